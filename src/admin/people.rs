@@ -139,7 +139,9 @@ pub async fn cancel_payment(call: Call) -> Outcome {
             tell(&call, tenant_key, id, command, (Shape::Executed, id.id)).await
         }
         Entity::CopPayment(_) => {
-            let command = cop_payments::Command::Cancel.into();
+            // The processor has a say: the entry goes into the record of its word.
+            let by = call.sign_about(call.tenant_of(tenant_key), Some(id.id.to_string()));
+            let command = cop_payments::Command::Cancel(by).into();
             tell(&call, tenant_key, id, command, (Shape::CopPayment, id.id)).await
         }
         _ => Err(not_pending()),

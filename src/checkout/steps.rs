@@ -295,7 +295,7 @@ impl Visit {
                 services,
                 EntityId::cop_payment(payment.id),
                 false,
-                cop_payments::Command::Cancel.into(),
+                cop_payments::Command::Cancel(None).into(),
                 None,
             )
             .await?;

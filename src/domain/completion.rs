@@ -55,7 +55,7 @@ impl Domain {
             audit: None,
         };
         let changes_nothing = record.only_keeps();
-        if let (Some(entry), None, false) = (audit, &refusal, changes_nothing) {
+        if let (Some(entry), None, false) = (audit.or(draft.audit), &refusal, changes_nothing) {
             record.audit = Some(self.audited(entry, book, entity, &record, turn));
         }
         if let Some(of) = keep {

@@ -5,6 +5,7 @@ use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
 use crate::ledger::{HoldChange, Posting};
 use crate::platform::PlatformChange;
+use crate::platform::audit::AuditEntry;
 use crate::platform::settings::TenantSettings;
 use crate::rail::{Availability, Effect, Rails, Service};
 use crate::record::{Cause, Entity, IndexedState, Written};
@@ -104,6 +105,8 @@ pub struct Draft {
     pub related: Vec<Arc<Entity>>,
     /// The kept answer that this record replaces.
     pub replaces_kept: Option<Arc<KeepRef>>,
+    /// The entry of the audit for an operator's earlier call, which this record carries out.
+    pub audit: Option<Box<AuditEntry>>,
 }
 
 impl Draft {
@@ -122,6 +125,7 @@ impl Draft {
             answer: None,
             related: Vec::new(),
             replaces_kept: None,
+            audit: None,
         }
     }
 

@@ -304,7 +304,7 @@ fn people_are_masked_but_for_who_asks_for_one() {
 fn support_cancels_payments_and_sends_events_again() {
     let server = Server::start();
     let tenant = server.tenant();
-    let (_, support) = operator(&server, "support");
+    let (made, support) = operator(&server, "support");
     let intent = tenant.test.intent(10);
     let path = format!("/admin/payments/{}/cancel", text(&intent, "intentId"));
     let canceled = support.post(&path, &json!({})).expect(200);
@@ -316,6 +316,12 @@ fn support_cancels_payments_and_sends_events_again() {
         .refused(409, "payment_not_pending");
     support.act(&format!("/admin/payments/{UNKNOWN}/cancel")).refused(404, "not_found");
 
+    // In pesos the processor has a say.
+    let pesos = tenant.test.cop(50_000, "qr");
+    let path = format!("/admin/payments/{}/cancel", text(&pesos, "id"));
+    assert_eq!(support.act(&path).expect(200)["status"], "canceled");
+    support.act(&path).refused(409, "payment_not_pending");
+
     let events = tenant.test.get("/v1/events").expect(200);
     let event = text(&list(&events, "items")[0], "id").to_owned();
     let path = format!("/admin/events/{event}/resend");
@@ -326,10 +332,13 @@ fn support_cancels_payments_and_sends_events_again() {
     support.act(&format!("/admin/events/{UNKNOWN}/resend")).refused(404, "not_found");
     let entries = audit(&server, &[("tenantId", &tenant.id)]);
     let actions: Vec<&str> = entries.iter().rev().map(|entry| text(entry, "action")).collect();
-    assert_eq!(actions, ["tenant.create", "payment.cancel", "event.resend"]);
-    let cancel = &entries[1];
-    assert_eq!(
-        (&cancel["before"]["status"], &cancel["after"]["status"]),
-        (&json!("PENDING"), &json!("CANCELED"))
-    );
+    assert_eq!(actions, ["tenant.create", "payment.cancel", "payment.cancel", "event.resend"]);
+    for (cancel, target) in [(&entries[2], &intent["intentId"]), (&entries[1], &pesos["id"])] {
+        assert_eq!((&cancel["target"], &cancel["operator"]["operatorId"]), (target, &made["operatorId"]));
+        assert_eq!(
+            (&cancel["before"]["status"], &cancel["after"]["status"]),
+            (&json!("PENDING"), &json!("CANCELED")),
+            "{cancel}"
+        );
+    }
 }

@@ -2,7 +2,7 @@
 //! means for the money, and what becomes of a payment of which nobody knows whether Wompi has it.
 
 use crate::fake_wompi::{FakeWompi, Fault, PICTURE, Transaction};
-use crate::harness::check::text;
+use crate::harness::check::{list, text};
 use crate::harness::pesos::{cop_path, rows};
 use crate::wompi_world::{World, body, next, operation};
 use serde_json::{Value, json};
@@ -250,4 +250,38 @@ fn documents_that_daviplata_does_not_know_are_refused_at_once() {
     let mut asked = body("sms");
     asked["buyer"]["documentType"] = json!("CE");
     world.tenant.test.post("/v1/cop/payments", &asked).expect(201);
+}
+
+#[test]
+fn an_operators_cancellation_is_in_the_audit_when_wompi_agrees_and_not_when_it_was_paid() {
+    let mut world = World::with(&[("PASARELA__RAILS__POLL_SECONDS", "4")]);
+    let cancel = |world: &World, payment: &Value| {
+        world.server.admin().act(&format!("/admin/payments/{}/cancel", text(payment, "id")))
+    };
+    let rows = |world: &World| {
+        let page = world.server.admin().get("/admin/audit?action=payment.cancel").expect(200);
+        list(&page, "items").to_vec()
+    };
+    let paid = world.ask("push").expect(201);
+    world.wompi.settle("APPROVED");
+    cancel(&world, &paid).refused(409, "payment_not_pending");
+    assert_eq!(rows(&world), [] as [Value; 0], "what was refused leaves no row");
+    // Wompi is silent, and the power goes: whoever asked is remembered with the payment.
+    let canceled = world.ask("push").expect(201);
+    for call in ["get", "list"] {
+        world.wompi.next(call, Fault::DropBefore);
+    }
+    assert_eq!(cancel(&world, &canceled).expect(202)["status"], "pending");
+    assert_eq!(rows(&world), [] as [Value; 0], "nothing is changed yet");
+    world.crash();
+    world.until_status(&canceled, "canceled");
+    let all = rows(&world);
+    assert_eq!(all.len(), 1, "{all:?}");
+    let expected = json!({ "target": canceled["id"], "tenantId": world.tenant.id, "approvalId": null });
+    for (name, value) in expected.as_object().expect("members") {
+        assert_eq!(&all[0][name], value, "{name} of {}", all[0]);
+    }
+    assert_eq!(all[0]["operator"]["operatorId"], "root", "{}", all[0]);
+    let of = |side: &str| all[0][side]["status"].clone();
+    assert_eq!((of("before"), of("after")), (json!("PENDING"), json!("CANCELED")), "{}", all[0]);
 }

@@ -119,7 +119,7 @@ impl Life {
             }
             Act::CancelPesos { n } => {
                 let id = self.one(tenant, Kind::CopPayment, n)?.id;
-                self.ask(tenant, id, false, cop_payments::Command::Cancel).await;
+                self.ask(tenant, id, false, cop_payments::Command::Cancel(None)).await;
             }
             Act::RefundPesos { n, bank } => {
                 let id = self.one(tenant, Kind::CopPayment, n)?.id;

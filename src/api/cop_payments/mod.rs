@@ -201,7 +201,7 @@ pub const CANCEL: Endpoint = endpoint(description::TAG, cancel, || {
 });
 
 fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, cop_payments::Command::Cancel.into())
+    act(call, cop_payments::Command::Cancel(None).into())
 }
 
 /// POST /v1/cop/payments/:id/refund

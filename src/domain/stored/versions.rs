@@ -22,7 +22,7 @@ versions! {
 }
 
 versions! {
-    CopPayment of cop_payments::CopPayment { 3 v3::cop_payments::CopPayment, 2 v2::cop_payments::CopPayment, 1 v1::cop_payments::CopPayment }
+    CopPayment of cop_payments::CopPayment { 4 v4::cop_payments::CopPayment, 3 v3::cop_payments::CopPayment, 2 v2::cop_payments::CopPayment, 1 v1::cop_payments::CopPayment }
 }
 
 versions! {

@@ -92,6 +92,7 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
         trace: crate::trace::Trace::default(),
         qr_image: None,
         live: None,
+        canceler: None,
         refund_reference: None,
         earlier_refunds: Vec::new(),
         kept: None,

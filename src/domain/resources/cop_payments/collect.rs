@@ -116,6 +116,7 @@ fn new_payment(
         trace: Trace::sent(turn.now),
         qr_image: None,
         live: turn.livemode.then(Live::default),
+        canceler: None,
     })
 }
 
@@ -376,9 +377,17 @@ fn void(payment: &CopPayment) -> Ruling {
 /// all the same: it is asked on until it agrees.
 pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
     let phase = if payment.live.is_some() { asked_on::begin(COLLECT, turn) } else { Phase::Idle };
-    let canceled =
-        CopPayment { status: Status::Canceled, phase, qr_image: None, kept: None, ..payment.clone() };
-    ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled)
+    let canceled = CopPayment {
+        status: Status::Canceled,
+        phase,
+        qr_image: None,
+        kept: None,
+        canceler: None,
+        ..payment.clone()
+    };
+    let mut draft = ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled);
+    draft.audit = payment.canceler.clone();
+    draft
 }
 
 fn failed(payment: &CopPayment, failure: Failure, own_code: Option<Box<str>>) -> Draft {
@@ -389,6 +398,7 @@ fn failed(payment: &CopPayment, failure: Failure, own_code: Option<Box<str>>) ->
         own_code,
         qr_image: None,
         kept: None,
+        canceler: None,
         ..payment.clone()
     };
     ended(payment, failed, Cause::CopPaymentFailed, EventKind::PaymentFailed)

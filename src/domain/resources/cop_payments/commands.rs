@@ -6,6 +6,7 @@ use super::{COLLECT, CopPayment, Phase, TELL, instructions, refund};
 use crate::decision::{Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::platform::audit::AuditEntry;
 use crate::rail::RailReply;
 use crate::refusal::Refusal;
 use crate::resources::chargebacks::ChargebackRefusal;
@@ -20,8 +21,8 @@ pub enum Command {
     Collect(Box<NewCopPayment>),
     /// The buyer's SMS code; `None` is text that cannot be one.
     SubmitCode(Option<Token>),
-    /// A request to cancel the payment.
-    Cancel,
+    /// A request to cancel the payment: the tenant's, or an operator's with the entry of the audit for it.
+    Cancel(Option<Box<AuditEntry>>),
     /// A request to refund the payment.
     Refund,
     /// The buyer of test mode pays, or declines.
@@ -42,11 +43,11 @@ pub fn decide(
     match (command, payment) {
         (Command::Collect(new), None) => collect::create(book, *new, keep, turn),
         (Command::SubmitCode(code), Some(payment)) => instructions::submit_code(payment, code, keep, turn),
-        (Command::Cancel, Some(payment)) => instructions::cancel(payment, keep, turn),
+        (Command::Cancel(by), Some(payment)) => instructions::cancel(payment, by, keep, turn),
         (Command::Refund, Some(payment)) => refund::refund(book, payment, keep, turn),
         (Command::PlayBuyer { pays }, Some(payment)) => instructions::play_buyer(payment, pays, keep, turn),
         (Command::Collect(_), Some(_))
-        | (Command::SubmitCode(_) | Command::Cancel | Command::Refund | Command::PlayBuyer { .. }, None) => {
+        | (Command::SubmitCode(_) | Command::Cancel(_) | Command::Refund | Command::PlayBuyer { .. }, None) => {
             Ruling::refuse(Refusal::NotFound)
         }
     }

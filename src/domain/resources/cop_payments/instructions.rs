@@ -5,6 +5,7 @@ use super::collect::{collection, order};
 use super::{CODES_MAX, Channel, CopPayment, Failure, Live, TELL, Telling, Waiting, live};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::KeepRef;
+use crate::platform::audit::AuditEntry;
 use crate::rail::{Effect, How, Instruction, Order};
 use crate::record::{Cause, Entity};
 use crate::resources::cop_payments::CopPaymentRefusal;
@@ -50,9 +51,16 @@ pub fn submit_code(
     }
 }
 
-/// Cancels a payment for the tenant.
-pub fn cancel(payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
-    tell(payment, Telling::Cancel, Instruction::Cancel, kept, turn)
+/// Cancels a payment for the tenant, or for an operator. What the operator did is known when the
+/// processor agrees, so the entry of the audit waits for that record with the payment.
+pub fn cancel(
+    payment: &CopPayment,
+    by: Option<Box<AuditEntry>>,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Ruling {
+    let payment = CopPayment { canceler: by, ..payment.clone() };
+    tell(&payment, Telling::Cancel, Instruction::Cancel, kept, turn)
 }
 
 /// Lets test mode play the buyer, who pays or declines at the processor.

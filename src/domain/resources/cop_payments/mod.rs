@@ -24,6 +24,7 @@ use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
+use crate::platform::audit::AuditEntry;
 use crate::rail::RailReply;
 use crate::record::{Cause, Entity};
 use crate::resources::checkout::Sale;
@@ -316,6 +317,8 @@ pub struct CopPayment {
     pub qr_image: Option<Box<str>>,
     /// The state of a collection at a live processor.
     pub live: Option<Live>,
+    /// The entry of the audit for the operator who cancels it, while the processor has not agreed.
+    pub canceler: Option<Box<AuditEntry>>,
 }
 
 /// The largest number of codes that may be tried for a payment: so few of a million six-digit ones

@@ -96,6 +96,7 @@ pub(super) fn complete(
         checkout,
         qr_image: None,
         kept: None,
+        canceler: None,
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::CopPaymentCompleted);

@@ -103,6 +103,7 @@ layout! {
         qr_image: None,
         live: None,
         own_code: None,
+        canceler: None,
     }
 }
 
@@ -160,10 +161,10 @@ mod tests {
     use crate::stored::samples::Sampled;
     use crate::stored::versions;
 
-    /// As version 1 wrote it, of which versions 2 and 3 have five fields more.
+    /// As version 1 wrote it, of which versions 2 to 4 have six fields more.
     fn as_of_version_1(payment: &cop_payments::CopPayment) -> Vec<u8> {
         let mut bytes = written::<versions::CopPayment>(payment);
-        assert_eq!(bytes.split_off(bytes.len() - 12), [0; 12]);
+        assert_eq!(bytes.split_off(bytes.len() - 13), [0; 13]);
         bytes
     }
 

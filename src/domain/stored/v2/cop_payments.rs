@@ -40,6 +40,7 @@ layout! {
         qr_image: None,
         live: None,
         own_code: None,
+        canceler: None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::stored::versions::Trace;
 use std::sync::Arc;
 
 layout! {
-    struct CopPayment of cop_payments::CopPayment {
+    past struct CopPayment of cop_payments::CopPayment {
         id: Id,
         status: Status,
         phase: Phase,
@@ -40,6 +40,8 @@ layout! {
         qr_image: Option<Box<str>>,
         live: Option<Live>,
         own_code: Option<Box<str>>,
+    } then {
+        canceler: None,
     }
 }
 

@@ -4,6 +4,7 @@
 pub mod approvals;
 pub mod beside;
 pub mod book;
+pub mod cop_payments;
 pub mod days;
 pub mod operators;
 pub mod platform;

@@ -60,7 +60,7 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
         assert!(world.say(told(code), T0 + 6).is_none());
         assert_eq!(world.refusal, Some(CopPaymentRefusal::OtpAttemptsExhausted.into()));
     }
-    assert!(world.say(cop_payments::Command::Cancel, T0 + 6).is_none());
+    assert!(world.say(cop_payments::Command::Cancel(None), T0 + 6).is_none());
     assert_eq!(world.refusal, Some(CopPaymentRefusal::NotPending.into()));
 }
 
@@ -68,8 +68,8 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
 fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
     let mut world = tried_too_often();
     assert!(world.hear(TELL, How::Send, RailAnswer::Silent, T0 + 5).is_none());
-    for command in [told("123456"), cop_payments::Command::Cancel.into()] {
-        let wanted = if matches!(command, Command::CopPayments(cop_payments::Command::Cancel)) {
+    for command in [told("123456"), cop_payments::Command::Cancel(None).into()] {
+        let wanted = if matches!(command, Command::CopPayments(cop_payments::Command::Cancel(_))) {
             PaymentRefusal::ChargeInProgress.into()
         } else {
             CopPaymentRefusal::OtpAttemptsExhausted.into()

@@ -42,7 +42,7 @@ fn every_end_of_a_collection_that_is_asked_about() {
         }
         assert_eq!(world.payment().contradicted(), Some(COLLECT));
         for ask in [
-            cop_payments::Command::Cancel.into(),
+            cop_payments::Command::Cancel(None).into(),
             told("123456"),
             cop_payments::Command::PlayBuyer { pays: true }.into(),
             cop_payments::Command::PlayBuyer { pays: false }.into(),
@@ -96,7 +96,7 @@ fn what_the_processor_never_received_is_sent_again_until_the_end() {
 #[test]
 fn whoever_told_something_else_than_what_came_learns_that_it_was_over() {
     let tell: [(fn() -> Command, RailAnswer); 4] = [
-        (|| cop_payments::Command::Cancel.into(), refused(CANCELED)),
+        (|| cop_payments::Command::Cancel(None).into(), refused(CANCELED)),
         (|| told("123456"), done()),
         (|| cop_payments::Command::PlayBuyer { pays: true }.into(), done()),
         (|| cop_payments::Command::PlayBuyer { pays: false }.into(), refused("rejected")),
@@ -116,7 +116,7 @@ fn whoever_told_something_else_than_what_came_learns_that_it_was_over() {
 #[test]
 fn a_cancellation_that_met_silence_is_told_again() {
     let mut world = World::collecting(Channel::Qr);
-    world.say(cop_payments::Command::Cancel, T0 + 10_000);
+    world.say(cop_payments::Command::Cancel(None), T0 + 10_000);
     assert!(world.say(cop_payments::Command::PlayBuyer { pays: true }, T0 + 10_000).is_none());
     assert_eq!(world.refusal, Some(PaymentRefusal::ChargeInProgress.into()));
     assert!(world.hear(TELL, How::Send, RailAnswer::Silent, T0 + 10_001).is_none());
@@ -133,7 +133,7 @@ fn a_cancellation_that_met_silence_is_told_again() {
 #[test]
 fn an_order_that_may_be_on_its_way_is_not_given_up() {
     let mut world = World::collecting(Channel::Sms);
-    world.say(cop_payments::Command::Cancel, T0 + 1_000);
+    world.say(cop_payments::Command::Cancel(None), T0 + 1_000);
     assert!(
         world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 1_001).is_none(),
         "the order may come after all"
@@ -191,7 +191,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     assert_eq!(kept(&wrong), Some(("otp".to_owned(), true)));
     world.say_keyed(
         KeyedCommand {
-            command: cop_payments::Command::Cancel.into(),
+            command: cop_payments::Command::Cancel(None).into(),
             keep: Some(keep("cancel", Shape::CopPayment)),
             audit: None,
         },

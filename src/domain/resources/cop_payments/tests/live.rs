@@ -218,7 +218,7 @@ fn two_codes_are_tried_and_one_without_an_answer_is_never_told_again() {
 #[test]
 fn what_is_called_off_is_asked_about_until_the_processor_agrees() {
     let mut world = taken(Channel::Push);
-    world.say(cop_payments::Command::Cancel, T0 + 1_000).expect("a record");
+    world.say(cop_payments::Command::Cancel(None), T0 + 1_000).expect("a record");
     assert!(matches!(world.effects.as_slice(), [Effect { how: How::Ask, .. }]));
     let record = world.learn(COLLECT, How::Ask, Progress::Waits, T0 + 1_001).expect("a record");
     assert_eq!(
@@ -231,13 +231,13 @@ fn what_is_called_off_is_asked_about_until_the_processor_agrees() {
     assert_eq!((world.due(), world.payment().contradicted()), (None, Some(COLLECT)));
     // It agrees.
     let mut world = taken(Channel::Push);
-    world.say(cop_payments::Command::Cancel, T0 + 1_000).expect("a record");
+    world.say(cop_payments::Command::Cancel(None), T0 + 1_000).expect("a record");
     world.learn(COLLECT, How::Ask, Progress::Waits, T0 + 1_001).expect("a record");
     world.hear(COLLECT, How::Ask, refused("rejected"), T0 + 2 * MINUTE).expect("a record");
     assert_eq!((world.due(), world.payment().contradicted()), (None, None));
     // It was paid before, or nobody knows.
     let mut world = taken(Channel::Push);
-    world.say(cop_payments::Command::Cancel, T0 + 1_000).expect("a record");
+    world.say(cop_payments::Command::Cancel(None), T0 + 1_000).expect("a record");
     assert!(world.hear(COLLECT, How::Ask, RailAnswer::Silent, T0 + 1_001).is_none());
     assert_eq!(world.payment().status, Status::Pending);
     world.hear(COLLECT, How::Ask, done(), T0 + MINUTE).expect("a record");
@@ -250,7 +250,7 @@ fn what_was_paid_otherwise_is_an_operators() {
     world.learn(COLLECT, How::Ask, Progress::Misfit, T0 + MINUTE).expect("a record");
     assert_eq!((world.payment().status, world.payment().next_step()), (Status::Pending, None));
     assert_eq!(world.pesos(), (0, 0, 0));
-    world.say(cop_payments::Command::Cancel, T0 + MINUTE + 1).expect("a record");
+    world.say(cop_payments::Command::Cancel(None), T0 + MINUTE + 1).expect("a record");
     assert!(world.learn(COLLECT, How::Ask, Progress::Misfit, T0 + MINUTE + 2).is_none(), "not called off");
     assert_eq!(world.payment().status, Status::Pending);
 }
@@ -341,7 +341,7 @@ proptest! {
                     now = now.max(world.due().filter(|at| *at < NEVER.unix_ms()).unwrap_or(now));
                     world.say(Command::Deadline, now)
                 }
-                Happens::Cancel => world.say(cop_payments::Command::Cancel, now),
+                Happens::Cancel => world.say(cop_payments::Command::Cancel(None), now),
                 Happens::Code => world.say(told("574829"), now),
                 Happens::Refund => world.say(cop_payments::Command::Refund, now),
             };
