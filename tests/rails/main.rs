@@ -4,6 +4,7 @@
 #[path = "../api/harness/mod.rs"]
 mod harness;
 
+mod accepting;
 mod fake_wompi;
 mod faults;
 mod goldens;

@@ -69,12 +69,12 @@ impl World {
         payment
     }
 
-    fn upload(&self, file: &str, (from, to): (NaiveDate, NaiveDate)) -> Answer {
+    pub fn upload(&self, file: &str, (from, to): (NaiveDate, NaiveDate)) -> Answer {
         let path = format!("/admin/reconciliations?rail=r4&account={ACCOUNT}&from={from}&to={to}");
         self.server.admin().post_as(&path, "text/csv", file.to_owned())
     }
 
-    fn read(&self, id: &str) -> Value {
+    pub fn read(&self, id: &str) -> Value {
         self.server.admin().get(&format!("/admin/reconciliations/{id}")).expect(200)
     }
 
