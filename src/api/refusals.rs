@@ -27,7 +27,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
         Refusal::TenantMoved => Problem::tenant_moved(),
         Refusal::AmountOverflow => Problem::invalid_field("amount", "is more than a balance can hold"),
-        Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
+        Refusal::RailNotConfigured => Problem::rail_not_configured("a bank or processor for this"),
         Refusal::RailUnavailable { retry_after_seconds } => Problem::refused(
             503,
             "rail_unavailable",
@@ -121,7 +121,7 @@ fn of_payments(refusal: &PaymentRefusal) -> Problem {
         ),
         PaymentRefusal::ReversalRefused => Problem::conflict(
             "reversal_refused",
-            "the bank refused to reverse this payment before; it stays completed, pay the buyer back in another way",
+            "the bank refuses to reverse this payment, or has no reference of its charge to find it by; it stays completed, pay the buyer back in another way",
         ),
         PaymentRefusal::ReferenceAlreadyUsed => Problem::conflict(
             "reference_already_used",
@@ -315,7 +315,7 @@ fn of_operations(refusal: &OperationRefusal) -> Problem {
     match refusal {
         OperationRefusal::Resolved => Problem::conflict(
             "operation_resolved",
-            "the bank or an operator has decided about this operation already; nothing was changed, read the operation for how it ended",
+            "the bank or an operator has decided about this operation already; nothing was changed, read its payment or payout for how it ended",
         ),
     }
 }
@@ -337,11 +337,11 @@ fn of_cop_payments(refusal: &CopPaymentRefusal) -> Problem {
         CopPaymentRefusal::InvalidOtp => Problem::refused(
             400,
             "invalid_otp",
-            "otp is not the code that the buyer got by SMS; the payment stays pending unless this was the fifth wrong code, ask the buyer for it again",
+            "otp is not the code that the buyer got by SMS; while the payment is pending, ask the buyer for it again",
         ),
         CopPaymentRefusal::OtpAttemptsExhausted => Problem::conflict(
             "otp_attempts_exhausted",
-            "five codes were wrong, so this payment takes no more and has failed or will; nothing was charged, make a new payment",
+            "this payment takes no more codes, as so many were tried as may be; read the payment for what became of it, and make a new one if it has failed",
         ),
         CopPaymentRefusal::RefundWindowExpired => Problem::conflict(
             "refund_window_expired",

@@ -5,6 +5,7 @@ use super::live_rail_error::{BadSetting, Fault, LiveRailError};
 use crate::config::{self, SecretSource};
 use crate::gateway::rail_calls;
 use crate::network::TrustedProxies;
+use crate::rails::checking::Finding;
 use crate::rails::evm::{self, DepositKeys, WalletKey, keystore, rpc, units::Units};
 use crate::rails::http::BaseUrl;
 use crate::rails::live::LiveRail;
@@ -25,6 +26,21 @@ pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, LiveRailErro
         live.push(Arc::new(Wompi::new(wompi(configured)?)?));
     }
     Ok(live)
+}
+
+/// Settings that a rail can do without and that some of its work needs: what is missing of them, each with the
+/// rail's name. The start and `pasarela check` say it; neither refuses anything for it.
+pub fn omissions(rails: &config::Rails) -> Vec<(&'static str, Finding)> {
+    let mut missing = Vec::new();
+    if rails.r4.as_ref().is_some_and(|r4| matches!(r4.callback_uuid, SecretSource::None)) {
+        let text = "callback_uuid is not set, so the bank's notices are refused and no Pago Móvil is found: set it, and give it to the bank";
+        missing.push((r4::NAME, Finding::unknown("notices", text)));
+    }
+    if rails.wompi.as_ref().is_some_and(|wompi| wompi.customer_email.is_none()) {
+        let text = "customer_email is not set, so a payment in pesos without buyer.email fails: set it, or always send buyer.email";
+        missing.push((wompi::NAME, Finding::unknown("e-mail", text)));
+    }
+    missing
 }
 
 /// R4 as its client needs it.

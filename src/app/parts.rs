@@ -268,6 +268,9 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<(Arc<Registry>, Ar
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
         .map_err(|source| StartupError::Simulator { path: books, source })?;
     let live = live_rails::all(&config.rails)?;
+    for (rail, missing) in live_rails::omissions(&config.rails) {
+        tracing::warn!(rail, what = missing.what, "{}", missing.text);
+    }
     let pace = Pace {
         otp_banks: config.rails.r4.as_ref().map(|r4| r4.otp_banks.clone()).unwrap_or_default(),
         poll_ms: i64::try_from(config.rails.poll_seconds).unwrap_or(i64::MAX / SECOND_MS) * SECOND_MS,

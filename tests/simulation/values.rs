@@ -5,7 +5,7 @@ use crate::witness::By;
 use domain::resources::banks::BankCode;
 use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount};
 use domain::resources::payments;
-use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
 use domain::resources::payments::{Debtor, Means};
 use domain::resources::payouts::{NewPayout, PhoneHolder, Receiver};
 use domain::values::account::AccountNumber;
@@ -50,7 +50,7 @@ pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: D
         description: None,
         marketplace: marketplace(seller),
         secret,
-        transfer_used: false,
+        transfer: Transfer::Free,
         is_known: false,
         notice_wait_ms: 0,
         checkout: None,

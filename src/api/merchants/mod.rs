@@ -22,7 +22,6 @@ use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Record;
 use domain::resources::merchants::{self, Merchant, PayoutMethod, Registration, Status, facet};
-use domain::resources::verification::TRIES;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
@@ -306,7 +305,7 @@ pub fn registered(merchant: &Merchant, record: Option<&Record>) -> Rendered {
 pub fn verification_started(merchant: &Merchant, method: Id) -> Rendered {
     let body = Object::new().plain("payoutMethodId", method);
     let body = match merchant.method(method) {
-        Some(found) => body.plain("status", found.status.name()).number("attemptsLeft", TRIES),
+        Some(found) => crate::payouts::own_account::begun(body, &found.status),
         None => body
             .plain("status", "rejected")
             .plain("failureCode", "BE01")

@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use domain::resources::payments::Means;
-use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
 use domain::values::card::{Card, Cvv, Expiry, Number};
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
@@ -59,7 +59,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         description: description.get(&sound).map(|text| text.into_owned()),
         marketplace: marketplace.get(&sound),
         secret,
-        transfer_used: false,
+        transfer: Transfer::Free,
         is_known: false,
         notice_wait_ms: 0,
         checkout: None,

@@ -13,7 +13,7 @@ use crate::writer::Object;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::banks::{BankCode, Catalogue, Service};
-use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
 use domain::resources::payments::otp::{NewOtp, Otp, Status};
 use domain::resources::payments::{Debtor, Means, otp};
 use domain::values::external_ref::ExternalRef;
@@ -133,7 +133,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         description: Some(concept.get(&sound).into_owned()),
         marketplace: None,
         secret: Secret::Token(otp.get(&sound)),
-        transfer_used: false,
+        transfer: Transfer::Free,
         is_known: false,
         notice_wait_ms: 0,
         checkout: None,

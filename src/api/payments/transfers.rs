@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use domain::resources::banks::Service;
-use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
 use domain::resources::payments::{Debtor, Means};
 use domain::values::date::Date;
 use domain::values::external_ref::ExternalRef;
@@ -61,7 +61,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
         description: None,
         marketplace: None,
         secret: Secret::None,
-        transfer_used: false,
+        transfer: Transfer::Free,
         is_known: false,
         notice_wait_ms,
         checkout: None,

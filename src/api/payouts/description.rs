@@ -44,9 +44,9 @@ pub(crate) fn batch(operation: Operation) -> Operation {
 /// The start of a verification, with the word for what is deleted when the bank rejects it.
 pub(crate) fn started(action: &'static str) -> Schema {
     object()
-        .member("status", one_of(["verifying", "rejected"]))
+        .member("status", one_of(["verifying", "rejected", "unverified"]))
         .optional("attemptsLeft", integer().range("0", "3"))
-        .optional("failureCode", text().about("`BE01` when the bank says that the holder is somebody else."))
+        .optional("failureCode", text().about("`BE01` when the bank says that the holder is somebody else. Another code with `unverified`: the bank made no deposits; `order_unfit` when it cannot be given these data, as for a phone without the document of its owner."))
         .optional("action", text().constant(action))
 }
 

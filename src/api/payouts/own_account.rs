@@ -15,7 +15,7 @@ use crate::writer::Object;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
 use domain::resources::own_account::{self, OwnAccount, OwnPhone};
-use domain::resources::verification::TRIES;
+use domain::resources::verification::{MethodStatus, TRIES};
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::EntityId;
 use domain::values::money::Ves;
@@ -121,9 +121,20 @@ pub fn verification_started(account: &OwnAccount, facts: &Facts<'_>) -> Rendered
             .plain("failureCode", "BE01")
             .plain("action", "payout_account_deleted")
     } else {
-        Object::new().plain("status", account.status.name()).number("attemptsLeft", TRIES)
+        begun(Object::new(), &account.status)
     };
     (202, body.end())
+}
+
+/// The members of a verification that was begun: the status, and why the bank made no deposits, if it
+/// refused to.
+pub(crate) fn begun(body: Object, status: &MethodStatus) -> Object {
+    let body = body.plain("status", status.name()).number("attemptsLeft", TRIES);
+    let refused = status.word().and_then(|word| word.code.as_deref());
+    match refused.filter(|_| status.name() == "unverified") {
+        Some(code) => body.text("failureCode", code),
+        None => body,
+    }
 }
 
 /// The account, as JSON.

@@ -16,7 +16,7 @@ use domain::rail::Service;
 use domain::resources::checkout::{Attempts, Way};
 use domain::resources::payments;
 use domain::resources::payments::Means;
-use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
 use domain::values::card::Card;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Rate;
@@ -79,7 +79,7 @@ impl Visit {
         let means = Means::Transfer { debtor, date, reference };
         let held_transfer = transfers::hold(services, tenant, &means).await;
         let mut new = self.new_charge(services, means, Secret::None, rate, &attempts);
-        new.transfer_used = transfers::is_used(services, tenant, &new).await?;
+        new.transfer = transfers::known(services, tenant, &new).await?;
         new.notice_wait_ms = if is_live(tenant) { services.notice_wait_ms } else { 0 };
         let id = new.id;
         let ask = payments::Command::Charge(Box::new(new)).into();
@@ -121,7 +121,7 @@ impl Visit {
             description: self.session.description.clone(),
             marketplace: self.session.bought.as_ref().and_then(|bought| bought.marketplace),
             secret,
-            transfer_used: false,
+            transfer: Transfer::Free,
             is_known: false,
             notice_wait_ms: 0,
             checkout: Some((

@@ -87,6 +87,10 @@ fn signature(answer: &HttpAnswer) -> Finding {
             SIGNATURE,
             format!("not taken ({says}): look at commerce_token and signature_case"),
         ),
+        None if status >= 500 => Finding::wrong(
+            SIGNATURE,
+            format!("the bank has a failure of its own ({says}): try again later, and ask the bank if it stays so"),
+        ),
         None => Finding::wrong(
             SIGNATURE,
             format!("this is not an answer of R4's ({says}): look at base_url and path_family"),

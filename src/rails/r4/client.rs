@@ -153,7 +153,7 @@ impl R4 {
 
 impl LiveRail for R4 {
     fn name(&self) -> &'static str {
-        "r4"
+        super::NAME
     }
 
     fn services(&self) -> &[Service] {

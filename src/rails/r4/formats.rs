@@ -1,6 +1,6 @@
 //! Fields as R4 wants them written (`docs/contract.md, 18.3`): every value is a text.
 
-use deunicode::deunicode;
+use deunicode::deunicode_char;
 use domain::values::identity::IdentityDocument;
 use domain::values::money::Ves;
 
@@ -38,8 +38,18 @@ pub fn concepto(concept: &str) -> String {
 
 /// The rest of a text once everything but these characters is a space between words.
 fn plain(text: &str, characters_max: usize, is_fine: fn(char) -> bool) -> String {
+    let mut letters = String::with_capacity(text.len());
+    for character in text.chars() {
+        match deunicode_char(character) {
+            // An accent that stands behind its letter.
+            Some("") if !character.is_control() => {}
+            Some(plain) if character.is_alphanumeric() => letters.push_str(plain),
+            // A sign has no letters, only a name.
+            _ => letters.push(character),
+        }
+    }
     let ascii: String =
-        deunicode(text).chars().map(|character| if is_fine(character) { character } else { ' ' }).collect();
+        letters.chars().map(|character| if is_fine(character) { character } else { ' ' }).collect();
     let single = ascii.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     // ASCII, so a byte is a character.
     single[..single.len().min(characters_max)].trim_end().to_owned()
@@ -95,6 +105,10 @@ mod tests {
             ),
             ("", "", ""),
             ("123", "", "123"),
+            // Signs have names, which nobody wrote.
+            ("Año 2026: pago N° 5 😀", "Ano pago N", "Ano 2026 pago N 5"),
+            ("último\tdía", "ultimo dia", "ultimo dia"),
+            ("u\u{301}ltimo", "ultimo", "ultimo"),
         ] {
             assert_eq!((nombre(given).as_str(), concepto(given).as_str()), (name, concept), "{given}");
         }

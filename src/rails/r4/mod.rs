@@ -19,5 +19,8 @@ pub mod quotation;
 pub mod signature;
 pub mod wire;
 
+/// The rail's name.
+pub const NAME: &str = "r4";
+
 pub use client::R4;
 pub use config::{CreditBy, PathFamily, Settings, SignatureCase};

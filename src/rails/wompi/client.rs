@@ -273,7 +273,7 @@ impl Wompi {
 
 impl LiveRail for Wompi {
     fn name(&self) -> &'static str {
-        "wompi"
+        super::NAME
     }
 
     fn services(&self) -> &[Service] {

@@ -18,5 +18,8 @@ pub mod mapping;
 pub mod signature;
 pub mod wire;
 
+/// The rail's name.
+pub const NAME: &str = "wompi";
+
 pub use client::Wompi;
 pub use config::Settings;

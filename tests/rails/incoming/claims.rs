@@ -174,6 +174,21 @@ fn a_notice_that_comes_in_time_completes_the_payment() {
 }
 
 #[test]
+fn a_mistyped_phone_takes_no_transfer_from_who_made_it() {
+    let server = server(&[("PASARELA__RAILS__R4__NOTICE_WAIT_SECONDS", "2")]);
+    let tenant = live(&server);
+    let body = verification("767676");
+    let mistyped = verify(&tenant.live, &merged(body.clone(), json!({ "phone": "04149999999" }))).expect(202);
+    notify(&server, &notice("00767676"));
+    // The same transfer is claimed once; that of another payer is nobody's yet.
+    let again_mistyped = again(&body, json!({ "phone": "04149999999" }));
+    verify(&tenant.live, &again_mistyped).refused(409, "reference_already_used");
+    verify(&tenant.live, &again(&body, json!({}))).refused(409, "charge_in_progress");
+    assert_texts(&settled(&tenant.live, &mistyped), &NOT_FOUND);
+    assert_eq!(verify(&tenant.live, &again(&body, json!({}))).expect(201)["status"], "COMPLETED");
+}
+
+#[test]
 fn a_notice_that_comes_too_late_is_unmatched() {
     let server = server(&[("PASARELA__RAILS__R4__NOTICE_WAIT_SECONDS", "2")]);
     let tenant = live(&server);

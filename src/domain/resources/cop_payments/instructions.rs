@@ -2,7 +2,7 @@
 //! record says what is about to be told; one thing is told at a time, so it is known whose answer comes.
 
 use super::collect::{collection, order};
-use super::{CODES_MAX, Channel, CopPayment, Failure, Live, TELL, Telling, Waiting, live};
+use super::{Channel, CopPayment, Failure, Live, TELL, Telling, Waiting};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::platform::audit::AuditEntry;
@@ -23,15 +23,7 @@ pub fn submit_code(
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
 ) -> Ruling {
-    let used_up = match payment.live {
-        // The limit counts codes whatever came of them, and of the payment.
-        Some(live) => live.codes >= live::CODES_MAX,
-        None => payment
-            .phase
-            .waiting()
-            .is_some_and(|waiting| waiting.codes >= CODES_MAX && waiting.telling != Some(Telling::Code)),
-    };
-    if used_up || payment.failure == Some(Failure::OtpAttemptsExhausted) {
+    if takes_no_more_codes(payment) || payment.failure == Some(Failure::OtpAttemptsExhausted) {
         return Ruling::refuse(CopPaymentRefusal::OtpAttemptsExhausted);
     }
     // A buyer who was not sent a code has none.
@@ -49,6 +41,15 @@ pub fn submit_code(
         }
         _ => Ruling::refuse(CopPaymentRefusal::NotPending),
     }
+}
+
+/// Whether as many codes were tried as may be, and none of them is under way or was right. A live payment
+/// remembers that when it has failed too, whatever for.
+fn takes_no_more_codes(payment: &CopPayment) -> bool {
+    let telling = payment.phase.waiting().and_then(|waiting| waiting.telling);
+    payment.codes() >= payment.codes_max()
+        && telling != Some(Telling::Code)
+        && matches!(payment.status, Status::Pending | Status::Failed)
 }
 
 /// Cancels a payment for the tenant, or for an operator. What the operator did is known when the

@@ -114,6 +114,18 @@ impl Price {
     }
 }
 
+/// What a tenant's payments have to do with a transfer that a payer names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// The transfer has paid for nothing.
+    Free,
+    /// A payment of another payer or amount waits for a notice of a transfer by this name; it leaves the
+    /// name free when none comes.
+    Awaited,
+    /// The transfer has paid for something already.
+    Used,
+}
+
 /// A request to charge without an intent.
 pub struct NewCharge {
     /// The id.
@@ -132,8 +144,8 @@ pub struct NewCharge {
     pub marketplace: Option<(Id, Rate)>,
     /// The secret for the bank.
     pub secret: Secret,
-    /// Whether the transfer has paid for something already.
-    pub transfer_used: bool,
+    /// What is known of the transfer that the payer named.
+    pub transfer: Transfer,
     /// Whether there was a payment on the reference when it was looked up: one that is gone by now left
     /// nothing behind, and the caller tries again.
     pub is_known: bool,
@@ -170,8 +182,10 @@ fn new_payment(
     }
     in_time(new, turn.now)?;
     let figured = new.price.at(new.rate.ok_or(Refusal::RateUnavailable)?)?;
-    if new.transfer_used {
-        return Err(PaymentRefusal::ReferenceAlreadyUsed.into());
+    match new.transfer {
+        Transfer::Free => {}
+        Transfer::Awaited => return Err(PaymentRefusal::ChargeInProgress.into()),
+        Transfer::Used => return Err(PaymentRefusal::ReferenceAlreadyUsed.into()),
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
     let (checkout, previous) = new.checkout.clone().unzip();

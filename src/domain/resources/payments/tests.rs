@@ -1,7 +1,7 @@
 //! Tests of charges, transfers and chargebacks, through the machine and its invariants: the record
 //! and the effects of each command, from given records.
 
-use super::charge::{NewCharge, Price, Secret};
+use super::charge::{NewCharge, Price, Secret, Transfer};
 use super::{CHARGE, Debtor, Means, Payment, Phase, Status};
 use crate::commands::Command;
 use crate::events::EventKind;
@@ -184,7 +184,7 @@ fn new_charge(means: Means) -> NewCharge {
         description: None,
         marketplace: None,
         secret,
-        transfer_used: false,
+        transfer: Transfer::Free,
         is_known: false,
         notice_wait_ms: 0,
         checkout: None,
@@ -265,7 +265,7 @@ fn what_the_tenants_clock_forbids() {
 fn what_is_refused_before_the_bank_is_called() {
     Case::new()
         .when(payments::Command::Charge(Box::new(NewCharge {
-            transfer_used: true,
+            transfer: Transfer::Used,
             ..new_charge(transfer(0))
         })))
         .refused(&PaymentRefusal::ReferenceAlreadyUsed.into());

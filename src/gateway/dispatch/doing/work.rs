@@ -106,7 +106,7 @@ impl Performer {
         let known = known
             .map(|newest| history::attempt_by(engine.reader(), tenant, newest, PaymentMethod::PagoMovil))
             .transpose()?;
-        new.transfer_used = transfers::is_used(&self.services, tenant, &new).await?;
+        new.transfer = transfers::known(&self.services, tenant, &new).await?;
         let (id, is_new) = known.map_or((new.id, true), |known| (known, false));
         let ask = payments::Command::Charge(Box::new(new)).into();
         let (command, _, held) = doing.command(ask, Shape::Charged);

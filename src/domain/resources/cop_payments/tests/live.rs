@@ -205,6 +205,16 @@ fn two_codes_are_tried_and_one_without_an_answer_is_never_told_again() {
     }
     world.hear(COLLECT, How::Ask, done(), T0 + 4 * MINUTE).expect("a record");
     assert_eq!(world.payment().status, Status::Completed);
+    // The last code that may be tried is the right one.
+    let mut world = taken(Channel::Sms);
+    world.say(told("111111"), T0 + 1_000).expect("a record");
+    world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + 1_001).expect("a record");
+    world.say(told("574829"), T0 + 2_000).expect("a record");
+    assert!(world.say(told("574829"), T0 + 2_001).is_none());
+    assert_eq!(world.refusal, Some(PaymentRefusal::ChargeInProgress.into()));
+    world.hear(COLLECT, How::Ask, done(), T0 + MINUTE).expect("a record");
+    assert!(world.say(told("574829"), T0 + MINUTE + 1).is_none());
+    assert_eq!(world.refusal, Some(CopPaymentRefusal::NotPending.into()));
     // One that was not sent can be typed again.
     let mut world = taken(Channel::Sms);
     for n in 1..=5 {
