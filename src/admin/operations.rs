@@ -34,6 +34,7 @@ use domain::platform::audit::AuditEntry;
 use domain::rail::RailAnswer;
 use domain::record::Entity;
 use domain::resources::operations::{self, Operation, Resolution};
+use domain::resources::verification::booked::Booking;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
@@ -187,6 +188,25 @@ pub(super) async fn say(
     });
     let command =
         KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer }))).audited(audit);
+    told(services, (tenant_key, entity), command).await
+}
+
+/// Books micro-deposits that a bank's statement shows, in one record, with the entry of the audit.
+pub(super) async fn book(
+    services: &Services,
+    place: (u64, EntityId),
+    booking: Booking,
+    audit: Option<Box<AuditEntry>>,
+) -> Result<(), Problem> {
+    let command = KeyedCommand::from(Command::BookDeposits(Box::new(booking))).audited(audit);
+    told(services, place, command).await.map(drop)
+}
+
+async fn told(
+    services: &Services,
+    (tenant_key, entity): (u64, EntityId),
+    command: KeyedCommand,
+) -> Result<Box<Settled<Domain>>, Problem> {
     let asked = services.engine.ask_entity(tenant_key, entity, false, command, None, None).await;
     let settled = asked.map_err(failure)?;
     match &settled.refusal {

@@ -184,6 +184,10 @@ fn of_verification(refusal: &VerificationRefusal) -> Problem {
         VerificationRefusal::AlreadyVerified => {
             Problem::conflict("already_verified", "this is verified already, so there is nothing to verify; pay to it")
         }
+        VerificationRefusal::DepositBooked => Problem::conflict(
+            "deposit_booked",
+            "another line of a statement has booked this micro-deposit; nothing was changed, accept the line of the other one",
+        ),
         VerificationRefusal::AmountsMismatch { attempts_left } => {
             Problem::refused(400, "amounts_mismatch", "amounts are not those of the micro-deposits; read both again as the bank shows them, attemptsLeft says how often they may be tried")
                 .with("attemptsLeft", *attempts_left)

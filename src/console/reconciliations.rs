@@ -173,7 +173,7 @@ fn table<G: Answer>(visit: &Here<'_, G>, here: &str, lines: &Value, next: Option
         ])
         .status(str_of(item, "result"));
         if str_of(item, "result") == "proposal" && may(visit, Role::Treasury) {
-            row.forms.push(accept_one(visit, here, item, lines));
+            row.forms.push(accept_one(visit, here, item));
         }
         row
     };
@@ -185,15 +185,13 @@ fn table<G: Answer>(visit: &Here<'_, G>, here: &str, lines: &Value, next: Option
     }
 }
 
-/// The form that accepts one proposal, with the others of its operation: two micro-deposits have one
-/// outcome.
-fn accept_one<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value, lines: &Value) -> view::Form {
-    let of_same = items(lines).iter().filter(|other| other["ours"]["id"] == item["ours"]["id"]);
-    let form = view::Form::new(format!("{here}/accept"), "accept-one", visit.say("Aceptar", "Accept"))
+/// The form that accepts one proposal.
+fn accept_one<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> view::Form {
+    view::Form::new(format!("{here}/accept"), "accept-one", visit.say("Aceptar", "Accept"))
         .id(format!("accept-{}", str_of(item, "id")))
         .inline()
-        .once();
-    of_same.fold(form, |form, line| form.hidden("item", str_of(line, "id")))
+        .once()
+        .hidden("item", str_of(item, "id"))
 }
 
 /// POST /console/reconciliations/:id/accept: the items that the form names, or all.

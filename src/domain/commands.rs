@@ -10,6 +10,7 @@ use crate::resources::adjustments::Adjustment;
 use crate::resources::operations::Resolution;
 use crate::resources::payments::otp;
 use crate::resources::payouts::batch;
+use crate::resources::verification::booked::Booking;
 use crate::resources::{
     approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices,
     own_account, payments, payouts, products, webhooks,
@@ -73,6 +74,8 @@ pub enum Command {
     Begin,
     /// An operator's word on an operation, in the bank's place.
     Resolve(Box<Resolution>),
+    /// Lines of a bank's statement that show micro-deposits.
+    BookDeposits(Box<Booking>),
     /// The market price of a USDT, if any source knows it, to a conversion that waits for it.
     Market(Option<Rate>),
     /// A deadline of the entity has come.
@@ -89,6 +92,7 @@ impl Command {
             Command::RailReply(_)
             | Command::Found(..)
             | Command::Resolve(_)
+            | Command::BookDeposits(_)
             | Command::Market(_)
             | Command::Begin
             | Command::Deadline

@@ -7,13 +7,14 @@ use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::{self, KeepRef};
 use crate::ledger::book::Book;
 use crate::platform::{self, PlatformBook, moves, settings};
-use crate::rail::{Effect, How, RailReply};
+use crate::rail::{Effect, How, RailAnswer, RailReply};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
 use crate::resources::payouts::{batch, lifecycle};
 use crate::resources::reply_trace::ReplyTrace;
+use crate::resources::verification::booked::{self, Booking, Outcome};
 use crate::resources::{
     adjustments, approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants,
     notices, own_account, payments, payouts, products, webhooks,
@@ -108,7 +109,8 @@ pub fn decide(
             trace.mark(on_rail_reply(book, entity, reply, turn), entity, turn)
         }
         (Command::Resolve(resolution), Some(entity)) => resolve(book, entity, *resolution, turn),
-        (Command::Resolve(_), None) => Ruling::refuse(Refusal::NotFound),
+        (Command::BookDeposits(booking), Some(entity)) => book_deposits(book, entity, &booking, turn),
+        (Command::Resolve(_) | Command::BookDeposits(_), None) => Ruling::refuse(Refusal::NotFound),
         (Command::Market(rate), Some(Entity::Conversion(conversion))) => {
             conversions::auto::on_rail_reply(book, conversion, rate, turn)
         }
@@ -156,6 +158,7 @@ pub fn decide_platform(
         | Command::RailReply(_)
         | Command::Found(..)
         | Command::Resolve(_)
+        | Command::BookDeposits(_)
         | Command::Market(_)
         | Command::Begin
         | Command::Deadline
@@ -172,6 +175,18 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
     let operation = resolution.operation;
     let ruling = on_rail_reply(book, entity, RailReply::plain(operation, How::Ask, answer), turn);
     operations::resolved(ReplyTrace::operator(operation).mark(ruling, entity, turn), operation, turn)
+}
+
+/// Lines of a statement that show micro-deposits: the operation is done when both are booked.
+fn book_deposits(book: &Book, entity: &Entity, booking: &Booking, turn: &Turn<'_>) -> Ruling {
+    match booked::book(entity, booking) {
+        Ok(Outcome::Both(references)) => {
+            let answer = RailAnswer::done(references);
+            resolve(book, entity, Resolution { operation: booking.operation, answer }, turn)
+        }
+        Ok(Outcome::One(draft)) => Ruling::write(*draft),
+        Err(refusal) => Ruling::refuse(refusal),
+    }
 }
 
 /// The words of a bank about an operation of this entity.

@@ -180,6 +180,8 @@ pub enum Cause {
     ApprovalAsked,
     /// A second person decided about a call.
     ApprovalDecided,
+    /// A line of a bank's statement showed one of two micro-deposits.
+    DepositBooked,
 }
 
 impl Cause {
@@ -260,6 +262,7 @@ impl Cause {
             Cause::CopPaymentUnsent => "cop_payment.unsent",
             Cause::ApprovalAsked => "approval.asked",
             Cause::ApprovalDecided => "approval.decided",
+            Cause::DepositBooked => "deposit.booked",
         }
     }
 }

@@ -331,6 +331,9 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         Cause::PaymentUnsent | Cause::CopPaymentUnsent => {
             ("No hubo conexión: no se envió nada", "There was no connection: nothing was sent", Bad)
         }
+        Cause::DepositBooked => {
+            ("El extracto mostró un microdepósito", "The statement showed a micro-deposit", Plain)
+        }
         Cause::OperatorActed => ("Un operador intervino", "An operator acted", Plain),
         Cause::SellerReleased => ("Se liberó dinero del vendedor", "Money of the seller was released", Plain),
         Cause::ConversionAccepted | Cause::ConversionTried | Cause::ConversionCompleted => {

@@ -7,7 +7,8 @@ use domain::resources::cop_payments::CopPayment;
 use domain::resources::operations::{self, Operation, Subject};
 use domain::resources::payments::{Means, Payment, Status};
 use domain::resources::payouts::{self, Destination, Payout};
-use domain::resources::verification::{Deposits, MethodStatus, Word};
+use domain::resources::verification::booked::{Booked, open_deposits};
+use domain::resources::verification::{Deposits, MethodStatus};
 use domain::trace::shown;
 use domain::values::date::Date;
 use domain::values::ids::Id;
@@ -97,16 +98,21 @@ pub fn completed(tenant_key: u64, entity: &Entity) -> Vec<Entry> {
     }
 }
 
-/// The entries of an operation that its bank has not answered: two of micro-deposits, which the bank books
-/// one by one; none if it has no amount in hundredths.
+/// The entries of an operation that its bank has not answered: of micro-deposits each that no statement has
+/// shown, as the bank books them one by one; none if it has no amount in hundredths.
 pub fn open(tenant_key: u64, entity: &Entity, operation: &Operation) -> Vec<Entry> {
     if matches!(operation.subject, Subject::PayoutMethod(_) | Subject::PayoutAccount) {
-        let waiting = proved(entity).filter_map(|(status, side)| Some((status.open()?, side)));
-        let mut waiting = waiting.filter(|((deposits, ..), _)| deposits.operation == operation.id);
-        return waiting.next().map_or_else(Vec::new, |((Deposits { amounts, .. }, ..), side)| {
-            let one = |amount: Ves| of_operation(tenant_key, operation, amount.minor(), side);
-            [amounts.0, amounts.1].into_iter().filter_map(one).collect()
-        });
+        let side = proved(entity).find(|(status, _)| status.waits_for(operation.id)).map(|(_, side)| side);
+        let (Some(side), Some((Deposits { amounts, .. }, booked))) =
+            (side, open_deposits(entity, operation.id))
+        else {
+            return Vec::new();
+        };
+        let one = |(amount, reference): (Ves, Option<String>)| match reference {
+            Some(_) => None,
+            None => of_operation(tenant_key, operation, amount.minor(), side),
+        };
+        return [(amounts.0, booked.first), (amounts.1, booked.second)].into_iter().filter_map(one).collect();
     }
     of_operation(tenant_key, operation, operation.minor, other_side(entity)).into_iter().collect()
 }
@@ -292,10 +298,9 @@ fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
     }]
 }
 
-/// The newest deposits of a method, if its bank made them: two entries.
+/// The newest deposits of a method: both if its bank made them, and else those that a statement has shown.
 fn of_deposits(tenant_key: u64, status: &MethodStatus, (phone, bank): OtherSide) -> Vec<Entry> {
-    let is_made = |word: &&Word| word.code.is_none() && word.reference.is_some();
-    let Some(word) = status.word().filter(is_made) else { return Vec::new() };
+    let Some(word) = status.word() else { return Vec::new() };
     let entry = |amount: Ves, reference: Option<&str>| Entry {
         kind: "micro_deposit",
         id: word.operation,
@@ -310,6 +315,15 @@ fn of_deposits(tenant_key: u64, status: &MethodStatus, (phone, bank): OtherSide)
         phone,
         bank,
     };
-    let (first, second) = word.references();
-    vec![entry(word.amounts.0, first), entry(word.amounts.1, second)]
+    if word.code.is_none() && word.reference.is_some() {
+        let (first, second) = word.references();
+        return vec![entry(word.amounts.0, first), entry(word.amounts.1, second)];
+    }
+    let Booked { first, second } = &word.booked;
+    let shown = [(word.amounts.0, first), (word.amounts.1, second)];
+    shown
+        .into_iter()
+        .filter(|(_, reference)| reference.is_some())
+        .map(|(amount, reference)| entry(amount, reference.as_deref()))
+        .collect()
 }

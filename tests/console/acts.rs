@@ -1,9 +1,10 @@
 //! What operators do on pages: by their role, with a second person where one is asked for.
 
 use crate::harness::check::{list, text};
-use crate::harness::flows::fresh;
+use crate::harness::flows::{fresh, method_path};
 use crate::harness::pesos::cop_payout_body;
 use crate::harness::server::{ADMIN_TOKEN, Server};
+use crate::harness::source::{Behaviour, Source};
 use crate::login::{hired, operator};
 use crate::visitor::{page_of, token};
 use regex::Regex;
@@ -122,6 +123,51 @@ fn an_operation_without_an_outcome_is_resolved_both_ways() {
         assert_eq!(text(&now, "status"), status, "{now}");
         assert!([&now["bankReference"], &now["failureCode"]].contains(&&json!(value)), "{now}");
     }
+}
+
+#[test]
+fn the_line_of_one_micro_deposit_is_accepted_without_the_other() {
+    let bank = Source::start();
+    let late = json!({ "code": "68", "message": "RESPUESTA TARDIA" }).to_string();
+    bank.set("/MBvuelto", Behaviour::Says(200, late));
+    let server = Server::start_with(&[
+        ("PASARELA__RAILS__R4__BASE_URL", &bank.url("")),
+        ("PASARELA__RAILS__R4__COMMERCE_TOKEN", "commerce-token-that-is-secret"),
+        ("PASARELA__RAILS__R4__TIMEOUT_SECONDS", "1"),
+        ("PASARELA__RAILS__UNRESOLVED_AFTER_SECONDS", "1"),
+    ]);
+    let tenant = server.tenant();
+    let path = format!("/admin/tenants/{}/live-status", tenant.id);
+    server.admin().post(&path, &json!({ "status": "active" })).expect(200);
+    let merchant = tenant.live.create_merchant(json!({})).expect(201);
+    tenant.live.act(&format!("{}/verify/start", method_path(&merchant, 0))).expect(202);
+    let open = || list(&server.admin().get("/admin/operations?status=unresolved").expect(200), "items").len();
+    until("the deposits are unresolved", || open() == 1);
+    let sent = bank.seen("/MBvuelto");
+    let amounts =
+        sent.iter().map(|seen| serde_json::from_str::<serde_json::Value>(&seen.body).expect("a body"));
+    let day = chrono::Utc::now().with_timezone(&chrono::FixedOffset::west_opt(4 * 3600).expect("an offset"));
+    let day = day.date_naive();
+    let line = |(n, body): (usize, serde_json::Value)| {
+        format!("{day},5550000{n},{},debit,,\n", text(&body, "Monto"))
+    };
+    let lines: String = amounts.enumerate().map(line).collect();
+    let file = format!("date,reference,amount,kind,phone,bank\n{lines}");
+    let path = format!("/admin/reconciliations?rail=r4&account=01690001001234567890&from={day}&to={day}");
+    let begun = server.admin().post_as(&path, "text/csv", file).expect(202);
+    let id = text(&begun, "id");
+    let read = || server.admin().get(&format!("/admin/reconciliations/{id}")).expect(200);
+    until("it ends", || read()["proposals"] == 2);
+
+    let (_, treasurer) = hired(&server, "treasury");
+    let visitor = operator(&server, &treasurer);
+    let here = format!("/console/reconciliations/{id}?result=proposal");
+    let answer = visitor.press(&visitor.get(&here), "accept-one", &[]);
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    assert_eq!(open(), 1, "the other deposit is open");
+    let answer = visitor.press(&visitor.get(&here), "accept", &[]);
+    assert!(answer.text().contains("deposit_booked"), "{}", answer.text());
+    assert_eq!(open(), 0, "both are booked");
 }
 
 #[test]

@@ -162,6 +162,7 @@ fn goldens() -> Vec<Golden> {
             rates: Sample Pin;
             settings: Deployment Shop Receiver;
             trace: OneTrace EarlierOrder;
+            verification: Booked;
         }
         versions {
             book: Book;

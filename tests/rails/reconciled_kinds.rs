@@ -155,40 +155,111 @@ fn deposits_stay_when_their_method_is_gone() {
 }
 
 #[test]
-fn one_of_two_deposits_is_no_outcome() {
-    let world = World::start();
+fn each_of_two_deposits_is_accepted_by_its_own_line() {
+    let mut world = World::start();
     world.funded("1000.00");
     world.bank.set("/MBvuelto", says(&json!({ "code": "68", "message": "RESPUESTA TARDIA" })));
     let merchant = world.proving();
     let [first, second] = world.sent().try_into().expect("two deposits");
-    let open =
-        || list(&world.server.admin().get("/admin/operations?status=unresolved").expect(200), "items").len();
-    until("it is unresolved", || open() == 1);
+    let open = |world: &World| {
+        list(&world.server.admin().get("/admin/operations?status=unresolved").expect(200), "items").len()
+    };
+    until("it is unresolved", || open(&world) == 1);
     let day = today();
     let line = |reference: &str, amount: &str| format!("{day},{reference},{amount},debit,04147654321,0134\n");
-    // The bank booked one alone so far.
-    let file = format!("{HEADER}\n{}", line("55500003", &first));
+    let booked = |item: &Value| json!({ "id": item["id"], "error": "deposit_booked" });
+    // The bank booked the second alone so far.
+    let file = format!("{HEADER}\n{}", line("55500002", &second));
     let found = world.ended(&file, (day, day));
-    let proposal = world.items(text(&found, "id"), "result=proposal")[0].clone();
-    let refused = json!([{ "id": proposal["id"], "error": "deposit_incomplete" }]);
-    for chosen in [json!({ "all": true }), json!({ "items": [proposal["id"]] })] {
-        let accepted = world.accept(text(&found, "id"), &chosen).expect(200);
-        assert_eq!(accepted, json!({ "accepted": 0, "refused": refused }));
+    let id = text(&found, "id");
+    let proposal = world.items(id, "result=proposal")[0].clone();
+    for (accepted, refused) in [(1, json!([])), (0, json!([booked(&proposal)]))] {
+        let answer = world.accept(id, &json!({ "items": [proposal["id"]] })).expect(200);
+        assert_eq!(answer, json!({ "accepted": accepted, "refused": refused }));
+        assert_eq!(open(&world), 1, "one alone is no outcome");
     }
-    assert_eq!(open(), 1, "nothing was resolved");
-    // Both, of which somebody chooses one, and then both.
-    let both = format!("{file}{}", line("55500002", &second));
+    let rows = world.server.admin().get("/admin/audit?action=operation.book").expect(200);
+    let row = &list(&rows, "items")[0];
+    let (target, after) = (&proposal["ours"]["id"], &row["after"]["reference"]);
+    assert_eq!((&row["target"], after), (target, &json!("55500002")), "{row}");
+    world.server.kill();
+    world.server.restart();
+    // What is booked is known by its reference, and is proposed by no other file.
+    let again = world.ended(&format!("{file}\n"), (day, day));
+    assert_counts(&again, &[("matched", 1), ("proposals", 0), ("missingThere", 0)]);
+    let matched = world.items(text(&again, "id"), "limit=1").remove(0);
+    let known = [&matched["ours"]["kind"], &matched["ours"]["id"], &matched["ours"]["amount"]];
+    assert_eq!(known, [&json!("micro_deposit"), target, &json!(second)], "{matched}");
+    // A line of the same amount under another reference is another payment of the bank's.
+    let double = format!("{file}{}", line("55500009", &second));
+    let found = world.ended(&double, (day, day));
+    assert_counts(&found, &[("matched", 1), ("missingHere", 1), ("proposals", 0)]);
+    // The other one comes: together they are the outcome.
+    let both = format!("{file}{}", line("55500003", &first));
     let found = world.ended(&both, (day, day));
     let id = text(&found, "id");
-    let proposals = world.items(id, "result=proposal");
-    let one = world.accept(id, &json!({ "items": [proposals[1]["id"]] })).expect(200);
-    assert_eq!(one["refused"][0]["error"], "deposit_incomplete", "{one}");
-    let accepted = world.accept(id, &json!({ "all": true })).expect(200);
-    assert_eq!(accepted, json!({ "accepted": 2, "refused": [] }));
-    assert_eq!(open(), 0);
+    assert_counts(&found, &[("matched", 1), ("proposals", 1)]);
+    assert_eq!(
+        world.accept(id, &json!({ "all": true })).expect(200),
+        json!({ "accepted": 1, "refused": [] })
+    );
+    assert_eq!(open(&world), 0);
+    let again = world.accept(id, &json!({ "all": true })).expect(200);
+    assert_eq!(list(&again, "refused")[0]["error"], "operation_resolved", "{again}");
     let named = world.tenant.live.verify(&method_path(&merchant, 0), &first, &second).expect(200);
     assert_eq!(named["status"], "verified");
-    assert_counts(&world.ended(&format!("{both}\n"), (day, day)), &[("matched", 2), ("missingThere", 0)]);
+    let found = world.ended(&format!("{both}\n"), (day, day));
+    assert_counts(&found, &[("matched", 2), ("missingThere", 0)]);
+    let ours: Vec<Value> = world
+        .items(text(&found, "id"), "limit=2")
+        .iter()
+        .map(|item| item["ours"]["reference"].clone())
+        .collect();
+    assert_eq!(ours, ["55500002", "55500003"], "each with the reference of its line");
+}
+
+#[test]
+fn a_booked_deposit_stays_whatever_becomes_of_its_operation() {
+    let world = World::start();
+    world.funded("1000.00");
+    world.bank.set("/MBvuelto", says(&json!({ "code": "68", "message": "RESPUESTA TARDIA" })));
+    let open =
+        || list(&world.server.admin().get("/admin/operations?status=unresolved").expect(200), "items").len();
+    let resolve = |operation: &Value, said: Value| {
+        let path = format!("/admin/operations/{}/resolve", operation.as_str().expect("an id"));
+        world.server.admin().post(&path, &said).expect(200)
+    };
+    let day = today();
+    let mut file = format!("{HEADER}\n");
+    for (n, fate) in ["done", "refused", "deleted"].into_iter().enumerate() {
+        let merchant = world.proving();
+        let [first, second] = [0, 1].map(|of| world.sent()[2 * n + of].clone());
+        until("it is unresolved", || open() == 1);
+        file.push_str(&format!("{day},5550000{n},{first},debit,,\n"));
+        let found = world.ended(&file, (day, day));
+        let proposal = world.items(text(&found, "id"), "result=proposal").remove(0);
+        let accepted = world.accept(text(&found, "id"), &json!({ "all": true })).expect(200);
+        assert_eq!((accepted, open()), (json!({ "accepted": 1, "refused": [] }), 1));
+        let (method, operation) = (method_path(&merchant, 0), &proposal["ours"]["id"]);
+        let status =
+            |merchant: &Value| world.tenant.live.merchant_now(merchant)["payoutMethods"][0]["status"].clone();
+        match fate {
+            "done" => {
+                resolve(operation, json!({ "outcome": "done", "reference": "60000000", "note": "n" }));
+                file.push_str(&format!("{day},60000000,{second},debit,,\n"));
+                let named = world.tenant.live.verify(&method, &first, &second).expect(200);
+                assert_eq!(named["status"], "verified");
+            }
+            "refused" => {
+                resolve(operation, json!({ "outcome": "refused", "failureCode": "AM04", "note": "n" }));
+                assert_eq!(status(&merchant), "unverified");
+            }
+            _ => assert_eq!(world.tenant.live.delete(&method).status, 200),
+        }
+        assert_eq!(open(), 0, "{fate}");
+    }
+    let found = world.ended(&format!("{file}\n"), (day, day));
+    assert_counts(&found, &[("matched", 4), ("proposals", 0), ("missingHere", 0), ("missingThere", 0)]);
 }
 
 #[test]

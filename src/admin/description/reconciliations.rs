@@ -46,7 +46,7 @@ pub(super) fn reconciliations() -> Chapter {
                 .pages()
                 .answers(200, "ReconciliationItemPage", "Items"),
             operation("acceptReconciliation", "Resolve the operations that lines answer")
-                .about("Each in a record of its own, as an operator's own word would: done, with the line's reference. What is resolved already is not accepted again.")
+                .about("Each in a record of its own, as an operator's own word would: done, with the line's reference. The line of one of two micro-deposits books that one alone: their operation is resolved when both are. What is resolved already is not accepted again.")
                 .body("ReconciliationAcceptance")
                 .example("all proposals", r#"{"all":true}"#)
                 .answers(200, "ReconciliationAccepted", "How many, and which not")
@@ -82,7 +82,7 @@ pub(super) fn reconciliations() -> Chapter {
 fn refused() -> Schema {
     object().member("id", uuid()).member(
         "error",
-        text().about("A code: `operation_resolved`, `not_found`, or `deposit_incomplete`, where one of two micro-deposits is without the other: accept the lines of both together."),
+        text().about("A code: `operation_resolved`, `not_found`, or `deposit_booked`, where a line has booked this one of two micro-deposits before."),
     )
 }
 

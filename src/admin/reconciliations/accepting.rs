@@ -5,7 +5,6 @@ use super::{ACCEPTED_MAX, PAGE, RESULTS, amount, named, read_items};
 use crate::admin::call::{Body, Call, Done, Outcome};
 use crate::admin::operations::{self, Word};
 use crate::gateway::services::Services;
-use crate::reconciliation::entries::{self, Entry};
 use crate::reconciliation::shelf::Status;
 use crate::store::history;
 use api::fields::Fields;
@@ -13,9 +12,10 @@ use api::problem::Problem;
 use api::writer::Object;
 use domain::platform::audit::AuditEntry;
 use domain::rail::RailAnswer;
-use domain::resources::operations::unanswered;
-use domain::resources::verification::references_of_two;
+use domain::resources::verification::Deposits;
+use domain::resources::verification::booked::{self, Booked, open_deposits};
 use domain::values::ids::{EntityId, Id};
+use domain::values::money::Ves;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,16 +33,17 @@ pub async fn accept(call: Call) -> Outcome {
     if let Some(waiting) = call.waits_for_approval().await? {
         return Ok(waiting);
     }
-    let mut refused: Vec<(Id, &'static str)> = Vec::new();
+    let mut refused = Refused::new();
     let mut accepted = 0u64;
     if summary.status == Status::Done {
         let (proposals, others) = proposals(&call.services, id, chosen).await?;
         refused.extend(others.into_iter().map(|item| (item, "not_found")));
         for (operation, lines) in by_operation(proposals) {
-            match resolve(&call, id, operation, &lines).await {
-                Ok(()) => accepted += lines.len() as u64,
-                Err(problem) => refused.extend(lines.iter().map(|line| (line.item, problem.code))),
-            }
+            let refusals = answered(&call, id, operation, &lines).await;
+            let all = |code| lines.iter().map(|line| (line.item, code)).collect();
+            let refusals = refusals.unwrap_or_else(|problem| all(problem.code));
+            accepted += (lines.len() - refusals.len()) as u64;
+            refused.extend(refusals);
         }
     } else if let Chosen::These(items) = chosen {
         refused.extend(items.into_iter().map(|item| (item, "not_found")));
@@ -123,55 +124,106 @@ async fn proposals(
     Ok((all, items))
 }
 
-/// Resolves one operation by the lines that answer it, in a record of its own.
-async fn resolve(call: &Call, id: Id, operation: Id, lines: &[Proposal]) -> Result<(), Problem> {
-    let items: Vec<String> = lines.iter().map(|line| line.item.to_string()).collect();
-    let note = format!("reconciliation {id}, item {}", items.join(" and "));
+/// The codes of lines that were refused.
+type Refused = Vec<(Id, &'static str)>;
+
+/// Says what the lines that answer one operation say of it, in a record of its own.
+async fn answered(call: &Call, id: Id, operation: Id, lines: &[Proposal]) -> Result<Refused, Problem> {
     let (tenant_key, entity) =
         operations::find(&call.services, operation).await?.ok_or_else(Problem::not_found)?;
     call.services.may_decide(tenant_key)?;
-    let reference = reference(&call.services, (tenant_key, entity), operation, lines)?;
-    let word = Word { operation, answer: RailAnswer::Done { reference }, note: &note };
-    let entry = call.signature.copy().map(|entry| {
-        // The consent stays with the call: its approval is settled when all of it is done.
+    let known = history::entity(call.services.engine.reader(), tenant_key, entity)?;
+    let deposits = known.and_then(|known| open_deposits(&known, operation));
+    let place = (tenant_key, entity);
+    match (deposits, lines) {
+        (Some((deposits, known)), lines) => {
+            let booking = booking(&deposits, &known, lines);
+            if !booking.lines.is_empty() {
+                book(call, id, place, (operation, &known), &booking).await?;
+            }
+            Ok(booking.known.into_iter().map(|item| (item, "deposit_booked")).collect())
+        }
+        (None, [line, ..]) => {
+            let note = note(id, lines.iter().map(|line| line.item));
+            let word = Word { operation, answer: RailAnswer::done(&line.reference), note: &note };
+            operations::say(&call.services, place, word, entry(call, "operation.resolve", place, operation))
+                .await?;
+            Ok(Vec::new())
+        }
+        (None, []) => Ok(Vec::new()),
+    }
+}
+
+/// The news of lines about two micro-deposits.
+struct Booking {
+    lines: Booked,
+    /// The items of the lines that say something new, and of those that do not.
+    items: Vec<Id>,
+    known: Vec<Id>,
+}
+
+fn booking(deposits: &Deposits, known: &Booked, lines: &[Proposal]) -> Booking {
+    let (first, second) = deposits.amounts;
+    let mut booking = Booking { lines: Booked::default(), items: Vec::new(), known: Vec::new() };
+    for line in lines {
+        let is_open = |deposit: Ves, known: &Option<String>, new: &Option<String>| {
+            known.is_none() && new.is_none() && line.amount == amount(deposit.minor(), 2)
+        };
+        let reference = Some(line.reference.clone()).filter(|reference| !known.has(reference));
+        if reference.is_some() && is_open(first, &known.first, &booking.lines.first) {
+            booking.lines.first = reference;
+        } else if reference.is_some() && is_open(second, &known.second, &booking.lines.second) {
+            booking.lines.second = reference;
+        } else {
+            booking.known.push(line.item);
+            continue;
+        }
+        booking.items.push(line.item);
+    }
+    booking
+}
+
+/// Books deposits. The operation is done when both are booked.
+async fn book(
+    call: &Call,
+    id: Id,
+    place: (u64, EntityId),
+    (operation, known): (Id, &Booked),
+    booking: &Booking,
+) -> Result<(), Problem> {
+    let Booked { first, second } = &booking.lines;
+    // The state is read again where it is decided; here it is only what the audit calls the act.
+    let (action, said) = match (known.with(&booking.lines).both(), first.as_ref().or(second.as_ref())) {
+        (None, Some(reference)) => ("operation.book", Object::new().text("reference", reference)),
+        _ => ("operation.resolve", Object::new().plain("outcome", "done")),
+    };
+    let note = note(id, booking.items.iter().copied());
+    let after = String::from_utf8(said.text("note", &note).end()).ok();
+    let audit = entry(call, action, place, operation).map(|entry| Box::new(AuditEntry { after, ..*entry }));
+    let lines = booking.lines.clone();
+    operations::book(&call.services, place, booked::Booking { operation, lines }, audit).await
+}
+
+fn note(id: Id, items: impl Iterator<Item = Id>) -> String {
+    let items: Vec<String> = items.map(|item| item.to_string()).collect();
+    format!("reconciliation {id}, item {}", items.join(" and "))
+}
+
+/// The entry of the audit for one operation. The consent stays with the call: its approval is settled when
+/// all of it is done.
+fn entry(
+    call: &Call,
+    action: &str,
+    (tenant_key, _): (u64, EntityId),
+    operation: Id,
+) -> Option<Box<AuditEntry>> {
+    call.signature.copy().map(|entry| {
         Box::new(AuditEntry {
-            action: "operation.resolve".to_owned(),
+            action: action.to_owned(),
             tenant: call.tenant_of(tenant_key),
             target: Some(operation.to_string()),
             consent: None,
             ..entry
         })
-    });
-    operations::say(&call.services, (tenant_key, entity), word, entry).await.map(|_| ())
-}
-
-/// The bank's reference of what it did: that of its line, or those of two in the order of the deposits.
-/// Of two deposits the bank has to have booked both: one alone is no outcome.
-fn reference(
-    services: &Services,
-    (tenant_key, entity): (u64, EntityId),
-    operation: Id,
-    lines: &[Proposal],
-) -> Result<Option<String>, Problem> {
-    let entity = history::entity(services.engine.reader(), tenant_key, entity)?;
-    let open = entity.and_then(|entity| {
-        let open = unanswered(&entity).into_iter().find(|open| open.id == operation)?;
-        Some(entries::open(tenant_key, &entity, &open))
-    });
-    let open = open.unwrap_or_default();
-    let [first, second] = open.as_slice() else {
-        return Ok(lines.first().map(|line| line.reference.clone()));
-    };
-    let mut left: Vec<&Proposal> = lines.iter().collect();
-    let mut of = |entry: &Entry| {
-        let place = left.iter().position(|line| line.amount == amount(entry.cents, 2))?;
-        Some(left.remove(place).reference.clone())
-    };
-    match (of(first), of(second)) {
-        (Some(first), Some(second)) => Ok(references_of_two(Some(first), Some(second))),
-        _ => Err(Problem::conflict(
-            "deposit_incomplete",
-            "only one of the two micro-deposits is among the lines; accept the lines of both together",
-        )),
-    }
+    })
 }

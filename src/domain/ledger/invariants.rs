@@ -237,6 +237,7 @@ const fn debits(cause: Cause) -> bool {
         | Cause::NoticeClaimed
         | Cause::ApprovalAsked
         | Cause::ApprovalDecided
+        | Cause::DepositBooked
         | Cause::OrderBegun
         | Cause::PaymentUnsent
         | Cause::CopPaymentUnsent

@@ -2,6 +2,8 @@
 //! (`docs/contract.md, 7.5`). The same for the payout methods of merchants and for the tenant's own
 //! account.
 
+pub mod booked;
+
 use crate::decision::Turn;
 use crate::kept::KeepRef;
 use crate::rail::{How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
@@ -10,6 +12,7 @@ use crate::trace::{self, BankWord, NEVER, Said, shown};
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
+use booked::Booked;
 use std::sync::Arc;
 
 /// The number of wrong tries after which a verification is void.
@@ -83,6 +86,8 @@ pub struct Word {
     pub contradicted_at: Option<Timestamp>,
     /// The bank's own code and text, the newest ones.
     pub bank: Option<Box<BankWord>>,
+    /// The deposits that its statement showed before it had answered.
+    pub booked: Booked,
 }
 
 /// The mark between the references of two deposits that have one each.
@@ -104,7 +109,10 @@ impl Word {
     pub fn references(&self) -> (Option<&str>, Option<&str>) {
         let all = shown(&self.reference);
         match all.and_then(|all| all.split_once(BETWEEN_REFERENCES)) {
-            Some((first, second)) => (Some(first), Some(second)),
+            Some((first, second)) => {
+                let given = |reference| Some(reference).filter(|reference: &&str| !reference.is_empty());
+                (given(first), given(second))
+            }
             None => (all, all),
         }
     }
@@ -121,6 +129,8 @@ pub enum VerificationRefusal {
     Locked,
     /// The phone is verified already.
     AlreadyVerified,
+    /// Another line of a statement has booked the deposit.
+    DepositBooked,
     /// The amounts are wrong.
     AmountsMismatch {
         /// The number of tries left.
@@ -136,7 +146,8 @@ impl VerificationRefusal {
             VerificationRefusal::InProgress
             | VerificationRefusal::NotStarted
             | VerificationRefusal::Locked
-            | VerificationRefusal::AlreadyVerified => true,
+            | VerificationRefusal::AlreadyVerified
+            | VerificationRefusal::DepositBooked => true,
             VerificationRefusal::AmountsMismatch { .. } => false,
         }
     }
@@ -197,9 +208,11 @@ impl MethodStatus {
         if let MethodStatus::Contradicted { word, .. } = self { Some(word) } else { None }
     }
 
-    /// The operation of the newest deposits, if the bank ever said that it made them.
+    /// The operation of the newest deposits, if the bank ever said that it made them, or its statement
+    /// shows one.
     pub fn made(&self) -> Option<Id> {
-        self.word().filter(|word| word.reference.is_some()).map(|word| word.operation)
+        let is_known = |word: &&Word| word.reference.is_some() || !word.booked.is_empty();
+        self.word().filter(is_known).map(|word| word.operation)
     }
 
     /// The deposits that the bank has not answered about: the operation and the amounts, the start,
@@ -222,9 +235,21 @@ impl MethodStatus {
             Some(word) => (word.asked_at, word.asks, word.bank.clone()),
             None => (trace::asked_at(next_look, looks), looks, None),
         };
+        let booked = self.booked(operation).cloned().unwrap_or_default();
+        let reference = reference.map(|said| booked.completed_by(said));
         let contradicted_at = None;
-        let word =
-            Word { operation, amounts, sent_at, asked_at, asks, reference, code, contradicted_at, bank };
+        let word = Word {
+            operation,
+            amounts,
+            sent_at,
+            asked_at,
+            asks,
+            reference,
+            code,
+            contradicted_at,
+            bank,
+            booked,
+        };
         MethodStatus::Contradicted { word, then: Box::new(then) }
     }
 

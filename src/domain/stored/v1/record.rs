@@ -99,6 +99,7 @@ layout! {
         71 ApprovalAsked,
         72 ApprovalDecided,
         73 AnswerKept,
+        74 DepositBooked,
     }
 }
 

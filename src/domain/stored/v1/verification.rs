@@ -1,6 +1,6 @@
 //! Version 1 of the proof of a payout method.
 
-use crate::resources::verification;
+use crate::resources::verification::{self, booked::Booked};
 use crate::stored::layout::layout;
 use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::values::{Id, Timestamp, Ves};
@@ -35,6 +35,7 @@ layout! {
     } then {
         asked_at: None,
         asks: 0,
+        booked: Booked::default(),
         bank: None,
     }
 }

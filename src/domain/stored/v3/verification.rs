@@ -1,6 +1,6 @@
 //! Version 3 of the proof of a payout method: the bank's own words about the deposits.
 
-use crate::resources::verification;
+use crate::resources::verification::{self, booked::Booked};
 use crate::stored::layout::layout;
 use crate::stored::v1::values::{Id, Timestamp, Ves};
 use crate::stored::v3::trace::BankWord;
@@ -17,5 +17,6 @@ layout! {
     } then {
         asked_at: None,
         asks: 0,
+        booked: Booked::default(),
     }
 }

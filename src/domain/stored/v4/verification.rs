@@ -1,6 +1,7 @@
-//! Version 4 of the proof of a payout method: how often the bank was asked about the deposits.
+//! Version 4 of the proof of a payout method: how often the bank was asked about the deposits, and which of
+//! them its statement showed.
 
-use crate::resources::verification;
+use crate::resources::verification::{self, booked};
 use crate::stored::layout::layout;
 use crate::stored::v1::values::{Id, Timestamp, Ves};
 use crate::stored::v3::trace::BankWord;
@@ -16,5 +17,13 @@ layout! {
         code: Option<String>,
         contradicted_at: Option<Timestamp>,
         bank: Option<Box<BankWord>>,
+        booked: Booked,
+    }
+}
+
+layout! {
+    struct Booked of booked::Booked {
+        first: Option<String>,
+        second: Option<String>,
     }
 }
