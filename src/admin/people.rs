@@ -9,6 +9,7 @@ use crate::gateway::services::Services;
 use crate::gateway::webhooks;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::store::story;
 use crate::webhooks::backlog;
 use api::cop_payments::payouts::show_to_operator;
 use api::merchants;
@@ -20,6 +21,8 @@ use api::writer::Object;
 use domain::kept::Shape;
 use domain::platform::{Mode, PLATFORM, PlatformAsk, tenant_key};
 use domain::record::Entity;
+use domain::resources::cop_payments::Channel;
+use domain::resources::cop_payments::codes::WrongCodes;
 use domain::resources::payments::{Method, Status};
 use domain::resources::{cop_payments, payments};
 use domain::values::ids::{EntityId, Id};
@@ -86,12 +89,33 @@ pub async fn read_payment(call: Call) -> Outcome {
     let shown = show_entity(&payment).ok_or_else(Problem::not_found)?;
     let shown = match &*payment {
         Entity::Payment(payment) if is_unmasked => unmasked_payment(shown, payment),
+        Entity::CopPayment(payment) if payment.channel == Channel::Sms => {
+            let wrong_codes = wrong_codes(&call, tenant_key, payment.id).await?;
+            Object::reopened(shown).maybe_number("wrongCodes", wrong_codes).end()
+        }
         _ => shown,
     };
     if is_unmasked {
         note_look(&call, "payment.unmask", tenant_key).await?;
     }
     Ok(Done::ok(with_tenant(&call, tenant_key, shown)))
+}
+
+/// The number of wrong SMS codes that were typed for a payment in pesos; none if its first records are
+/// too old to be looked at.
+async fn wrong_codes(call: &Call, tenant_key: u64, id: Id) -> Result<Option<usize>, Problem> {
+    let entity = EntityId::cop_payment(id);
+    let read = move |services: &Services, budget: &ReadBudget| {
+        story::read(services.engine.reader(), tenant_key, entity, budget)
+    };
+    let story = call.services.read_pool.read(&call.services, PLATFORM, read).await?;
+    let mut codes = WrongCodes::default();
+    let wrong = story.moments.iter().filter(|moment| {
+        let state = moment.record.entity(entity).map(|state| &**state);
+        matches!(state, Some(Entity::CopPayment(payment)) if codes.next(moment.record.cause, payment).is_some())
+    });
+    let wrong = wrong.count();
+    Ok(story.is_whole.then_some(wrong))
 }
 
 /// GET /admin/merchants/:id

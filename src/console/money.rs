@@ -21,7 +21,7 @@ use domain::values::ids::{EntityId, Id};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PAYMENT: [&str; 26] = [
+const PAYMENT: [&str; 27] = [
     "status",
     "tenantId",
     "mode",
@@ -42,6 +42,7 @@ const PAYMENT: [&str; 26] = [
     "checkoutSessionId",
     "reference",
     "failureCode",
+    "wrongCodes",
     "cancelReason",
     "reversalRef",
     "createdAt",

@@ -11,6 +11,7 @@ use api::problem::Problem;
 use domain::events::EventKind;
 use domain::ledger::{Ledger, Posting};
 use domain::record::{Cause, Entity};
+use domain::resources::cop_payments::codes::{WrongCode, WrongCodes};
 use domain::resources::webhooks::Delivered;
 use domain::resources::{cop_payments, crypto, payments, payouts};
 use domain::trace::Trace;
@@ -59,8 +60,11 @@ pub async fn of(
 }
 
 fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
-    let records =
-        story.moments.iter().map(|moment| (moment.time, moment.seq, of_moment(language, moment, entity)));
+    let mut codes = WrongCodes::default();
+    let records = story
+        .moments
+        .iter()
+        .map(|moment| (moment.time, moment.seq, of_moment(language, moment, entity, &mut codes)));
     let after = story.moments.last().map_or(0, |moment| moment.seq);
     let deliveries = story.deliveries.iter().enumerate().map(|(n, (url, at, delivered))| {
         (*at, after + 1 + n as u64, of_delivery(language, url, *at, delivered))
@@ -90,9 +94,17 @@ fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
     steps
 }
 
-fn of_moment(language: Language, moment: &Moment, entity: EntityId) -> Step {
+fn of_moment(language: Language, moment: &Moment, entity: EntityId, codes: &mut WrongCodes) -> Step {
     let state = moment.record.entity(entity).map(|state| &**state);
+    let wrong_code = match state {
+        Some(Entity::CopPayment(payment)) => codes.next(moment.record.cause, payment),
+        _ => None,
+    };
     let (spanish, english, tone) = words(moment.record.cause);
+    let (what, tone) = match wrong_code {
+        Some(wrong_code) => (of_wrong_code(language, wrong_code), Tone::Bad),
+        None => (language.say(spanish, english).to_owned(), tone),
+    };
     let mut more = bank_lines(language, moment, state);
     if let Some(operation) = operation(moment.record.cause, entity.id, state) {
         let label = language.say("Operación con el banco:", "Operation with the bank:");
@@ -120,11 +132,16 @@ fn of_moment(language: Language, moment: &Moment, entity: EntityId) -> Step {
         moment.seq,
         moment.record.cause.name()
     ));
-    Step {
-        when: show::in_caracas(moment.time.unix_ms()),
-        what: language.say(spanish, english).to_owned(),
-        more,
-        tone,
+    Step { when: show::in_caracas(moment.time.unix_ms()), what, more, tone }
+}
+
+/// A wrong code in words, without the code, which nobody keeps.
+fn of_wrong_code(language: Language, WrongCode { nth, of, is_void }: WrongCode) -> String {
+    match (language, is_void) {
+        (Language::Spanish, false) => format!("Código equivocado: {nth} de {of}"),
+        (Language::English, false) => format!("Wrong code: {nth} of {of}"),
+        (Language::Spanish, true) => format!("Código equivocado: {nth} de {of}. El intento queda anulado"),
+        (Language::English, true) => format!("Wrong code: {nth} of {of}. The attempt is void"),
     }
 }
 

@@ -138,6 +138,7 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("cardLast4", "Tarjeta", "Card"),
     ("cardBrand", "Marca", "Brand"),
     ("failureCode", "Código del fallo", "Failure code"),
+    ("wrongCodes", "Códigos equivocados", "Wrong codes"),
     ("cancelReason", "Motivo de la cancelación", "Reason for the cancellation"),
     ("reversalRef", "Referencia del reverso", "Reversal's reference"),
     ("reversalType", "Tipo de reverso", "Type of reversal"),

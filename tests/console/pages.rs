@@ -100,6 +100,55 @@ fn steps(page: &Answer) -> Vec<String> {
 }
 
 #[test]
+fn wrong_codes_are_counted_and_never_shown() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let counted = |payment: &serde_json::Value| {
+        server.admin().get(&format!("/admin/payments/{}", text(payment, "id"))).expect(200)["wrongCodes"]
+            .clone()
+    };
+    let type_code = |payment: &serde_json::Value, code: &str| {
+        api.post(&format!("/v1/cop/payments/{}/otp", text(payment, "id")), &json!({ "otp": code }))
+    };
+    let paid = api.cop(50_000, "sms");
+    assert_eq!(counted(&paid), 0);
+    for code in ["654321", "765432", "abc"] {
+        type_code(&paid, code).refused(400, "invalid_otp");
+    }
+    assert_eq!(counted(&paid), 2, "what cannot be a code is not sent");
+    type_code(&paid, "123456").expect(200);
+    assert_eq!(counted(&paid), 2);
+    let failed = api.cop(50_000, "sms");
+    for _ in 0..5 {
+        type_code(&failed, "654321").refused(400, "invalid_otp");
+    }
+    type_code(&failed, "123456").refused(409, "otp_attempts_exhausted");
+    assert_eq!(counted(&failed), 5);
+    assert_eq!(counted(&api.cop(50_000, "push")), serde_json::Value::Null);
+
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let page = |payment: &serde_json::Value, language: &str| {
+        visitor.get(&format!("/console/payments/{}?lang={language}", text(payment, "id")))
+    };
+    let seen = page(&failed, "es");
+    let steps = steps(&seen);
+    let wrong: Vec<&String> = steps.iter().filter(|step| step.contains("Código equivocado")).collect();
+    assert_eq!(wrong.len(), 5, "{}", seen.text());
+    for (n, step) in wrong.iter().enumerate() {
+        assert!(step.contains(&format!("Código equivocado: {} de 5", n + 1)), "{step}");
+        assert_eq!(step.contains("El intento queda anulado"), n == 4, "{step}");
+    }
+    assert!(seen.text().contains("data-field=\"wrongCodes\">5"), "{}", seen.text());
+    let english = page(&failed, "en");
+    assert!(english.text().contains("Wrong code: 5 of 5. The attempt is void"), "{}", english.text());
+    let of_paid = page(&paid, "en");
+    assert!(of_paid.text().contains("Wrong code: 2 of 5") && !of_paid.text().contains("of 5. The attempt"));
+    for code in ["654321", "765432"] {
+        assert!(!seen.text().contains(code) && !of_paid.text().contains(code), "{code}");
+    }
+}
+
+#[test]
 fn each_step_has_the_reference_of_its_own_call() {
     let server = Server::shared();
     let tenant = server.tenant();

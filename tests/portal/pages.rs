@@ -37,6 +37,18 @@ fn every_page_has_its_name_in_both_languages() {
 }
 
 #[test]
+fn a_payment_in_pesos_tells_of_wrong_codes() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let payment = tenant.test.cop(50_000, "sms");
+    tenant.test.cop_otp(&payment, "654321").refused(400, "invalid_otp");
+    let path = format!("/portal/payments/{}?lang=es", text(&payment, "id"));
+    let page = visitor(&server, &tenant).get(&path);
+    assert!(page.text().contains("Código equivocado: 1 de 5"), "{}", page.text());
+    assert!(!page.text().contains("654321"));
+}
+
+#[test]
 fn what_is_held_is_said_with_its_hour() {
     let server = Server::shared();
     let tenant = server.tenant();

@@ -80,6 +80,27 @@ fn everything_about_one_thing_in_order_with_its_money() {
 }
 
 #[test]
+fn wrong_codes_are_told_without_the_codes() {
+    let server = Server::start();
+    let api = server.tenant().test;
+    let payment = api.cop(50_000, "sms");
+    for _ in 0..5 {
+        api.cop_otp(&payment, "654321").refused(400, "invalid_otp");
+    }
+    let id = text(&payment, "id");
+    let lines = objects(&succeeds(&server, &["wal", "explain", "--json", id]));
+    let told: Vec<&str> = lines.iter().filter_map(|line| line["wrongCode"].as_str()).collect();
+    let expected = ["1 of 5", "2 of 5", "3 of 5", "4 of 5", "5 of 5; attempt void"];
+    assert_eq!(told, expected.map(|count| format!("wrong code, {count}")));
+    let words = succeeds(&server, &["wal", "explain", id]);
+    assert!(
+        words.contains("  wrong code, 2 of 5\n") && words.contains("  wrong code, 5 of 5; attempt void"),
+        "{words}"
+    );
+    assert!(!words.contains("654321"));
+}
+
+#[test]
 fn of_a_batch_only_its_own_part_is_shown() {
     let server = Server::start();
     let api = server.tenant().test;

@@ -189,7 +189,7 @@ pub(super) fn people() -> Chapter {
             operation("getAnyPayment", "Read a payment of any account").query("unmask", unmask()).answers(
                 200,
                 "AnyPayment",
-                "As its account reads it, with `tenantId` and `mode`",
+                "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`",
             ),
             operation("getAnyMerchant", "Read a seller of any account").query("unmask", unmask()).answers(
                 200,
@@ -207,7 +207,7 @@ pub(super) fn people() -> Chapter {
                 .answers(202, "AnyDeliveries", "The deliveries that wait"),
         ],
         schemas: vec![
-            ("AnyPayment", object().about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`.").example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"COMPLETED","debtorId":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#)),
+            ("AnyPayment", object().about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`; of one in pesos by SMS code also `wrongCodes`, the number of wrong codes that were typed, or null where its first records are too old to be looked at.").example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"COMPLETED","debtorId":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#)),
             ("AnyMerchant", object().about("A seller, with `tenantId` and `mode`.").example(r#"{"merchantId":"01975a2e-7c00-7000-8000-000000000000","identification":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#)),
             ("CanceledPayment", object().about("The payment, as its account reads it.").example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"CANCELED"}"#)),
             ("AnyDeliveries", object().about("As the account's own call answers.").example(r#"{"eventId":"01975a2e-7c00-7000-8000-000000000000","deliveries":[]}"#)),

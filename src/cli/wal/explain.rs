@@ -15,8 +15,9 @@ use api::writer::{Object, text};
 use clap::Args;
 use domain::codec;
 use domain::platform::{Mode, PlatformChange, tenant_key};
-use domain::record::Record;
-use domain::values::ids::Id;
+use domain::record::{Entity, Record};
+use domain::resources::cop_payments::codes::{WrongCode, WrongCodes};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +59,7 @@ impl Explain {
         let mut total: BTreeMap<(String, Currency), i64> = BTreeMap::new();
         let mut newest = (0, Timestamp::EPOCH);
         let mut keys: BTreeSet<u64> = BTreeSet::new();
+        let mut codes = WrongCodes::default();
         each_record(&reader, 1, last, |stored| {
             if stored.seq.is_multiple_of(65_536) {
                 progress.tell("search", stored.seq, last);
@@ -78,13 +80,11 @@ impl Explain {
             for posting in &money {
                 *total.entry((shown::owner(posting.ledger), posting.currency)).or_default() += posting.minor;
             }
-            let money = shown::postings(money);
-            let place = Place::from(&stored);
-            let line = if self.json {
-                shown::json(place, &record, &money)
-            } else {
-                shown::line(place, &record, &money).into_bytes()
+            let wrong_code = match record.entity(EntityId::cop_payment(id)).map(|state| &**state) {
+                Some(Entity::CopPayment(payment)) => codes.next(record.cause, payment),
+                _ => None,
             };
+            let line = self.line(Place::from(&stored), &record, &shown::postings(money), wrong_code);
             open = open && super::print(&mut out, &line).map_err(|_| Failed::Stdout)?;
             Ok(())
         })?;
@@ -102,6 +102,24 @@ impl Explain {
             super::print(&mut out, &self.halted(&book))?;
         }
         super::end(out)
+    }
+
+    /// The line of a record, which may tell of a wrong code.
+    fn line(
+        &self,
+        place: Place,
+        record: &Record,
+        money: &[String],
+        wrong_code: Option<WrongCode>,
+    ) -> Vec<u8> {
+        let wrong_code = wrong_code.map(|wrong_code| wrong_code.to_string());
+        if self.json {
+            let shown = Object::reopened(shown::json(place, record, money));
+            return shown.maybe_text("wrongCode", wrong_code).end();
+        }
+        let mut line = shown::line(place, record, money);
+        line.extend(wrong_code.iter().flat_map(|wrong_code| ["  ", wrong_code]));
+        line.into_bytes()
     }
 
     /// The line with the number of records and the money in all.

@@ -8,6 +8,7 @@
 //!
 //! In live mode the processor tells less: what is other there is in `live.rs`.
 
+pub mod codes;
 pub mod collect;
 mod commands;
 mod failure;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::cop_payments::codes::WrongCodes;
 use crate::resources::payments::PaymentRefusal;
 use crate::stored::goldens::{read, written};
 use crate::stored::v1;
@@ -117,6 +118,40 @@ fn a_code_counts_as_soon_as_it_is_sent_unless_nobody_judged_it() {
         world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 1_001).expect("a record");
         assert_eq!(codes(&world), Some(0));
     }
+}
+
+#[test]
+fn records_tell_which_codes_were_wrong() {
+    let mut world = World::collecting(Channel::Sms);
+    let mut codes = WrongCodes::default();
+    let mut told_by = |world: &World, record: Option<Arc<Record>>| {
+        let wrong = codes.next(record.expect("a record").cause, world.payment());
+        wrong.map(|wrong| wrong.to_string())
+    };
+    for n in 1..=5 {
+        // Nobody judges the first try.
+        let sent = world.say(told("654321"), T0 + 1_000);
+        assert_eq!(told_by(&world, sent), None);
+        let unjudged = world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 1_001);
+        assert_eq!(told_by(&world, unjudged), None);
+        let sent = world.say(told("654321"), T0 + 1_002);
+        assert_eq!(told_by(&world, sent), None);
+        let wrong = world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + 1_003);
+        let end = if n == 5 { "; attempt void" } else { "" };
+        assert_eq!(told_by(&world, wrong), Some(format!("wrong code, {n} of 5{end}")));
+    }
+    let void = world.hear(TELL, How::Send, refused(CANCELED), T0 + 1_004);
+    assert_eq!(told_by(&world, void), None);
+    // What became of a code at a processor that stays silent nobody knows; what comes after it is no word
+    // about it.
+    let mut world = World::collecting(Channel::Sms);
+    let sent = world.say(told("654321"), T0 + 1_000);
+    assert_eq!(told_by(&world, sent), None);
+    let look = world.due().expect("a look");
+    let silent = world.hear(COLLECT, How::Ask, RailAnswer::Waiting, look);
+    assert_eq!(told_by(&world, silent), None);
+    let canceled = world.say(cop_payments::Command::Cancel, look + 1);
+    assert_eq!(told_by(&world, canceled), None);
 }
 
 #[test]
