@@ -1,8 +1,9 @@
-"""The Python SDK: models as frozen dataclasses, a class of methods per group."""
+"""The Python SDK: models as frozen dataclasses, a class of methods per group, and the same with methods that are awaited."""
 
 import keyword
 import re
 import textwrap
+from dataclasses import dataclass
 
 from . import names
 from .description import Api, Field, Group, Model, Operation, Type
@@ -21,15 +22,30 @@ IMPORTS = {
 MODEL_NAMES = ["DATE", "DECIMAL", "NUMBER", "TIME", "VALUE", "Amount", "DecimalCodec", "Instant", "ListCodec", "Model", "ModelCodec"]
 
 
+@dataclass(frozen=True)
+class Style:
+    """How methods are written: that they wait, or that they are awaited."""
+
+    folder: str
+    prefix: str  # of the names of classes
+    define: str
+    wait: str
+
+
+WAITING = Style("resources", "", "def", "")
+AWAITED = Style("async_resources", "Async", "async def", "await ")
+
+
 def files(api: Api) -> dict[str, str]:
     texts = {
         f"{FOLDER}/__init__.py": '"""What sdks/generate writes from the server\'s description."""\n',
         f"{FOLDER}/version.py": f'"""The version, which is the server\'s. Written by sdks/generate."""\n\nVERSION = "{api.version}"\n',
         f"{FOLDER}/models.py": models(api),
-        f"{FOLDER}/resources/__init__.py": resources(api),
     }
-    for group in api.groups:
-        texts[f"{FOLDER}/resources/{group.attribute}.py"] = resource(api, group)
+    for style in (WAITING, AWAITED):
+        texts[f"{FOLDER}/{style.folder}/__init__.py"] = resources(api, style)
+        for group in api.groups:
+            texts[f"{FOLDER}/{style.folder}/{group.attribute}.py"] = resource(group, style)
     return texts
 
 
@@ -154,12 +170,18 @@ def told(model: Model) -> str:
     return f"{' '.join(names.words(model.name))}.".capitalize()
 
 
-def resource(api: Api, group: Group) -> str:
-    lines = ["", "", f"class {names.pascal(group.attribute)}:"]
-    lines += docstring(group.description, "    ") + ["", "    def __init__(self, session: Session) -> None:", "        self._session = session"]
+def resource(group: Group, style: Style) -> str:
+    lines = ["", "", f"class {style.prefix}{names.pascal(group.attribute)}:"]
+    lines += docstring(group.description, "    ") + ["", f"    def __init__(self, session: {style.prefix}Session) -> None:", "        self._session = session"]
     for operation in group.operations:
-        lines += ["", *method(operation)]
-    known = IMPORTS | {"...model": [*MODEL_NAMES, "encode"], "...pages": ["Page"], "...session": ["Call", "Session"], "..": ["models"]}
+        lines += ["", *method(operation, style)]
+    known = IMPORTS | {
+        "...calls": ["Call"],
+        "...model": [*MODEL_NAMES, "encode"],
+        "...pages": [f"{style.prefix}Page"],
+        "...session": [f"{style.prefix}Session"],
+        "..": ["models"],
+    }
     return HEAD.format(f"{group.tag}.") + imports(lines, known) + "\n".join(lines) + "\n"
 
 
@@ -170,7 +192,7 @@ def parameter(field: Field) -> str:
     return f"{python_name(field.wire)}: {kind if kind.endswith('None') else kind + ' | None'} = None"
 
 
-def method(operation: Operation) -> list[str]:
+def method(operation: Operation, style: Style) -> list[str]:
     body = operation.body.fields if operation.body else []
     members = operation.named
     parameters = [parameter(field) for field in operation.leading] + ["*"]
@@ -182,10 +204,10 @@ def method(operation: Operation) -> list[str]:
     parameters += ["timeout: float | None = None"]
     answered = "bytes"
     if operation.paged:
-        answered = f"Page[models.{operation.paged}]"
+        answered = f"{style.prefix}Page[models.{operation.paged}]"
     elif operation.result:
         answered = hint(operation.result, False, "models.")
-    lines = [f"    def {names.snake(operation.method)}(", "        self,"]
+    lines = [f"    {style.define} {names.snake(operation.method)}(", "        self,"]
     lines += [f"        {one}," for one in parameters] + [f"    ) -> {answered}:", *docstring(words(operation, [*operation.leading, *members]), "        ")]
     if body:
         lines += ["        body = encode(", "            {"]
@@ -207,8 +229,8 @@ def method(operation: Operation) -> list[str]:
     lines += ["            accept=media,"] if operation.media else []
     lines += ["            timeout=timeout,", "        )"]
     if operation.result and operation.result.kind == "union":
-        return [*lines, f"        answer: {answered} = {sent(operation)}", "        return answer"]
-    return [*lines, f"        return {sent(operation)}"]
+        return [*lines, f"        answer: {answered} = {style.wait}{sent(operation)}", "        return answer"]
+    return [*lines, f"        return {style.wait}{sent(operation)}"]
 
 
 def given(field: Field) -> str:
@@ -258,11 +280,12 @@ def docstring(text: str, indent: str) -> list[str]:
     return [lines[0] + '"""'] if len(lines) == 1 else [*lines, indent + '"""']
 
 
-def resources(api: Api) -> str:
-    lines = [HEAD.format("The attributes of the client."), "from ...session import Session"]
-    lines += [f"from .{group.attribute} import {names.pascal(group.attribute)}" for group in api.groups]
-    lines += ["", "", "class Resources:", '    """One attribute per chapter of the reference."""', "", "    def __init__(self, session: Session) -> None:"]
+def resources(api: Api, style: Style) -> str:
+    prefix = style.prefix
+    lines = [HEAD.format("The attributes of the client."), f"from ...session import {prefix}Session"]
+    lines += [f"from .{group.attribute} import {prefix}{names.pascal(group.attribute)}" for group in api.groups]
+    lines += ["", "", f"class {prefix}Resources:", '    """One attribute per chapter of the reference."""', "", f"    def __init__(self, session: {prefix}Session) -> None:"]
     for group in api.groups:
-        lines += [f"        self.{group.attribute} = {names.pascal(group.attribute)}(session)"]
+        lines += [f"        self.{group.attribute} = {prefix}{names.pascal(group.attribute)}(session)"]
         lines += docstring(group.description, "        ")
     return "\n".join(lines) + "\n"

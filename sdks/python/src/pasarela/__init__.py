@@ -1,7 +1,8 @@
-"""Client of the payments gateway Pasarela. `Pasarela` is where to begin; `models` has the objects that calls take and answer."""
+"""Client of the payments gateway Pasarela. `Pasarela` is where to begin, or `AsyncPasarela` in an event loop; `models` has the objects that calls take and answer."""
 
 from . import models
-from .client import Pasarela
+from .async_transport import AsyncTransport
+from .client import AsyncPasarela, Pasarela
 from .errors import (
     ApiError,
     BadField,
@@ -19,7 +20,7 @@ from .errors import (
 )
 from .generated.version import VERSION as __version__
 from .model import Amount, Instant, ResponseInfo
-from .pages import Page
+from .pages import AsyncPage, Page
 from .retries import Policy
 from .transport import Answer, HttpTransport, NoAnswer, Transport
 from .webhooks import WebhookEvent, verify_webhook
@@ -28,6 +29,9 @@ __all__ = [
     "Amount",
     "Answer",
     "ApiError",
+    "AsyncPage",
+    "AsyncPasarela",
+    "AsyncTransport",
     "BadField",
     "Conflict",
     "ConnectionFailed",

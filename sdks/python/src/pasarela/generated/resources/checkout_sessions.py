@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from ...calls import Call
 from ...model import NUMBER, TIME, VALUE, Amount, Instant, encode
 from ...pages import Page
-from ...session import Call, Session
+from ...session import Session
 from .. import models
 
 

@@ -5,7 +5,8 @@ Written by sdks/generate from the server's description: change that, not this.
 
 from __future__ import annotations
 
-from ...session import Call, Session
+from ...calls import Call
+from ...session import Session
 from .. import models
 
 

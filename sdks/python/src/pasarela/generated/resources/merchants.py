@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Literal
 
+from ...calls import Call
 from ...model import DATE, TIME, VALUE, Amount, DecimalCodec, Instant, encode
 from ...pages import Page
-from ...session import Call, Session
+from ...session import Session
 from .. import models
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
+from ...calls import Call
 from ...model import DATE, NUMBER, TIME, VALUE, Amount, Instant, ModelCodec, encode
 from ...pages import Page
-from ...session import Call, Session
+from ...session import Session
 from .. import models
 
 

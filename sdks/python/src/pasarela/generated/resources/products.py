@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ...calls import Call
 from ...model import DECIMAL, NUMBER, VALUE, Amount, encode
 from ...pages import Page
-from ...session import Call, Session
+from ...session import Session
 from .. import models
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ...calls import Call
 from ...model import TIME, Instant, encode
-from ...session import Call, Session
+from ...session import Session
 from .. import models
 
 

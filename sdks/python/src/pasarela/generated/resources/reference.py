@@ -5,8 +5,9 @@ Written by sdks/generate from the server's description: change that, not this.
 
 from __future__ import annotations
 
+from ...calls import Call
 from ...model import NUMBER, Amount, encode
-from ...session import Call, Session
+from ...session import Session
 from .. import models
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
+from ...calls import Call
 from ...model import DATE, encode
-from ...session import Call, Session
+from ...session import Session
 from .. import models
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from ...calls import Call
 from ...model import TIME, VALUE, Amount, DecimalCodec, Instant, encode
 from ...pages import Page
-from ...session import Call, Session
+from ...session import Session
 from .. import models
 
 

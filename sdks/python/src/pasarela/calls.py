@@ -1,0 +1,154 @@
+"""What a call is, and its way: path and body, key, Idempotency-Key, tries, answer or error. It waits for nothing by itself, so that both clients share it."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, Union
+from urllib.parse import quote, urlencode
+
+from .errors import ApiError, ConnectionFailed, class_of
+from .generated.version import VERSION
+from .model import Model, ResponseInfo, read_json, write_json
+from .retries import Outcome, Policy
+from .transport import Answer, NoAnswer
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call as the generated methods say it. Values are not encoded yet."""
+
+    method: str
+    path: str  # with {} for each of `parts`
+    parts: tuple[str, ...] = ()
+    query: Mapping[str, Any] | None = None  # by the names on the wire
+    headers: Mapping[str, str | None] | None = None
+    body: Any = None
+    keyed: bool = False  # the call takes an Idempotency-Key, and gets one
+    idempotency_key: str | None = None
+    secret: str | None = None  # a session's client secret, where that opens the call
+    uses_key: bool = True
+    accept: str = "application/json"
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One try of a call, as a transport sends it."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    timeout: float
+
+
+#: What to do next: send a request, or wait for so many seconds.
+Step = Union[Request, float]
+#: The steps of a call. What came of a request is sent into it: an answer, or that there was none.
+Steps = Generator[Step, Union[Answer, NoAnswer, None], Answer]
+
+
+class Caller:
+    """What all calls of a client share."""
+
+    def __init__(self, key: str, policy: Policy, timeout: float) -> None:
+        if not re.fullmatch(r"[!-~]+", key):
+            raise ValueError("a key is visible ASCII, such as pk_test_…; is there a line feed at its end?")
+        self._key, self._policy, self._timeout = key, policy, timeout
+
+    def steps(self, call: Call) -> Steps:
+        """The way of a call to its answer: requests and waits, or the error that it ends with."""
+        target = path_of(call)
+        body = None if call.body is None else write_json(call.body).encode()
+        key = call.idempotency_key
+        request = Request(call.method, target, self._headers(call, body, key), body, call.timeout or self._timeout)
+        # What may be done twice without being two things.
+        repeatable = key is not None or call.method in ("GET", "PUT")
+        tries = 0
+        while True:
+            tries += 1
+            said = yield request
+            if isinstance(said, Answer):
+                if said.status < 300:
+                    return said
+                failure: ApiError | ConnectionFailed = error_of(said, key)
+                outcome = Outcome(said.status, failure.code, failure.retry_after) if isinstance(failure, ApiError) else Outcome()
+            else:
+                was_sent = said is None or said.was_sent
+                failure = ConnectionFailed(f"{call.method} {call.path}: {said}", outcome_unknown=was_sent and call.method != "GET", idempotency_key=key)
+                failure.__cause__ = said
+                outcome = Outcome(was_sent=was_sent)
+            wait = self._policy.wait(tries, outcome, repeatable)
+            if wait is None:
+                raise failure
+            yield wait
+
+    def _headers(self, call: Call, body: bytes | None, key: str | None) -> dict[str, str]:
+        headers = {"accept": call.accept, "user-agent": f"pasarela-python/{VERSION}"}
+        if call.secret is not None:
+            headers["authorization"] = f"Bearer {call.secret}"
+        elif call.uses_key:
+            headers["x-api-key"] = self._key
+        if body is not None:
+            headers["content-type"] = "application/json"
+        elif call.method != "GET":
+            headers["content-length"] = "0"
+        if key is not None:
+            headers["idempotency-key"] = key
+        headers.update({name: value for name, value in (call.headers or {}).items() if value is not None})
+        return headers
+
+
+def with_key(call: Call) -> Call:
+    """The call with an Idempotency-Key, if it takes one: the caller's, or a new one."""
+    return replace(call, idempotency_key=str(uuid.uuid4())) if call.keyed and call.idempotency_key is None else call
+
+
+def at(call: Call, cursor: str) -> Call:
+    """The call for the page that begins at a cursor."""
+    return replace(call, query={**(call.query or {}), "cursor": cursor})
+
+
+def result_of(call: Call, answer: Answer, read: Callable[[Any], T]) -> T:
+    """What an answer says, with what it said besides its body."""
+    try:
+        result = read(read_json(answer.body))
+    except (ValueError, TypeError, AttributeError, KeyError) as failure:
+        raise ConnectionFailed(f"an answer {answer.status} that could not be read", outcome_unknown=call.method != "GET", idempotency_key=call.idempotency_key) from failure
+    if isinstance(result, Model):
+        object.__setattr__(result, "last_response", info(answer))
+    return result
+
+
+def path_of(call: Call) -> str:
+    """The path with its parts and its query."""
+    if not all(call.parts):
+        raise ValueError("an id or a reference is empty")
+    path = call.path.format(*(quote(part, safe="") for part in call.parts))
+    query = {name: texts(value) for name, value in (call.query or {}).items() if value is not None}
+    return path + ("?" + urlencode(query) if query else "")
+
+
+def texts(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def info(answer: Answer) -> ResponseInfo:
+    sequence = answer.headers.get("wal-seq", "")
+    replayed = answer.headers.get("idempotent-replayed") == "true"
+    return ResponseInfo(answer.status, answer.headers.get("x-request-id"), replayed, int(sequence) if sequence.isdecimal() else None)
+
+
+def error_of(answer: Answer, key: str | None) -> ApiError:
+    try:
+        body = read_json(answer.body)
+    except ValueError:  # of a proxy in between
+        body = None
+    after = answer.headers.get("retry-after", "")
+    retry_after = int(after) if after.isdecimal() else None
+    return class_of(answer.status)(answer.status, body, retry_after=retry_after, request_id=answer.headers.get("x-request-id"), idempotency_key=key)

@@ -1,0 +1,104 @@
+"""The attributes of the client.
+
+Written by sdks/generate from the server's description: change that, not this.
+"""
+
+from __future__ import annotations
+
+from ...session import AsyncSession
+from .payments import AsyncPayments
+from .balance import AsyncBalance
+from .statements import AsyncStatements
+from .merchants import AsyncMerchants
+from .payouts import AsyncPayouts
+from .chargebacks import AsyncChargebacks
+from .conversions import AsyncConversions
+from .usdt import AsyncUsdt
+from .cop import AsyncCop
+from .products import AsyncProducts
+from .checkout_sessions import AsyncCheckoutSessions
+from .checkout_page import AsyncCheckoutPage
+from .events import AsyncEvents
+from .webhooks import AsyncWebhooks
+from .reference import AsyncReference
+from .finding import AsyncFinding
+from .rates import AsyncRates
+from .test import AsyncTest
+from .health import AsyncHealth
+
+
+class AsyncResources:
+    """One attribute per chapter of the reference."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self.payments = AsyncPayments(session)
+        """Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, immediate debit, and
+        transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
+        """
+        self.balance = AsyncBalance(session)
+        """The balance, what of it is held, and every movement behind it: the sum of `amountVes` over all movements is
+        `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
+        """
+        self.statements = AsyncStatements(session)
+        """What moved on each day. Days are those of Caracas, and of Bogotá for pesos; midnight belongs to the new day.
+        `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are
+        not in it.
+        """
+        self.merchants = AsyncMerchants(session)
+        """The sellers of a marketplace and how they are paid. A payout method is verified by two micro-deposits, whose
+        amounts the seller reads from the account.
+        """
+        self.payouts = AsyncPayouts(session)
+        """Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at
+        once. The debit is durable before the bank is called; if a payout fails, the money returns to the balance.
+        The same `externalRef` with the same payload never pays twice.
+        """
+        self.chargebacks = AsyncChargebacks(session)
+        """What a cardholder's bank took back of a card payment. The amount and the fee come out of the available
+        balance, which may go below zero; a dispute that is won returns both.
+        """
+        self.conversions = AsyncConversions(session)
+        """From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; accepting it debits at
+        once. Held money can be converted too, and the USDT is held as long.
+        """
+        self.usdt = AsyncUsdt(session)
+        """The balance in USDT, payouts to wallets, and addresses through which your customers deposit stablecoins."""
+        self.cop = AsyncCop(session)
+        """Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. What is collected is held
+        for 24 hours; a refund is for the whole amount and possible for 96 hours.
+        """
+        self.products = AsyncProducts(session)
+        """What you sell, and the links under which buyers pay for it at `/pay/{slug}`."""
+        self.checkout_sessions = AsyncCheckoutSessions(session)
+        """A page on which a buyer pays once, priced in US dollars: send the buyer to `url`, or embed it with
+        `clientSecret` and `/checkout.js`.
+        """
+        self.checkout_page = AsyncCheckoutPage(session)
+        """The calls of a buyer's page, for those who build their own. `Authorization: Bearer <clientSecret>` opens one
+        session and nothing else. One attempt at a time: a new one supersedes what is pending. A body has at most 16
+        KiB.
+        """
+        self.events = AsyncEvents(session)
+        """What happened, numbered per account and mode without gaps, so that a receiver that was down can catch up
+        with certainty: `GET /v1/events?after=SEQUENCE`.
+        """
+        self.webhooks = AsyncWebhooks(session)
+        """Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to
+        answer 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-
+        signature` (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers
+        the body alone, so a replay passes it. What was missed is in `GET /v1/events`.
+        """
+        self.reference = AsyncReference(session)
+        """Banks, and what became of a request whose answer was lost."""
+        self.finding = AsyncFinding(session)
+        """One text leads to everything that it names, and a request's id to what became of the request."""
+        self.rates = AsyncRates(session)
+        """Without a key, read-only, for reference: the rate of a real operation is confirmed in the operator's own
+        app. Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins only.
+        """
+        self.test = AsyncTest(session)
+        """A test key runs the same engine, ledger and log; only the banks are simulated. These calls move its clock,
+        give it money, and play the parts of buyers, banks and operators.
+        """
+        self.health = AsyncHealth(session)
+        """For load balancers and supervisors."""

@@ -1,0 +1,75 @@
+"""Balance.
+
+Written by sdks/generate from the server's description: change that, not this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ...calls import Call
+from ...model import TIME, Instant, encode
+from ...pages import AsyncPage
+from ...session import AsyncSession
+from .. import models
+
+
+class AsyncBalance:
+    """The balance, what of it is held, and every movement behind it: the sum of `amountVes` over all movements is
+    `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
+    """
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def get(
+        self,
+        *,
+        at: Instant | None = None,
+        timeout: float | None = None,
+    ) -> models.Balance:
+        """Read the balance, now or as it was.
+
+        Needs the scope `read`.
+
+        Args:
+            at: A moment of the past; what had happened until then, inclusive.
+        """
+        call = Call(
+            "GET",
+            "/v1/balance",
+            query={"at": None if at is None else TIME.encode(at)},
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.Balance.from_json)
+
+    async def list_movements(
+        self,
+        *,
+        type: Sequence[Literal["payment", "fee", "fee_reversal", "reversal", "chargeback", "chargeback_fee", "chargeback_reversal", "payout", "payout_fee", "payout_reversal", "adjustment", "seller_transfer", "seller_transfer_reversal", "conversion", "conversion_reversal", "PLATFORM_FEE", "deposit"]] | None = None,
+        payment_id: str | None = None,
+        payout_id: str | None = None,
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPage[models.Movement]:
+        """List movements.
+
+        Needs the scope `read`.
+
+        Args:
+            from_: Inclusive.
+            to: Exclusive.
+            limit: Items on a page.
+            cursor: The `nextCursor` of the page before, with the same filters.
+        """
+        call = Call(
+            "GET",
+            "/v1/balance/transactions",
+            query={"type": type, "paymentId": payment_id, "payoutId": payout_id, "from": None if from_ is None else TIME.encode(from_), "to": None if to is None else TIME.encode(to), "limit": limit, "cursor": cursor},
+            timeout=timeout,
+        )
+        return await self._session.page(call, models.Movement.from_json)

@@ -1,0 +1,67 @@
+"""Chargebacks.
+
+Written by sdks/generate from the server's description: change that, not this.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ...calls import Call
+from ...pages import AsyncPage
+from ...session import AsyncSession
+from .. import models
+
+
+class AsyncChargebacks:
+    """What a cardholder's bank took back of a card payment. The amount and the fee come out of the available balance,
+    which may go below zero; a dispute that is won returns both.
+    """
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list(
+        self,
+        *,
+        status: Literal["open", "won", "lost"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPage[models.Chargeback]:
+        """List chargebacks.
+
+        Needs the scope `read`.
+
+        Args:
+            limit: Items on a page.
+            cursor: The `nextCursor` of the page before, with the same filters.
+        """
+        call = Call(
+            "GET",
+            "/v1/chargebacks",
+            query={"status": status, "limit": limit, "cursor": cursor},
+            timeout=timeout,
+        )
+        return await self._session.page(call, models.Chargeback.from_json)
+
+    async def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Chargeback:
+        """Read a chargeback.
+
+        Needs the scope `read`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`.
+        """
+        call = Call(
+            "GET",
+            "/v1/chargebacks/{}",
+            parts=(id,),
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.Chargeback.from_json)

@@ -1,0 +1,66 @@
+"""Finding things.
+
+Written by sdks/generate from the server's description: change that, not this.
+"""
+
+from __future__ import annotations
+
+from ...calls import Call
+from ...session import AsyncSession
+from .. import models
+
+
+class AsyncFinding:
+    """One text leads to everything that it names, and a request's id to what became of the request."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def search(
+        self,
+        q: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.FoundList:
+        """Search by one text.
+
+        By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of a request, a
+        document or a phone of a payer or seller: always the whole text. What an earlier version wrote is found by
+        ids and by your own unique references.
+
+        Needs the scope `read`.
+
+        Args:
+            q: An id in any case, or a text as it was sent; a document or a phone as in bodies.
+        """
+        call = Call(
+            "GET",
+            "/v1/search",
+            query={"q": q},
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.FoundList.from_json)
+
+    async def get_request(
+        self,
+        request_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.LoggedRequest:
+        """Read what became of a request.
+
+        Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the newest. Bodies are
+        not kept.
+
+        Needs the scope `read`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`.
+        """
+        call = Call(
+            "GET",
+            "/v1/requests/{}",
+            parts=(request_id,),
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.LoggedRequest.from_json)

@@ -1,0 +1,425 @@
+"""Test mode.
+
+Written by sdks/generate from the server's description: change that, not this.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ...calls import Call
+from ...model import DECIMAL, TIME, VALUE, Amount, DecimalCodec, Instant, encode
+from ...session import AsyncSession
+from .. import models
+
+
+class AsyncTest:
+    """A test key runs the same engine, ledger and log; only the banks are simulated. These calls move its clock, give
+    it money, and play the parts of buyers, banks and operators.
+    """
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def get_clock(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.TestClock:
+        """Read the test clock.
+
+        Test keys only, with the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `test_mode_only`.
+        """
+        call = Call(
+            "GET",
+            "/v1/test/clock",
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.TestClock.from_json)
+
+    async def move_clock(
+        self,
+        *,
+        advance_seconds: int,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TestClock:
+        """Move the test clock forward.
+
+        Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, in its order and each at
+        its own instant, when it answers.
+
+        Test keys only, with the scope `manage`.
+
+        Args:
+            advance_seconds: The clock stays before the year 9000.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `test_mode_only`.
+        """
+        body = encode(
+            {
+                "advance_seconds": ("advanceSeconds", VALUE),
+            },
+            {
+                "advance_seconds": advance_seconds,
+            },
+        )
+        call = Call(
+            "POST",
+            "/v1/test/clock",
+            body=body,
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.TestClock.from_json)
+
+    async def fund_balance(
+        self,
+        *,
+        currency: Literal["VES", "COP", "USDT"],
+        amount: Amount,
+        held: bool | None = None,
+        merchant_id: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Movement:
+        """Add test money to a balance.
+
+        Test keys only, with the scope `manage`.
+
+        Args:
+            amount: Positive, with exactly the decimals of its currency: two of VES and USDT, none of COP.
+            held: Whether it is held for 24 hours.
+            merchant_id: A seller whose balance gets it; VES alone.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`, `test_mode_only`.
+        """
+        body = encode(
+            {
+                "currency": ("currency", VALUE),
+                "amount": ("amount", DECIMAL),
+                "held": ("held", VALUE),
+                "merchant_id": ("merchantId", VALUE),
+            },
+            {
+                "currency": currency,
+                "amount": amount,
+                "held": held,
+                "merchant_id": merchant_id,
+            },
+        )
+        call = Call(
+            "POST",
+            "/v1/test/fund",
+            body=body,
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.Movement.from_json)
+
+    async def open_chargeback(
+        self,
+        *,
+        payment_id: str,
+        reason: Literal["fraud", "not_recognized", "not_received", "duplicate", "other"],
+        amount_ves: Amount | None = None,
+        fee_ves: Amount | None = None,
+        bank_debited_at: Instant | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Chargeback:
+        """Charge a card payment back, as the bank would.
+
+        Test keys only, with the scope `manage`.
+
+        Args:
+            amount_ves: All that is left of the payment if missing.
+            fee_ves: The account's setting if missing.
+            bank_debited_at: Now if missing.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `chargeback_exceeds_payment`,
+                `chargeback_not_allowed`, `not_found`, `test_mode_only`, `too_many_chargebacks`.
+        """
+        body = encode(
+            {
+                "payment_id": ("paymentId", VALUE),
+                "amount_ves": ("amountVes", DecimalCodec(2)),
+                "fee_ves": ("feeVes", DecimalCodec(2)),
+                "reason": ("reason", VALUE),
+                "bank_debited_at": ("bankDebitedAt", TIME),
+            },
+            {
+                "payment_id": payment_id,
+                "amount_ves": amount_ves,
+                "fee_ves": fee_ves,
+                "reason": reason,
+                "bank_debited_at": bank_debited_at,
+            },
+        )
+        call = Call(
+            "POST",
+            "/v1/test/chargebacks",
+            body=body,
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.Chargeback.from_json)
+
+    async def close_chargeback(
+        self,
+        id: str,
+        *,
+        outcome: Literal["won", "lost"],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Chargeback:
+        """Decide a dispute, as the bank would.
+
+        Test keys only, with the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `chargeback_closed`, `not_found`,
+                `test_mode_only`.
+        """
+        body = encode(
+            {
+                "outcome": ("outcome", VALUE),
+            },
+            {
+                "outcome": outcome,
+            },
+        )
+        call = Call(
+            "POST",
+            "/v1/test/chargebacks/{}/close",
+            parts=(id,),
+            body=body,
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.Chargeback.from_json)
+
+    async def fulfil_conversion(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Conversion:
+        """Fulfil a pending conversion.
+
+        Test keys only, with the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `conversion_not_cancelable`,
+                `conversion_not_pending`, `not_found`, `test_mode_only`.
+        """
+        call = Call(
+            "POST",
+            "/v1/test/conversions/{}/fulfil",
+            parts=(id,),
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.Conversion.from_json)
+
+    async def reject_conversion(
+        self,
+        id: str,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Conversion:
+        """Let a pending conversion fail.
+
+        Test keys only, with the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `conversion_not_cancelable`,
+                `conversion_not_pending`, `not_found`, `test_mode_only`.
+        """
+        body = encode(
+            {
+                "reason": ("reason", VALUE),
+            },
+            {
+                "reason": reason,
+            },
+        )
+        call = Call(
+            "POST",
+            "/v1/test/conversions/{}/reject",
+            parts=(id,),
+            body=body,
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.Conversion.from_json)
+
+    async def make_deposit(
+        self,
+        *,
+        address: str,
+        amount: Amount,
+        network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"],
+        asset: Literal["USDT", "USDC"],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.CryptoDeposit:
+        """Deposit to an address, as a customer would.
+
+        Test keys only, with the scope `manage`.
+
+        Args:
+            amount: Exactly two decimals, from 0.01 to 999999999999.99.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`, `test_mode_only`,
+                `usdt_not_enabled`.
+        """
+        body = encode(
+            {
+                "address": ("address", VALUE),
+                "amount": ("amount", DecimalCodec(2)),
+                "network": ("network", VALUE),
+                "asset": ("asset", VALUE),
+            },
+            {
+                "address": address,
+                "amount": amount,
+                "network": network,
+                "asset": asset,
+            },
+        )
+        call = Call(
+            "POST",
+            "/v1/test/crypto/deposits",
+            body=body,
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.CryptoDeposit.from_json)
+
+    async def approve_crypto_payout(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.CryptoPayout:
+        """Approve a USDT payout, as an operator would.
+
+        Test keys only, with the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`, `payout_not_pending_review`,
+                `test_mode_only`.
+        """
+        call = Call(
+            "POST",
+            "/v1/test/crypto/payouts/{}/approve",
+            parts=(id,),
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.CryptoPayout.from_json)
+
+    async def reject_crypto_payout(
+        self,
+        id: str,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.CryptoPayout:
+        """Reject a USDT payout, as an operator would.
+
+        Test keys only, with the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`, `payout_not_pending_review`,
+                `test_mode_only`.
+        """
+        body = encode(
+            {
+                "reason": ("reason", VALUE),
+            },
+            {
+                "reason": reason,
+            },
+        )
+        call = Call(
+            "POST",
+            "/v1/test/crypto/payouts/{}/reject",
+            parts=(id,),
+            body=body,
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.CryptoPayout.from_json)
+
+    async def play_cop_buyer_paying(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.CopPayment:
+        """Pay in pesos, as the buyer would.
+
+        Test keys only, with the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `charge_in_progress`, `not_found`,
+                `payment_not_pending`, `test_mode_only`.
+        """
+        call = Call(
+            "POST",
+            "/v1/test/cop/payments/{}/pay",
+            parts=(id,),
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.CopPayment.from_json)
+
+    async def play_cop_buyer_declining(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.CopPayment:
+        """Decline to pay, as the buyer would.
+
+        Test keys only, with the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `charge_in_progress`, `not_found`,
+                `payment_not_pending`, `test_mode_only`.
+        """
+        call = Call(
+            "POST",
+            "/v1/test/cop/payments/{}/decline",
+            parts=(id,),
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.CopPayment.from_json)

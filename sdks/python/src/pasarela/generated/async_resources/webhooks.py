@@ -1,0 +1,261 @@
+"""Webhook endpoints.
+
+Written by sdks/generate from the server's description: change that, not this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ...calls import Call
+from ...model import VALUE, encode
+from ...pages import AsyncPage
+from ...session import AsyncSession
+from .. import models
+
+
+class AsyncWebhooks:
+    """Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer
+    2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature` (Standard
+    Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a
+    replay passes it. What was missed is in `GET /v1/events`.
+    """
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def create(
+        self,
+        *,
+        url: str,
+        events: Sequence[Literal["payment.completed", "payment.failed", "payment.canceled", "payment.reversed", "payment.chargeback", "payment.chargeback_closed", "payout.completed", "payout.failed", "merchant.verified", "merchant.rejected", "merchant.deactivated", "merchant.reactivated", "merchant.balance.updated", "conversion.created", "conversion.completed", "conversion.canceled", "tenant.live_status_changed", "crypto_payout.completed", "crypto_payout.failed", "crypto_deposit.completed"]],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.NewlySignedWebhook:
+        """Register an endpoint.
+
+        https in live mode; no private address. The signing secret is in this answer alone.
+
+        Needs the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `too_many_webhooks`.
+        """
+        body = encode(
+            {
+                "url": ("url", VALUE),
+                "events": ("events", VALUE),
+            },
+            {
+                "url": url,
+                "events": events,
+            },
+        )
+        call = Call(
+            "POST",
+            "/v1/webhooks",
+            body=body,
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.NewlySignedWebhook.from_json)
+
+    async def list(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.WebhookList:
+        """List endpoints.
+
+        Needs the scope `read`.
+        """
+        call = Call(
+            "GET",
+            "/v1/webhooks",
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.WebhookList.from_json)
+
+    async def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Webhook:
+        """Read an endpoint.
+
+        Needs the scope `read`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`.
+        """
+        call = Call(
+            "GET",
+            "/v1/webhooks/{}",
+            parts=(id,),
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.Webhook.from_json)
+
+    async def update(
+        self,
+        id: str,
+        *,
+        url: str | None = None,
+        events: Sequence[Literal["payment.completed", "payment.failed", "payment.canceled", "payment.reversed", "payment.chargeback", "payment.chargeback_closed", "payout.completed", "payout.failed", "merchant.verified", "merchant.rejected", "merchant.deactivated", "merchant.reactivated", "merchant.balance.updated", "conversion.created", "conversion.completed", "conversion.canceled", "tenant.live_status_changed", "crypto_payout.completed", "crypto_payout.failed", "crypto_deposit.completed"]] | None = None,
+        status: Literal["enabled", "disabled"] | None = None,
+        timeout: float | None = None,
+    ) -> models.Webhook:
+        """Change an endpoint.
+
+        Needs the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`, `webhook_busy`.
+        """
+        body = encode(
+            {
+                "url": ("url", VALUE),
+                "events": ("events", VALUE),
+                "status": ("status", VALUE),
+            },
+            {
+                "url": url,
+                "events": events,
+                "status": status,
+            },
+        )
+        call = Call(
+            "PATCH",
+            "/v1/webhooks/{}",
+            parts=(id,),
+            body=body,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.Webhook.from_json)
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.DeleteWebhookResult:
+        """Delete an endpoint.
+
+        Needs the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`.
+        """
+        call = Call(
+            "DELETE",
+            "/v1/webhooks/{}",
+            parts=(id,),
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.DeleteWebhookResult.from_json)
+
+    async def rotate_secret(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.NewlySignedWebhook:
+        """Replace an endpoint's secret.
+
+        Deliveries from now on are signed with the new one.
+
+        Needs the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`.
+        """
+        call = Call(
+            "POST",
+            "/v1/webhooks/{}/rotate-secret",
+            parts=(id,),
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.NewlySignedWebhook.from_json)
+
+    async def list_deliveries(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPage[models.Delivery]:
+        """List the deliveries of an endpoint.
+
+        Needs the scope `read`.
+
+        Args:
+            limit: Items on a page.
+            cursor: The `nextCursor` of the page before, with the same filters.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`.
+        """
+        call = Call(
+            "GET",
+            "/v1/webhooks/{}/deliveries",
+            parts=(id,),
+            query={"limit": limit, "cursor": cursor},
+            timeout=timeout,
+        )
+        return await self._session.page(call, models.Delivery.from_json)
+
+    async def resend_event(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Deliveries:
+        """Send an event again.
+
+        To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such
+        deliveries waiting is left out; 503 `overloaded` when that is all of them.
+
+        Needs the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`.
+        """
+        call = Call(
+            "POST",
+            "/v1/events/{}/resend",
+            parts=(id,),
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.Deliveries.from_json)
+
+    async def send_test_notification(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TestDeliveries:
+        """Send a test delivery.
+
+        `notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not
+        listed. While too many tests are under way one may fail unsent; its `error` says so.
+
+        Needs the scope `manage`.
+        """
+        call = Call(
+            "POST",
+            "/v1/notifications/test",
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.TestDeliveries.from_json)
