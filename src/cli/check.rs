@@ -37,7 +37,9 @@ impl Check {
         let (mut wrong, missing) = (0, live_rails::omissions(&config.rails));
         for rail in &rails {
             let mut findings = runtime.block_on(rail.check());
-            findings.extend(missing.iter().filter(|(of, _)| *of == rail.name()).map(|(_, finding)| finding.clone()));
+            findings.extend(
+                missing.iter().filter(|(of, _)| *of == rail.name()).map(|(_, finding)| finding.clone()),
+            );
             wrong += report(rail.name(), &findings)?;
         }
         let stuck_after = Duration::from_secs(config.rails.poll_seconds);

@@ -319,7 +319,7 @@ fn objects(schema: &Value, at: &[String], found: &mut Vec<(Vec<String>, Vec<Stri
     let Some(members) = schema["properties"].as_object() else { return };
     found.push((at.to_vec(), members.keys().cloned().collect()));
     for (name, member) in members {
-        objects(member, &[at, &[name.clone()]].concat(), found);
+        objects(member, &[at, std::slice::from_ref(name)].concat(), found);
     }
 }
 

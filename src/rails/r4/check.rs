@@ -89,7 +89,9 @@ fn signature(answer: &HttpAnswer) -> Finding {
         ),
         None if status >= 500 => Finding::wrong(
             SIGNATURE,
-            format!("the bank has a failure of its own ({says}): try again later, and ask the bank if it stays so"),
+            format!(
+                "the bank has a failure of its own ({says}): try again later, and ask the bank if it stays so"
+            ),
         ),
         None => Finding::wrong(
             SIGNATURE,

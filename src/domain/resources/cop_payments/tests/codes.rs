@@ -150,7 +150,7 @@ fn records_tell_which_codes_were_wrong() {
     let look = world.due().expect("a look");
     let silent = world.hear(COLLECT, How::Ask, RailAnswer::Waiting, look);
     assert_eq!(told_by(&world, silent), None);
-    let canceled = world.say(cop_payments::Command::Cancel, look + 1);
+    let canceled = world.say(cop_payments::Command::Cancel(None), look + 1);
     assert_eq!(told_by(&world, canceled), None);
 }
 
