@@ -8,6 +8,7 @@
 use super::wire::{Operation, Reply};
 use crate::rails::http::{Exchange, HttpAnswer};
 use crate::rails::live::{NotSent, Outcome, Report};
+use domain::resources::payments::reasons::Reason;
 
 /// Codes after which nobody knows: the bank waited in vain, or answers late.
 const UNKNOWN: [&str; 3] = ["05", "68", "87"];
@@ -75,9 +76,9 @@ fn is_success(operation: Operation, code: &str) -> bool {
 /// The failure code, ours, for a code of the bank that refuses.
 pub fn failure_code(operation: Operation, code: &str) -> String {
     let ours = match code {
-        "51" => "AM04",
-        "15" => "TKCM",
-        "55" if operation == Operation::C2p => "TKCM",
+        "51" => Reason::InsufficientFunds.code(),
+        "15" => Reason::WrongKey.code(),
+        "55" if operation == Operation::C2p => Reason::WrongKey.code(),
         "14" | "56" | "80" => "BE01",
         "13" => "AM02",
         "62" => "AG01",

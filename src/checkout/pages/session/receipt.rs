@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::checkout::pages::figures::bcv_rate;
+use domain::resources::payments::reasons::Reason;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The reason why an attempt did not pay, by its name and in words; `None` while it still may.
@@ -17,15 +18,15 @@ pub(super) fn failure(attempt: &Tried, w: &'static Words) -> Option<(&'static st
         }
         (PaymentStatus::Failed, Some(_)) => Some(("rejected", w.failed_rejected)),
         (PaymentStatus::Canceled, Some(_)) => Some(("superseded", w.failed_replaced)),
-        (PaymentStatus::Failed, None) => Some(match attempt.failure_code() {
-            Some("AM04" | "51" | "insufficient_funds") => ("insufficient_funds", w.failed_funds),
-            Some("TKCM" | "15" | "55") => ("wrong_key", w.failed_key),
-            Some("AB01" | "05" | "87" | "processing_error") => ("no_answer", w.failed_time),
-            Some("card_declined") => ("card_declined", w.failed_card),
-            Some("expired_card") => ("expired_card", w.failed_card_expired),
-            Some("reference_not_found") => ("reference_not_found", w.failed_not_found),
-            Some("reference_already_used") => ("reference_already_used", w.failed_used),
-            _ => ("rejected", w.failed_other),
+        (PaymentStatus::Failed, None) => Some(match attempt.failure_code().and_then(Reason::of) {
+            Some(Reason::InsufficientFunds) => ("insufficient_funds", w.failed_funds),
+            Some(Reason::WrongKey) => ("wrong_key", w.failed_key),
+            Some(Reason::NoAnswer) => ("no_answer", w.failed_time),
+            Some(Reason::CardDeclined) => ("card_declined", w.failed_card),
+            Some(Reason::ExpiredCard) => ("expired_card", w.failed_card_expired),
+            Some(Reason::ReferenceNotFound) => ("reference_not_found", w.failed_not_found),
+            Some(Reason::ReferenceAlreadyUsed) => ("reference_already_used", w.failed_used),
+            None => ("rejected", w.failed_other),
         }),
         (PaymentStatus::Canceled, None) => Some(("superseded", w.failed_superseded)),
         (PaymentStatus::Pending | PaymentStatus::Completed | PaymentStatus::Reversed, _) => None,

@@ -3,6 +3,7 @@
 //! between a code, a card, a debit and a transfer.
 
 use super::commands::agreed;
+use super::reasons::Reason;
 use super::{CHARGE, Marketplace, Means, Payment, Phase, Status, sale, without_zeros};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::EventKind;
@@ -384,7 +385,9 @@ fn never_received(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, tu
             look_on(payment, at, &reply, Some(again), turn)
         }
         Means::Card { .. } => failed(payment, "processing_error".to_owned()),
-        Means::C2p { .. } | Means::Debit { .. } | Means::Usdt { .. } => failed(payment, "AB01".to_owned()),
+        Means::C2p { .. } | Means::Debit { .. } | Means::Usdt { .. } => {
+            failed(payment, Reason::NoAnswer.code().to_owned())
+        }
     }
 }
 

@@ -9,6 +9,7 @@ pub mod charge;
 mod commands;
 mod means;
 pub mod otp;
+pub mod reasons;
 mod refusals;
 mod repeat;
 pub mod reversal;

@@ -1,6 +1,7 @@
 //! The code of an immediate debit: a request that the payer's bank send one. Nothing else depends
 //! on it; it is written down so that the operation can be looked up.
 
+use super::reasons::Reason;
 use super::{Debtor, PaymentRefusal, REQUEST_OTP};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
@@ -197,7 +198,11 @@ pub fn deadline(otp: &Otp, turn: &Turn) -> Ruling {
     match otp.status {
         Status::Pending => settle(
             otp,
-            Otp { status: Status::Failed, failure_code: Some("AB01".to_owned()), ..otp.clone() },
+            Otp {
+                status: Status::Failed,
+                failure_code: Some(Reason::NoAnswer.code().to_owned()),
+                ..otp.clone()
+            },
             turn,
         ),
         Status::Completed | Status::Failed => Ruling::unchanged(),
