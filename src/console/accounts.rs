@@ -51,7 +51,11 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
         rows: items(&found).iter().map(row).collect(),
         next,
         heads: heads.map(str::to_owned).into(),
-        ..show::table(language, visit.say("Comercios, los nuevos primero", "Tenants, newest first"), &COLUMNS)
+        ..show::table(
+            language,
+            visit.say("Comercios, primero los más recientes", "Tenants, newest first"),
+            &COLUMNS,
+        )
     };
     Ok(Page::new("tenants", visit.say("Comercios", "Tenants")).with(table))
 }
@@ -118,18 +122,21 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str, failed: Option<(&str,
 fn key_form<G: Answer>(visit: &Here<'_, G>, tenant: &str, key: &str) -> view::Form {
     let to = |act: &str| path("/console/keys", key, act);
     let overlaps = [
-        ("0", visit.say("Enseguida", "At once")),
+        ("0", visit.say("De inmediato", "At once")),
         ("3600", visit.say("En una hora", "In an hour")),
         ("86400", visit.say("En un día", "In a day")),
     ];
     let overlaps = overlaps.map(|(seconds, words)| (seconds.to_owned(), words.to_owned())).into();
-    let revoke = visit.say("Revocar enseguida", "Revoke at once");
+    let revoke = visit.say("Revocar de inmediato", "Revoke at once");
     view::Form::new(to("rotate"), "rotate-key", visit.say("Cambiar", "Replace"))
         .id(format!("key-{key}"))
         .input(
-            Input::new("overlapSeconds", visit.say("La de ahora termina", "The present one ends"))
-                .kind(Kind::Choice)
-                .options(overlaps),
+            Input::new(
+                "overlapSeconds",
+                visit.say("La actual deja de servir", "The current one stops working"),
+            )
+            .kind(Kind::Choice)
+            .options(overlaps),
         )
         .button(Button {
             action: "revoke-key",

@@ -22,7 +22,7 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
     if items(&waiting).is_empty() {
         page = page.with(Block::Text(
             visit
-                .say("Nada espera por una segunda persona.", "Nothing waits for a second person.")
+                .say("Nada está esperando a una segunda persona.", "Nothing is waiting for a second person.")
                 .to_owned(),
         ));
     }
@@ -87,7 +87,7 @@ fn what<G: Answer>(visit: &Here<'_, G>, item: &Value) -> &'static str {
         "crypto-payouts" if request["reason"].is_string() => {
             visit.say("Rechazar un pago en USDT", "Reject a payout in USDT")
         }
-        "crypto-payouts" => visit.say("Dejar salir un pago en USDT", "Release a payout in USDT"),
+        "crypto-payouts" => visit.say("Aprobar un pago en USDT", "Release a payout in USDT"),
         "take-over" => visit.say("Tomar el mando en este servidor", "Take over on this server"),
         _ => visit.say("Otra cosa", "Something else"),
     }
@@ -120,7 +120,7 @@ fn table<G: Answer>(visit: &Here<'_, G>, all: &Value) -> Table {
     };
     let next =
         all["nextCursor"].as_str().map(|cursor| with_query("/console/approvals", &[("cursor", cursor)]));
-    let caption = visit.say("Aprobaciones, las nuevas primero", "Approvals, newest first");
+    let caption = visit.say("Aprobaciones, primero las más recientes", "Approvals, newest first");
     Table {
         rows: items(all).iter().map(row).collect(),
         next,

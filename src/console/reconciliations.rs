@@ -36,7 +36,7 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> Made
                 "CSV with date, reference, amount, kind (credit or debit) and, where known, phone and bank.",
             ))
             .input(
-                Input::new("rail", say("Riel", "Rail"))
+                Input::new("rail", say("Banco o red", "Rail"))
                     .kind(Kind::Choice)
                     .options(RAILS.map(|rail| (rail.to_owned(), rail.to_owned())).into())
                     .value(typed("rail")),
@@ -77,7 +77,7 @@ fn all<G: Answer>(visit: &Here<'_, G>, known: &Value) -> Table {
     };
     let next = known["nextCursor"].as_str();
     let next = next.map(|cursor| with_query("/console/reconciliations", &[("cursor", cursor)]));
-    let caption = visit.say("Conciliaciones, las nuevas primero", "Reconciliations, newest first");
+    let caption = visit.say("Conciliaciones, primero las más recientes", "Reconciliations, newest first");
     Table {
         rows: items(known).iter().map(row).collect(),
         next,

@@ -31,14 +31,14 @@ pub async fn rails<G: Answer>(visit: &Here<'_, G>) -> Made {
         Row::new(cells.into()).status(circuit)
     };
     let heads = [
-        visit.say("Riel", "Rail"),
+        visit.say("Banco o red", "Rail"),
         visit.say("Sirve", "Serves"),
         visit.say("Circuito", "Circuit"),
         visit.say("Llamadas", "Calls"),
         visit.say("Errores", "Errors"),
         "p50 ms",
         "p99 ms",
-        visit.say("Último bueno", "Last good"),
+        visit.say("Última respuesta buena", "Last good answer"),
         visit.say("Sin respuesta", "Unresolved"),
     ];
     let live = rails["live"].as_array().map_or(&[][..], Vec::as_slice);
@@ -47,11 +47,11 @@ pub async fn rails<G: Answer>(visit: &Here<'_, G>) -> Made {
         heads: heads.map(str::to_owned).into(),
         none: visit
             .say(
-                "No hay rieles reales configurados; en prueba responde el simulador.",
+                "No hay bancos ni redes reales configurados; en prueba responde el simulador.",
                 "No live rails are configured; in test mode the simulator answers.",
             )
             .to_owned(),
-        ..show::table(visit.language, visit.say("Rieles", "Rails"), &[])
+        ..show::table(visit.language, visit.say("Bancos y redes", "Rails"), &[])
     };
     let mut page = Page::new("rails", visit.say("Bancos y redes", "Rails"));
     let mut blocks = vec![Block::Table(table)];
@@ -172,7 +172,7 @@ pub async fn audit<G: Answer>(visit: &Here<'_, G>) -> Made {
         parameters.push(("cursor", cursor));
         with_query("/console/audit", &parameters)
     });
-    let caption = visit.say("Auditoría, lo nuevo primero", "Audit, newest first");
+    let caption = visit.say("Auditoría, primero lo más reciente", "Audit, newest first");
     let table = Table {
         rows: items(&found).iter().map(row).collect(),
         next,

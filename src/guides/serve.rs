@@ -173,7 +173,7 @@ impl Site {
         status: u16,
     ) -> Result<Reply, Problem> {
         let title = if missing.is_some() {
-            language.say("No está", "Not here")
+            language.say("No se encontró", "Not found")
         } else {
             language.say("Buscar en las guías", "Search the guides")
         };

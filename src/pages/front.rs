@@ -229,7 +229,7 @@ impl<S: Site> Front<S> {
             tracing::info!(site = S::BASE, request_id = arrival.request_id.as_str(), peer = %arrival.peer, "a login was refused");
             let wrong = language.say(
                 "No se pudo entrar: revisa lo que pegaste y vuelve a intentarlo.",
-                "That is not correct. Check it and try again.",
+                "Could not log in: check what you pasted and try again.",
             );
             return self.login_page(language, arrival, &form, Some(wrong), 401);
         };

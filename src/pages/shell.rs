@@ -136,8 +136,8 @@ pub fn trouble(problem: &Problem, request_id: &str, base: &str, language: Langua
         429 => (
             say("Demasiados intentos", "Too many attempts"),
             say(
-                "Espera unos minutos. Hasta entonces se rechaza incluso el acceso correcto.",
-                "Wait a few minutes. Until then even a correct one is refused.",
+                "Espera unos minutos. Hasta entonces se rechaza incluso una llave o un token correcto.",
+                "Wait a few minutes. Until then even a correct key or token is refused.",
             ),
         ),
         status if status >= 500 => (

@@ -321,9 +321,9 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
             ("Se pide el cobro en pesos", "The payment in pesos is requested", Plain)
         }
         Cause::CopPaymentInstructed => {
-            ("El procesador recibe instrucciones", "The processor is instructed", Plain)
+            ("El procesador recibe una instrucción", "The processor gets an instruction", Plain)
         }
-        Cause::CopPaymentCompleted => ("Los pesos llegaron", "The pesos came", Good),
+        Cause::CopPaymentCompleted => ("Los pesos llegaron", "The pesos arrived", Good),
         Cause::CopPaymentFailed => ("El cobro en pesos falló", "The payment in pesos failed", Bad),
         Cause::CopPaymentCanceled => {
             ("El cobro en pesos se canceló", "The payment in pesos was canceled", Plain)
@@ -340,7 +340,9 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         Cause::OperationContradicted => {
             ("El banco contradijo lo que había dicho", "The bank contradicted what it had said", Bad)
         }
-        Cause::NoticeReceived => ("Un banco avisó que entró dinero", "A bank said that money came", Plain),
+        Cause::NoticeReceived => {
+            ("Un banco avisó que entró dinero", "A bank reported that money arrived", Plain)
+        }
         Cause::NoticeClaimed => ("Un aviso del banco lo verificó", "A notice of the bank verified it", Good),
         Cause::OrderBegun => {
             ("Llegó su turno: se envía al banco", "Its turn came: it is sent to the bank", Plain)

@@ -36,8 +36,8 @@ pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
         page.blocks.push(plot(language, &held.hours).into());
         if !held.is_whole {
             let rest = visit.say(
-                "De los movimientos más nuevos; hay más retenido de los anteriores.",
-                "Of the newest movements; more is held of those before.",
+                "Cuenta solo los movimientos más recientes; de los anteriores hay más retenido.",
+                "Counts the newest movements only; more is held from earlier ones.",
             );
             page.blocks.push(Block::Text(rest.to_owned()));
         }
@@ -89,7 +89,7 @@ const LEDGERS: [Ledger; 3] = [
 
 fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table {
     let names = ["createdAt", "type", of.amount, "externalRef", "availableAt"];
-    let caption = language.say("Movimientos, los nuevos primero", "Movements, newest first");
+    let caption = language.say("Movimientos, primero los más recientes", "Movements, newest first");
     let row = |item: &Value| {
         let mut cells: Vec<Cell> = names.map(|name| show::cell(language, name, &item[name])).into();
         let (payment, payout) = (str_of(item, "paymentId"), str_of(item, "payoutId"));

@@ -105,8 +105,8 @@ fn form<G: Answer>(
             .input(
                 Input::new("slug", visit.say("Final de la dirección", "End of the address"))
                     .hint(visit.say(
-                        "Por ejemplo, camisa-de-lino. Sin él se hace del nombre.",
-                        "For example, linen-shirt. Without it, it is made from the name.",
+                        "Por ejemplo, camisa-de-lino. Si lo dejas vacío, se forma con el nombre.",
+                        "For example, linen-shirt. If you leave it empty, it is made from the name.",
                     ))
                     .value(typed(failed, "slug"))
                     .optional(),

@@ -60,8 +60,8 @@ pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
             visit.say("Pedir el modo real", "Ask for live mode"),
         )
         .about(visit.say(
-            "El operador recibe tu solicitud y decide. La lista ayuda; no obliga.",
-            "The operator gets your request and decides. The list helps; it does not bind.",
+            "El operador recibe tu solicitud y decide. La lista es una ayuda, no un requisito.",
+            "The operator gets your request and decides. The list is a help, not a requirement.",
         ));
         page = page.with(form);
     }

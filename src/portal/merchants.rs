@@ -36,7 +36,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
     };
     let next =
         found["nextCursor"].as_str().map(|cursor| with_query("/portal/merchants", &[("cursor", cursor)]));
-    let caption = visit.say("Vendedores, los nuevos primero", "Sellers, newest first");
+    let caption = visit.say("Vendedores, primero los más recientes", "Sellers, newest first");
     let table = Table {
         rows: items(&found).iter().map(row).collect(),
         next,
@@ -59,11 +59,11 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
     let table = Table { rows: methods.iter().map(row).collect(), ..show::table(language, caption, &METHODS) };
     let links = vec![
         Link::new(
-            visit.say("Sus pagos", "Its payouts"),
+            visit.say("Sus pagos", "The seller's payouts"),
             with_query("/portal/payouts", &[("merchantId", &id)]),
         ),
         Link::new(
-            visit.say("Su estado de cuenta", "Its statement"),
+            visit.say("Su estado de cuenta", "The seller's statement"),
             with_query("/portal/statements", &[("merchantId", &id)]),
         ),
     ];

@@ -94,7 +94,11 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
     let table = Table {
         rows: items(&found).iter().map(row).collect(),
         next,
-        ..show::table(language, visit.say("Cobros, los nuevos primero", "Payments, newest first"), &COLUMNS)
+        ..show::table(
+            language,
+            visit.say("Cobros, primero los más recientes", "Payments, newest first"),
+            &COLUMNS,
+        )
     };
     Ok(Page::new("payments", visit.say("Cobros", "Payments")).with(filter).with(table))
 }

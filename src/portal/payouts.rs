@@ -66,7 +66,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -
         parameters.push(("cursor", cursor));
         with_query("/portal/payouts", &parameters)
     });
-    let caption = visit.say("Pagos, los nuevos primero", "Payouts, newest first");
+    let caption = visit.say("Pagos, primero los más recientes", "Payouts, newest first");
     let table = Table {
         rows: items(&found).iter().map(|item| row(visit, item)).collect(),
         next,
@@ -104,12 +104,10 @@ async fn single<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> 
         .input(
             Input::new("merchantId", visit.say("Vendedor", "Seller"))
                 .options(sellers(visit).await?)
-                .hint(
-                    visit.say(
-                        "Su id; escribe y elige de la lista.",
-                        "Its id; type, and choose from the list.",
-                    ),
-                )
+                .hint(visit.say(
+                    "Su id; escribe y elige de la lista.",
+                    "The seller's id; type, and choose from the list.",
+                ))
                 .value(typed(failed, "merchantId")),
         )
         .input(

@@ -88,7 +88,7 @@ fn lines<G: Answer>(visit: &Here<'_, G>, file: &[u8]) -> Result<Vec<Line>, &'sta
         (place(COLUMNS[0]), place(COLUMNS[1]), place(COLUMNS[2]), place(COLUMNS[3]))
     else {
         return Err(visit.say(
-            "El primer renglón tiene que nombrar las columnas externalRef, merchantId, monto, concepto, cada una una vez.",
+            "El primer renglón tiene que nombrar las columnas externalRef, merchantId, monto, concepto, cada una una sola vez.",
             "The first line has to name the columns externalRef, merchantId, monto, concepto, each once.",
         ));
     };
@@ -100,7 +100,10 @@ fn lines<G: Answer>(visit: &Here<'_, G>, file: &[u8]) -> Result<Vec<Line>, &'sta
         let cell = |at: usize| row.cells.get(at).unwrap_or_default().to_owned();
         let fault = (row.cells.len() != width).then(|| {
             visit
-                .say("no tiene tantas celdas como el encabezado", "does not have as many cells as the header")
+                .say(
+                    "no tiene el mismo número de celdas que el encabezado",
+                    "does not have the same number of cells as the header",
+                )
                 .to_owned()
         });
         lines.push(Line {
@@ -205,7 +208,7 @@ fn shown<G: Answer>(visit: &Here<'_, G>, lines: &[Line]) -> Page {
     let mut page = Page::new("payouts", visit.say("Revisa antes de pagar", "Check before you pay"));
     let summary = match language {
         Language::Spanish => format!(
-            "{} renglones buenos por Bs {total}; {bad} con error. Todavía no se pagó nada.",
+            "{} renglones correctos por Bs {total}; {bad} con error. Todavía no se pagó nada.",
             good.len()
         ),
         Language::English => format!(

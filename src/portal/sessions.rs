@@ -60,7 +60,8 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
         parameters.push(("cursor", cursor));
         with_query("/portal/sessions", &parameters)
     });
-    let caption = visit.say("Sesiones de cobro, las nuevas primero", "Checkout sessions, newest first");
+    let caption =
+        visit.say("Sesiones de cobro, primero las más recientes", "Checkout sessions, newest first");
     let table = Table {
         rows: items(&found).iter().map(row).collect(),
         next,

@@ -43,8 +43,8 @@ pub fn explained<G: Answer>(
         Block::Heading(visit.say("La firma, sobre los bytes que se enviaron", "The signature, on the bytes that were sent").to_owned()),
         Block::Text(
             visit.say(
-                "Verifica antes de leer: toma el cuerpo tal como llegó, sin volver a escribirlo; fírmalo con tu secreto y compara. Rechaza lo que tenga más de cinco minutos, y atiende cada webhook-id una sola vez.",
-                "Verify before you read: take the body as it came, without writing it anew; sign it with your secret and compare. Refuse what is older than five minutes, and take each webhook-id once.",
+                "Verifica antes de leer: toma el cuerpo tal como llegó, sin volver a escribirlo; fírmalo con tu secreto y compara. Rechaza lo que tenga más de cinco minutos, y procesa cada webhook-id una sola vez.",
+                "Verify before you read: take the body as it came, without writing it anew; sign it with your secret and compare. Refuse what is older than five minutes, and process each webhook-id once.",
             ).to_owned(),
         ),
         code("1. El cuerpo, byte por byte", "1. The body, byte by byte", "body", text.clone()),

@@ -139,7 +139,7 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
         heads: heads.map(str::to_owned).into(),
         ..show::table(
             language,
-            visit.say("Entregas, las nuevas primero", "Deliveries, newest first"),
+            visit.say("Entregas, primero las más recientes", "Deliveries, newest first"),
             &DELIVERIES,
         )
     };
