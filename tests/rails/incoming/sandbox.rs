@@ -2,71 +2,24 @@
 
 use super::{again, day, live, notices, server, verification, verify};
 use crate::harness::server::Server;
+use crate::sandbox_process::SandboxProcess;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A running sandbox; it is killed when it is dropped.
-struct Sandbox {
-    child: Child,
-    url: String,
-}
-
-impl Drop for Sandbox {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The program beside the gateway's; built if nothing has built it.
-fn program() -> PathBuf {
-    let program = Path::new(env!("CARGO_BIN_EXE_pasarela")).with_file_name("pasarela-sandbox");
-    if !program.exists() {
-        let profile = program.parent().and_then(Path::file_name).expect("a profile");
-        let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        build.args(["build", "--offline", "--quiet", "-p", "sandbox"]);
-        if profile == "release" {
-            build.arg("--release");
-        }
-        assert!(build.status().expect("cargo runs").success(), "the sandbox does not build");
-    }
-    program
-}
+/// The sandbox of R4 as this gateway's bank.
+struct Sandbox(SandboxProcess);
 
 impl Sandbox {
     fn start(gateway: &Server, data: &Path) -> Sandbox {
-        let mut child = Command::new(program())
-            .args([
-                "r4",
-                "--listen",
-                "127.0.0.1:0",
-                "--gateway",
-                &gateway.url(),
-                "--callback-uuid",
-                super::UUID,
-            ])
-            .args(["--commerce-phone", super::OURS, "--commerce-token", "token", "--data"])
-            .arg(data)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the sandbox starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("its terminal")).lines();
-        let url = loop {
-            let line = lines.next().expect("a line with its address").expect("text");
-            if let Some((_, after)) = line.split_once("listens on http://") {
-                break format!("http://{}", after.split(';').next().expect("an address"));
-            }
-        };
-        std::thread::spawn(move || lines.for_each(drop));
-        Sandbox { child, url }
+        let arguments = ["--gateway", &gateway.url(), "--callback-uuid", super::UUID];
+        let known = ["--commerce-phone", super::OURS, "--commerce-token", "token"];
+        Sandbox(SandboxProcess::start("r4", &[arguments, known].concat(), data))
     }
 
     /// A customer transfers; whether the gateway took the notices of it.
     fn transfer(&self, transfer: &Value) -> Vec<bool> {
-        let sent = crate::harness::client::Api::new(&self.url, &[]).post("/sandbox/transfer", transfer);
+        let sent = self.0.developers().post("/sandbox/transfer", transfer);
         let sent = sent.expect(200);
         let replies = sent["sent"].as_array().expect("replies");
         replies
@@ -108,7 +61,7 @@ fn the_sandbox_tells_of_transfers_and_says_the_rate() {
     assert_eq!(notices(&server, "?unmatched=true"), Vec::<Value>::new());
     // The same bank says the rate.
     server.kill();
-    server.set("PASARELA__RAILS__R4__BASE_URL", &bank.url);
+    server.set("PASARELA__RAILS__R4__BASE_URL", &bank.0.url);
     server.restart();
     let deadline = Instant::now() + Duration::from_secs(20);
     let rate = loop {
