@@ -2,8 +2,11 @@
 //! where it is written down, is for whoever takes the call.
 
 use crate::recovery::backup;
-use api::fields::{Bad, Fields};
+use api::fields::{Bad, Fields, Got, Invalid};
+use api::kind::kind;
+use api::openapi::schema;
 use api::problem::Problem;
+use api::value::Value;
 use api::writer::Object;
 use std::path::{Path, PathBuf};
 use wal::{Seq, StoreError};
@@ -28,8 +31,15 @@ impl Made {
 }
 
 /// The directory that a body names.
-pub fn wanted(mut fields: Fields<'_>) -> Result<PathBuf, Problem> {
-    let path = fields.required("path", |value| value.text_as(read_path));
+pub fn wanted(mut fields: Fields<'_>) -> Result<PathBuf, Invalid> {
+    let directory = kind(
+        |value: Value<'_>| value.text_as(read_path),
+        || {
+            let path = schema::text().chars(1..=PATH_CHARACTERS_MAX);
+            path.about("A new directory inside one that exists on the server.")
+        },
+    );
+    let path: Got<PathBuf> = fields.required("path", directory);
     let sound = fields.finish()?;
     Ok(path.get(&sound))
 }

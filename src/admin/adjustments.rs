@@ -6,8 +6,10 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use api::balance::show_movement;
-use api::fields::{Bad, Fields};
+use api::fields::{Bad, Fields, Invalid};
+use api::kind::{Kind, kind};
 use api::number;
+use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::refusals;
 use api::value::Value;
@@ -27,7 +29,7 @@ use rust_decimal::Decimal;
 const DESCRIPTION_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
 
 /// The body of a new adjustment, as it is read.
-struct Wanted {
+pub(super) struct Wanted {
     mode: Mode,
     currency: Currency,
     minor: i64,
@@ -38,7 +40,7 @@ struct Wanted {
 /// POST /admin/tenants/:id/adjustments
 pub async fn create(call: Call) -> Outcome {
     let services = &*call.services;
-    let wanted = call.body.read(read)?;
+    let wanted = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     if let Some(waiting) = call.waits_for_approval().await? {
         return Ok(waiting);
@@ -69,14 +71,13 @@ pub async fn create(call: Call) -> Outcome {
     call.answer(tenant_key, Shape::Movement, &settled)
 }
 
-fn read(body: &[u8]) -> Result<Wanted, Problem> {
-    let mut fields = Fields::parse(body)?;
-    let mode = fields.required("mode", |value| value.text_known("live or test", Mode::from_name));
-    let currency =
-        fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
-    let minor = fields.required("amount", |value| signed_amount(value, currency.peek().copied()));
-    let description = fields.required("description", |value| value.trimmed(DESCRIPTION_CHARACTERS));
-    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+/// Reads the body of a new adjustment.
+pub(super) fn read(mut fields: Fields<'_>) -> Result<Wanted, Invalid> {
+    let mode = fields.required("mode", kinds::mode());
+    let currency = fields.required("currency", kinds::currency());
+    let minor = fields.required("amount", signed_amount(currency.peek().copied()));
+    let description = fields.required("description", kinds::trimmed(DESCRIPTION_CHARACTERS));
+    let external_ref = fields.required("externalRef", kinds::plain_ref());
     let sound = fields.finish()?;
     Ok(Wanted {
         mode: mode.get(&sound),
@@ -89,7 +90,17 @@ fn read(body: &[u8]) -> Result<Wanted, Problem> {
 
 /// An amount with or without a minus, with at most the currency's decimals, and not nothing. Of an
 /// unknown currency either form will do: the currency is what is bad.
-fn signed_amount(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad> {
+fn signed_amount<'a>(currency: Option<Currency>) -> impl Kind<'a, i64> {
+    kind(
+        move |value: Value<'a>| read_signed(value, currency),
+        || {
+            let decimal = schema::text().pattern(r"^-?(0|[1-9][0-9]{0,11})(\.[0-9]{2})?$");
+            decimal.about("Signed, not zero, with exactly the decimals of its currency.")
+        },
+    )
+}
+
+fn read_signed(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad> {
     const IN_CENTS: &str = "must be a string with at most two decimals and not zero, such as \"-12.50\"";
     const WHOLE: &str = "must be a string with a whole amount and not zero, such as \"-20000\"";
     let wanted = if currency == Some(Currency::Cop) { WHOLE } else { IN_CENTS };
@@ -162,7 +173,7 @@ mod tests {
         let body = format!(
             r#"{{"mode":"test","currency":"{currency}","amount":{text},"description":"d","externalRef":"r"}}"#
         );
-        read(body.as_bytes()).map(|wanted| wanted.minor)
+        Ok(read(Fields::parse(body.as_bytes())?)?.minor)
     }
 
     #[test]
@@ -200,7 +211,8 @@ mod tests {
     #[test]
     fn every_bad_member_is_named() {
         let named: Vec<String> =
-            read(br#"{"mode":"both","currency":"USD","amount":"1.00","externalRef":" ","x":1}"#)
+            Fields::parse(br#"{"mode":"both","currency":"USD","amount":"1.00","externalRef":" ","x":1}"#)
+                .and_then(|fields| Ok(read(fields)?))
                 .err()
                 .map(|problem| problem.fields)
                 .into_iter()

@@ -8,7 +8,7 @@
 mod doing;
 pub mod take_over;
 
-pub use doing::{least_role, settle_done};
+pub use doing::{least_role, read_note, settle_done};
 
 use super::call::{Call, Done, Outcome};
 use crate::gateway::dispatch::failure;

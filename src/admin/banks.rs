@@ -5,7 +5,9 @@ use super::call::{Call, Done, Outcome};
 use crate::gateway::ask::{self, Changed};
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
-use api::fields::Bad;
+use api::fields::{Fields, Got, Invalid};
+use api::kind::kind;
+use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::reference::show_whole_bank;
 use api::value::Value;
@@ -46,33 +48,40 @@ pub async fn refresh_now(call: Call) -> Outcome {
 
 /// PATCH /admin/banks/:code
 pub async fn update(call: Call) -> Outcome {
-    let mut fields = call.body.fields()?;
-    fields.changes();
-    let hidden = fields.optional("hidden", Value::boolean);
-    let name = fields.optional("name", |value| value.trimmed(banks::NAME_CHARACTERS));
-    let services = fields.optional("services", |value| value.list(0..=Service::ALL.len(), service));
-    let logo_url = fields.nullable("logoUrl", |value| value.text_as(banks::logo_url));
-    let sound = fields.finish()?;
+    let edit = read_change(call.body.fields()?)?;
     let code = call
         .parameters
         .iter()
         .find(|(known, _)| *known == "code")
         .and_then(|(_, text)| BankCode::parse(text).ok())
         .ok_or_else(Problem::not_found)?;
-    let edit = Edit {
-        hidden: hidden.get(&sound),
-        name: name.get(&sound).map(|name| name.into_owned()),
-        services: services.get(&sound).map(|services| services.into_iter().collect()),
-        logo_url: logo_url.get(&sound),
-    };
     let changed = change(&call.services, PlatformAsk::EditBank(code, edit), call.sign()).await?;
     let banks = call.services.banks.now();
     let bank = banks.get(code).ok_or_else(Problem::not_found)?;
     Ok(Done::ok(show_whole_bank(bank)).traced(changed.trace))
 }
 
-fn service(value: Value<'_>) -> Result<Service, Bad> {
-    value.text_known("one of C2P, PAGO_MOVIL, DEBIT, CREDIT", Service::from_code)
+/// Reads a change of the facts about a bank; a null of the logo removes it.
+pub(super) fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
+    fields.changes();
+    let hidden = fields.optional("hidden", kinds::boolean());
+    let name = fields.optional("name", kinds::trimmed(banks::NAME_CHARACTERS));
+    let service =
+        |value: Value<'_>| value.text_known("one of C2P, PAGO_MOVIL, DEBIT, CREDIT", Service::from_code);
+    let services = kind(
+        move |value: Value<'_>| value.list(0..=Service::ALL.len(), service),
+        || schema::list(schema::one_of(Service::ALL.map(Service::code))),
+    );
+    let services: Got<Option<Vec<Service>>> = fields.optional("services", services);
+    let logo = kind(|value: Value<'_>| value.text_as(banks::logo_url), schema::text);
+    let logo_url: Got<Option<Option<String>>> = fields.nullable("logoUrl", logo);
+    let sound = fields.finish()?;
+    Ok(Edit {
+        hidden: hidden.get(&sound),
+        name: name.get(&sound).map(|name| name.into_owned()),
+        services: services.get(&sound).map(|services| services.into_iter().collect()),
+        logo_url: logo_url.get(&sound),
+    })
 }
 
 /// Loads the banks at a start, from the platform's book.

@@ -19,12 +19,11 @@ use domain::values::ids::{EntityId, Id};
 
 /// POST /admin/tenants/:id/chargebacks
 pub async fn open(call: Call) -> Outcome {
-    let mut fields = call.body.fields()?;
-    let new = read_new(&mut fields);
-    let sound = fields.finish()?;
-    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
-    let id = call.services.fresh_id(tenant_key(tenant.number, Mode::Live));
-    let (payment, new) = new.get(&sound, id);
+    let tenant = call.tenant();
+    let number = tenant.as_ref().map_or(0, |tenant| tenant.number);
+    let id = call.services.fresh_id(tenant_key(number, Mode::Live));
+    let (payment, new) = read_new(call.body.fields()?, id)?;
+    let tenant = tenant.ok_or_else(Problem::not_found)?;
     // The body names no mode: the payment is in one of them.
     for mode in [Mode::Live, Mode::Test] {
         let tenant_key = tenant_key(tenant.number, mode);
@@ -45,9 +44,7 @@ pub async fn open(call: Call) -> Outcome {
 
 /// POST /admin/chargebacks/:id/close
 pub async fn close(call: Call) -> Outcome {
-    let mut fields = call.body.fields()?;
-    let verdict = read_verdict(&mut fields);
-    let sound = fields.finish()?;
+    let verdict = read_verdict(call.body.fields()?)?;
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let reader = call.services.engine.reader();
     let whose = reader
@@ -62,7 +59,7 @@ pub async fn close(call: Call) -> Outcome {
         &call,
         tenant_key,
         payment,
-        chargebacks::Command::Close(id, verdict.get(&sound)).into(),
+        chargebacks::Command::Close(id, verdict).into(),
         (Shape::Chargeback(id), id),
     )
     .await

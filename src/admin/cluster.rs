@@ -4,8 +4,11 @@
 use super::call::{Call, Done, Outcome};
 use crate::cluster::{Cluster, HandOverRefused, front};
 use crate::gateway::ask;
-use api::fields::Bad;
+use api::fields::{Bad, Fields, Got, Invalid};
+use api::kind::kind;
+use api::openapi::schema;
 use api::problem::Problem;
+use api::value::Value;
 use api::writer::Object;
 use domain::platform::PlatformAsk;
 use wal::cluster::is_node_name;
@@ -31,6 +34,17 @@ fn read_node(text: &str) -> Result<String, Bad> {
     if is_node_name(text) { Ok(text.to_owned()) } else { Err(Bad::from("must be the name of a node")) }
 }
 
+/// Reads the node that is to lead.
+pub(super) fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
+    let node = kind(
+        |value: Value<'_>| value.text_as(read_node),
+        || schema::text().pattern("^[A-Za-z0-9._-]{1,63}$").about("The node."),
+    );
+    let to: Got<String> = fields.required("to", node);
+    let sound = fields.finish()?;
+    Ok(to.get(&sound))
+}
+
 /// GET /admin/cluster
 pub async fn read(call: Call) -> Outcome {
     Ok(Done::ok(front::show(&node(&call)?.view())))
@@ -39,10 +53,7 @@ pub async fn read(call: Call) -> Outcome {
 /// POST /admin/cluster/hand-over
 pub async fn hand_over(call: Call) -> Outcome {
     let cluster = node(&call)?;
-    let mut fields = call.body.fields()?;
-    let to = fields.required("to", |value| value.text_as(read_node));
-    let sound = fields.finish()?;
-    let to = to.get(&sound);
+    let to = read_leader(call.body.fields()?)?;
     let is_leader = cluster.consider(&to).await?;
     if !is_leader {
         // Written down before: afterwards this node can write nothing.

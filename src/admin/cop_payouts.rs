@@ -5,8 +5,11 @@ use super::ask;
 use super::call::{Call, Outcome};
 use crate::gateway::dispatch::failure;
 use crate::store::history::{self, Unreadable};
-use api::fields::{Bad, Fields};
+use api::cop_payments::document_number;
+use api::fields::{Bad, Fields, Got, Invalid};
+use api::kind::{Kind, kind};
 use api::number;
+use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
 use api::value::Value;
 use domain::commands::{Command, KeyedCommand};
@@ -17,8 +20,7 @@ use domain::resources::cop_payments::AMOUNT_MAX;
 use domain::resources::cop_payouts;
 use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout};
 use domain::resources::payouts::lifecycle::PayoutEnd;
-use domain::values::buyer::{DocumentNumber, DocumentType};
-use domain::values::external_ref::ExternalRef;
+use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
 
@@ -29,7 +31,7 @@ const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 
 /// POST /admin/tenants/:id/cop-payouts
 pub async fn create(call: Call) -> Outcome {
-    let (mode, new) = call.body.read(read)?;
+    let (mode, new) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, mode);
     let new = new(call.services.fresh_id(tenant_key));
@@ -51,19 +53,21 @@ pub async fn create(call: Call) -> Outcome {
 }
 
 /// The mode, and the payout that an id makes of the rest.
-fn read(body: &[u8]) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout), Problem> {
-    let mut fields = Fields::parse(body)?;
-    let mode = fields.required("mode", |value| value.text_known("live or test", Mode::from_name));
-    let amount = fields.required("amountCop", pesos);
-    let bank = fields.required("bank", |value| value.trimmed(NAME_CHARACTERS));
-    let account = fields.required("accountNumber", |value| value.text_as(ColombianAccount::parse));
-    let account_type = fields
-        .required("accountType", |value| value.one_of(&AccountType::ALL.map(|kind| (kind.name(), kind))));
-    let holder_name = fields.required("holderName", |value| value.trimmed(NAME_CHARACTERS));
-    let document_type = fields
-        .required("documentType", |value| value.one_of(&DocumentType::ALL.map(|kind| (kind.name(), kind))));
-    let document_number = fields.required("documentNumber", |value| value.text_as(DocumentNumber::parse));
-    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+pub(super) fn read(
+    mut fields: Fields<'_>,
+) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout + use<>), Invalid> {
+    let mode = fields.required("mode", kinds::mode());
+    let amount = fields.required("amountCop", pesos());
+    let bank = fields.required("bank", kinds::trimmed(NAME_CHARACTERS));
+    let account = kind(|value: Value<'_>| value.text_as(ColombianAccount::parse), schema::text);
+    let account: Got<ColombianAccount> = fields.required("accountNumber", account);
+    let account_types = AccountType::ALL.map(|kind| (kind.name(), kind));
+    let account_type = fields.required("accountType", kinds::one_of(account_types));
+    let holder_name = fields.required("holderName", kinds::trimmed(NAME_CHARACTERS));
+    let document_types = DocumentType::ALL.map(|kind| (kind.name(), kind));
+    let document_type = fields.required("documentType", kinds::one_of(document_types));
+    let document_number = fields.required("documentNumber", document_number());
+    let external_ref = fields.required("externalRef", kinds::plain_ref());
     let sound = fields.finish()?;
     let to = Beneficiary {
         bank: bank.get(&sound).into_owned(),
@@ -78,7 +82,14 @@ fn read(body: &[u8]) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout), Problem>
 }
 
 /// Whole pesos: a number, as payments have it, or text, as balances have it.
-fn pesos(value: Value<'_>) -> Result<Cop, Bad> {
+fn pesos<'a>() -> impl Kind<'a, Cop> {
+    kind(read_pesos, || {
+        let either = schema::any_of([values::pesos(), schema::integer().at_least("1")]);
+        either.about("Whole pesos, as a string or as a number.")
+    })
+}
+
+fn read_pesos(value: Value<'_>) -> Result<Cop, Bad> {
     let wanted = || Bad::from(format!("must be a whole number of pesos from 1 to {AMOUNT_MAX}"));
     let minor = match value.string() {
         Ok(text) => number::amount(&format!("{text}.00")).map(|cents| cents / 100),
@@ -89,20 +100,28 @@ fn pesos(value: Value<'_>) -> Result<Cop, Bad> {
 
 /// POST /admin/cop-payouts/:id/complete
 pub async fn complete(call: Call) -> Outcome {
-    let mut fields = call.body.fields()?;
-    let reference = fields.required("reference", |value| value.trimmed(WORD_CHARACTERS));
+    let reference = read_reference(call.body.fields()?)?;
+    settle(&call, PayoutEnd::Completed(reference)).await
+}
+
+/// Reads the bank's reference of a payout that was paid.
+pub(super) fn read_reference(mut fields: Fields<'_>) -> Result<String, Invalid> {
+    let reference = fields.required("reference", kinds::trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
-    let end = PayoutEnd::Completed(reference.get(&sound).into_owned());
-    settle(&call, end).await
+    Ok(reference.get(&sound).into_owned())
 }
 
 /// POST /admin/cop-payouts/:id/fail
 pub async fn fail(call: Call) -> Outcome {
-    let mut fields = call.body.fields()?;
-    let code = fields.required("failureCode", |value| value.trimmed(WORD_CHARACTERS));
+    let code = read_failure(call.body.fields()?)?;
+    settle(&call, PayoutEnd::Failed(code)).await
+}
+
+/// Reads why a payout failed.
+pub(super) fn read_failure(mut fields: Fields<'_>) -> Result<String, Invalid> {
+    let code = fields.required("failureCode", kinds::trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
-    let end = PayoutEnd::Failed(code.get(&sound).into_owned());
-    settle(&call, end).await
+    Ok(code.get(&sound).into_owned())
 }
 
 async fn settle(call: &Call, end: PayoutEnd) -> Outcome {
@@ -146,9 +165,9 @@ mod tests {
     use super::*;
 
     fn named(body: &str) -> Vec<String> {
-        read(body.as_bytes())
+        read(Fields::parse(body.as_bytes()).expect("JSON"))
             .err()
-            .map(|problem| problem.fields)
+            .map(|invalid| invalid.fields().to_vec())
             .into_iter()
             .flatten()
             .map(|bad| bad.field)
@@ -177,7 +196,8 @@ mod tests {
     fn pesos_are_whole_as_a_number_or_as_text() {
         let amount = |written: &str| {
             let rest = r#""mode":"test","bank":"b","accountNumber":"12345","accountType":"wallet","holderName":"h","documentType":"CC","documentNumber":"123","externalRef":"r""#;
-            read(format!(r#"{{"amountCop":{written},{rest}}}"#).as_bytes())
+            let body = format!(r#"{{"amountCop":{written},{rest}}}"#);
+            read(Fields::parse(body.as_bytes()).expect("JSON"))
                 .map(|(_, new)| new(Id::from_bytes([0; 16])).amount.minor())
                 .ok()
         };

@@ -6,7 +6,9 @@ use super::call::{Call, Done, Outcome};
 use super::secret::{Secret, stem};
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
-use api::fields::Bad;
+use api::fields::{Bad, Fields, Invalid};
+use api::kind::{Kind, kind};
+use api::openapi::{kinds, schema, values};
 use api::page::list_json;
 use api::problem::Problem;
 use api::tenants::{self, show_key};
@@ -25,22 +27,32 @@ const OVERLAP_SECONDS_MAX: i64 = 30 * 24 * 60 * 60;
 pub async fn create(call: Call) -> Outcome {
     let services = &*call.services;
     let now = services.now();
-    let mut fields = call.body.fields()?;
-    let mode = fields.required("mode", |value| value.text_known("live or test", Mode::from_name));
-    let scopes = fields.optional("scopes", read_scopes);
-    let expires_at = fields.optional("expiresAt", |value| read_expiry(value, now));
-    let sound = fields.finish()?;
+    let Asked { mode, scopes, expires_at } = read_new(call.body.fields()?, now)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
-    let mode = mode.get(&sound);
     let id = services.fresh_id(PLATFORM);
     let secret = Secret::new(&services.keys, id, stem(mode), call.idempotency_key.as_deref())?;
-    let key = ApiKey {
-        tenant: tenant.number,
+    let key = ApiKey { tenant: tenant.number, scopes, expires_at, ..secret.key(id, mode) };
+    make(&call, (tenant.id, id), &secret, PlatformAsk::AddKey(key)).await
+}
+
+/// A key as it is asked for.
+pub(super) struct Asked {
+    mode: Mode,
+    scopes: Scopes,
+    expires_at: Option<Timestamp>,
+}
+
+/// Reads the body of a new key.
+pub(super) fn read_new(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Invalid> {
+    let mode = fields.required("mode", kinds::mode());
+    let scopes = fields.optional("scopes", scopes());
+    let expires_at = fields.optional("expiresAt", expiry(now));
+    let sound = fields.finish()?;
+    Ok(Asked {
+        mode: mode.get(&sound),
         scopes: scopes.get(&sound).unwrap_or(Scopes::ALL),
         expires_at: expires_at.get(&sound),
-        ..secret.key(id, mode)
-    };
-    make(&call, (tenant.id, id), &secret, PlatformAsk::AddKey(key)).await
+    })
 }
 
 /// Has a key made, and shows it. Only a repeat of the call shows it again.
@@ -65,9 +77,19 @@ fn read_scopes(value: Value<'_>) -> Result<Scopes, Bad> {
     if repeated { Err(Bad::from("must name each one once")) } else { Ok(scopes.into_iter().collect()) }
 }
 
-fn read_expiry(value: Value<'_>, now: Timestamp) -> Result<Timestamp, Bad> {
-    let at = Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis());
-    if at > now { Ok(at) } else { Err(Bad::from("must be in the future")) }
+fn scopes<'a>() -> impl Kind<'a, Scopes> {
+    kind(read_scopes, || {
+        let scopes = schema::list(schema::one_of(Scope::ALL.map(Scope::name)));
+        scopes.about("What it may do.").count(1..=Scope::ALL.len()).distinct()
+    })
+}
+
+fn expiry<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
+    let read = move |value: Value<'a>| {
+        let at = Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis());
+        if at > now { Ok(at) } else { Err(Bad::from("must be in the future")) }
+    };
+    kind(read, || values::instant().about("In the future; never if missing."))
 }
 
 /// GET /admin/tenants/:id/keys
@@ -106,14 +128,12 @@ pub async fn revoke(call: Call) -> Outcome {
 /// POST /admin/keys/:keyId/rotate
 pub async fn rotate(call: Call) -> Outcome {
     let services = &*call.services;
-    let mut fields = call.body.optional_fields()?;
-    let overlap = fields.optional("overlapSeconds", |value| value.integer(0..=OVERLAP_SECONDS_MAX));
-    let sound = fields.finish()?;
+    let overlap = read_rotation(call.body.optional_fields()?)?;
     let old = named(&call).await?;
     let _turn = call.turns.of(old.tenant).await;
     let id = services.fresh_id(PLATFORM);
     let secret = Secret::new(&services.keys, id, stem(old.mode), call.idempotency_key.as_deref())?;
-    let ends_at = services.now().plus_ms(overlap.get(&sound).unwrap_or(0) * SECOND_MS);
+    let ends_at = services.now().plus_ms(overlap * SECOND_MS);
     let tenant = tenant_id(&call, &old).ok_or_else(Problem::not_found)?;
     make(
         &call,
@@ -122,6 +142,14 @@ pub async fn rotate(call: Call) -> Outcome {
         PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) },
     )
     .await
+}
+
+/// Reads for how many seconds the old key works on.
+pub(super) fn read_rotation(mut fields: Fields<'_>) -> Result<i64, Invalid> {
+    let overlap = kinds::integer(0..=OVERLAP_SECONDS_MAX).default("0");
+    let overlap = fields.optional("overlapSeconds", overlap);
+    let sound = fields.finish()?;
+    Ok(overlap.get(&sound).unwrap_or(0))
 }
 
 /// A new key in the place of one that its own holder replaces; the old one works on for `overlap`

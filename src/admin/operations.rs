@@ -20,10 +20,13 @@ use crate::gateway::services::{Callers, Services, Unresolved};
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::ReadBudget;
 use actors::{Failure, Settled};
-use api::fields::{Bad, Fields};
+use api::fields::{Bad, Fields, Got, Invalid};
+use api::kind::{Kind as _, kind};
+use api::openapi::{kinds, schema};
 use api::payouts::own_account;
 use api::problem::Problem;
 use api::refusals;
+use api::value::Value;
 use api::writer::Object;
 use api::{crypto, merchants, payments, payouts};
 use domain::commands::{Command, KeyedCommand};
@@ -141,7 +144,7 @@ fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
 
 /// POST /admin/operations/:id/resolve
 pub async fn resolve(call: Call) -> Outcome {
-    let (answer, note) = call.body.read(read)?;
+    let (answer, note) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let services = &call.services;
     let operation = call.id("id").ok_or_else(Problem::not_found)?;
     let (tenant_key, entity) = find(services, operation).await?.ok_or_else(Problem::not_found)?;
@@ -215,12 +218,24 @@ async fn told(
     }
 }
 
-fn read(body: &[u8]) -> Result<(RailAnswer, String), Problem> {
-    let mut fields = Fields::parse(body)?;
-    let is_done = fields.required("outcome", |value| value.one_of(&[("done", true), ("refused", false)]));
-    let reference = fields.optional("reference", |value| value.trimmed(REFERENCE_CHARACTERS));
-    let code = fields.optional("failureCode", |value| value.text_as(failure_code));
-    let note = fields.required("note", |value| value.trimmed(NOTE_CHARACTERS));
+/// Reads an operator's word: the answer that the bank would give, and why it is believed.
+pub(super) fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Invalid> {
+    let outcomes = [("done", true), ("refused", false)];
+    let is_done = fields.required("outcome", kinds::one_of(outcomes));
+    let reference = kinds::trimmed(REFERENCE_CHARACTERS)
+        .about("The bank's, of what was done: required then, and only then allowed.");
+    let reference = fields.optional("reference", reference);
+    let code = kind(
+        |value: Value<'_>| value.text_as(failure_code),
+        || {
+            let code = schema::text().pattern("^[A-Za-z0-9_]{1,32}$");
+            code.about("The bank's, of what was refused: required then, and only then allowed.")
+        },
+    );
+    let code: Got<Option<String>> = fields.optional("failureCode", code);
+    let note =
+        kinds::trimmed(NOTE_CHARACTERS).about("Why it is believed. It is in the record, with who said it.");
+    let note = fields.required("note", note);
     if let Some(is_done) = is_done.peek().copied() {
         let (has_reference, has_code) = (fields.has("reference"), fields.has("failureCode"));
         let of = |is_due, has| match (is_due, has) {
@@ -269,15 +284,17 @@ mod tests {
     use super::*;
 
     fn named(body: &str) -> Vec<String> {
-        let fields = read(body.as_bytes()).err().map(|problem| problem.fields).unwrap_or_default();
-        fields.into_iter().map(|bad| bad.field).collect()
+        let fields = Fields::parse(body.as_bytes()).expect("JSON");
+        let bad = read(fields).err().map(|invalid| invalid.fields().to_vec()).unwrap_or_default();
+        bad.into_iter().map(|bad| bad.field).collect()
     }
 
     #[test]
     fn an_outcome_comes_with_what_the_bank_would_say() {
-        let done = read(br#"{"outcome":"done","reference":" 81 ","note":"n"}"#).expect("sound");
+        let sound = |body: &str| read(Fields::parse(body.as_bytes()).expect("JSON")).expect("sound");
+        let done = sound(r#"{"outcome":"done","reference":" 81 ","note":"n"}"#);
         assert_eq!(done, (RailAnswer::done("81"), "n".to_owned()));
-        let refused = read(br#"{"outcome":"refused","failureCode":"AC_01","note":"n"}"#).expect("sound");
+        let refused = sound(r#"{"outcome":"refused","failureCode":"AC_01","note":"n"}"#);
         assert_eq!(refused.0, RailAnswer::Refused { code: "AC_01".to_owned() });
         assert_eq!(named("{}"), ["outcome", "note"]);
         assert_eq!(named(r#"{"outcome":"done","note":"n"}"#), ["reference"]);

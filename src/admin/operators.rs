@@ -4,8 +4,10 @@
 use super::ask;
 use super::call::{Call, Done, Outcome};
 use super::secret::{OPERATOR, Secret};
-use api::fields::Bad;
+use api::fields::{Fields, Got, Invalid};
+use api::kind::{Kind, kind};
 use api::merchants::email;
+use api::openapi::{kinds, schema};
 use api::operators::{made, of, show, show_root};
 use api::page::{bad_cursor, page_json};
 use api::problem::Problem;
@@ -28,23 +30,31 @@ pub async fn me(call: Call) -> Outcome {
 
 /// POST /admin/operators
 pub async fn create(call: Call) -> Outcome {
-    let mut fields = call.body.fields()?;
-    let name = fields.required("name", |value| value.trimmed(NAME_CHARACTERS));
-    let email = fields.required("email", email);
-    let role = fields.required("role", read_role);
-    let sound = fields.finish()?;
+    let (name, email, role) = read_new(call.body.fields()?)?;
     let id = call.services.fresh_id(PLATFORM);
     let token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
     let account = OperatorAccount {
         id,
-        name: name.get(&sound).into(),
-        email: email.get(&sound).into(),
-        role: role.get(&sound),
+        name: name.into(),
+        email: email.into(),
+        role,
         status: OperatorStatus::Active,
         token_hash: token.hash(),
         created_at: Timestamp::EPOCH,
     };
     give(&call, id, &token, PlatformAsk::AddOperator(account)).await
+}
+
+/// Reads a new operator: name, address and role.
+pub(super) fn read_new(mut fields: Fields<'_>) -> Result<(String, String, Role), Invalid> {
+    let name = kinds::trimmed(NAME_CHARACTERS).about("Several operators may have the same.");
+    let name = fields.required("name", name);
+    let words = "Nobody else's, however its letters are written.";
+    let email = email().described(|_| schema::text().about(words).example(r#""ana@example.com""#));
+    let email = fields.required("email", email);
+    let role = fields.required("role", role());
+    let sound = fields.finish()?;
+    Ok((name.get(&sound).into_owned(), email.get(&sound), role.get(&sound)))
 }
 
 /// Has an operator made or given another token, and shows it. Only a repeat of the call shows it again.
@@ -68,8 +78,11 @@ pub fn token_salt(path: &str, idempotency_key: &str) -> String {
     format!("{path} {idempotency_key}")
 }
 
-fn read_role(value: Value<'_>) -> Result<Role, Bad> {
-    value.text_known("viewer, support, treasury or admin", Role::from_name)
+fn role<'a>() -> impl Kind<'a, Role> {
+    kind(
+        |value: Value<'a>| value.text_known("viewer, support, treasury or admin", Role::from_name),
+        || schema::one_of(Role::ALL.map(Role::name)),
+    )
 }
 
 /// The operator that the path names. `root` has no account.
@@ -112,18 +125,25 @@ pub async fn read(call: Call) -> Outcome {
 
 /// PATCH /admin/operators/:id
 pub async fn change(call: Call) -> Outcome {
-    let mut fields = call.body.fields()?;
-    fields.changes();
-    let role = fields.optional("role", read_role);
-    let status =
-        fields.optional("status", |value| value.text_known("active or disabled", OperatorStatus::from_name));
-    let sound = fields.finish()?;
+    let (role, status) = read_change(call.body.fields()?)?;
     let known = named(&call)?;
-    let ask =
-        PlatformAsk::ChangeOperator { id: known.id, role: role.get(&sound), status: status.get(&sound) };
+    let ask = PlatformAsk::ChangeOperator { id: known.id, role, status };
     let changed = ask::platform(&call.services, ask, None, call.sign()).await?;
     let now = changed.record.as_deref().and_then(of);
     Ok(Done::ok(show(now.unwrap_or(&*known))).traced(changed.trace))
+}
+
+/// Reads a change of an operator.
+pub(super) fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Option<OperatorStatus>), Invalid> {
+    fields.changes();
+    let role = fields.optional("role", role());
+    let status = kind(
+        |value: Value<'_>| value.text_known("active or disabled", OperatorStatus::from_name),
+        || schema::one_of(OperatorStatus::ALL.map(OperatorStatus::name)),
+    );
+    let status: Got<Option<OperatorStatus>> = fields.optional("status", status);
+    let sound = fields.finish()?;
+    Ok((role.get(&sound), status.get(&sound)))
 }
 
 /// POST /admin/operators/:id/rotate

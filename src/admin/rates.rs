@@ -4,13 +4,15 @@
 use super::call::{Call, Done, Outcome};
 use crate::gateway::beside;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, Place, RateStoreError, Sample, Series};
-use api::fields::{Bad, Fields};
+use api::fields::{Bad, Fields, Got};
+use api::kind::{Kind, kind};
+use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
 use api::query::Query;
 use api::value::Value;
 use api::writer::Object;
 use domain::platform::beside::Beside;
-use domain::resources::rates::samples::{AHEAD_MS_MAX, name, price};
+use domain::resources::rates::samples::{AHEAD_MS_MAX, NAME_CHARACTERS_MAX, name, price};
 use domain::values::money::Rate;
 use domain::values::time::Timestamp;
 use rust_decimal::Decimal;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 const REASON_CHARACTERS: RangeInclusive<usize> = 1..=500;
 
 /// A sample as it is asked for, and the end and the reason of its pin if it is to be pinned.
-struct Asked {
+pub(super) struct Asked {
     sample: Sample,
     pin: Option<(Timestamp, String)>,
 }
@@ -32,7 +34,7 @@ struct Asked {
 pub async fn record(call: Call) -> Outcome {
     let prices = &call.services.prices;
     let now = call.services.now();
-    let Asked { sample, pin } = call.body.read(|body| read(body, now))?;
+    let Asked { sample, pin } = call.body.read(|body| read(Fields::parse(body)?, now))?;
     if let Some(waiting) = call.waits_for_approval().await? {
         return Ok(waiting);
     }
@@ -132,22 +134,27 @@ fn is_pinned(pin: &Pin) -> Problem {
     )
 }
 
-fn read(body: &[u8], now: Timestamp) -> Result<Asked, Problem> {
-    let mut fields = Fields::parse(body)?;
-    let pair = fields.required("pair", |value| value.text_as(Pair::parse));
-    let source = fields.required("source", |value| value.text_as(name));
-    let side = fields.optional("side", |value| value.text_as(name));
-    let method = fields.optional("method", |value| value.text_as(name));
-    let payment_method = fields.optional("paymentMethod", |value| value.text_as(name));
-    let price = fields.required("price", read_price);
-    let as_of = fields.optional("asOf", instant);
-    let mut is_pin = false;
-    let until = fields.optional("pinnedUntil", |value| {
-        is_pin = true;
-        read_end(value, now)
+/// Reads the body of a new sample.
+pub(super) fn read(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Problem> {
+    let pair = kind(
+        |value: Value<'_>| value.text_as(Pair::parse),
+        || schema::text().pattern("^[A-Za-z]{3,5}/[A-Za-z]{3,5}$"),
+    );
+    let pair: Got<Pair> = fields.required("pair", pair);
+    let source = fields.required("source", known_name());
+    let side = fields.optional("side", known_name());
+    let method = fields.optional("method", known_name());
+    let payment_method = fields.optional("paymentMethod", known_name());
+    let price = fields.required("price", either_price());
+    let day = kinds::instant().about("Now if missing. Of the BCV it is the value date: its day in Caracas.");
+    let as_of = fields.optional("asOf", day);
+    let is_pin = fields.has("pinnedUntil");
+    let until = fields.optional("pinnedUntil", end(now));
+    let reason = kinds::trimmed(REASON_CHARACTERS).described(|_| {
+        let text = schema::text().chars(REASON_CHARACTERS);
+        text.about("Required with `pinnedUntil`, refused without.")
     });
-    let reason =
-        fields.optional("reason", |value| value.trimmed(REASON_CHARACTERS).map(std::borrow::Cow::into_owned));
+    let reason = fields.optional("reason", reason);
     match reason.peek() {
         Some(None) if is_pin => fields.bad("reason", "is required with pinnedUntil"),
         Some(Some(_)) if !is_pin => fields.bad("reason", "is for a price with pinnedUntil alone"),
@@ -168,24 +175,38 @@ fn read(body: &[u8], now: Timestamp) -> Result<Asked, Problem> {
             "must not lie ahead; only official rates of the dollar have days to come",
         ));
     }
-    let pin = until.get(&sound).zip(reason.get(&sound));
+    let pin = until.get(&sound).zip(reason.get(&sound).map(|reason| reason.into_owned()));
     Ok(Asked { sample: Sample::new(series, price.get(&sound), as_of, now), pin })
 }
 
-fn instant(value: Value<'_>) -> Result<Timestamp, Bad> {
-    Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis()))
+/// The name of a source, a side or a method.
+fn known_name<'a>() -> impl Kind<'a, Arc<str>> {
+    kind(|value: Value<'a>| value.text_as(name), || schema::text().chars(1..=NAME_CHARACTERS_MAX))
 }
 
 /// The end of a pin.
-fn read_end(value: Value<'_>, now: Timestamp) -> Result<Timestamp, Bad> {
-    let until = instant(value)?;
-    match until.since_ms(now) {
-        1..=PINNED_MS_MAX => Ok(until),
-        _ => Err(Bad::from("must lie ahead, 30 days at most")),
-    }
+fn end<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
+    let read = move |value: Value<'a>| {
+        let until = Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis());
+        match until.since_ms(now) {
+            1..=PINNED_MS_MAX => Ok(until),
+            _ => Err(Bad::from("must lie ahead, 30 days at most")),
+        }
+    };
+    kind(read, || {
+        values::instant().about("Ahead, 30 days at most. Until then no feed replaces the price of this pair, source and side, and it does not age.")
+    })
 }
 
 /// A price as a string or as a number: both are exact.
+fn either_price<'a>() -> impl Kind<'a, Rate> {
+    kind(read_price, || {
+        let decimal = schema::text().pattern(r"^[0-9]+(\.[0-9]{1,8})?$");
+        schema::any_of([schema::number(), decimal])
+            .about("More than nothing, at most 8 decimals; as a string or as a number, exact either way.")
+    })
+}
+
 fn read_price(value: Value<'_>) -> Result<Rate, Bad> {
     let exact = match value.string() {
         Ok(text) if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
@@ -234,15 +255,16 @@ pub fn show_pin(pin: &Pin) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    fn read_bytes(body: &[u8], now: Timestamp) -> Result<Asked, Problem> {
+        read(Fields::parse(body)?, now)
+    }
+
     #[test]
     fn a_price_is_a_string_or_a_number() {
         let now = Timestamp::from_unix_ms(1_795_226_000_000);
         let price = |text: &str| {
-            read(
-                format!(r#"{{"pair":"usdt/ves","source":"p2p","side":"BUY","price":{text}}}"#).as_bytes(),
-                now,
-            )
-            .map(|asked| asked.sample.price.0.to_string())
+            let body = format!(r#"{{"pair":"usdt/ves","source":"p2p","side":"BUY","price":{text}}}"#);
+            read_bytes(body.as_bytes(), now).map(|asked| asked.sample.price.0.to_string())
         };
         for (text, read) in [
             ("\"210.00000000\"", "210"),
@@ -278,7 +300,7 @@ mod tests {
                 r#"{{"pair":"{pair}","source":"x","side":"OFFICIAL","price":"1","asOf":"{}"}}"#,
                 now.plus_ms(ahead_ms)
             );
-            read(body.as_bytes(), now).map_err(|problem| problem.fields[0].field.clone()).map(|_| ())
+            read_bytes(body.as_bytes(), now).map_err(|problem| problem.fields[0].field.clone()).map(|_| ())
         };
         assert_eq!((recorded("USD/VES", 999_999_999), recorded("USDT/VES", AHEAD_MS_MAX)), (Ok(()), Ok(())));
         assert_eq!(recorded("USDT/VES", AHEAD_MS_MAX + 1), Err("asOf".to_owned()));
@@ -289,7 +311,7 @@ mod tests {
         let now = Timestamp::from_unix_ms(1_795_226_000_000);
         let body = br#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000","asOf":"2026-11-21T03:00:00Z"}"#;
         let shown: serde_json::Value =
-            serde_json::from_slice(&show(&read(body, now).expect("sound").sample).end()).expect("JSON");
+            serde_json::from_slice(&show(&read_bytes(body, now).expect("sound").sample).end()).expect("JSON");
         assert_eq!(
             (shown["valueDate"].as_str(), shown["asOf"].as_str()),
             (Some("2026-11-20"), Some("2026-11-21T03:00:00.000Z"))
@@ -302,7 +324,7 @@ mod tests {
         let now = Timestamp::from_unix_ms(1_795_226_000_000);
         let bad = |members: &str| {
             let body = format!(r#"{{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"1"{members}}}"#);
-            match read(body.as_bytes(), now) {
+            match read_bytes(body.as_bytes(), now) {
                 Ok(asked) => Ok(asked.pin),
                 Err(problem) => Err(problem.fields.into_iter().map(|bad| bad.field).collect::<Vec<_>>()),
             }

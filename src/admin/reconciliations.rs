@@ -8,7 +8,7 @@
 mod accepting;
 mod gathering;
 
-pub use accepting::accept;
+pub use accepting::{accept, read_chosen};
 
 use super::call::{Call, Done, Outcome};
 use crate::gateway::services::Services;

@@ -7,10 +7,15 @@ use super::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::gateway::ask::Changed;
 use crate::gateway::services::Services;
 use crate::rails::registry::Registry;
+use api::fields::{Fields, Got, Invalid};
+use api::kind::kind;
+use api::openapi::kinds;
+use api::openapi::schema::{self, Schema};
 use api::page::{bad_cursor, page_json};
 use api::problem::Problem;
 use api::query::Query;
 use api::tenants::{self, settings};
+use api::value::Value;
 use domain::kept::{KeepRef, Shape};
 use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
@@ -27,11 +32,7 @@ const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 /// POST /admin/tenants
 pub async fn create(call: Call) -> Outcome {
     let services = &*call.services;
-    let mut fields = call.body.fields()?;
-    let name = fields.required("name", |value| value.trimmed(NAME_CHARACTERS));
-    let given = fields.optional("settings", |value| settings::read(&services.callers.tenant_defaults, value));
-    let sound = fields.finish()?;
-    let settings = given.get(&sound).unwrap_or_else(|| services.callers.tenant_defaults.clone());
+    let (name, settings) = read_new(call.body.fields()?, &services.callers.tenant_defaults)?;
     let (mut keys, mut secrets) = (Vec::new(), Vec::new());
     for mode in [Mode::Test, Mode::Live] {
         let id = services.fresh_id(PLATFORM);
@@ -42,8 +43,7 @@ pub async fn create(call: Call) -> Outcome {
     let (keep, _held) = call.keep(Shape::TenantOpened);
     let id = services.fresh_id(PLATFORM);
     let audit = call.sign_about(Some(id), Some(id.to_string()));
-    let (changed, tenant) =
-        open(services, (id, name.get(&sound).into_owned()), settings, keys, (keep, audit)).await?;
+    let (changed, tenant) = open(services, (id, name), settings, keys, (keep, audit)).await?;
     let _turn = call.turns.of(tenant.number).await;
     push_tenant_settings(services, tenant.number).await?;
     let reveal = |key: &ApiKey| {
@@ -51,6 +51,15 @@ pub async fn create(call: Call) -> Outcome {
     };
     let shown = changed.record.as_deref().and_then(|record| tenants::opened(record, &reveal));
     Ok(Done::created(shown.unwrap_or_default()).traced(changed.trace))
+}
+
+/// Reads the body of a new tenant: its name, and its settings, which are the defaults with what is said.
+pub(super) fn read_new(mut fields: Fields<'_>, defaults: &Settings) -> Result<(String, Settings), Invalid> {
+    let name = fields.required("name", kinds::trimmed(NAME_CHARACTERS));
+    let part = kinds::named("SettingsPart", |fields| settings::read(defaults, fields));
+    let given: Got<Option<Settings>> = fields.optional("settings", part);
+    let sound = fields.finish()?;
+    Ok((name.get(&sound).into_owned(), given.get(&sound).unwrap_or_else(|| defaults.clone())))
 }
 
 /// Opens a tenant. Its settings are not pushed to its books yet.
@@ -113,16 +122,13 @@ pub async fn set_settings(call: Call) -> Outcome {
     let tenant = call.tenant();
     let base =
         tenant.as_ref().map_or(&services.callers.tenant_defaults, |tenant| &*tenant.tenant_settings.settings);
-    let mut fields = call.body.fields()?;
-    fields.changes();
-    let merged = settings::merge(base, &mut fields);
-    let sound = fields.finish()?;
+    let merged = settings::change(base, call.body.fields()?)?;
     let tenant = tenant.as_ref().ok_or_else(Problem::not_found)?;
     let tenant_settings = &tenant.tenant_settings;
     let (tenant, trace) = set_tenant_settings(
         services,
         tenant,
-        merged.get(&sound).into(),
+        merged.into(),
         tenant_settings.live_status,
         tenant_settings.reason.clone(),
         None,
@@ -134,19 +140,13 @@ pub async fn set_settings(call: Call) -> Outcome {
 
 /// POST /admin/tenants/:id/live-status
 pub async fn set_live_status(call: Call) -> Outcome {
-    let mut fields = call.body.fields()?;
-    let status = fields
-        .required("status", |value| value.text_known("active, suspended or inactive", LiveStatus::from_name));
-    let reason = fields.optional("reason", |value| value.trimmed(REASON_CHARACTERS));
-    let sound = fields.finish()?;
-    let reason = reason.get(&sound).map(|reason| reason.into_owned()).filter(|reason| !reason.is_empty());
+    let (status, reason) = read_live_status(call.body.fields()?)?;
     let known = call.tenant().ok_or_else(Problem::not_found)?;
     if let Some(waiting) = call.waits_for_approval().await? {
         return Ok(waiting);
     }
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
-    let status = status.get(&sound);
     let is_activated = status == LiveStatus::Active;
     let services = &call.services;
     let (keep, _held) = call.keep(if is_activated { Shape::Platform } else { Shape::Tenant });
@@ -167,6 +167,24 @@ pub async fn set_live_status(call: Call) -> Outcome {
         None => trace,
     };
     Ok(Done::ok(body).traced(trace))
+}
+
+/// Reads a live status, and why it is to be so.
+pub(super) fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Option<String>), Invalid> {
+    let status = kind(
+        |value: Value<'_>| value.text_known("active, suspended or inactive", LiveStatus::from_name),
+        live_status,
+    );
+    let status: Got<LiveStatus> = fields.required("status", status);
+    let reason = fields.optional("reason", kinds::trimmed(REASON_CHARACTERS));
+    let sound = fields.finish()?;
+    let reason = reason.get(&sound).map(|reason| reason.into_owned()).filter(|reason| !reason.is_empty());
+    Ok((status.get(&sound), reason))
+}
+
+/// The schema of a live status.
+pub(super) fn live_status() -> Schema {
+    schema::one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name))
 }
 
 /// A warning for each method of collecting that no rail of live mode serves.

@@ -20,9 +20,11 @@ use actors::Settled;
 use api::checkout::bolivares::{GotCard, read_card_call, read_transfer, show_token};
 use api::checkout::sessions::{address, client_secret};
 use api::checkout::{
-    Besides, address as show_address, priced, read_code, read_execution, read_network, read_pesos,
-    read_quantity, read_request, state as show_state,
+    Besides, address as show_address, priced, read_execution, read_network, read_pesos, read_quantity,
+    read_request, state as show_state,
 };
+use api::cop_payments::read_code;
+use api::fields::Fields;
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::index::{self, Space};
@@ -135,7 +137,8 @@ pub async fn request(
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
-    let debtor = read_request(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
+    let debtor =
+        read_request(Fields::parse(&body.json(&arrival.head.headers).await?)?, &services.banks.now())?;
     let visit = visited(services, id).await?;
     limits.message(limits.client(arrival), &visit.session, Phone::Venezuelan(debtor.phone))?;
     let settled = visit.request(services, debtor).await?;
@@ -152,7 +155,7 @@ pub async fn pay(
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
     let (intent, debtor, token) =
-        read_execution(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
+        read_execution(Fields::parse(&body.json(&arrival.head.headers).await?)?, &services.banks.now())?;
     let visit = visited(services, id).await?;
     let settled = visit.pay(services, intent, Some(debtor), token).await?;
     state_reply_after(services, &visit, intent, &settled).await
@@ -166,7 +169,8 @@ pub async fn card(
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
-    let GotCard { card, tokenize, quote } = read_card_call(&body.json(&arrival.head.headers).await?)?;
+    let GotCard { card, tokenize, quote } =
+        read_card_call(Fields::parse(&body.json(&arrival.head.headers).await?)?)?;
     let visit = visited(services, id).await?;
     limits.guess(limits.client(arrival), visit.shop.tenant_key, id)?;
     if !tokenize {
@@ -194,7 +198,8 @@ pub async fn transfer(
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
-    let told = read_transfer(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
+    let told =
+        read_transfer(Fields::parse(&body.json(&arrival.head.headers).await?)?, &services.banks.now())?;
     let visit = visited(services, id).await?;
     limits.guess(limits.client(arrival), visit.shop.tenant_key, id)?;
     let (attempt, settled) = visit.verify_transfer(services, told).await?;
@@ -229,7 +234,7 @@ pub async fn collect(
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
     let livemode = shop_of(services, id)?.is_some_and(|shop| is_live(shop.tenant_key));
-    let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?, livemode)?;
+    let (channel, buyer) = read_pesos(Fields::parse(&body.json(&arrival.head.headers).await?)?, livemode)?;
     let visit = visited(services, id).await?;
     let price = visit.in_pesos(services, None)?;
     may_collect(limits, limits.client(arrival), &visit, messaged(channel, buyer.as_ref()))?;
@@ -246,7 +251,7 @@ pub async fn submit_code(
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
-    let code = read_code(&body.json(&arrival.head.headers).await?)?;
+    let code = read_code(Fields::parse(&body.json(&arrival.head.headers).await?)?)?;
     let visit = visited(services, id).await?;
     let settled = visit.submit_code(services, code).await?;
     let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
@@ -261,7 +266,7 @@ pub async fn deposit_address(
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
-    let (network, asset) = read_network(&body.json(&arrival.head.headers).await?)?;
+    let (network, asset) = read_network(Fields::parse(&body.json(&arrival.head.headers).await?)?)?;
     let visit = visited(services, id).await?;
     let settled = visit.address(services, network, asset).await?;
     if let Some(refusal) = &settled.refusal {
@@ -359,7 +364,7 @@ pub async fn open(
 ) -> Result<Reply, Problem> {
     let client = limits.client(arrival);
     let sale = sought(services, limits, client, slug)?;
-    let quantity = read_quantity(&body.json(&arrival.head.headers).await?)?;
+    let quantity = read_quantity(Fields::parse_optional(&body.json(&arrival.head.headers).await?)?)?;
     let new = session_of(services, &sale, quantity)
         .map_err(|message| Problem::invalid_field("quantity", message))?;
     services.site.disk.admit()?;

@@ -136,7 +136,10 @@ impl StandbyFront {
             let seq = self.cluster.snapshot().await?;
             ("takeSnapshot", Object::new().number("walSeq", seq).end())
         } else {
-            let path = without_unexpected(Fields::parse(&body).and_then(backups::wanted), unexpected)?;
+            let path = without_unexpected(
+                Fields::parse(&body).and_then(|fields| Ok(backups::wanted(fields)?)),
+                unexpected,
+            )?;
             ("makeBackup", self.cluster.back_up(path).await?.show())
         };
         let (operator, request_id) = (who.shown_id(), arrival.request_id.as_str());

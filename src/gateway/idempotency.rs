@@ -13,6 +13,7 @@ use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Guard;
 use api::fields::Fields;
+use api::openapi::kinds;
 use api::problem::Problem;
 use api::writer::Object;
 use domain::commands::{Command, KeyedCommand};
@@ -239,7 +240,7 @@ fn is_other(tenant: u64, mode: Mode) -> bool {
 /// The mode that a body names, if it is one that can be read.
 fn mode_in(body: &[u8]) -> Option<Mode> {
     let mut fields = Fields::parse(body).ok()?;
-    fields.required("mode", |value| value.text_known("live or test", Mode::from_name)).peek().copied()
+    fields.required("mode", kinds::mode()).peek().copied()
 }
 
 /// A use of a key whose answer is kept, and the record that keeps it.

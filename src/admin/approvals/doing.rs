@@ -10,6 +10,8 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
+use api::fields::{Fields, Invalid};
+use api::openapi::kinds;
 use api::operators::approvals::{approved, show};
 use api::problem::Problem;
 use domain::commands::{Command, KeyedCommand};
@@ -20,6 +22,7 @@ use domain::platform::audit::{AuditEntry, Consent};
 use domain::platform::operators::Role;
 use domain::resources::approvals::{self, Approvable, Approval, Status};
 use domain::values::ids::{EntityId, Id, Kind};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -42,12 +45,16 @@ fn route_of(approval: &Approval) -> Option<Route> {
     routes().into_iter().find(|route| route.operation == approval.call.operation)
 }
 
+/// Reads the note of who decides, if there is one.
+pub fn read_note(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
+    let note = fields.optional("note", kinds::trimmed(NOTE_CHARACTERS));
+    let sound = fields.finish()?;
+    Ok(note.get(&sound).map(Cow::into_owned))
+}
+
 /// Decides about the approval that the path names.
 pub async fn decide(call: Call, is_approved: bool) -> Outcome {
-    let mut fields = call.body.optional_fields()?;
-    let note = fields.optional("note", |value| value.trimmed(NOTE_CHARACTERS));
-    let sound = fields.finish()?;
-    let note = note.get(&sound).map(std::borrow::Cow::into_owned);
+    let note = read_note(call.body.optional_fields()?)?;
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let services = Arc::clone(&call.services);
     find(&services, id)?.ok_or_else(Problem::not_found)?;

@@ -1,17 +1,22 @@
 //! The words for tenants, their settings and their keys.
 
+use crate::admin::keys;
+use crate::admin::tenants::{live_status, read_live_status, read_new};
+use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
 use api::openapi::schema::{Schema, boolean, integer, list, named, object, one_of, text};
-use api::openapi::values::{amount, four_decimals, instant, items, page, pesos, uuid, ves};
+use api::openapi::values::{four_decimals, instant, items, page, pesos, uuid, ves};
 use api::reference;
-use domain::platform::settings::LiveStatus;
+use api::tenants::settings::{change, read as read_settings};
+use domain::platform::settings::Settings;
 use domain::platform::{Mode, Scope};
+use domain::values::time::Timestamp;
 
 pub(super) fn tenants() -> Chapter {
-    let status =
-        || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
-    let begin = || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", status());
+    let begin =
+        || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", live_status());
+    let defaults = Settings::default();
     let tenant = || {
         begin()
             .member("liveStatusReason", text().or_null())
@@ -62,7 +67,7 @@ pub(super) fn tenants() -> Chapter {
                 .refuses(409, &["tenant_not_halted", "book_not_proved"]),
         ],
         schemas: vec![
-            ("NewTenant", object().member("name", text().chars(1..=120).pattern(r"\S")).optional("settings", named("SettingsPart").or_null()).closed()),
+            ("NewTenant", body(|fields| read_new(fields, &defaults))),
             (
                 "OpenedTenant",
                 begin().member("testKey", first_key()).member("liveKey", first_key()).member("settings", named("Settings")).member("createdAt", instant()),
@@ -83,60 +88,52 @@ pub(super) fn tenants() -> Chapter {
                     ),
                 ),
             ),
-            ("LiveStatusChange", object().member("status", status()).optional("reason", text().chars(0..=500).or_null()).closed()),
-            ("Settings", settings(false)),
-            ("SettingsPart", settings(true)),
-            ("SettingsChange", settings(true).members_min(1)),
+            ("LiveStatusChange", body(read_live_status)),
+            ("Settings", settings()),
+            ("SettingsPart", body(|fields| read_settings(&defaults, fields))),
+            ("SettingsChange", body(|fields| change(&defaults, fields))),
             ("Error", reference::description::error()),
         ],
         ..Chapter::default()
     }
 }
 
-/// The settings of a tenant: whole, or any part of them.
-pub(super) fn settings(part: bool) -> Schema {
-    let put = |at: Schema, name, schema: Schema| {
-        if part { at.optional(name, schema.or_null()) } else { at.member(name, schema) }
-    };
-    let end = |at: Schema| if part { at.closed() } else { at };
+/// The settings of a tenant, all of them.
+fn settings() -> Schema {
     let of = |members: Vec<(&'static str, Schema)>| {
-        end(members.into_iter().fold(object(), |at, (name, schema)| put(at, name, schema)))
+        members.into_iter().fold(object(), |at, (name, schema)| at.member(name, schema))
     };
-    let percent = || match part {
-        true => text()
-            .pattern(r"^(100(\.0{1,4})?|(0|[1-9][0-9]?)(\.[0-9]{1,4})?)$")
-            .about("In percent, 0 to 100."),
-        false => four_decimals(),
-    };
-    let money = || if part { amount() } else { ves() };
-    let fee = || of(vec![("percent", percent()), ("fixedVes", money())]);
+    let fee = || of(vec![("percent", four_decimals()), ("fixedVes", ves())]);
     let fees = of(vec![
         ("c2p", fee()),
         ("vpos", fee()),
         ("debit", fee()),
         ("pagoMovil", fee()),
-        ("linkPercent", percent().about("The operator's share of sales through payment links, in percent.")),
-        ("chargebackVes", money()),
-        ("payoutVes", money()),
+        (
+            "linkPercent",
+            four_decimals().about("The operator's share of sales through payment links, in percent."),
+        ),
+        ("chargebackVes", ves()),
+        ("payoutVes", ves()),
     ]);
     let conversions = of(vec![
         ("enabled", list(one_of(["VES", "COP"])).distinct()),
-        ("spreadPercent", of(vec![("VES", percent()), ("COP", percent())])),
-        ("minimumUsdt", money()),
+        ("spreadPercent", of(vec![("VES", four_decimals()), ("COP", four_decimals())])),
+        ("minimumUsdt", ves()),
         (
             "dailyLimit",
             of(vec![
-                ("VES", money().or_null().about("Null: none.")),
+                ("VES", ves().or_null().about("Null: none.")),
                 ("COP", pesos().or_null().about("Null: none.")),
             ]),
         ),
     ]);
     of(vec![
-        ("reserveVes", money()),
+        ("reserveVes", ves()),
         ("fees", fees),
         ("sellerHoldBusinessDays", integer().range("0", "365")),
         ("conversions", conversions),
-        ("usdt", of(vec![("enabled", boolean()), ("payoutAutoLimitUsdt", money())])),
+        ("usdt", of(vec![("enabled", boolean()), ("payoutAutoLimitUsdt", ves())])),
         ("cop", of(vec![("enabled", boolean())])),
         ("withdrawFeePolicy", one_of(["legacy_flat", "tiered_v1", "tiered_v2"])),
         (
@@ -209,20 +206,8 @@ pub(super) fn keys() -> Chapter {
                 .answers(201, "MadeKey", "The new key; the old one works until the overlap is over"),
         ],
         schemas: vec![
-            (
-                "NewKey",
-                object()
-                    .member("mode", mode())
-                    .optional("scopes", scopes().count(1..=5).distinct().or_null())
-                    .optional("expiresAt", instant().or_null().about("In the future; never if missing."))
-                    .closed(),
-            ),
-            (
-                "KeyRotation",
-                object()
-                    .optional("overlapSeconds", integer().range("0", "2592000").or_null().default("0"))
-                    .closed(),
-            ),
+            ("NewKey", body(|fields| keys::read_new(fields, Timestamp::EPOCH))),
+            ("KeyRotation", body(keys::read_rotation)),
             ("MadeKey", known(object().member("keyId", uuid()).member("key", text()))),
             (
                 "Key",

@@ -1,14 +1,16 @@
 //! The words for what operators do to tenants' money: corrections, chargebacks and payouts.
 
+use crate::admin::{adjustments, cop_payouts};
+use api::conversions::read_reason;
+use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, operation};
-use api::openapi::schema::{any_of, integer, named, object, one_of, text};
-use api::openapi::values::{currency, page, pesos, uuid};
+use api::openapi::schema::{any_of, named, one_of};
+use api::openapi::values::{page, uuid};
 use api::statements::CURRENCIES;
 use api::statements::description::{schemas, statement};
 use api::{balance, chargebacks, cop_payments, crypto};
 use domain::platform::Mode;
-use domain::resources::cop_payouts::AccountType;
 
 pub(super) fn money() -> Chapter {
     Chapter {
@@ -33,19 +35,7 @@ pub(super) fn money() -> Chapter {
                 .refuses(409, &["chargeback_closed"]),
         ],
         schemas: [
-            vec![(
-                "NewAdjustment",
-                object()
-                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
-                    .member("currency", currency())
-                    .member(
-                        "amount",
-                        text().pattern(r"^-?(0|[1-9][0-9]{0,11})(\.[0-9]{2})?$").about("Signed, not zero, with exactly the decimals of its currency."),
-                    )
-                    .member("description", text().chars(1..=255).pattern(r"\S"))
-                    .member("externalRef", text().chars(1..=64).pattern(r"\S"))
-                    .closed(),
-            )],
+            vec![("NewAdjustment", body(adjustments::read))],
             vec![("Movement", balance::description::movement())],
             chargebacks::description::schemas(),
         ]
@@ -97,10 +87,7 @@ pub(super) fn crypto_payouts() -> Chapter {
             ("CryptoPayout", crypto::description::payout()),
             ("AccountCryptoPayout", super::finding::owned(crypto::description::payout())),
             ("CryptoPayoutPage", page("AccountCryptoPayout")),
-            (
-                "Rejection",
-                object().optional("reason", text().chars(1..=200).pattern(r"\S").or_null()).closed(),
-            ),
+            ("Rejection", body(read_reason)),
         ],
         ..Chapter::default()
     }
@@ -113,8 +100,6 @@ pub(super) fn cop_payouts() -> Chapter {
             .refuses(409, &["payout_not_pending"])
             .refuses(503, &["clock_stepped"])
     };
-    let word = || text().chars(1..=64).pattern(r"\S");
-    let name = || text().chars(1..=120).pattern(r"\S");
     Chapter {
         tag: "Payouts in pesos",
         about: "Paid by the operator at a bank in Colombia. The account's balance is debited at once.",
@@ -135,22 +120,9 @@ pub(super) fn cop_payouts() -> Chapter {
                 .example("why", r#"{"failureCode":"account_closed"}"#),
         ],
         schemas: vec![
-            (
-                "NewCopPayout",
-                object()
-                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
-                    .member("amountCop", any_of([pesos(), integer().at_least("1")]).about("Whole pesos, as a string or as a number."))
-                    .member("bank", name())
-                    .member("accountNumber", text())
-                    .member("accountType", one_of(AccountType::ALL.map(AccountType::name)))
-                    .member("holderName", name())
-                    .member("documentType", cop_payments::description::document_type())
-                    .member("documentNumber", text().pattern("^[A-Za-z0-9-]{3,20}$"))
-                    .member("externalRef", text().chars(1..=64).pattern(r"\S"))
-                    .closed(),
-            ),
-            ("CopPayoutCompletion", object().member("reference", word()).closed()),
-            ("CopPayoutFailure", object().member("failureCode", word()).closed()),
+            ("NewCopPayout", body(cop_payouts::read)),
+            ("CopPayoutCompletion", body(cop_payouts::read_reference)),
+            ("CopPayoutFailure", body(cop_payouts::read_failure)),
             ("CopPayout", cop_payments::description::payout()),
         ],
         ..Chapter::default()

@@ -1,5 +1,8 @@
 //! The words for operators and the audit.
 
+use crate::admin::approvals::read_note;
+use crate::admin::operators::{read_change, read_new};
+use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
 use api::openapi::schema::{Schema, anything, boolean, named, object, one_of, text};
@@ -66,15 +69,8 @@ pub(super) fn operators() -> Chapter {
                     .member("token", text().about("Begins with `op_`. Shown here, and again only to a repeat with the same Idempotency-Key.").example(r#""op_3f1Zk0""#))
                     .member("createdAt", instant()),
             ),
-            (
-                "NewOperator",
-                object()
-                    .member("name", text().chars(1..=120).pattern(r"\S").about("Several operators may have the same."))
-                    .member("email", text().about("Nobody else's, however its letters are written.").example(r#""ana@example.com""#))
-                    .member("role", role())
-                    .closed(),
-            ),
-            ("OperatorChange", object().optional("role", role().or_null()).optional("status", status().or_null()).members_min(1).closed()),
+            ("NewOperator", body(read_new)),
+            ("OperatorChange", body(read_change)),
         ],
         ..Chapter::default()
     }
@@ -174,7 +170,7 @@ pub(super) fn approvals() -> Chapter {
                     .member("decidedAt", instant().or_null()),
             ),
             ("ApprovalPage", page("Approval")),
-            ("ApprovalNote", object().optional("note", text().chars(1..=500).pattern(r"\S").or_null()).closed()),
+            ("ApprovalNote", body(read_note)),
         ],
         ..Chapter::default()
     }

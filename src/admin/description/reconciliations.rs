@@ -1,9 +1,11 @@
 //! The words for reconciliation with a bank's statement.
 
+use crate::admin::reconciliations::read_chosen;
 use crate::reconciliation::shelf::Status;
+use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
-use api::openapi::schema::{Schema, boolean, integer, list, object, one_of, text};
+use api::openapi::schema::{Schema, integer, list, object, one_of, text};
 use api::openapi::values::{amount, day, instant, page, uuid};
 
 const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
@@ -61,14 +63,7 @@ pub(super) fn reconciliations() -> Chapter {
             ("ReconciliationPage", page("Reconciliation")),
             ("ReconciliationItem", item()),
             ("ReconciliationItemPage", page("ReconciliationItem")),
-            (
-                "ReconciliationAcceptance",
-                object()
-                    .optional("items", list(uuid()).count(1..=100_000).about("Ids of items; or else `all`."))
-                    .optional("all", boolean().about("Only true."))
-                    .members_min(1)
-                    .closed(),
-            ),
+            ("ReconciliationAcceptance", body(read_chosen).members_min(1)),
             (
                 "ReconciliationAccepted",
                 object().member("accepted", integer().at_least("0")).member("refused", list(refused())),

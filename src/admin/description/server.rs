@@ -1,16 +1,19 @@
 //! The words for what the server knows and does: orders to banks, rates, the catalogue of banks, its state.
 
-use crate::admin::{notices, operations};
+use crate::admin::cluster::read_leader;
+use crate::admin::{banks, notices, operations, rates};
+use crate::backups;
 use crate::config::EVM_NETWORKS;
 use crate::rails::evm::Waits;
+use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
-use api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
+use api::openapi::schema::{Schema, boolean, integer, list, named, number, object, one_of, text};
 use api::openapi::values::{currency, instant, page, uuid, ves};
 use api::reference;
 use domain::platform::Mode;
-use domain::resources::banks::Service;
 use domain::resources::operations::{Kind, Subject};
+use domain::values::time::Timestamp;
 
 /// The heading of rates and banks.
 const BANKS: &str = "Rates and banks";
@@ -64,15 +67,7 @@ pub(super) fn orders() -> Chapter {
                     .member("status", one_of(operations::STATUSES)),
             ),
             ("OperationPage", page("BankOperation")),
-            (
-                "OperationResolution",
-                object()
-                    .member("outcome", one_of(["done", "refused"]))
-                    .optional("reference", text().chars(1..=64).pattern(r"\S").or_null().about("The bank's, of what was done: required then, and only then allowed."))
-                    .optional("failureCode", text().pattern("^[A-Za-z0-9_]{1,32}$").or_null().about("The bank's, of what was refused: required then, and only then allowed."))
-                    .member("note", text().chars(1..=500).pattern(r"\S").about("Why it is believed. It is in the record, with who said it."))
-                    .closed(),
-            ),
+            ("OperationResolution", body(operations::read)),
             (
                 "ResolvedOperation",
                 object()
@@ -123,10 +118,6 @@ pub(super) fn incoming() -> Chapter {
 
 pub(super) fn rates_and_banks() -> Chapter {
     let name = || text().chars(1..=32);
-    let price = || {
-        any_of([number(), text().pattern(r"^[0-9]+(\.[0-9]{1,8})?$")])
-            .about("More than nothing, at most 8 decimals; as a string or as a number, exact either way.")
-    };
     Chapter {
         tag: BANKS,
         about: "What the server knows of the outside.",
@@ -162,33 +153,7 @@ pub(super) fn rates_and_banks() -> Chapter {
             ),
         ],
         schemas: vec![
-            (
-                "NewRate",
-                object()
-                    .member("pair", text().pattern("^[A-Za-z]{3,5}/[A-Za-z]{3,5}$"))
-                    .member("source", name())
-                    .optional("side", name().or_null())
-                    .optional("method", name().or_null())
-                    .optional("paymentMethod", name().or_null())
-                    .member("price", price())
-                    .optional(
-                        "asOf",
-                        instant()
-                            .or_null()
-                            .about("Now if missing. Of the BCV it is the value date: its day in Caracas."),
-                    )
-                    .optional(
-                        "pinnedUntil",
-                        instant().or_null().about(
-                            "Ahead, 30 days at most. Until then no feed replaces the price of this pair, source and side, and it does not age.",
-                        ),
-                    )
-                    .optional(
-                        "reason",
-                        text().chars(1..=500).or_null().about("Required with `pinnedUntil`, refused without."),
-                    )
-                    .closed(),
-            ),
+            ("NewRate", body(|fields| rates::read(fields, Timestamp::EPOCH))),
             (
                 "RatePin",
                 object()
@@ -227,7 +192,6 @@ pub(super) fn rates_and_banks() -> Chapter {
 }
 
 pub(super) fn bank_changes() -> Chapter {
-    let service = || one_of(Service::ALL.map(Service::code));
     Chapter {
         tag: BANKS,
         operations: vec![
@@ -240,16 +204,7 @@ pub(super) fn bank_changes() -> Chapter {
                 .example("hide it", r#"{"hidden":true}"#)
                 .answers(200, "BankEntry", "The bank"),
         ],
-        schemas: vec![(
-            "BankChange",
-            object()
-                .optional("hidden", boolean().or_null())
-                .optional("name", text().chars(1..=120).pattern(r"\S").or_null())
-                .optional("services", list(service()).or_null())
-                .optional("logoUrl", text().or_null())
-                .members_min(1)
-                .closed(),
-        )],
+        schemas: vec![("BankChange", body(banks::read_change))],
         ..Chapter::default()
     }
 }
@@ -356,7 +311,7 @@ pub(super) fn server() -> Chapter {
                     .member("failuresInARow", count())
                     .member("lastError", text().or_null()),
             ),
-            ("NewLeader", object().member("to", text().pattern("^[A-Za-z0-9._-]{1,63}$").about("The node.")).closed()),
+            ("NewLeader", body(read_leader)),
             (
                 "ClusterView",
                 object()
@@ -380,7 +335,7 @@ pub(super) fn server() -> Chapter {
                     .member("seenAt", instant().about("When it last said so, by its own clock."))
                     .member("version", text()),
             ),
-            ("NewBackup", object().member("path", text().chars(1..=4096).about("A new directory inside one that exists on the server.")).closed()),
+            ("NewBackup", body(backups::wanted)),
         ],
         ..Chapter::default()
     }

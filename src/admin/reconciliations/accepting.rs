@@ -2,12 +2,14 @@
 //! it had said so, each in a record of its own.
 
 use super::{ACCEPTED_MAX, PAGE, RESULTS, amount, named, read_items};
-use crate::admin::call::{Body, Call, Done, Outcome};
+use crate::admin::call::{Call, Done, Outcome};
 use crate::admin::operations::{self, Word};
 use crate::gateway::services::Services;
 use crate::reconciliation::shelf::Status;
 use crate::store::history;
-use api::fields::Fields;
+use api::fields::{Fields, Invalid};
+use api::kind::Kind as _;
+use api::openapi::kinds;
 use api::problem::Problem;
 use api::writer::Object;
 use domain::platform::audit::AuditEntry;
@@ -19,16 +21,19 @@ use domain::values::money::Ves;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// The proposals that are to be accepted.
-enum Chosen {
+pub enum Chosen {
+    /// All that there are.
     All,
+    /// Those of these items.
     These(Vec<Id>),
 }
 
 /// POST /admin/reconciliations/:id/accept
 pub async fn accept(call: Call) -> Outcome {
-    let chosen = chosen(&call.body)?;
+    let chosen = read_chosen(call.body.fields()?)?;
     let (id, summary) = named(&call)?;
     if let Some(waiting) = call.waits_for_approval().await? {
         return Ok(waiting);
@@ -57,11 +62,11 @@ pub async fn accept(call: Call) -> Outcome {
     Ok(Done::ok(Object::new().number("accepted", accepted).list("refused", shown).end()))
 }
 
-fn chosen(body: &Body) -> Result<Chosen, Problem> {
-    let mut fields: Fields<'_> = body.fields()?;
-    let all = fields.optional("all", |value| value.boolean());
-    let items =
-        fields.optional("items", |value| value.list(1..=ACCEPTED_MAX, |item| item.uuid().map(Id::from)));
+/// Reads which proposals are to be accepted.
+pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
+    let items = kinds::list(1..=ACCEPTED_MAX, kinds::uuid()).about("Ids of items; or else `all`.");
+    let items = fields.optional("items", items);
+    let all = fields.optional("all", kinds::boolean().about("Only true."));
     match (fields.has("all"), fields.has("items")) {
         (true, true) => fields.bad("items", "does not go with `all`"),
         (false, false) => {
@@ -74,7 +79,8 @@ fn chosen(body: &Body) -> Result<Chosen, Problem> {
     }
     let sound = fields.finish()?;
     let _ = all.get(&sound);
-    Ok(items.get(&sound).map_or(Chosen::All, Chosen::These))
+    let these = |items: Vec<Uuid>| Chosen::These(items.into_iter().map(Id::from).collect());
+    Ok(items.get(&sound).map_or(Chosen::All, these))
 }
 
 /// A line that answers an operation.

@@ -1,11 +1,14 @@
 //! Chargebacks, as the description tells of them.
 
+use super::{read_new, read_verdict};
+use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
-use crate::openapi::schema::{Schema, object, one_of};
-use crate::openapi::values::{amount, instant, page, positive_amount, uuid};
+use crate::openapi::schema::{Schema, one_of};
+use crate::openapi::values::page;
 use crate::shown::Describing;
 use domain::resources::chargebacks::{Reason, Status};
+use domain::values::ids::Id;
 
 /// The status of a dispute.
 pub(crate) fn status() -> Schema {
@@ -47,16 +50,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
             "Chargeback",
             super::members(Describing::object()).schema().example(r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback","paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2","status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00","reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,"createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#),
         ),
-        (
-            "NewChargeback",
-            object()
-                .member("paymentId", uuid())
-                .optional("amountVes", positive_amount().or_null().about("All that is left of the payment if missing."))
-                .optional("feeVes", amount().or_null().about("The account's setting if missing."))
-                .member("reason", reason())
-                .optional("bankDebitedAt", instant().or_null().about("Now if missing."))
-                .closed(),
-        ),
-        ("ChargebackOutcome", object().member("outcome", one_of([Status::Won.name(), Status::Lost.name()])).closed()),
+        ("NewChargeback", body(|fields| read_new(fields, Id::from_bytes([0; 16])))),
+        ("ChargebackOutcome", body(read_verdict)),
     ]
 }

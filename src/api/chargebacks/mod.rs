@@ -7,10 +7,11 @@
 pub mod description;
 
 use crate::entities::OfKind;
-use crate::fields::{Fields, Got, Sound};
+use crate::fields::{Fields, Got, Invalid, Sound};
+use crate::kind::{Kind as _, kind};
 use crate::lists::{List, Span};
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
+use crate::openapi::{kinds, schema, values};
 use crate::payments::of_name;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
@@ -26,48 +27,35 @@ use domain::resources::chargebacks::{self, Chargeback, NewChargeback, Reason, St
 use domain::resources::payments::Payment;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Ves;
-use domain::values::time::Timestamp;
 
-/// The body that reports a chargeback, as it is read.
-pub struct GotChargeback {
-    payment: Got<uuid::Uuid>,
-    amount: Got<Option<i64>>,
-    fee: Got<Option<i64>>,
-    reason: Got<Reason>,
-    bank_debited_at: Got<Option<Timestamp>>,
-}
-
-impl GotChargeback {
-    /// The payment, and the chargeback of it that gets this id.
-    pub fn get(self, sound: &Sound, id: Id) -> (Id, NewChargeback) {
-        let new = NewChargeback {
-            id,
-            amount: self.amount.get(sound).map(Ves::from_minor),
-            fee: self.fee.get(sound).map(Ves::from_minor),
-            reason: self.reason.get(sound),
-            bank_debited_at: self.bank_debited_at.get(sound),
-        };
-        (Id::from(self.payment.get(sound)), new)
-    }
-}
-
-/// Reads the body of a new chargeback.
-pub fn read_new(fields: &mut Fields<'_>) -> GotChargeback {
-    GotChargeback {
-        payment: fields.required("paymentId", Value::uuid),
-        amount: fields.optional("amountVes", Value::positive_cents),
-        fee: fields.optional("feeVes", Value::amount),
-        reason: fields
-            .required("reason", |value| value.one_of(&Reason::ALL.map(|reason| (reason.name(), reason)))),
-        bank_debited_at: fields.optional("bankDebitedAt", |value| {
-            value.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))
-        }),
-    }
+/// Reads the body of a new chargeback: the payment, and the chargeback of it that gets this id.
+pub fn read_new(mut fields: Fields<'_>, id: Id) -> Result<(Id, NewChargeback), Invalid> {
+    let payment = fields.required("paymentId", kinds::uuid());
+    let part = kind(Value::positive_cents, values::positive_amount);
+    let amount: Got<Option<i64>> =
+        fields.optional("amountVes", part.about("All that is left of the payment if missing."));
+    let fee = kinds::amount().about("The account's setting if missing.");
+    let fee = fields.optional("feeVes", fee);
+    let reasons = Reason::ALL.map(|reason| (reason.name(), reason));
+    let reason = fields.required("reason", kinds::one_of(reasons));
+    let bank_debited_at = fields.optional("bankDebitedAt", kinds::instant().about("Now if missing."));
+    let sound = fields.finish()?;
+    let new = NewChargeback {
+        id,
+        amount: amount.get(&sound).map(Ves::from_minor),
+        fee: fee.get(&sound).map(Ves::from_minor),
+        reason: reason.get(&sound),
+        bank_debited_at: bank_debited_at.get(&sound),
+    };
+    Ok((Id::from(payment.get(&sound)), new))
 }
 
 /// Reads how a dispute ends.
-pub fn read_verdict(fields: &mut Fields<'_>) -> Got<Verdict> {
-    fields.required("outcome", |value| value.one_of(&[("won", Verdict::Won), ("lost", Verdict::Lost)]))
+pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
+    let outcomes = [("won", Verdict::Won), ("lost", Verdict::Lost)];
+    let outcome = fields.required("outcome", kinds::one_of(outcomes));
+    let sound = fields.finish()?;
+    Ok(outcome.get(&sound))
 }
 
 /// POST /v1/test/chargebacks
@@ -84,11 +72,8 @@ pub const OPEN: Endpoint = endpoint(crate::testing::description::TAG, open, || {
 });
 
 fn open(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let new = read_new(&mut fields);
-    let sound = fields.finish()?;
     let id = call.new_id();
-    let (payment, new) = new.get(&sound, id);
+    let (payment, new) = read_new(Fields::parse(call.body)?, id)?;
     let find = move |records: &dyn Records| of_name(records, payment);
     Ok(Plan::Found(
         Box::new(find),
@@ -108,15 +93,9 @@ pub const CLOSE: Endpoint = endpoint(crate::testing::description::TAG, close, ||
 
 fn close(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    let mut fields = Fields::parse(call.body)?;
-    let verdict = read_verdict(&mut fields);
-    let sound = fields.finish()?;
+    let verdict = read_verdict(Fields::parse(call.body)?)?;
     let find = move |records: &dyn Records| payment_of(records, id);
-    Ok(Plan::Found(
-        Box::new(find),
-        chargebacks::Command::Close(id, verdict.get(&sound)).into(),
-        Shape::Chargeback(id),
-    ))
+    Ok(Plan::Found(Box::new(find), chargebacks::Command::Close(id, verdict).into(), Shape::Chargeback(id)))
 }
 
 /// The payment that a chargeback belongs to.

@@ -2,7 +2,10 @@
 //! buyer made (`docs/contract.md, 12.12, 12.13`).
 
 use super::{GotDebtor, debtor_of};
-use crate::fields::{Fields, Got};
+use crate::fields::{Fields, Got, Invalid};
+use crate::kind::{Kind, kind};
+use crate::openapi::{kinds, schema};
+use crate::payments::bank_number;
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::cards::read_card;
 use crate::problem::Problem;
@@ -36,11 +39,12 @@ pub struct GotCard {
 }
 
 /// POST /checkout/:id/card
-pub fn read_card_call(body: &[u8]) -> Result<GotCard, Problem> {
-    let mut fields = Fields::parse(body)?;
-    let card = fields.required("card", read_card);
-    let tokenize = fields.optional("tokenize", Value::boolean);
-    let quote = quote(&mut fields);
+pub fn read_card_call(mut fields: Fields<'_>) -> Result<GotCard, Invalid> {
+    let card = fields.required("card", kinds::named("Card", read_card));
+    let whether = kinds::boolean().about("True: make a token and charge nothing.");
+    let tokenize = fields.optional("tokenize", whether);
+    let shown = quote().about("The state's `quote`, as the buyer saw its total: no more is charged.");
+    let quote = fields.optional("quote", shown);
     let sound = fields.finish()?;
     Ok(GotCard {
         card: Arc::new(card.get(&sound)),
@@ -95,12 +99,17 @@ pub struct GotTransfer {
 pub struct Quote(String);
 
 /// POST /checkout/:id/pago-movil
-pub fn read_transfer(body: &[u8], banks: &Catalogue) -> Result<GotTransfer, Problem> {
-    let mut fields = Fields::parse(body)?;
-    let debtor: GotDebtor = debtor_of(&mut fields, banks, Service::PagoMovil);
-    let reference = fields.required("reference", |value| value.text_as(reference));
-    let date = fields.required("date", |value| value.text_as(Date::parse));
-    let quote = quote(&mut fields);
+pub fn read_transfer(mut fields: Fields<'_>, banks: &Catalogue) -> Result<GotTransfer, Invalid> {
+    const NO_PAGO_MOVIL: &str = "must be the number of a bank that offers Pago Móvil; see GET /v1/banks";
+    let bank = bank_number(banks, Service::PagoMovil, NO_PAGO_MOVIL);
+    let debtor: GotDebtor = debtor_of(&mut fields, bank);
+    let digits = kind(
+        |value: Value<'_>| value.text_as(reference),
+        || schema::text().pattern("^[0-9]{4,20}$").about("Its last digits, as the buyer sees them."),
+    );
+    let reference: Got<String> = fields.required("reference", digits);
+    let date = fields.required("date", kinds::day());
+    let quote = fields.optional("quote", quote());
     let sound = fields.finish()?;
     Ok(GotTransfer {
         debtor: debtor.get(&sound),
@@ -111,8 +120,8 @@ pub fn read_transfer(body: &[u8], banks: &Catalogue) -> Result<GotTransfer, Prob
 }
 
 /// The price that a page has shown.
-fn quote(fields: &mut Fields<'_>) -> Got<Option<Quote>> {
-    fields.optional("quote", |value| value.string().map(|text| Quote(text.into_owned())))
+fn quote<'a>() -> impl Kind<'a, Quote> {
+    kind(|value: Value<'a>| value.string().map(|text| Quote(text.into_owned())), schema::text)
 }
 
 /// The last digits of a reference: 4 to 20. Zeros at their beginning may stand in the middle of the

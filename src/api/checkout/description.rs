@@ -1,16 +1,17 @@
 //! The description of the calls that the page of a checkout session makes.
 
+use super::{bolivares, read_execution, read_network, read_pesos, read_quantity, read_request};
+use crate::crypto::description::{asset, network};
+use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::{Operation, operation};
-use crate::openapi::schema::{Schema, boolean, integer, list, named, object, one_of, text};
-use crate::openapi::values::{
-    bank_number, day, identity, instant, livemode, page, phone, usd_price, uuid, ves,
-};
+use crate::openapi::schema::{Schema, boolean, integer, list, object, one_of, text};
+use crate::openapi::values::{identity, instant, livemode, page, phone, uuid, ves};
+use domain::resources::banks::Catalogue;
 use domain::resources::payments::Status;
 
-const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];
-const NETWORKS: [&str; 4] = ["TRC20", "ERC20", "BEP20", "POLYGON"];
-const ASSETS: [&str; 2] = ["USDT", "USDC"];
+/// The ways to pay, by name.
+pub(super) const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];
 
 /// The rate limit of calls that have messages sent, in words.
 const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the payer's bank send a code.";
@@ -30,24 +31,7 @@ pub fn sessions() -> Chapter {
         tag: SESSIONS,
         about: "A page on which a buyer pays once, priced in US dollars: send the buyer to `url`, or embed it with `clientSecret` and `/checkout.js`.",
         schemas: vec![
-            (
-                "NewCheckoutSession",
-                object()
-                    .member("amountUsd", usd_price())
-                    .optional("description", text().chars(1..=255).pattern(r"\S").or_null())
-                    .optional("reference", text().chars(1..=128).pattern(r"\S").or_null())
-                    .optional("successUrl", text().or_null().about("https; http to loopback in test mode."))
-                    .optional("cancelUrl", text().or_null())
-                    .optional(
-                        "methods",
-                        list(one_of(WAYS)).or_null().about("Every enabled one if empty or missing."),
-                    )
-                    .optional(
-                        "metadata",
-                        object().or_null().about("Yours, at most 4096 bytes, without control characters."),
-                    )
-                    .closed(),
-            ),
+            ("NewCheckoutSession", body(|fields| super::sessions::read_new(fields, false))),
             (
                 "CheckoutSession",
                 session().member(
@@ -214,47 +198,13 @@ fn state() -> Schema {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let debtor = || {
-        object()
-            .member("debtorId", identity())
-            .member("debtorCellPhone", phone())
-            .member("debtorBankCode", bank_number())
-    };
+    let banks = Catalogue::embedded();
     vec![
         ("CheckoutState", state()),
-        ("CheckoutDebtor", debtor().closed()),
-        (
-            "CheckoutC2p",
-            object()
-                .member("intentId", uuid())
-                .and(debtor())
-                .member("token", text().pattern("^[0-9]{6,8}$"))
-                .closed(),
-        ),
-        (
-            "CheckoutPagoMovil",
-            debtor()
-                .member(
-                    "reference",
-                    text().pattern("^[0-9]{4,20}$").about("Its last digits, as the buyer sees them."),
-                )
-                .member("date", day())
-                .optional("quote", text().or_null())
-                .closed(),
-        ),
-        (
-            "CheckoutCard",
-            object()
-                .member("card", named("Card"))
-                .optional("tokenize", boolean().or_null().about("True: make a token and charge nothing."))
-                .optional(
-                    "quote",
-                    text()
-                        .or_null()
-                        .about("The state's `quote`, as the buyer saw its total: no more is charged."),
-                )
-                .closed(),
-        ),
+        ("CheckoutDebtor", body(|fields| read_request(fields, &banks))),
+        ("CheckoutC2p", body(|fields| read_execution(fields, &banks))),
+        ("CheckoutPagoMovil", body(|fields| bolivares::read_transfer(fields, &banks))),
+        ("CheckoutCard", body(bolivares::read_card_call)),
         (
             "MadeCardToken",
             object()
@@ -267,27 +217,18 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("livemode", livemode())
                 .member("expiresAt", instant()),
         ),
-        (
-            "CheckoutCop",
-            object()
-                .member("channel", one_of(["qr", "push", "sms"]))
-                .optional("buyer", named("CopBuyer").or_null())
-                .closed(),
-        ),
-        (
-            "CheckoutUsdt",
-            object().member("network", one_of(NETWORKS)).member("asset", one_of(ASSETS)).closed(),
-        ),
+        ("CheckoutCop", body(|fields| read_pesos(fields, false))),
+        ("CheckoutUsdt", body(read_network)),
         (
             "CheckoutAddress",
             object()
                 .member("address", text())
                 .member("amountUsdt", ves().about("What is to come."))
                 .member("receivedUsdt", ves().about("What has come, to all addresses of the session."))
-                .member("network", one_of(NETWORKS))
-                .member("asset", one_of(ASSETS))
+                .member("network", network())
+                .member("asset", asset())
                 .member("expiresAt", instant()),
         ),
-        ("LinkQuantity", object().optional("quantity", integer().range("1", "999").or_null()).closed()),
+        ("LinkQuantity", body(read_quantity)),
     ]
 }

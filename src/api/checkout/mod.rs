@@ -9,12 +9,15 @@ pub mod description;
 pub mod sessions;
 
 use crate::checkout::bolivares::Quote;
-use crate::cop_payments::{GotBuyer, below_minimum};
-use crate::fields::{Bad, Fields, Got, Sound};
-use crate::payments::c2p_bank;
+use crate::cop_payments::{GotBuyer, below_minimum, buyer, channel};
+use crate::crypto::{asset, network};
+use crate::fields::{Fields, Got, Invalid, Sound};
+use crate::kind::Kind;
+use crate::openapi::kinds;
+use crate::payments::{c2p_bank, c2p_token};
 use crate::problem::Problem;
+use crate::products::links::quantity;
 use crate::refusals::problem;
-use crate::value::Value;
 use crate::writer::Object;
 use domain::platform::settings::Receiver;
 use domain::resources::banks::{BankCode, Catalogue, Service};
@@ -196,70 +199,42 @@ impl GotDebtor {
     }
 }
 
-fn debtor_of<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue, service: Service) -> GotDebtor {
-    let bank = |value: Value<'_>| match service {
-        Service::PagoMovil => {
-            let bank = BankCode::from_number(value.integer(1..=9999)?).map_err(Bad::from)?;
-            if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(NO_PAGO_MOVIL)) }
-        }
-        _ => c2p_bank(value, banks),
-    };
+fn debtor_of<'a>(fields: &mut Fields<'a>, bank: impl Kind<'a, BankCode>) -> GotDebtor {
     GotDebtor {
-        id: fields.required("debtorId", |value| value.text_as(IdentityDocument::parse)),
-        phone: fields.required("debtorCellPhone", |value| value.text_as(MobilePhone::parse)),
+        id: fields.required("debtorId", kinds::identity()),
+        phone: fields.required("debtorCellPhone", kinds::phone()),
         bank: fields.required("debtorBankCode", bank),
     }
 }
 
-/// What is wrong with a bank from which no Pago Móvil comes.
-const NO_PAGO_MOVIL: &str = "must be the number of a bank that offers Pago Móvil; see GET /v1/banks";
-
-fn debtor<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> GotDebtor {
-    debtor_of(fields, banks, Service::C2p)
-}
-
 /// POST /checkout/:id/c2p/request
-pub fn read_request(body: &[u8], banks: &Catalogue) -> Result<Debtor, Problem> {
-    let mut fields = Fields::parse(body)?;
-    let debtor = debtor(&mut fields, banks);
+pub fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Debtor, Invalid> {
+    let debtor = debtor_of(&mut fields, c2p_bank(banks));
     let sound = fields.finish()?;
     Ok(debtor.get(&sound))
 }
 
 /// POST /checkout/:id/c2p
-pub fn read_execution(body: &[u8], banks: &Catalogue) -> Result<(Id, Debtor, Token), Problem> {
-    let mut fields = Fields::parse(body)?;
-    let intent = fields.required("intentId", Value::uuid);
-    let debtor = debtor(&mut fields, banks);
-    let token = fields.required("token", |value| value.text_as(Token::parse_c2p));
+pub fn read_execution(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Id, Debtor, Token), Invalid> {
+    let intent = fields.required("intentId", kinds::uuid());
+    let debtor = debtor_of(&mut fields, c2p_bank(banks));
+    let token = fields.required("token", c2p_token());
     let sound = fields.finish()?;
     Ok((Id::from(intent.get(&sound)), debtor.get(&sound), token.get(&sound)))
 }
 
 /// POST /checkout/:id/cop
-pub fn read_pesos(body: &[u8], livemode: bool) -> Result<(Channel, Option<Buyer>), Problem> {
-    let mut fields = Fields::parse(body)?;
-    let channel = fields
-        .required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
-    let buyer = GotBuyer::read(&mut fields, channel.peek().copied(), livemode);
+pub fn read_pesos(mut fields: Fields<'_>, livemode: bool) -> Result<(Channel, Option<Buyer>), Invalid> {
+    let channel = fields.required("channel", channel());
+    let buyer = GotBuyer::read(&mut fields, buyer(), channel.peek().copied(), livemode);
     let sound = fields.finish()?;
     Ok((channel.get(&sound), buyer.get(&sound)))
 }
 
-/// POST /checkout/:id/cop/otp
-pub fn read_code(body: &[u8]) -> Result<Option<Token>, Problem> {
-    let mut fields = Fields::parse(body)?;
-    // A text that cannot be a code is answered as a wrong code, not as a bad field.
-    let code = fields.required("otp", |value| value.string().map(|text| Token::parse_debit(&text).ok()));
-    let sound = fields.finish()?;
-    Ok(code.get(&sound))
-}
-
 /// POST /checkout/:id/usdt
-pub fn read_network(body: &[u8]) -> Result<(Network, Asset), Problem> {
-    let mut fields = Fields::parse(body)?;
-    let network = fields.required("network", |value| value.one_of(&Network::NAMES));
-    let asset = fields.required("asset", |value| value.one_of(&Asset::NAMES));
+pub fn read_network(mut fields: Fields<'_>) -> Result<(Network, Asset), Invalid> {
+    let network = fields.required("network", network());
+    let asset = fields.required("asset", asset());
     let sound = fields.finish()?;
     Ok((network.get(&sound), asset.get(&sound)))
 }
@@ -290,12 +265,8 @@ pub fn priced(product: &Product, link: &Link, quantity: u16) -> Result<Usd, &'st
 }
 
 /// POST /pay/:slug/sessions
-pub fn read_quantity(body: &[u8]) -> Result<u16, Problem> {
-    let mut fields = Fields::parse_optional(body)?;
-    let quantity = fields.optional("quantity", |value| {
-        let quantity = value.integer(1..=i64::from(domain::resources::products::QUANTITY_MAX))?;
-        u16::try_from(quantity).map_err(|_| Bad::from("is too large"))
-    });
+pub fn read_quantity(mut fields: Fields<'_>) -> Result<u16, Invalid> {
+    let quantity = fields.optional("quantity", quantity());
     let sound = fields.finish()?;
     Ok(quantity.get(&sound).unwrap_or(1))
 }

@@ -1,11 +1,13 @@
 //! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
 //! What the buyer's page calls is `api/checkout.rs`.
 
+use crate::checkout::description::WAYS;
 use crate::entities::OfKind;
-use crate::fields::{Bad, Fields};
+use crate::fields::{Bad, Fields, Invalid};
+use crate::kind::{Kind as _, kind};
 use crate::lists::{GotSpan, Keep, List};
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
+use crate::openapi::{kinds, schema, values};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
@@ -51,20 +53,30 @@ pub const CREATE: Endpoint = endpoint(crate::checkout::description::SESSIONS, cr
 });
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    let livemode = call.caller.livemode();
-    let mut fields = Fields::parse(call.body)?;
-    let amount = fields.required("amountUsd", usd_amount);
-    let description = fields.optional("description", |value| value.trimmed(1..=DESCRIPTION_MAX));
-    let reference = fields.optional("reference", |value| value.trimmed(1..=REFERENCE_MAX));
-    let success_url = fields.optional("successUrl", |value| clearable(value, livemode));
-    let cancel_url = fields.optional("cancelUrl", |value| clearable(value, livemode));
-    let ways = fields.optional("methods", ways);
-    let metadata = fields.optional("metadata", |value| value.metadata(METADATA_BYTES_MAX));
-    let sound = fields.finish()?;
+    let asked = read_new(Fields::parse(call.body)?, call.caller.livemode())?;
     // Whoever has the id has the page, and the page has the secret.
     let id = call.random_id();
-    let new = NewSession {
-        id,
+    let new = NewSession { id, url: address(call.base_url, id), ..asked };
+    Ok(Plan::New(EntityId::session(id), checkout::Command::Open(Box::new(new)).into(), Shape::SessionOpened))
+}
+
+/// Reads the body of a new session, which has no id and no address so far.
+pub(super) fn read_new(mut fields: Fields<'_>, livemode: bool) -> Result<NewSession, Invalid> {
+    let amount = fields.required("amountUsd", usd_amount());
+    let description = fields.optional("description", kinds::trimmed(1..=DESCRIPTION_MAX));
+    let reference = fields.optional("reference", kinds::trimmed(1..=REFERENCE_MAX));
+    let success_url = clearable(livemode).about("https; http to loopback in test mode.");
+    let success_url = fields.optional("successUrl", success_url);
+    let cancel_url = fields.optional("cancelUrl", clearable(livemode));
+    let methods =
+        kind(ways, || schema::list(schema::one_of(WAYS)).about("Every enabled one if empty or missing."));
+    let ways = fields.optional("methods", methods);
+    let metadata =
+        kinds::metadata(METADATA_BYTES_MAX).about("Yours, at most 4096 bytes, without control characters.");
+    let metadata = fields.optional("metadata", metadata);
+    let sound = fields.finish()?;
+    Ok(NewSession {
+        id: Id::from_bytes([0; 16]),
         amount: amount.get(&sound),
         description: description.get(&sound).map(std::borrow::Cow::into_owned),
         reference: reference.get(&sound).map(std::borrow::Cow::into_owned),
@@ -72,10 +84,9 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         cancel_url: cancel_url.get(&sound).flatten(),
         offered: ways.get(&sound).into_iter().flatten().collect::<Offered>(),
         metadata: metadata.get(&sound),
-        url: address(call.base_url, id),
+        url: String::new(),
         bought: None,
-    };
-    Ok(Plan::New(EntityId::session(id), checkout::Command::Open(Box::new(new)).into(), Shape::SessionOpened))
+    })
 }
 
 /// Ways to pay, in any order.

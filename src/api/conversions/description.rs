@@ -1,5 +1,7 @@
 //! Conversions to USDT, as the description tells of them.
 
+use super::{read_acceptance, read_quote, read_settings};
+use crate::kind::body;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
@@ -62,19 +64,9 @@ pub fn conversion() -> Schema {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let decimal = || text().pattern(r"^(0|[1-9][0-9]{0,11})(\.[0-9]{1,2})?$");
-    let percent = || object().member("percent", integer().range("0", "100")).closed();
     let per_source = |of: Schema, cop: Schema| object().member("VES", of).member("COP", cop);
     vec![
-        (
-            "NewConversionQuote",
-            object()
-                .optional("sourceCurrency", one_of(SOURCES).or_null().default("\"VES\""))
-                .optional("sourceAmountVes", decimal().or_null().about("Bolívares to spend."))
-                .optional("sourceAmount", any_of([pesos(), integer().at_least("1")]).or_null().about("Whole pesos to spend."))
-                .optional("targetAmountUsdt", decimal().or_null().about("USDT to receive."))
-                .closed(),
-        ),
+        ("NewConversionQuote", body(read_quote)),
         (
             "ConversionQuote",
             price(object().member("id", uuid()).member("object", text().constant("conversion_quote")))
@@ -83,7 +75,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("createdAt", instant())
                 .example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion_quote","rate":"248.6750","marketRate":"245.0000","spreadPercent":"1.5000","rateSource":"market","sourceCurrency":"VES","sourceAmount":"1000.00","sourceAmountVes":"1000.00","targetAmountUsdt":"4.02","livemode":false,"expiresAt":"2026-11-21T02:14:00.000Z","createdAt":"2026-11-21T02:13:00.000Z"}"#),
         ),
-        ("NewConversion", object().member("quoteId", uuid()).optional("reference", text().chars(0..=128).or_null()).closed()),
+        ("NewConversion", body(read_acceptance)),
         (
             "Conversion",
             conversion().example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion","status":"COMPLETED","reference":"treasury-7","rate":"248.6750","marketRate":"245.0000","spreadPercent":"1.5000","rateSource":"market","sourceCurrency":"VES","sourceAmount":"1000.00","sourceAmountVes":"1000.00","targetAmountUsdt":"4.02","origin":null,"paymentId":null,"livemode":false,"createdAt":"2026-11-21T02:13:20.000Z","completedAt":"2026-11-21T02:13:20.000Z","canceledAt":null,"cancelReason":null}"#),
@@ -99,7 +91,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("dailyLimit", per_source(ves().or_null(), pesos().or_null()))
                 .example(r#"{"autoConvert":{"COP":{"percent":0}},"enabledCurrencies":["VES","COP"],"spreadPercent":{"VES":"1.5000","COP":"2.0000"},"minimumUsdt":"1.00","dailyLimit":{"VES":null,"COP":null}}"#),
         ),
-        ("ConversionSettingsChange", object().member("autoConvert", object().member("COP", percent()).closed()).closed()),
+        ("ConversionSettingsChange", body(read_settings)),
     ]
 }
 

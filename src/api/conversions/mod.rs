@@ -7,10 +7,12 @@
 pub mod description;
 
 use crate::entities::OfKind;
-use crate::fields::{Bad, Fields, Got, Sound};
+use crate::fields::{Fields, Got, Invalid, Sound};
+use crate::kind::{Kind, kind};
 use crate::lists::{List, Span};
 use crate::number;
 use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema, values};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -26,7 +28,7 @@ use domain::resources::conversions::price::{Amount, Price};
 use domain::resources::conversions::{
     self, Conversion, Decision, End, NewQuote, Source, Stage, Status, facet,
 };
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{self, EntityId, Id};
 use domain::values::money::{Currency, Usdt, Ves, write_minor};
 
 /// Characters of the longest reference.
@@ -58,12 +60,26 @@ pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
 });
 
 fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let source = fields.optional("sourceCurrency", |value| value.one_of(&SOURCES));
-    // A bad amount has a code of its own, which comes after all other bad fields.
-    let ves = fields.optional("sourceAmountVes", |value| Ok(value.positive_cents().ok()));
-    let pesos = fields.optional("sourceAmount", |value| Ok(whole_pesos(value)));
-    let usdt = fields.optional("targetAmountUsdt", |value| Ok(value.positive_cents().ok()));
+    let (source, amount) = read_quote(Fields::parse(call.body)?)?;
+    let id = call.new_id();
+    let new = NewQuote { id, source, amount, market: (call.market_rate)(source.currency()) };
+    Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into(), Shape::Quote))
+}
+
+/// Reads what is to be converted. A bad amount has a code of its own, which comes after all other bad
+/// fields.
+fn read_quote(mut fields: Fields<'_>) -> Result<(Source, Amount), Problem> {
+    let source = fields.optional("sourceCurrency", kinds::one_of(SOURCES).default("\"VES\""));
+    let ves = fields.optional("sourceAmountVes", cents().about("Bolívares to spend."));
+    let pesos = kind(
+        |value: Value<'_>| Ok(whole_pesos(value)),
+        || {
+            let either = schema::any_of([values::pesos(), schema::integer().at_least("1")]);
+            either.about("Whole pesos to spend.")
+        },
+    );
+    let pesos: Got<Option<Option<i64>>> = fields.optional("sourceAmount", pesos);
+    let usdt = fields.optional("targetAmountUsdt", cents().about("USDT to receive."));
     let sound = fields.finish()?;
     let source = source.get(&sound).unwrap_or(Source::Ves);
     let amount = match (source, ves.get(&sound), pesos.get(&sound), usdt.get(&sound)) {
@@ -73,9 +89,15 @@ fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
         (_, None, None, Some(Some(cents))) => Amount::Target(Usdt::from_minor(cents)),
         _ => return Err(invalid_amount()),
     };
-    let id = call.new_id();
-    let new = NewQuote { id, source, amount, market: (call.market_rate)(source.currency()) };
-    Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into(), Shape::Quote))
+    Ok((source, amount))
+}
+
+/// An amount with at most two decimals; `None` for a bad one.
+fn cents<'a>() -> impl Kind<'a, Option<i64>> {
+    kind(
+        |value: Value<'a>| Ok(value.positive_cents().ok()),
+        || schema::text().pattern(r"^(0|[1-9][0-9]{0,11})(\.[0-9]{1,2})?$"),
+    )
 }
 
 /// The problem of an amount that cannot be converted.
@@ -112,19 +134,21 @@ pub const ACCEPT: Endpoint = endpoint(description::TAG, accept, || {
 });
 
 fn accept(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let quote = fields.required("quoteId", Value::uuid);
-    let reference = fields.optional("reference", |value| value.trimmed(0..=REFERENCE_MAX));
-    let sound = fields.finish()?;
-    let reference = reference
-        .get(&sound)
-        .filter(|reference| !reference.is_empty())
-        .map(|reference| reference.into_owned());
+    let (quote, reference) = read_acceptance(Fields::parse(call.body)?)?;
     Ok(Plan::Entity(
-        EntityId::conversion(Id::from(quote.get(&sound))),
+        EntityId::conversion(quote),
         conversions::Command::Accept(reference).into(),
         Shape::ConversionAccepted,
     ))
+}
+
+/// Reads which quote is accepted, under which reference.
+fn read_acceptance(mut fields: Fields<'_>) -> Result<(Id, Option<String>), Invalid> {
+    let quote = fields.required("quoteId", kinds::uuid());
+    let reference = fields.optional("reference", kinds::trimmed(0..=REFERENCE_MAX));
+    let sound = fields.finish()?;
+    let reference = reference.get(&sound).filter(|reference| !reference.is_empty());
+    Ok((Id::from(quote.get(&sound)), reference.map(|reference| reference.into_owned())))
 }
 
 fn end(call: &Call<'_>, decision: Decision) -> Result<Plan, Problem> {
@@ -170,15 +194,15 @@ pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, reject, 
 });
 
 fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse_optional(call.body)?;
-    let reason = read_reason(&mut fields);
-    let sound = fields.finish()?;
-    end(call, Decision::Reject(reason.get(&sound).unwrap_or_else(|| NOT_FULFILLED.to_owned())))
+    let reason = read_reason(Fields::parse_optional(call.body)?)?;
+    end(call, Decision::Reject(reason.unwrap_or_else(|| NOT_FULFILLED.to_owned())))
 }
 
-/// The optional reason of a refusal, in the operator's words.
-pub fn read_reason(fields: &mut Fields<'_>) -> Got<Option<String>> {
-    fields.optional("reason", |value| value.trimmed(1..=REASON_MAX).map(|reason| reason.into_owned()))
+/// Reads the reason of a refusal, in the operator's words, if there is one.
+pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
+    let reason = fields.optional("reason", kinds::trimmed(1..=REASON_MAX));
+    let sound = fields.finish()?;
+    Ok(reason.get(&sound).map(|reason| reason.into_owned()))
 }
 
 /// GET /v1/conversions/:id
@@ -223,7 +247,7 @@ impl GotFilters {
         let mut parts = Vec::new();
         for each in Source::ALL.into_iter().filter(|each| source.is_none_or(|source| source == *each)) {
             let statuses = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each));
-            parts.extend(statuses.map(|status| (Kind::Conversion, facet(each, status))));
+            parts.extend(statuses.map(|status| (ids::Kind::Conversion, facet(each, status))));
         }
         List::by_time(parts, Span::default(), Box::new(|_| true))
     }
@@ -330,22 +354,22 @@ pub const SET: Endpoint = endpoint(description::TAG, set, || {
 });
 
 fn set(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    fields.changes();
-    let percent = fields.required("autoConvert", |value| {
-        let mut fields = value.object()?;
-        let percent = fields.required("COP", |value| {
-            let mut fields = value.object()?;
-            let percent = fields.required("percent", read_percent);
-            Ok(percent.get(&fields.finish()?))
-        });
-        Ok(percent.get(&fields.finish()?))
-    });
-    Ok(Plan::Work(Work::SetAutoConvert(percent.get(&fields.finish()?))))
+    Ok(Plan::Work(Work::SetAutoConvert(read_settings(Fields::parse(call.body)?)?)))
 }
 
-fn read_percent(value: Value<'_>) -> Result<u8, Bad> {
-    value.integer(0..=100).map(|percent| u8::try_from(percent).unwrap_or(0))
+/// Reads the percentage of pesos that is converted at once.
+fn read_settings(mut fields: Fields<'_>) -> Result<u8, Invalid> {
+    let of_cop = |mut fields: Fields<'_>| {
+        let percent = fields.required("percent", kinds::integer(0..=100));
+        Ok(percent.get(&fields.finish()?))
+    };
+    let automatic = |mut fields: Fields<'_>| {
+        let percent: Got<i64> = fields.required("COP", kinds::object(of_cop));
+        Ok(percent.get(&fields.finish()?))
+    };
+    fields.changes();
+    let percent: Got<i64> = fields.required("autoConvert", kinds::object(automatic));
+    Ok(u8::try_from(percent.get(&fields.finish()?)).unwrap_or(0))
 }
 
 /// The settings of conversions, as JSON.
@@ -381,7 +405,7 @@ mod tests {
     fn read<T>(json: &str, read: impl Fn(Value<'_>) -> Option<T>) -> Option<T> {
         let body = format!("{{\"a\":{json}}}");
         let mut fields = Fields::parse(body.as_bytes()).expect("JSON");
-        let got = fields.required("a", |value| Ok(read(value)));
+        let got = fields.required("a", kind(|value| Ok(read(value)), schema::anything));
         got.get(&fields.finish().expect("sound"))
     }
 

@@ -1,12 +1,14 @@
 //! Colombian pesos, as the description tells of them.
 
+use super::{read_buyer, read_code, read_new};
+use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
-use crate::openapi::schema::{Schema, integer, named, object, one_of, text};
+use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{four_decimals, instant, livemode, page, uuid, ves};
 use crate::shown::Describing;
 use domain::resources::cop_payments::Channel;
-use domain::values::buyer::DocumentType;
+use domain::values::ids::Id;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
 
@@ -82,33 +84,11 @@ pub fn payout() -> Schema {
     super::payouts::members(Describing::object()).schema()
 }
 
-/// The documents of buyers and of those who are paid.
-pub fn document_type() -> Schema {
-    one_of(DocumentType::ALL.map(DocumentType::name))
-}
-
 fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
-        (
-            "NewCopPayment",
-            object()
-                .member("amountCop", integer().about("Whole pesos, at least 20000."))
-                .member("channel", one_of(Channel::ALL.map(Channel::name)))
-                .optional("reference", text().chars(1..=128).pattern(r"\S").or_null())
-                .optional("metadata", object().or_null().about("Yours, at most 8 KiB, without control characters; it comes back as it was written."))
-                .optional("buyer", named("CopBuyer").or_null().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI, in live mode CC."))
-                .closed(),
-        ),
-        (
-            "CopBuyer",
-            object()
-                .optional("email", text().chars(3..=254).format("email").or_null())
-                .optional("phone", text().pattern(r"^(\+?57)?3[0-9]{9}$").or_null().about("A Colombian mobile phone, with +57 in front or not."))
-                .optional("documentType", document_type().or_null())
-                .optional("documentNumber", text().pattern("^[A-Za-z0-9-]{3,20}$").or_null())
-                .closed(),
-        ),
-        ("CopOtp", object().member("otp", text()).closed()),
+        ("NewCopPayment", body(|fields| read_new(fields, false, Id::from_bytes([0; 16])))),
+        ("CopBuyer", body(read_buyer)),
+        ("CopOtp", body(read_code)),
         (
             "CopPayment",
             payment().example(r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","status":"pending","method":"COP","channel":"sms","amountCop":50000,"feeCop":null,"netCop":null,"reference":"pedido-2","metadata":null,"failureCode":null,"next":{"type":"submit_otp","phoneMasked":"300***4567"},"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:18:00.000Z","completedAt":null,"availableAt":null,"refundedAt":null}"#),

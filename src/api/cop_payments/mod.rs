@@ -10,9 +10,11 @@ pub mod qr;
 
 use crate::checkout::sessions;
 use crate::cop_payments::qr::{picture_base64, png_base64};
-use crate::fields::{Bad, Fields, Got, Sound};
+use crate::fields::{Bad, Fields, Got, Invalid, Sound};
+use crate::kind::{Kind, kind};
 use crate::merchants::email;
 use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema};
 use crate::plan::{Call, Plan};
 use crate::problem::{BadField, Problem};
 use crate::query::Query;
@@ -30,7 +32,7 @@ use domain::resources::cop_payments::{self, AMOUNT_MAX, AMOUNT_MIN, Channel, Cop
 use domain::resources::payments::{Method, Status};
 use domain::trace::shown;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
-use domain::values::ids::EntityId;
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
 use domain::values::token::Token;
 
@@ -54,15 +56,25 @@ pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
 });
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let amount = fields.required("amountCop", |value| {
-        value.integer(i64::MIN..=AMOUNT_MAX.minor()).map_err(|_| whole_pesos())
-    });
-    let channel = fields
-        .required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
-    let reference = fields.optional("reference", |value| value.trimmed(1..=REFERENCE_MAX));
-    let metadata = fields.optional("metadata", |value| value.metadata(METADATA_BYTES_MAX));
-    let buyer = GotBuyer::read(&mut fields, channel.peek().copied(), call.caller.livemode());
+    let id = call.new_id();
+    let new = read_new(Fields::parse(call.body)?, call.caller.livemode(), id)?;
+    Ok(Plan::New(
+        EntityId::cop_payment(id),
+        cop_payments::Command::Collect(Box::new(new)).into(),
+        Shape::CopPaymentCreated,
+    ))
+}
+
+/// Reads the body of a new payment, which gets this id.
+fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewCopPayment, Problem> {
+    let amount = fields.required("amountCop", amount());
+    let channel = fields.required("channel", channel());
+    let reference = fields.optional("reference", kinds::trimmed(1..=REFERENCE_MAX));
+    let metadata = kinds::metadata(METADATA_BYTES_MAX)
+        .about("Yours, at most 8 KiB, without control characters; it comes back as it was written.");
+    let metadata = fields.optional("metadata", metadata);
+    let buyer = buyer().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI, in live mode CC.");
+    let buyer = GotBuyer::read(&mut fields, buyer, channel.peek().copied(), livemode);
     let too_little = amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor());
     let sound = match fields.finish() {
         Ok(_) if too_little => return Err(below_minimum()),
@@ -75,8 +87,7 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
             return Err(Problem::invalid_data(bad));
         }
     };
-    let id = call.new_id();
-    let new = NewCopPayment {
+    Ok(NewCopPayment {
         id,
         amount: Cop::from_minor(amount.get(&sound)),
         channel: channel.get(&sound),
@@ -85,16 +96,22 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         metadata: metadata.get(&sound),
         marketplace: None,
         checkout: None,
-    };
-    Ok(Plan::New(
-        EntityId::cop_payment(id),
-        cop_payments::Command::Collect(Box::new(new)).into(),
-        Shape::CopPaymentCreated,
-    ))
+    })
 }
 
-fn whole_pesos() -> Bad {
-    Bad::from(format!("must be a whole number of pesos from {AMOUNT_MIN} to {AMOUNT_MAX}"))
+/// Whole pesos. Too few of them have a code of their own, which comes after all other bad fields.
+fn amount<'a>() -> impl Kind<'a, i64> {
+    let expected =
+        |_| Bad::from(format!("must be a whole number of pesos from {AMOUNT_MIN} to {AMOUNT_MAX}"));
+    kind(
+        move |value: Value<'a>| value.integer(i64::MIN..=AMOUNT_MAX.minor()).map_err(expected),
+        || schema::integer().about("Whole pesos, at least 20000."),
+    )
+}
+
+/// The channel by which pesos are collected.
+pub(crate) fn channel<'a>() -> impl Kind<'a, Channel> {
+    kinds::one_of(Channel::ALL.map(|channel| (channel.name(), channel)))
 }
 
 /// The problem of an amount that is too small to be collected.
@@ -108,13 +125,21 @@ pub fn below_minimum() -> Problem {
 pub struct GotBuyer(Got<Option<Buyer>>);
 
 impl GotBuyer {
-    /// Reads the member `buyer`; what it needs depends on the channel, if that was readable.
-    pub fn read(fields: &mut Fields<'_>, channel: Option<Channel>, livemode: bool) -> GotBuyer {
+    /// Reads the member `buyer`; what it needs depends on the channel, if that was readable. Described
+    /// is `buyer`, which needs nothing.
+    pub fn read<'a>(
+        fields: &mut Fields<'a>,
+        buyer: impl Kind<'a, Buyer>,
+        channel: Option<Channel>,
+        livemode: bool,
+    ) -> GotBuyer {
         GotBuyer(match channel {
-            Some(channel @ (Channel::Push | Channel::Sms)) => required(fields, channel.documents(livemode)),
-            Some(Channel::Qr) | None => {
-                fields.optional("buyer", |value| buyer(value, false, &DocumentType::ALL))
+            Some(channel @ (Channel::Push | Channel::Sms)) => {
+                let documents = channel.documents(livemode);
+                let whole = |fields: Fields<'_>| read_whole_buyer(fields, documents).map(Some);
+                fields.required("buyer", kinds::named("CopBuyer", whole))
             }
+            Some(Channel::Qr) | None => fields.optional("buyer", buyer),
         })
     }
 
@@ -124,38 +149,62 @@ impl GotBuyer {
     }
 }
 
-fn required(fields: &mut Fields<'_>, documents: &[DocumentType]) -> Got<Option<Buyer>> {
-    fields.required("buyer", |value| buyer(value, true, documents).map(Some))
+/// A buyer of whom anything may be missing.
+pub fn buyer<'a>() -> impl Kind<'a, Buyer> {
+    kinds::named("CopBuyer", read_buyer)
 }
 
-fn buyer(value: Value<'_>, whole: bool, documents: &[DocumentType]) -> Result<Buyer, Bad> {
-    let mut fields = value.object()?;
-    let types: Vec<(&str, DocumentType)> =
-        documents.iter().map(|document| (document.name(), *document)).collect();
-    let phone = |value: Value<'_>| value.text_as(ColombianPhone::parse);
-    let document_type = |value: Value<'_>| value.one_of(&types);
-    let number = |value: Value<'_>| value.text_as(DocumentNumber::parse);
-    if whole {
-        let (email, phone) = (fields.required("email", email), fields.required("phone", phone));
-        let (document_type, number) =
-            (fields.required("documentType", document_type), fields.required("documentNumber", number));
-        let sound = fields.finish()?;
-        return Ok(Buyer {
-            email: Some(email.get(&sound)),
-            phone: Some(phone.get(&sound)),
-            document_type: Some(document_type.get(&sound)),
-            document_number: Some(number.get(&sound)),
-        });
-    }
-    let (email, phone) = (fields.optional("email", email), fields.optional("phone", phone));
-    let (document_type, number) =
-        (fields.optional("documentType", document_type), fields.optional("documentNumber", number));
+fn phone<'a>() -> impl Kind<'a, ColombianPhone> {
+    kind(
+        |value: Value<'a>| value.text_as(ColombianPhone::parse),
+        || {
+            let mobile = schema::text().pattern(r"^(\+?57)?3[0-9]{9}$");
+            mobile.about("A Colombian mobile phone, with +57 in front or not.")
+        },
+    )
+}
+
+fn document_type<'a>(documents: &[DocumentType]) -> impl Kind<'a, DocumentType> {
+    let read = move |value: Value<'a>| {
+        let named = |document: &DocumentType| (document.name(), *document);
+        value.one_of(&documents.iter().map(named).collect::<Vec<_>>())
+    };
+    kind(read, move || schema::one_of(documents.iter().map(|document| document.name())))
+}
+
+/// The number of an identity document.
+pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
+    kind(
+        |value: Value<'a>| value.text_as(DocumentNumber::parse),
+        || schema::text().pattern("^[A-Za-z0-9-]{3,20}$"),
+    )
+}
+
+/// Reads a buyer of whom anything may be missing.
+fn read_buyer(mut fields: Fields<'_>) -> Result<Buyer, Invalid> {
+    let (email, phone) = (fields.optional("email", email()), fields.optional("phone", phone()));
+    let document_type = fields.optional("documentType", document_type(&DocumentType::ALL));
+    let number = fields.optional("documentNumber", document_number());
     let sound = fields.finish()?;
     Ok(Buyer {
         email: email.get(&sound),
         phone: phone.get(&sound),
         document_type: document_type.get(&sound),
         document_number: number.get(&sound),
+    })
+}
+
+/// Reads a buyer who has to be known whole, by one of these documents.
+fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Result<Buyer, Invalid> {
+    let (email, phone) = (fields.required("email", email()), fields.required("phone", phone()));
+    let document_type = fields.required("documentType", document_type(documents));
+    let number = fields.required("documentNumber", document_number());
+    let sound = fields.finish()?;
+    Ok(Buyer {
+        email: Some(email.get(&sound)),
+        phone: Some(phone.get(&sound)),
+        document_type: Some(document_type.get(&sound)),
+        document_number: Some(number.get(&sound)),
     })
 }
 
@@ -183,15 +232,20 @@ pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, submit_otp, || {
 
 fn submit_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    let mut fields = Fields::parse(call.body)?;
-    // A text that cannot be a code is answered as a wrong code, not as a bad field.
-    let code = fields.required("otp", |value| value.string().map(|text| Token::parse_debit(&text).ok()));
-    let sound = fields.finish()?;
+    let code = read_code(Fields::parse(call.body)?)?;
     Ok(Plan::Entity(
         EntityId::cop_payment(id),
-        cop_payments::Command::SubmitCode(code.get(&sound)).into(),
+        cop_payments::Command::SubmitCode(code).into(),
         Shape::CopPayment,
     ))
+}
+
+/// Reads an SMS code. A text that cannot be one is answered as a wrong code, not as a bad field.
+pub fn read_code(mut fields: Fields<'_>) -> Result<Option<Token>, Invalid> {
+    let read = |value: Value<'_>| value.string().map(|text| Token::parse_debit(&text).ok());
+    let code: Got<Option<Token>> = fields.required("otp", kind(read, schema::text));
+    let sound = fields.finish()?;
+    Ok(code.get(&sound))
 }
 
 /// POST /v1/cop/payments/:id/cancel

@@ -1,13 +1,17 @@
 //! USDT, as the description tells of it.
 
+use super::{read_customer, read_deposit, read_payout};
+use crate::kind::body;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::operation::Operation;
-use crate::openapi::schema::{Schema, named, object, one_of, text};
-use crate::openapi::values::{external_ref, page, positive_amount};
+use crate::openapi::schema::{Schema, named, one_of};
+use crate::openapi::values::page;
 use crate::shown::Describing;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::Asset;
 use domain::resources::crypto::payouts::Status;
+use domain::values::ids::Id;
+use domain::values::money::Usdt;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "USDT";
@@ -49,34 +53,24 @@ pub fn payout_status() -> Schema {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
+    let (id, fees) = (Id::from_bytes([0; 16]), [Usdt::ZERO; 4]);
     vec![
         (
             "CryptoBalance",
             super::balance_members(Describing::object()).schema().example(r#"{"availableUsdt":"4.02","heldUsdt":"0.00","held":"0.00","pendingPayoutsUsdt":"0.00","nextReleaseAt":null,"livemode":false}"#),
         ),
-        (
-            "NewCryptoPayout",
-            object()
-                .member("amountUsdt", positive_amount())
-                .member("address", text().chars(1..=64))
-                .member("network", network())
-                .member("externalRef", external_ref())
-                .closed(),
-        ),
+        ("NewCryptoPayout", body(|fields| read_payout(fields, &fees, id))),
         (
             "CryptoPayout",
             payout().example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000f0","object":"crypto_payout","status":"completed","amountUsdt":"25.00","networkFeeUsdt":"1.00","totalUsdt":"26.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20","txHash":"3f1c0e7f6a6d1c1c7c7f0a7e0f3a1b2c3d4e5f60718293a4b5c6d7e8f9012345","externalRef":"wallet-1","failureCode":null,"livemode":false,"createdAt":"2026-11-22T02:20:00.000Z","completedAt":"2026-11-22T02:20:00.200Z"}"#),
         ),
         ("CryptoPayoutPage", page("CryptoPayout")),
-        ("NewDepositAddress", object().member("customerRef", text().chars(1..=64).pattern(r"\S")).member("network", network()).member("asset", asset()).closed()),
+        ("NewDepositAddress", body(read_customer)),
         (
             "DepositAddress",
             super::address_members(Describing::object()).schema(),
         ),
-        (
-            "TestDeposit",
-            object().member("address", text().chars(1..=64)).member("amount", positive_amount()).member("network", network()).member("asset", asset()).closed(),
-        ),
+        ("TestDeposit", body(|fields| read_deposit(fields, id))),
         (
             "CryptoDeposit",
             super::deposit_members(Describing::object()).schema(),

@@ -6,9 +6,10 @@
 pub mod description;
 
 use crate::conversions::read_reason;
-use crate::fields::{Bad, Fields};
+use crate::fields::{Fields, Got, Invalid};
+use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
+use crate::openapi::{kinds, schema, values};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -26,7 +27,7 @@ use domain::resources::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED
 use domain::resources::crypto::{self, CryptoBalance};
 use domain::trace::shown;
 use domain::values::external_ref::ExternalRef;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{self, EntityId, Id};
 use domain::values::money::Usdt;
 use domain::values::time::Timestamp;
 use domain::view::View;
@@ -63,12 +64,19 @@ pub(crate) fn balance_members<'a, M: Members<'a, (&'a CryptoBalance, bool)>>(mem
         .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
 }
 
-fn network(value: Value<'_>) -> Result<Network, Bad> {
-    value.one_of(&Network::NAMES)
+/// The network of an address.
+pub(crate) fn network<'a>() -> impl Kind<'a, Network> {
+    kinds::one_of(Network::NAMES)
 }
 
-fn asset(value: Value<'_>) -> Result<Asset, Bad> {
-    value.one_of(&Asset::NAMES)
+/// The token that is deposited.
+pub(crate) fn asset<'a>() -> impl Kind<'a, Asset> {
+    kinds::one_of(Asset::NAMES)
+}
+
+/// An amount of more than nothing, in cents. Amounts with fewer decimals than are described are taken.
+fn cents<'a>() -> impl Kind<'a, i64> {
+    kind(Value::positive_cents, values::positive_amount)
 }
 
 /// POST /v1/crypto/payouts
@@ -87,29 +95,9 @@ pub const PAY: Endpoint = endpoint(description::TAG, pay, || {
 });
 
 fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let amount = fields.required("amountUsdt", Value::positive_cents);
-    let network = fields.required("network", network);
-    // An unknown network takes any text as an address: then only the network is named as bad.
-    let of = network.peek().copied();
-    let address = fields.required("address", |value| {
-        let text = value.string()?;
-        of.map_or(Ok(()), |network| network.check(&text))?;
-        Ok(text.into_owned())
-    });
-    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
-    let sound = fields.finish()?;
-    let (id, network, external_ref) = (call.new_id(), network.get(&sound), external_ref.get(&sound));
-    let name = external_ref.as_str().to_owned();
-    let fee = call.network_fees[network as usize];
-    let new = NewCryptoPayout {
-        id,
-        external_ref,
-        amount: Usdt::from_minor(amount.get(&sound)),
-        fee,
-        network,
-        address: address.get(&sound),
-    };
+    let id = call.new_id();
+    let new = read_payout(Fields::parse(call.body)?, call.network_fees, id)?;
+    let name = new.external_ref.as_str().to_owned();
     let ask = crypto::payouts::Command::Pay(Box::new(new)).into();
     Ok(Plan::Create {
         space: Space::CryptoPayout,
@@ -117,6 +105,31 @@ fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
         id: EntityId::crypto_payout(id),
         ask,
         shape: Shape::CryptoPayoutCreated,
+    })
+}
+
+/// Reads the body of a payout, which gets this id and costs the fee of its network.
+fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCryptoPayout, Invalid> {
+    let amount = fields.required("amountUsdt", cents());
+    let address = kinds::text().described(|text| text.chars(1..=ADDRESS_MAX));
+    let address = fields.required("address", address);
+    let network = fields.required("network", network());
+    // An unknown network takes any text as an address: then only the network is named as bad.
+    if let (Some(address), Some(network)) = (address.peek(), network.peek())
+        && let Err(wrong) = network.check(address)
+    {
+        fields.bad("address", wrong);
+    }
+    let external_ref = fields.required("externalRef", kinds::external_ref());
+    let sound = fields.finish()?;
+    let network = network.get(&sound);
+    Ok(NewCryptoPayout {
+        id,
+        external_ref: external_ref.get(&sound),
+        amount: Usdt::from_minor(amount.get(&sound)),
+        fee: fees[network as usize],
+        network,
+        address: address.get(&sound).into_owned(),
     })
 }
 
@@ -143,7 +156,7 @@ fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// The facets that a list of payouts is to show, by the parameter `status`.
-pub fn read_facets(query: &mut Query<'_>) -> crate::fields::Got<Option<Status>> {
+pub fn read_facets(query: &mut Query<'_>) -> Got<Option<Status>> {
     query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))))
 }
 
@@ -216,10 +229,8 @@ pub fn read_approval(body: &[u8]) -> Result<Verdict, Problem> {
 
 /// Reads the body of a rejection.
 pub fn read_rejection(body: &[u8]) -> Result<Verdict, Problem> {
-    let mut fields = Fields::parse_optional(body)?;
-    let reason = read_reason(&mut fields);
-    let sound = fields.finish()?;
-    Ok(Verdict::Reject(reason.get(&sound).unwrap_or_else(|| REJECTED.to_owned())))
+    let reason = read_reason(Fields::parse_optional(body)?)?;
+    Ok(Verdict::Reject(reason.unwrap_or_else(|| REJECTED.to_owned())))
 }
 
 /// The answer to a new payout, or to a repeat of one: 202 while the network is silent.
@@ -284,13 +295,8 @@ pub const OPEN_ADDRESS: Endpoint = endpoint(description::TAG, open_address, || {
 });
 
 fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let customer_ref = fields.required("customerRef", |value| value.text_as(ExternalRef::parse));
-    let network = fields.required("network", network);
-    let asset = fields.required("asset", asset);
-    let sound = fields.finish()?;
-    let (id, customer_ref, network, asset) =
-        (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
+    let (customer_ref, network, asset) = read_customer(Fields::parse(call.body)?)?;
+    let id = call.new_id();
     let name = DepositAddress::name(network, asset, &customer_ref);
     let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
     let new = NewDepositAddress { id, customer_ref, network, asset, address, is_derived: false, till: None };
@@ -305,6 +311,15 @@ fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
         ask,
         shape: Shape::DepositAddress,
     })
+}
+
+/// Reads whose address it is, and of what.
+fn read_customer(mut fields: Fields<'_>) -> Result<(ExternalRef, Network, Asset), Invalid> {
+    let customer_ref = fields.required("customerRef", kinds::plain_ref());
+    let network = fields.required("network", network());
+    let asset = fields.required("asset", asset());
+    let sound = fields.finish()?;
+    Ok((customer_ref.get(&sound), network.get(&sound), asset.get(&sound)))
 }
 
 /// The simulated account of a customer, derived from tenant and name, so that it is the same
@@ -350,32 +365,36 @@ pub const DEPOSIT: Endpoint = endpoint(crate::testing::description::TAG, deposit
 });
 
 fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let address = fields.required("address", |value| value.trimmed(1..=ADDRESS_MAX));
-    let amount = fields.required("amount", Value::positive_cents);
-    let network = fields.required("network", network);
-    let asset = fields.required("asset", asset);
-    let sound = fields.finish()?;
-    let (id, network) = (call.new_id(), network.get(&sound));
-    let tx_hash = network.transaction(id.as_bytes());
-    let address = canonical(&address.get(&sound)).into_owned();
-    let incoming = Incoming {
-        id,
-        address: address.clone(),
-        amount: Usdt::from_minor(amount.get(&sound)),
-        network,
-        asset: asset.get(&sound),
-        tx_hash,
-    };
+    let incoming = read_deposit(Fields::parse(call.body)?, call.new_id())?;
+    let address = incoming.address.clone();
     let find = move |records: &dyn Records| {
         let id = records.named(Space::DepositTo, &address)?.ok_or_else(Problem::not_found)?;
-        Ok(EntityId { kind: Kind::DepositAddress, id })
+        Ok(EntityId { kind: ids::Kind::DepositAddress, id })
     };
     Ok(Plan::Found(
         Box::new(find),
         crypto::deposits::Command::Receive(Box::new(incoming)).into(),
         Shape::Deposit,
     ))
+}
+
+/// Reads the body of a deposit, which gets this id.
+fn read_deposit(mut fields: Fields<'_>, id: Id) -> Result<Incoming, Invalid> {
+    let address = kinds::trimmed(1..=ADDRESS_MAX).described(|_| schema::text().chars(1..=ADDRESS_MAX));
+    let address = fields.required("address", address);
+    let amount = fields.required("amount", cents());
+    let network = fields.required("network", network());
+    let asset = fields.required("asset", asset());
+    let sound = fields.finish()?;
+    let network = network.get(&sound);
+    Ok(Incoming {
+        id,
+        address: canonical(&address.get(&sound)).into_owned(),
+        amount: Usdt::from_minor(amount.get(&sound)),
+        network,
+        asset: asset.get(&sound),
+        tx_hash: network.transaction(id.as_bytes()),
+    })
 }
 
 /// The answer to a deposit.

@@ -1,9 +1,13 @@
 //! Sellers and their payout methods, as the description tells of them.
 
+use super::{read_method, read_registration, read_update};
+use crate::kind::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, boolean, object, text};
-use crate::openapi::values::{bank_code, external_ref, identity, items, page, phone, shown_ref, uuid};
+use crate::openapi::schema::{Schema, boolean, object};
+use crate::openapi::values::{items, page, shown_ref, uuid};
 use crate::shown::Describing;
+use domain::resources::banks::Catalogue;
+use domain::values::ids::Id;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Merchants";
@@ -19,20 +23,11 @@ pub fn chapter() -> Chapter {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
+    let banks = Catalogue::embedded();
+    let id = Id::from_bytes([0; 16]);
     vec![
-        (
-            "NewMerchant",
-            object()
-                .member("externalRef", external_ref())
-                .optional("name", text().chars(1..=120).pattern(r"\S").or_null())
-                .optional("identification", identity().or_null())
-                .optional("contactEmail", text().chars(3..=254).format("email").or_null())
-                .optional("contactPhone", phone().or_null())
-                .optional("bankCode", bank_code().or_null())
-                .optional("phone", phone().or_null())
-                .closed(),
-        ),
-        ("MerchantUpdate", object().member("isActive", boolean()).closed()),
+        ("NewMerchant", body(|fields| read_registration(fields, &banks, id))),
+        ("MerchantUpdate", body(read_update)),
         ("Merchant", merchant()),
         ("MerchantPage", page("Merchant")),
         (
@@ -42,7 +37,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("merchantId", uuid())
                 .member("externalRef", shown_ref()),
         ),
-        ("NewPayoutMethod", object().member("bankCode", bank_code()).member("phone", phone()).closed()),
+        ("NewPayoutMethod", body(|fields| read_method(fields, &banks))),
         ("PayoutMethod", method()),
         ("PayoutMethodList", items("PayoutMethod")),
         ("MerchantBalance", crate::balance::description::of_a_merchant()),

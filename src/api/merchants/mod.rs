@@ -5,11 +5,13 @@
 
 pub mod description;
 
-use crate::fields::{Bad, Fields};
+use crate::fields::{Bad, Fields, Invalid};
+use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
+use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::payouts::credit_bank;
+use crate::payouts::own_account::read_seen;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -21,11 +23,10 @@ use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Record;
+use domain::resources::banks::{BankCode, Catalogue};
 use domain::resources::merchants::{self, Merchant, PayoutMethod, Registration, Status, facet};
-use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
-use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 
 /// Characters of a name.
@@ -34,9 +35,12 @@ const NAME_MAX: usize = 120;
 const EMAIL_MAX: usize = 254;
 
 /// An e-mail address.
-pub fn email(value: Value<'_>) -> Result<String, Bad> {
-    let text = value.trimmed(3..=EMAIL_MAX)?;
-    if is_email(&text) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
+pub fn email<'a>() -> impl Kind<'a, String> {
+    let read = |value: Value<'a>| {
+        let text = value.trimmed(3..=EMAIL_MAX)?;
+        if is_email(&text) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
+    };
+    kind(read, || schema::text().chars(3..=EMAIL_MAX).format("email"))
 }
 
 /// Whether a text without white space around it can be an e-mail address.
@@ -60,39 +64,42 @@ pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
 });
 
 fn register(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
-    let name = fields.optional("name", |value| value.trimmed(1..=NAME_MAX));
-    let identification = fields.optional("identification", |value| value.text_as(IdentityDocument::parse));
-    let contact_email = fields.optional("contactEmail", email);
-    let contact_phone = fields.optional("contactPhone", |value| value.text_as(MobilePhone::parse));
-    let bank = fields.optional("bankCode", |value| credit_bank(value, call.banks));
-    let phone = fields.optional("phone", |value| value.text_as(MobilePhone::parse));
+    let id = call.new_id();
+    let registration = read_registration(Fields::parse(call.body)?, call.banks, id)?;
+    let name = registration.external_ref.as_str().to_owned();
+    let ask = merchants::Command::Register(Box::new(registration)).into();
+    Ok(Plan::Create {
+        space: Space::Merchant,
+        name,
+        id: EntityId::merchant(id),
+        ask,
+        shape: Shape::MerchantCreated,
+    })
+}
+
+/// Reads the body of a registration, which gets this id.
+fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Result<Registration, Invalid> {
+    let external_ref = fields.required("externalRef", kinds::external_ref());
+    let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
+    let identification = fields.optional("identification", kinds::identity());
+    let contact_email = fields.optional("contactEmail", email());
+    let contact_phone = fields.optional("contactPhone", kinds::phone());
+    let bank = fields.optional("bankCode", credit_bank(banks));
+    let phone = fields.optional("phone", kinds::phone());
     match (fields.has("bankCode"), fields.has("phone")) {
         (true, false) => fields.bad("phone", "is required with bankCode"),
         (false, true) => fields.bad("bankCode", "is required with phone"),
         _ => {}
     }
     let sound = fields.finish()?;
-    let id = call.new_id();
-    let external_ref = external_ref.get(&sound);
-    let reference = external_ref.as_str().to_owned();
-    let registration = Registration {
+    Ok(Registration {
         id,
-        external_ref,
+        external_ref: external_ref.get(&sound),
         name: name.get(&sound).map(std::borrow::Cow::into_owned).unwrap_or_default(),
         identification: identification.get(&sound),
         contact_email: contact_email.get(&sound),
         contact_phone: contact_phone.get(&sound),
         method: bank.get(&sound).zip(phone.get(&sound)),
-    };
-    let ask = merchants::Command::Register(Box::new(registration)).into();
-    Ok(Plan::Create {
-        space: Space::Merchant,
-        name: reference,
-        id: EntityId::merchant(id),
-        ask,
-        shape: Shape::MerchantCreated,
     })
 }
 
@@ -158,15 +165,20 @@ pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
 
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    let mut fields = Fields::parse(call.body)?;
-    fields.changes();
-    let active = fields.required("isActive", Value::boolean);
-    let sound = fields.finish()?;
+    let active = read_update(Fields::parse(call.body)?)?;
     Ok(Plan::Entity(
         EntityId::merchant(id),
-        merchants::Command::SetActive(active.get(&sound)).into(),
+        merchants::Command::SetActive(active).into(),
         Shape::MerchantUpdated,
     ))
+}
+
+/// Reads whether a merchant is to be active.
+fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
+    fields.changes();
+    let active = fields.required("isActive", kinds::boolean());
+    let sound = fields.finish()?;
+    Ok(active.get(&sound))
 }
 
 /// DELETE /v1/merchants/:id
@@ -197,15 +209,20 @@ pub const ADD_METHOD: Endpoint = endpoint(description::TAG, add_method, || {
 
 fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    let mut fields = Fields::parse(call.body)?;
-    let bank = fields.required("bankCode", |value| credit_bank(value, call.banks));
-    let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
-    let sound = fields.finish()?;
+    let (bank, phone) = read_method(Fields::parse(call.body)?, call.banks)?;
     Ok(Plan::Entity(
         EntityId::merchant(id),
-        merchants::Command::AddMethod(bank.get(&sound), phone.get(&sound)).into(),
+        merchants::Command::AddMethod(bank, phone).into(),
         Shape::NewPayoutMethod,
     ))
+}
+
+/// Reads a payout method.
+fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, MobilePhone), Invalid> {
+    let bank = fields.required("bankCode", credit_bank(banks));
+    let phone = fields.required("phone", kinds::phone());
+    let sound = fields.finish()?;
+    Ok((bank.get(&sound), phone.get(&sound)))
 }
 
 /// GET /v1/merchants/:id/payout-methods
@@ -282,11 +299,7 @@ pub const VERIFY: Endpoint = endpoint(description::TAG, verify, || {
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
-    let mut fields = Fields::parse(call.body)?;
-    let first = fields.required("amount1", Value::amount);
-    let second = fields.required("amount2", Value::amount);
-    let sound = fields.finish()?;
-    let seen = (Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound)));
+    let seen = read_seen(Fields::parse(call.body)?)?;
     Ok(Plan::Entity(
         EntityId::merchant(id),
         merchants::Command::Verify { method, seen }.into(),

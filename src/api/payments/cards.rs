@@ -2,8 +2,10 @@
 //! a page of the gateway's took from its holder (`docs/contract.md, 12.12`).
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
-use crate::fields::{Bad, Fields};
+use crate::fields::{Fields, Got, Invalid};
+use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema};
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::{DESCRIPTION_MAX, create_charge, marketplace, usd_amount};
 use crate::plan::{Call, Plan, Work};
@@ -14,7 +16,8 @@ use domain::resources::payments::Means;
 use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
 use domain::values::card::{Card, Cvv, Expiry, Number};
 use domain::values::external_ref::ExternalRef;
-use domain::values::identity::IdentityDocument;
+use domain::values::ids::Id;
+use domain::values::money::{Rate, Usd};
 use std::sync::Arc;
 
 /// Characters of the name on a card.
@@ -36,14 +39,9 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
 });
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let usd = fields.required("usdAmount", usd_amount);
-    let card = fields.required("card", |value| read_means(call, value));
-    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
-    let description = fields.optional("description", |value| value.trimmed(1..=DESCRIPTION_MAX));
-    let marketplace = marketplace(&mut fields);
-    let sound = fields.finish()?;
-    let (means, secret, token) = match card.get(&sound) {
+    let tokens = |text: &str| CardToken::read(call.card_mark, call.caller.tenant_key, text);
+    let asked = read_charge(Fields::parse(call.body)?, &tokens)?;
+    let (means, secret, token) = match asked.sent {
         Sent::Card(card) => (means(&card, call.card_mark), Secret::Card(card), None),
         Sent::Token(token) => {
             let CardToken { brand, last_four, mark, .. } = token;
@@ -52,12 +50,12 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
     };
     let new = NewCharge {
         id: call.new_id(),
-        external_ref: external_ref.get(&sound),
-        price: Price::Usd(usd.get(&sound)),
+        external_ref: asked.external_ref,
+        price: Price::Usd(asked.usd),
         rate: (call.bcv_rate)(),
         means,
-        description: description.get(&sound).map(|text| text.into_owned()),
-        marketplace: marketplace.get(&sound),
+        description: asked.description,
+        marketplace: asked.marketplace,
         secret,
         transfer: Transfer::Free,
         is_known: false,
@@ -70,24 +68,63 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
     })
 }
 
+/// A charge as its body asks for it.
+pub(super) struct Asked {
+    usd: Usd,
+    sent: Sent,
+    external_ref: ExternalRef,
+    description: Option<String>,
+    marketplace: Option<(Id, Rate)>,
+}
+
+/// Reads the body of a charge; `tokens` finds the token in a text.
+pub(super) fn read_charge(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<Asked, Invalid> {
+    let usd = fields.required("usdAmount", usd_amount());
+    let sent = fields.required("card", sent(tokens));
+    let external_ref = fields.required("externalRef", kinds::external_ref());
+    let description = fields.optional("description", kinds::trimmed(1..=DESCRIPTION_MAX));
+    let marketplace = marketplace(&mut fields);
+    let sound = fields.finish()?;
+    Ok(Asked {
+        usd: usd.get(&sound),
+        sent: sent.get(&sound),
+        external_ref: external_ref.get(&sound),
+        description: description.get(&sound).map(|text| text.into_owned()),
+        marketplace: marketplace.get(&sound),
+    })
+}
+
+/// The function that finds a card's token in a text, if it is one of the caller's.
+type Tokens<'a> = &'a dyn Fn(&str) -> Option<CardToken>;
+
 /// A card as it is sent.
-enum Sent {
+pub(super) enum Sent {
     Card(Arc<Card>),
     Token(CardToken),
 }
 
-fn read_means(call: &Call<'_>, value: Value<'_>) -> Result<Sent, Bad> {
-    let mut fields = value.object()?;
-    if !fields.has("token") {
-        return read_card(value).map(|card| Sent::Card(Arc::new(card)));
-    }
-    let read = |text: &str| {
-        CardToken::read(call.card_mark, call.caller.tenant_key, text)
-            .ok_or("is not a card token of this account in this mode")
+/// A card, or the token of one: the member `token` says which.
+fn sent<'a>(tokens: Tokens<'_>) -> impl Kind<'a, Sent> {
+    let read = move |value: Value<'a>| {
+        let fields = value.object()?;
+        Ok(match fields.has("token") {
+            false => Sent::Card(Arc::new(read_card(fields)?)),
+            true => Sent::Token(read_token(fields, tokens)?),
+        })
     };
-    let token = fields.required("token", |value| value.text_as(read));
+    kind(read, || schema::any_of([schema::named("Card"), schema::named("CardToken")]))
+}
+
+/// Reads the token of a card.
+pub(super) fn read_token(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<CardToken, Invalid> {
+    let read = |text: &str| tokens(text).ok_or("is not a card token of this account in this mode");
+    let token = kind(
+        |value: Value<'_>| value.text_as(read),
+        || schema::text().about("Of a card that a checkout page took from its holder."),
+    );
+    let token: Got<CardToken> = fields.required("token", token);
     let sound = fields.finish()?;
-    Ok(Sent::Token(token.get(&sound)))
+    Ok(token.get(&sound))
 }
 
 /// What a payment keeps of a card.
@@ -98,14 +135,13 @@ pub fn means(card: &Card, mark: Mark<'_>) -> Means {
 }
 
 /// A card. Whether it is still good is a question to the tenant's clock.
-pub fn read_card(value: Value<'_>) -> Result<Card, Bad> {
-    let mut fields = value.object()?;
-    let number = fields.required("number", |value| value.text_as(Number::parse));
-    let month = fields.required("expMonth", |value| value.integer(1..=12));
-    let year = fields.required("expYear", |value| value.integer(1970..=9999));
-    let cvv = fields.required("cvv", |value| value.text_as(Cvv::parse));
-    let holder_name = fields.required("holderName", |value| value.trimmed(1..=HOLDER_NAME_MAX));
-    let holder_id = fields.required("holderId", |value| value.text_as(IdentityDocument::parse));
+pub fn read_card(mut fields: Fields<'_>) -> Result<Card, Invalid> {
+    let number = fields.required("number", card_number());
+    let month = fields.required("expMonth", kinds::integer(1..=12));
+    let year = fields.required("expYear", kinds::integer(1970..=9999));
+    let cvv = fields.required("cvv", cvv());
+    let holder_name = fields.required("holderName", kinds::trimmed(1..=HOLDER_NAME_MAX));
+    let holder_id = fields.required("holderId", kinds::identity());
     if let (Some(number), Some(cvv)) = (number.peek(), cvv.peek())
         && !cvv.fits(number.brand())
     {
@@ -120,4 +156,15 @@ pub fn read_card(value: Value<'_>) -> Result<Card, Bad> {
         holder_name: holder_name.get(&sound).into_owned(),
         holder_id: holder_id.get(&sound),
     })
+}
+
+fn card_number<'a>() -> impl Kind<'a, Number> {
+    kind(
+        |value: Value<'a>| value.text_as(Number::parse),
+        || schema::text().pattern("^[0-9]{13,19}$").about("13 to 19 digits that pass the Luhn check."),
+    )
+}
+
+fn cvv<'a>() -> impl Kind<'a, Cvv> {
+    kind(|value: Value<'a>| value.text_as(Cvv::parse), || schema::text().pattern("^[0-9]{3,4}$"))
 }

@@ -1,8 +1,10 @@
 //! POST /v1/payments/debit/otp and /v1/payments/debit: immediate debit with a code of the payer's
 //! bank (`docs/contract.md, 5.7`).
 
-use crate::fields::{Bad, Fields, Got, Sound};
+use crate::fields::{Bad, Fields, Got, Invalid, Sound};
+use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema, values};
 use crate::payments::create_charge;
 use crate::payouts::CONCEPT_MAX;
 use crate::plan::{Call, Plan};
@@ -16,10 +18,9 @@ use domain::resources::banks::{BankCode, Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
 use domain::resources::payments::otp::{NewOtp, Otp, Status};
 use domain::resources::payments::{Debtor, Means, otp};
-use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
-use domain::values::ids::EntityId;
-use domain::values::money::Ves;
+use domain::values::ids::{EntityId, Id};
+use domain::values::money::{Rate, Ves};
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 
@@ -34,19 +35,13 @@ struct Details {
     id: Got<IdentityDocument>,
 }
 
-fn details<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> Details {
+fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Details {
+    const NO_DEBIT: &str = "must be a bank that offers immediate debit; see GET /v1/banks";
     Details {
-        bank: fields.required("banco", |value| {
-            offering(
-                value,
-                banks,
-                Service::Debit,
-                "must be a bank that offers immediate debit; see GET /v1/banks",
-            )
-        }),
-        amount: fields.required("monto", amount),
-        phone: fields.required("telefono", |value| value.text_as(MobilePhone::parse)),
-        id: fields.required("cedula", |value| value.text_as(IdentityDocument::parse)),
+        bank: fields.required("banco", offering(banks, Service::Debit, NO_DEBIT)),
+        amount: fields.required("monto", amount()),
+        phone: fields.required("telefono", kinds::phone()),
+        id: fields.required("cedula", kinds::identity()),
     }
 }
 
@@ -60,19 +55,21 @@ impl Details {
 }
 
 /// A bank code of four digits whose bank offers `service`.
-pub fn offering(
-    value: Value<'_>,
-    banks: &Catalogue,
-    service: Service,
-    otherwise: &'static str,
-) -> Result<BankCode, Bad> {
-    let bank = value.text_as(BankCode::parse)?;
-    if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
+pub fn offering<'a>(banks: &Catalogue, service: Service, otherwise: &'static str) -> impl Kind<'a, BankCode> {
+    let read = move |value: Value<'a>| {
+        let bank = value.text_as(BankCode::parse)?;
+        if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
+    };
+    kind(read, values::bank_code)
 }
 
-fn amount(value: Value<'_>) -> Result<Ves, Bad> {
-    let amount = Ves::exact(value.number()?).filter(|amount| *amount > Ves::ZERO);
-    amount.ok_or_else(|| Bad::from("must be a number from 0.01 to 999999999999.99 with at most 2 decimals"))
+fn amount<'a>() -> impl Kind<'a, Ves> {
+    let read = |value: Value<'a>| {
+        let amount = Ves::exact(value.number()?).filter(|amount| *amount > Ves::ZERO);
+        amount
+            .ok_or_else(|| Bad::from("must be a number from 0.01 to 999999999999.99 with at most 2 decimals"))
+    };
+    kind(read, || schema::number().range("0.01", "999999999999.99").about("Bolívares, at most 2 decimals."))
 }
 
 /// POST /v1/payments/debit/otp
@@ -90,16 +87,20 @@ pub const REQUEST_OTP: Endpoint = endpoint(crate::payments::description::TAG, re
 });
 
 fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let details = details(&mut fields, call.banks);
-    let sound = fields.finish()?;
-    let (debtor, amount) = details.get(&sound);
+    let (debtor, amount) = read_request(Fields::parse(call.body)?, call.banks)?;
     let id = call.new_id();
     Ok(Plan::New(
         EntityId::otp(id),
         otp::Command::Request(Box::new(NewOtp { id, debtor, amount, answer: None })).into(),
         Shape::OtpRequested,
     ))
+}
+
+/// Reads the body of a request for a code: the payer, and how much is to be paid.
+pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Debtor, Ves), Invalid> {
+    let details = details(&mut fields, banks);
+    let sound = fields.finish()?;
+    Ok(details.get(&sound))
 }
 
 /// POST /v1/payments/debit
@@ -116,19 +117,29 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
 });
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let details = details(&mut fields, call.banks);
-    let name = fields.required("nombre", |value| value.trimmed(1..=NAME_MAX));
-    let otp = fields.required("otp", |value| value.text_as(Token::parse_debit));
-    let concept = fields.required("concepto", |value| value.trimmed(1..=CONCEPT_MAX));
-    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let (id, rate) = (call.new_id(), (call.bcv_rate)());
+    Ok(create_charge(read_charge(Fields::parse(call.body)?, call.banks, id, rate)?))
+}
+
+/// Reads the body of a charge, which is made under this id at this rate.
+pub(super) fn read_charge(
+    mut fields: Fields<'_>,
+    banks: &Catalogue,
+    id: Id,
+    rate: Option<Rate>,
+) -> Result<NewCharge, Invalid> {
+    let details = details(&mut fields, banks);
+    let name = fields.required("nombre", kinds::trimmed(1..=NAME_MAX));
+    let otp = fields.required("otp", code());
+    let concept = fields.required("concepto", kinds::trimmed(1..=CONCEPT_MAX));
+    let external_ref = fields.required("externalRef", kinds::external_ref());
     let sound = fields.finish()?;
     let (debtor, amount) = details.get(&sound);
-    Ok(create_charge(NewCharge {
-        id: call.new_id(),
+    Ok(NewCharge {
+        id,
         external_ref: external_ref.get(&sound),
         price: Price::Ves(amount),
-        rate: (call.bcv_rate)(),
+        rate,
         means: Means::Debit { debtor, name: name.get(&sound).into_owned() },
         description: Some(concept.get(&sound).into_owned()),
         marketplace: None,
@@ -137,7 +148,18 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         is_known: false,
         notice_wait_ms: 0,
         checkout: None,
-    }))
+    })
+}
+
+/// The code of the payer's bank.
+fn code<'a>() -> impl Kind<'a, Token> {
+    kind(
+        |value: Value<'a>| value.text_as(Token::parse_debit),
+        || {
+            let digits = schema::text().pattern("^[0-9]{4,8}$");
+            digits.about("The code of the payer's bank, 4 to 8 digits, as a string.")
+        },
+    )
 }
 
 /// The answer to a request for a code: 202 while the bank is silent.

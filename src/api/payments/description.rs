@@ -1,13 +1,14 @@
 //! Collections in bolívares, as the description tells of them.
 
+use super::{cards, debits, read_execution, read_request, transfers};
+use crate::kind::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, any_of, boolean, integer, named, number, object, one_of, text};
-use crate::openapi::values::{
-    bank_code, bank_number, day, external_ref, figure, identity, instant, items, livemode, page, phone,
-    shown_ref, usd_price, uuid, ves,
-};
+use crate::openapi::schema::{Schema, boolean, integer, object, one_of, text};
+use crate::openapi::values::{figure, instant, items, livemode, page, shown_ref, uuid, ves};
 use crate::shown::Describing;
+use domain::resources::banks::Catalogue;
 use domain::resources::payments::{Method, Status};
+use domain::values::ids::Id;
 
 /// Refusals of what creates a payment under a reference.
 pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "charge_in_progress", "merchant_inactive"];
@@ -26,33 +27,11 @@ pub fn chapter() -> Chapter {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let debit = || {
-        object()
-            .member("banco", bank_code())
-            .member(
-                "monto",
-                number().range("0.01", "999999999999.99").about("Bolívares, at most 2 decimals."),
-            )
-            .member("telefono", phone())
-            .member("cedula", identity())
-    };
-    let percent = || {
-        number()
-            .range("0", "100")
-            .about("What you keep of the sale, in percent, at most 4 decimals; needs `merchantId`.")
-    };
+    let banks = Catalogue::embedded();
+    let id = Id::from_bytes([0; 16]);
     vec![
-        ("C2pRequest", c2p_details().closed()),
-        (
-            "C2pCharge",
-            object()
-                .member("intentId", uuid())
-                .and(c2p_details())
-                .member("token", text().pattern("^[0-9]{6,8}$").about("The payer's key, 6 to 8 digits, as a string."))
-                .optional("merchantId", uuid().or_null().about("The seller of a marketplace sale."))
-                .optional("applicationFeePercent", percent().or_null())
-                .closed(),
-        ),
+        ("C2pRequest", body(|fields| read_request(fields, &banks))),
+        ("C2pCharge", body(|fields| read_execution(fields, &banks, &|_| [0; 16]))),
         (
             "C2pIntent",
             object()
@@ -67,33 +46,10 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("livemode", livemode())
                 .example(r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","otpRequested":false,"status":"PENDING","usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"expiresAt":"2026-11-21T02:28:00.000Z","externalRef":"order-1","livemode":false}"#),
         ),
-        (
-            "CardCharge",
-            object()
-                .member("usdAmount", usd_price())
-                .member("card", any_of([named("Card"), named("CardToken")]))
-                .member("externalRef", external_ref())
-                .optional("description", text().chars(1..=255).pattern(r"\S").or_null())
-                .optional("merchantId", uuid().or_null().about("The seller of a marketplace sale."))
-                .optional("applicationFeePercent", percent().or_null())
-                .closed(),
-        ),
-        (
-            "Card",
-            object()
-                .member("number", text().pattern("^[0-9]{13,19}$").about("13 to 19 digits that pass the Luhn check."))
-                .member("expMonth", integer().range("1", "12"))
-                .member("expYear", integer().range("1970", "9999"))
-                .member("cvv", text().pattern("^[0-9]{3,4}$"))
-                .member("holderName", text().chars(1..=100).pattern(r"\S"))
-                .member("holderId", identity())
-                .closed(),
-        ),
-        (
-            "CardToken",
-            object().member("token", text().about("Of a card that a checkout page took from its holder.")).closed(),
-        ),
-        ("DebitOtpRequest", debit().closed()),
+        ("CardCharge", body(|fields| cards::read_charge(fields, &|_| None))),
+        ("Card", body(cards::read_card)),
+        ("CardToken", body(|fields| cards::read_token(fields, &|_| None))),
+        ("DebitOtpRequest", body(|fields| debits::read_request(fields, &banks))),
         (
             "DebitOtp",
             object()
@@ -104,27 +60,8 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("livemode", livemode())
                 .example(r#"{"requested":true,"operationId":"01975a2e-7c00-7000-8000-000000000001","expiresAt":"2026-11-21T02:18:00.000Z","failureCode":null,"livemode":false}"#),
         ),
-        (
-            "DebitCharge",
-            debit()
-                .member("nombre", text().chars(1..=100).pattern(r"\S"))
-                .member("otp", text().pattern("^[0-9]{4,8}$").about("The code of the payer's bank, 4 to 8 digits, as a string."))
-                .member("concepto", text().chars(1..=140).pattern(r"\S"))
-                .member("externalRef", external_ref())
-                .closed(),
-        ),
-        (
-            "PagoMovilVerification",
-            object()
-                .member("usdAmount", usd_price())
-                .member("reference", text().pattern("^[0-9]{4,20}$").about("The digits of the reference that the payer knows; leading zeros tell nothing."))
-                .member("phone", phone())
-                .member("bankCode", bank_code())
-                .member("date", day().about("The transfer's day in Caracas: not in the future, at most 30 days ago."))
-                .member("debtorId", identity())
-                .member("externalRef", external_ref())
-                .closed(),
-        ),
+        ("DebitCharge", body(|fields| debits::read_charge(fields, &banks, id, None))),
+        ("PagoMovilVerification", body(|fields| transfers::read(fields, &banks))),
         ("Payment", payment()),
         ("PaymentChargeback", payment_chargeback()),
         ("PaymentPage", page("Payment")),
@@ -143,15 +80,6 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         ("CollectionMethodList", items("CollectionMethod")),
     ]
-}
-
-fn c2p_details() -> Schema {
-    object()
-        .member("usdAmount", usd_price())
-        .member("debtorId", identity())
-        .member("debtorCellPhone", phone())
-        .member("debtorBankCode", bank_number())
-        .member("externalRef", external_ref())
 }
 
 /// A chargeback, as its payment shows it.

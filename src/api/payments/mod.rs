@@ -19,8 +19,11 @@ pub mod transfers;
 pub use list::LIST;
 pub use show::{reversal_type, show, show_entity};
 
-use crate::fields::{Bad, Fields, Got, Sound};
+use crate::fields::{Bad, Fields, Got, Invalid, Sound};
+use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema, values};
+use crate::payments::card_tokens::Mark;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -44,6 +47,7 @@ use domain::values::money::{Rate, Usd};
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 use rust_decimal::Decimal;
+use uuid::Uuid;
 
 /// Characters of a description.
 pub const DESCRIPTION_MAX: usize = 255;
@@ -57,13 +61,21 @@ struct Details {
     external_ref: Got<ExternalRef>,
 }
 
-fn details<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> Details {
+fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Details {
     Details {
-        usd: fields.required("usdAmount", usd_amount),
-        debtor: fields.required("debtorId", |value| value.text_as(IdentityDocument::parse)),
-        phone: fields.required("debtorCellPhone", |value| value.text_as(MobilePhone::parse)),
-        bank: fields.required("debtorBankCode", |value| c2p_bank(value, banks)),
-        external_ref: fields.required("externalRef", |value| value.text_as(ExternalRef::parse)),
+        usd: fields.required("usdAmount", usd_amount()),
+        debtor: fields.required("debtorId", kinds::identity()),
+        phone: fields.required("debtorCellPhone", kinds::phone()),
+        bank: fields.required("debtorBankCode", c2p_bank(banks)),
+        external_ref: fields.required("externalRef", kinds::external_ref()),
+    }
+}
+
+impl Details {
+    fn get(self, sound: &Sound) -> (Usd, Debtor, ExternalRef) {
+        let debtor =
+            Debtor { bank: self.bank.get(sound), id: self.debtor.get(sound), phone: self.phone.get(sound) };
+        (self.usd.get(sound), debtor, self.external_ref.get(sound))
     }
 }
 
@@ -71,8 +83,13 @@ fn details<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> Details {
 pub const PRICE_EXPECTED: &str = "must be from 0.01 to 100000 with at most 2 decimals";
 
 /// A price: 0.01 to 100000 with at most two decimals, as a number.
-pub fn usd_amount(value: Value<'_>) -> Result<Usd, Bad> {
-    Usd::exact(value.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED))
+pub fn usd_amount<'a>() -> impl Kind<'a, Usd> {
+    kind(
+        |value: Value<'a>| {
+            Usd::exact(value.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED))
+        },
+        values::usd_price,
+    )
 }
 
 /// The amount if it can be a price.
@@ -81,13 +98,21 @@ pub fn in_price_range(usd: Usd) -> Option<Usd> {
 }
 
 /// A bank that a payer may be charged at, by its number.
-pub fn c2p_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
-    let bank = BankCode::from_number(value.integer(1..=9999)?).map_err(Bad::from)?;
-    if banks.offers(bank, Service::C2p) {
-        Ok(bank)
-    } else {
-        Err(Bad::from("must be a bank that offers C2P; see GET /v1/banks"))
-    }
+pub fn c2p_bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
+    bank_number(banks, Service::C2p, "must be a bank that offers C2P; see GET /v1/banks")
+}
+
+/// A bank that offers `service`, by its number.
+pub fn bank_number<'a>(
+    banks: &Catalogue,
+    service: Service,
+    otherwise: &'static str,
+) -> impl Kind<'a, BankCode> {
+    let read = move |value: Value<'a>| {
+        let bank = BankCode::from_number(value.integer(1..=9999)?).map_err(Bad::from)?;
+        if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
+    };
+    kind(read, values::bank_number)
 }
 
 /// POST /v1/payments/c2p/request
@@ -102,17 +127,12 @@ pub const REQUEST_C2P: Endpoint = endpoint(description::TAG, request_c2p, || {
 });
 
 fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let details = details(&mut fields, call.banks);
-    let sound = fields.finish()?;
+    let (usd, debtor, external_ref) = read_request(Fields::parse(call.body)?, call.banks)?;
     let Some(rate) = (call.bcv_rate)() else { return Err(problem(&Refusal::RateUnavailable)) };
-    let usd = details.usd.get(&sound);
     let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
-    let bank = details.bank.get(&sound);
-    let external_ref = details.external_ref.get(&sound);
     let id = call.new_id();
     let name = external_ref.as_str().to_owned();
-    let debtor = Debtor { bank, id: details.debtor.get(&sound), phone: details.phone.get(&sound) };
+    let bank = debtor.bank;
     let new = c2p::NewIntent {
         id,
         external_ref,
@@ -132,6 +152,13 @@ fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     })
 }
 
+/// Reads the body of a request for an intent.
+fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Usd, Debtor, ExternalRef), Invalid> {
+    let details = details(&mut fields, banks);
+    let sound = fields.finish()?;
+    Ok(details.get(&sound))
+}
+
 /// POST /v1/payments/c2p
 pub const EXECUTE_C2P: Endpoint = endpoint(description::TAG, execute_c2p, || {
     summary("Charge a C2P intent")
@@ -147,32 +174,37 @@ pub const EXECUTE_C2P: Endpoint = endpoint(description::TAG, execute_c2p, || {
 });
 
 fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let intent = fields.required("intentId", Value::uuid);
-    let details = details(&mut fields, call.banks);
-    let token = fields.required("token", |value| value.text_as(Token::parse_c2p));
-    let marketplace = marketplace(&mut fields);
-    let sound = fields.finish()?;
-    let intent = Id::from(intent.get(&sound));
-    let token = token.get(&sound);
-    let token_mark = (call.mark)(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
-    let execute = c2p::Execute {
-        external_ref: details.external_ref.get(&sound),
-        usd: details.usd.get(&sound),
-        debtor: Debtor {
-            bank: details.bank.get(&sound),
-            id: details.debtor.get(&sound),
-            phone: details.phone.get(&sound),
-        },
-        token,
-        token_mark,
-        marketplace: marketplace.get(&sound),
-    };
+    let (intent, execute) = read_execution(Fields::parse(call.body)?, call.banks, call.mark)?;
     Ok(Plan::Entity(
         EntityId::payment(intent),
         payments::Command::ExecuteC2p(Box::new(execute)).into(),
         Shape::Executed,
     ))
+}
+
+/// Reads the body of a charge: the intent, and what is done to it.
+fn read_execution(
+    mut fields: Fields<'_>,
+    banks: &Catalogue,
+    mark: Mark<'_>,
+) -> Result<(Id, c2p::Execute), Invalid> {
+    let intent = fields.required("intentId", kinds::uuid());
+    let details = details(&mut fields, banks);
+    let key = c2p_token().about("The payer's key, 6 to 8 digits, as a string.");
+    let token = fields.required("token", key);
+    let marketplace = marketplace(&mut fields);
+    let sound = fields.finish()?;
+    let intent = Id::from(intent.get(&sound));
+    let token = token.get(&sound);
+    let token_mark = mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
+    let (usd, debtor, external_ref) = details.get(&sound);
+    let marketplace = marketplace.get(&sound);
+    Ok((intent, c2p::Execute { external_ref, usd, debtor, token, token_mark, marketplace }))
+}
+
+/// The payer's key.
+pub(crate) fn c2p_token<'a>() -> impl Kind<'a, Token> {
+    kind(|value: Value<'a>| value.text_as(Token::parse_c2p), || schema::text().pattern("^[0-9]{6,8}$"))
 }
 
 /// A charge without an intent, under its reference.
@@ -189,7 +221,7 @@ pub fn create_charge(new: NewCharge) -> Plan {
 
 /// The seller and the commission of a marketplace sale, as they are read.
 pub struct GotMarketplace {
-    merchant: Got<Option<uuid::Uuid>>,
+    merchant: Got<Option<Uuid>>,
     percent: Got<Option<Rate>>,
 }
 
@@ -202,9 +234,21 @@ impl GotMarketplace {
 }
 
 /// The seller of a marketplace sale, and the tenant's commission.
-pub fn marketplace(fields: &mut Fields<'_>) -> GotMarketplace {
-    let merchant = fields.optional("merchantId", Value::uuid);
-    let percent = fields.optional("applicationFeePercent", commission_percent);
+fn marketplace(fields: &mut Fields<'_>) -> GotMarketplace {
+    let merchant = kinds::uuid().about("The seller of a marketplace sale.");
+    let percent = commission_percent()
+        .about("What you keep of the sale, in percent, at most 4 decimals; needs `merchantId`.");
+    marketplace_of(fields, merchant, percent)
+}
+
+/// The seller and the commission, each of a kind that a body describes in its own words.
+pub fn marketplace_of<'a>(
+    fields: &mut Fields<'a>,
+    merchant: impl Kind<'a, Uuid>,
+    percent: impl Kind<'a, Rate>,
+) -> GotMarketplace {
+    let merchant = fields.optional("merchantId", merchant);
+    let percent = fields.optional("applicationFeePercent", percent);
     if percent.peek_some().is_some() && merchant.peek().is_some_and(Option::is_none) {
         fields.bad("applicationFeePercent", "needs a merchantId");
     }
@@ -212,10 +256,13 @@ pub fn marketplace(fields: &mut Fields<'_>) -> GotMarketplace {
 }
 
 /// The tenant's commission on a marketplace sale: 0 to 100 percent, up to four decimals.
-pub fn commission_percent(value: Value<'_>) -> Result<Rate, Bad> {
-    let percent = value.number()?.normalize();
-    let fits = percent >= Decimal::ZERO && percent <= Decimal::ONE_HUNDRED && percent.scale() <= 4;
-    if fits { Ok(Rate(percent)) } else { Err(Bad::from("must be from 0 to 100 with at most 4 decimals")) }
+pub fn commission_percent<'a>() -> impl Kind<'a, Rate> {
+    let read = |value: Value<'a>| {
+        let percent = value.number()?.normalize();
+        let fits = percent >= Decimal::ZERO && percent <= Decimal::ONE_HUNDRED && percent.scale() <= 4;
+        if fits { Ok(Rate(percent)) } else { Err(Bad::from("must be from 0 to 100 with at most 4 decimals")) }
+    };
+    kind(read, || schema::number().range("0", "100"))
 }
 
 /// POST /v1/payments/:id/reverse

@@ -1,21 +1,21 @@
 //! POST /v1/payments/pago-movil/verify: looks for a transfer that the payer made, and lets it pay
 //! once (`docs/contract.md, 5.8`).
 
-use crate::fields::{Bad, Fields};
+use crate::fields::{Fields, Invalid};
+use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema};
 use crate::payments::debits::offering;
 use crate::payments::usd_amount;
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
-use domain::resources::banks::Service;
+use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
 use domain::resources::payments::{Debtor, Means};
-use domain::values::date::Date;
 use domain::values::external_ref::ExternalRef;
-use domain::values::identity::IdentityDocument;
-use domain::values::phone::MobilePhone;
+use domain::values::money::Usd;
 
 /// POST /v1/payments/pago-movil/verify
 pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify, || {
@@ -31,33 +31,15 @@ pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify,
 });
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let usd = fields.required("usdAmount", usd_amount);
-    let reference = fields.required("reference", read_reference);
-    let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
-    let bank = fields.required("bankCode", |value| {
-        offering(
-            value,
-            call.banks,
-            Service::PagoMovil,
-            "must be a bank that offers Pago Móvil; see GET /v1/banks",
-        )
-    });
-    let date = fields.required("date", |value| value.text_as(Date::parse));
-    let id = fields.required("debtorId", |value| value.text_as(IdentityDocument::parse));
-    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
-    let sound = fields.finish()?;
-    let debtor = Debtor { bank: bank.get(&sound), id: id.get(&sound), phone: phone.get(&sound) };
-    let (date, reference) = (date.get(&sound), reference.get(&sound));
-    let external_ref = external_ref.get(&sound);
-    let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), (call.bcv_rate)());
+    let Asked { usd, means, external_ref } = read(Fields::parse(call.body)?, call.banks)?;
+    let (id, price, rate) = (call.new_id(), Price::Usd(usd), (call.bcv_rate)());
     let notice_wait_ms = if call.caller.livemode() { call.notice_wait_ms } else { 0 };
     Ok(Plan::Work(Work::ChargeTransfer(Box::new(NewCharge {
         id,
         external_ref,
         price,
         rate,
-        means: Means::Transfer { debtor, date, reference },
+        means,
         description: None,
         marketplace: None,
         secret: Secret::None,
@@ -68,8 +50,41 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     }))))
 }
 
+/// A verification as its body asks for it.
+pub(super) struct Asked {
+    usd: Usd,
+    means: Means,
+    external_ref: ExternalRef,
+}
+
+/// Reads the body of a verification.
+pub(super) fn read(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Asked, Invalid> {
+    const NO_PAGO_MOVIL: &str = "must be a bank that offers Pago Móvil; see GET /v1/banks";
+    let usd = fields.required("usdAmount", usd_amount());
+    let reference = fields.required("reference", reference());
+    let phone = fields.required("phone", kinds::phone());
+    let bank = fields.required("bankCode", offering(banks, Service::PagoMovil, NO_PAGO_MOVIL));
+    let day = kinds::day().about("The transfer's day in Caracas: not in the future, at most 30 days ago.");
+    let date = fields.required("date", day);
+    let id = fields.required("debtorId", kinds::identity());
+    let external_ref = fields.required("externalRef", kinds::external_ref());
+    let sound = fields.finish()?;
+    let debtor = Debtor { bank: bank.get(&sound), id: id.get(&sound), phone: phone.get(&sound) };
+    Ok(Asked {
+        usd: usd.get(&sound),
+        means: Means::Transfer { debtor, date: date.get(&sound), reference: reference.get(&sound) },
+        external_ref: external_ref.get(&sound),
+    })
+}
+
 /// The last digits of a reference, as the payer typed them: 4 to 20. Zeros at their beginning may stand in
 /// the middle of the bank's reference, so they are kept.
-fn read_reference(value: Value<'_>) -> Result<String, Bad> {
-    Ok(value.digits(4..=20)?.into_owned())
+fn reference<'a>() -> impl Kind<'a, String> {
+    kind(
+        |value: Value<'a>| Ok(value.digits(4..=20)?.into_owned()),
+        || {
+            let digits = schema::text().pattern("^[0-9]{4,20}$");
+            digits.about("The digits of the reference that the payer knows; leading zeros tell nothing.")
+        },
+    )
 }

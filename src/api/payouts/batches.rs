@@ -1,8 +1,10 @@
 //! Batches of payouts, of credits to phones, of credits to accounts: reading them item by item, and
 //! showing the outcome of each (`docs/contract.md, 7.9, 7.10`).
 
-use crate::fields::{Bad, Fields};
+use crate::fields::{Bad, Fields, Invalid};
+use crate::kind::kind;
 use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema};
 use crate::payouts::{self, Form, read_new};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
@@ -37,7 +39,7 @@ pub const CREATE: Endpoint = endpoint(payouts::description::TAG, create, || {
 });
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    read(call, Form::Merchant { alone: false })
+    plan(call, Form::Merchant { alone: false })
 }
 
 /// POST /v1/payments/credit/disburse
@@ -48,7 +50,7 @@ pub const DISBURSE: Endpoint = endpoint(payouts::description::TAG, disburse, || 
 });
 
 fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
-    read(call, Form::Credit)
+    plan(call, Form::Credit)
 }
 
 /// POST /v1/payments/payouts
@@ -59,7 +61,7 @@ pub const PAY_ACCOUNTS: Endpoint = endpoint(payouts::description::TAG, pay_accou
 });
 
 fn pay_accounts(call: &Call<'_>) -> Result<Plan, Problem> {
-    read(call, Form::Account)
+    plan(call, Form::Account)
 }
 
 /// GET /v1/payouts/batch/:batchId
@@ -73,27 +75,31 @@ fn show_one(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Work(Work::ReadBatch(id)))
 }
 
-fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
-    let mut read = Vec::new();
-    let items = fields.required("items", |value| {
-        value.list(1..=ITEMS_MAX, |item| {
-            read.push(read_item(item, form, call.new_id(), call.banks));
-            Ok(())
-        })
-    });
-    let sound = fields.finish()?;
-    items.get(&sound);
+fn plan(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
+    let item = |value: Value<'_>| read_item(value, form, call.new_id(), call.banks);
+    let (external_ref, items) = read(Fields::parse(call.body)?, form, item)?;
     let batch = NewBatch {
         id: call.new_id(),
-        external_ref: external_ref.get(&sound),
-        mark: mark(&read, call.mark, |_, new| canonical(new, method_of(new))),
-        items: read,
+        external_ref,
+        mark: mark(&items, call.mark, |_, new| canonical(new, method_of(new))),
+        items,
         known: HashMap::new(),
         explain,
     };
     Ok(Plan::Work(Work::Batch(Box::new(batch))))
+}
+
+/// Reads a batch: its reference, and what `item` makes of each payout.
+pub(super) fn read<'a, T>(
+    mut fields: Fields<'a>,
+    form: Form,
+    item: impl Fn(Value<'a>) -> T,
+) -> Result<(ExternalRef, Vec<T>), Invalid> {
+    let external_ref = fields.required("externalRef", kinds::external_ref());
+    let item = kind(|value: Value<'a>| Ok(item(value)), || schema::named(form.schema()));
+    let items = fields.required("items", kinds::list(1..=ITEMS_MAX, item));
+    let sound = fields.finish()?;
+    Ok((external_ref.get(&sound), items.get(&sound)))
 }
 
 /// The keyed hash of items; `sound` gives the bytes of those that can be read, by their places.
@@ -196,7 +202,7 @@ fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
 /// The reference of an item that cannot be read as a whole.
 fn reference_of(value: Value<'_>) -> Option<String> {
     let mut fields = value.object().ok()?;
-    let reference = fields.optional("externalRef", Value::string);
+    let reference = fields.optional("externalRef", kinds::text());
     reference.peek_some().map(|text| text.trim().chars().take(CHARACTERS_MAX).collect())
 }
 

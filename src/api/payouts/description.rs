@@ -1,12 +1,14 @@
 //! Payouts in bolívares, as the description tells of them.
 
+use super::{Form, batches, own_account, read_new};
+use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
-use crate::openapi::schema::{Schema, any_of, boolean, integer, list, named, object, one_of, text};
-use crate::openapi::values::{
-    amount, bank_code, external_ref, identity, livemode, page, phone, positive_amount, shown_ref, uuid,
-};
+use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
+use crate::openapi::values::{livemode, page, shown_ref, uuid};
 use crate::shown::Describing;
+use domain::resources::banks::Catalogue;
+use domain::values::ids::Id;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Payouts";
@@ -51,50 +53,23 @@ pub(crate) fn started(action: &'static str) -> Schema {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let concept = || text().chars(1..=140).pattern(r"\S").about("What the receiver reads.");
-    let asked = || {
-        object()
-            .member("monto", positive_amount())
-            .member("concepto", concept())
-            .member("externalRef", external_ref())
+    let banks = Catalogue::embedded();
+    let of = |form: Form| {
+        let id = Id::from_bytes([0; 16]);
+        (form.schema(), body(|fields| read_new(fields, form, id, &banks)))
     };
-    let merchant = || {
-        object()
-            .member("merchantId", uuid())
-            .optional("payoutMethodId", uuid().or_null().about("The default method if missing."))
-            .and(asked())
-    };
-    let phone_credit = || {
-        object()
-            .member("banco", bank_code())
-            .member("telefono", phone())
-            .member("cedula", identity())
-            .and(asked())
-    };
-    let account_credit = || {
-        let account = text().pattern("^[0-9]{20}$").about("20 digits with both check digits right.");
-        object()
-            .member("cuenta", account)
-            .member("cedula", identity())
-            .member("nombre", text().chars(1..=120).pattern(r"\S"))
-            .and(asked())
-    };
-    let batch_of = |item: &'static str| {
-        object()
-            .member("externalRef", external_ref())
-            .member("items", list(named(item)).count(1..=1000))
-            .closed()
-    };
+    let batch_of = |form: Form| body(|fields| batches::read(fields, form, drop));
+    let (merchant, item) = (Form::Merchant { alone: true }, Form::Merchant { alone: false });
     vec![
-        ("MerchantPayout", merchant().optional("fromMerchantBalance", boolean().or_null().default("false").about("Whether the seller's own balance pays.")).closed()),
-        ("MerchantPayoutItem", merchant().closed()),
-        ("MerchantPayoutBatch", batch_of("MerchantPayoutItem")),
-        ("InstantPayout", asked().closed()),
-        ("PhoneCredit", phone_credit().closed()),
-        ("PhoneCreditBatch", batch_of("PhoneCredit")),
-        ("AccountCredit", account_credit().closed()),
-        ("AccountCreditBatch", batch_of("AccountCredit")),
-        ("Change", phone_credit().optional("paymentId", uuid().or_null().about("The payment that it is the change of.")).closed()),
+        of(merchant),
+        of(item),
+        ("MerchantPayoutBatch", batch_of(item)),
+        of(Form::Own),
+        of(Form::Credit),
+        ("PhoneCreditBatch", batch_of(Form::Credit)),
+        of(Form::Account),
+        ("AccountCreditBatch", batch_of(Form::Account)),
+        of(Form::Change),
         ("Payout", payout()),
         (
             "RefusedItem",
@@ -110,12 +85,12 @@ fn schemas() -> Vec<(&'static str, Schema)> {
             object().member("batchId", uuid()).member("externalRef", shown_ref()).member("items", list(any_of([named("Payout"), named("RefusedItem")]))).member("livemode", livemode()),
         ),
         ("PayoutPage", page("Payout")),
-        ("NewPayoutAccount", object().member("bankCode", bank_code()).member("phone", phone()).member("identification", identity()).closed()),
+        ("NewPayoutAccount", body(|fields| own_account::read_phone(fields, &banks))),
         (
             "PayoutAccount",
-            super::own_account::members(Describing::object()).schema().example(r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567","identification":"J123456789","status":"verified","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z","verifiedAt":"2026-11-21T02:15:00.000Z"}"#),
+            own_account::members(Describing::object()).schema().example(r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567","identification":"J123456789","status":"verified","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z","verifiedAt":"2026-11-21T02:15:00.000Z"}"#),
         ),
-        ("SeenAmounts", object().member("amount1", amount()).member("amount2", amount()).closed()),
+        ("SeenAmounts", body(own_account::read_seen)),
     ]
 }
 

@@ -10,9 +10,10 @@ pub mod own_account;
 
 pub use list::LIST;
 
-use crate::fields::{Bad, Fields, Invalid, Sound};
+use crate::fields::{Bad, Fields, Got, Invalid, Sound};
+use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
+use crate::openapi::{kinds, schema, values};
 use crate::plan::{Call, Condition, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -29,10 +30,9 @@ use domain::resources::payouts::{
 use domain::trace::shown;
 use domain::values::account::AccountNumber;
 use domain::values::external_ref::ExternalRef;
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
+use std::borrow::Cow;
 
 /// Characters of a description.
 pub const CONCEPT_MAX: usize = 140;
@@ -61,18 +61,34 @@ pub enum Form {
     Own,
 }
 
+impl Form {
+    /// The name of its schema.
+    pub(crate) const fn schema(self) -> &'static str {
+        match self {
+            Form::Merchant { alone: true } => "MerchantPayout",
+            Form::Merchant { alone: false } => "MerchantPayoutItem",
+            Form::Credit => "PhoneCredit",
+            Form::Change => "Change",
+            Form::Account => "AccountCredit",
+            Form::Own => "InstantPayout",
+        }
+    }
+}
+
 /// Reads the body of a payout.
 pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -> Result<NewPayout, Invalid> {
-    let (receiver, sound): (Receiver, Sound);
-    let amount = fields.required("monto", Value::positive_amount);
-    let concept = fields.required("concepto", |value| value.trimmed(1..=CONCEPT_MAX));
-    let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
+    let (receiver, asked, sound): (Receiver, GotAsked<'_>, Sound);
     match form {
         Form::Merchant { alone } => {
-            let merchant = fields.required("merchantId", Value::uuid);
-            let method = fields.optional("payoutMethodId", Value::uuid);
-            let from_balance =
-                if alone { Some(fields.optional("fromMerchantBalance", Value::boolean)) } else { None };
+            let merchant = fields.required("merchantId", kinds::uuid());
+            let method = kinds::uuid().about("The default method if missing.");
+            let method = fields.optional("payoutMethodId", method);
+            asked = GotAsked::read(&mut fields);
+            let from_balance = alone.then(|| {
+                let whether =
+                    kinds::boolean().default("false").about("Whether the seller's own balance pays.");
+                fields.optional("fromMerchantBalance", whether)
+            });
             sound = fields.finish()?;
             receiver = Receiver::Merchant {
                 merchant: merchant.get(&sound).into(),
@@ -81,15 +97,19 @@ pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -
             };
         }
         Form::Own => {
+            asked = GotAsked::read(&mut fields);
             sound = fields.finish()?;
             receiver = Receiver::Own;
         }
         Form::Credit | Form::Change => {
-            let bank = fields.required("banco", |value| credit_bank(value, banks));
-            let phone = fields.required("telefono", |value| value.text_as(MobilePhone::parse));
-            let identity = fields.required("cedula", |value| value.text_as(IdentityDocument::parse));
-            let payment =
-                if form == Form::Change { Some(fields.optional("paymentId", Value::uuid)) } else { None };
+            let bank = fields.required("banco", credit_bank(banks));
+            let phone = fields.required("telefono", kinds::phone());
+            let identity = fields.required("cedula", kinds::identity());
+            asked = GotAsked::read(&mut fields);
+            let payment = (form == Form::Change).then(|| {
+                let payment = kinds::uuid().about("The payment that it is the change of.");
+                fields.optional("paymentId", payment)
+            });
             sound = fields.finish()?;
             let to = PhoneHolder {
                 bank: bank.get(&sound),
@@ -102,11 +122,10 @@ pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -
             };
         }
         Form::Account => {
-            let account = fields.required("cuenta", |value| {
-                value.text_as(|text| AccountNumber::parse(text, |bank| banks.knows(bank)))
-            });
-            let identity = fields.required("cedula", |value| value.text_as(IdentityDocument::parse));
-            let name = fields.required("nombre", |value| value.trimmed(1..=HOLDER_MAX));
+            let account = fields.required("cuenta", account(banks));
+            let identity = fields.required("cedula", kinds::identity());
+            let name = fields.required("nombre", kinds::trimmed(1..=HOLDER_MAX));
+            asked = GotAsked::read(&mut fields);
             sound = fields.finish()?;
             receiver = Receiver::Account {
                 account: account.get(&sound),
@@ -115,18 +134,52 @@ pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -
             };
         }
     }
-    let (amount, concept) = (Ves::from_minor(amount.get(&sound)), concept.get(&sound).into_owned());
-    Ok(NewPayout { id, external_ref: external_ref.get(&sound), receiver, amount, concept })
+    Ok(asked.get(&sound, id, receiver))
+}
+
+/// The members that the bodies of all payouts have, as they are read.
+struct GotAsked<'a> {
+    amount: Got<i64>,
+    concept: Got<Cow<'a, str>>,
+    external_ref: Got<ExternalRef>,
+}
+
+impl<'a> GotAsked<'a> {
+    fn read(fields: &mut Fields<'a>) -> GotAsked<'a> {
+        let concept = kinds::trimmed(1..=CONCEPT_MAX).about("What the receiver reads.");
+        GotAsked {
+            amount: fields.required("monto", kinds::positive_amount()),
+            concept: fields.required("concepto", concept),
+            external_ref: fields.required("externalRef", kinds::external_ref()),
+        }
+    }
+
+    fn get(self, sound: &Sound, id: Id, receiver: Receiver) -> NewPayout {
+        let (amount, concept) =
+            (Ves::from_minor(self.amount.get(sound)), self.concept.get(sound).into_owned());
+        NewPayout { id, external_ref: self.external_ref.get(sound), receiver, amount, concept }
+    }
 }
 
 /// A bank that takes credits by phone.
-pub fn credit_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
-    let bank: BankCode = value.text_as(BankCode::parse)?;
-    if banks.offers(bank, Service::Credit) {
-        Ok(bank)
-    } else {
-        Err(Bad::from("must be a bank that takes credits; see GET /v1/banks"))
-    }
+pub fn credit_bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
+    let read = move |value: Value<'a>| {
+        let bank: BankCode = value.text_as(BankCode::parse)?;
+        if banks.offers(bank, Service::Credit) {
+            Ok(bank)
+        } else {
+            Err(Bad::from("must be a bank that takes credits; see GET /v1/banks"))
+        }
+    };
+    kind(read, values::bank_code)
+}
+
+/// An account at a bank that is known.
+fn account<'a>(banks: &Catalogue) -> impl Kind<'a, AccountNumber> {
+    kind(
+        move |value: Value<'a>| value.text_as(|text| AccountNumber::parse(text, |bank| banks.knows(bank))),
+        || schema::text().pattern("^[0-9]{20}$").about("20 digits with both check digits right."),
+    )
 }
 
 fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {

@@ -1,25 +1,23 @@
 //! The tenant's own payout account: setting, proving and showing it, and paying to it
 //! (`docs/contract.md, 7.11`). It is the tenant's own and shown unmasked.
 
-use crate::fields::Fields;
+use crate::fields::{Fields, Invalid};
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
+use crate::openapi::{kinds, schema, values};
 use crate::payouts::credit_bank;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
-use crate::value::Value;
 use crate::writer::Object;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
+use domain::resources::banks::Catalogue;
 use domain::resources::own_account::{self, OwnAccount, OwnPhone};
 use domain::resources::verification::{MethodStatus, TRIES};
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::EntityId;
 use domain::values::money::Ves;
-use domain::values::phone::MobilePhone;
 
 /// PUT /v1/payouts/account
 pub const SET: Endpoint = endpoint(crate::payouts::description::TAG, set, || {
@@ -35,17 +33,21 @@ pub const SET: Endpoint = endpoint(crate::payouts::description::TAG, set, || {
 });
 
 fn set(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let bank = fields.required("bankCode", |value| credit_bank(value, call.banks));
-    let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
-    let identification = fields.required("identification", |value| value.text_as(IdentityDocument::parse));
+    let held = read_phone(Fields::parse(call.body)?, call.banks)?;
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Set(held).into(), Shape::OwnAccount))
+}
+
+/// Reads the account by phone.
+pub(super) fn read_phone(mut fields: Fields<'_>, banks: &Catalogue) -> Result<OwnPhone, Invalid> {
+    let bank = fields.required("bankCode", credit_bank(banks));
+    let phone = fields.required("phone", kinds::phone());
+    let identification = fields.required("identification", kinds::identity());
     let sound = fields.finish()?;
-    let held = OwnPhone {
+    Ok(OwnPhone {
         bank: bank.get(&sound),
         phone: phone.get(&sound),
         identification: identification.get(&sound),
-    };
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Set(held).into(), Shape::OwnAccount))
+    })
 }
 
 /// GET /v1/payouts/account
@@ -95,12 +97,16 @@ pub const VERIFY: Endpoint = endpoint(crate::payouts::description::TAG, verify, 
 });
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let first = fields.required("amount1", Value::amount);
-    let second = fields.required("amount2", Value::amount);
-    let sound = fields.finish()?;
-    let seen = (Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound)));
+    let seen = read_seen(Fields::parse(call.body)?)?;
     Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Verify(seen).into(), Shape::OwnAccount))
+}
+
+/// Reads the amounts of two micro-deposits, as the holder of the account saw them.
+pub fn read_seen(mut fields: Fields<'_>) -> Result<(Ves, Ves), Invalid> {
+    let first = fields.required("amount1", kinds::amount());
+    let second = fields.required("amount2", kinds::amount());
+    let sound = fields.finish()?;
+    Ok((Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound))))
 }
 
 /// The account after a change: 201 when it is the first.

@@ -1,18 +1,19 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
+use super::address;
 use crate::entities::OfKind;
-use crate::fields::{Bad, Fields};
+use crate::fields::{Fields, Got, Invalid};
+use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
+use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
-use crate::payments::marketplace;
+use crate::payments::{commission_percent, marketplace_of};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
-use crate::web_address::clearable;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Entity;
@@ -25,8 +26,13 @@ use domain::values::ids::{EntityId, Id};
 /// Slugs that are tried when the one made from the name is taken.
 const SUFFIXED: usize = 3;
 
-fn quantity(value: Value<'_>) -> Result<u16, Bad> {
-    value.integer(1..=i64::from(QUANTITY_MAX)).map(|quantity| u16::try_from(quantity).unwrap_or(QUANTITY_MAX))
+/// The number of pieces that are bought at once.
+pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
+    let read = |value: Value<'a>| {
+        let quantity = value.integer(1..=i64::from(QUANTITY_MAX))?;
+        Ok(u16::try_from(quantity).unwrap_or(QUANTITY_MAX))
+    };
+    kind(read, || schema::integer().range("1", &QUANTITY_MAX.to_string()))
 }
 
 /// POST /v1/products/:id/links
@@ -40,13 +46,22 @@ pub const CREATE: Endpoint = endpoint(crate::products::description::TAG, create,
 });
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, livemode) = (call.id("id")?, call.caller.livemode());
-    let mut fields = Fields::parse_optional(call.body)?;
-    let given = fields.optional("slug", |value| value.text_as(slug::parse));
-    let allow_quantity = fields.optional("allowQuantity", Value::boolean);
-    let max_quantity = fields.optional("maxQuantity", quantity);
-    let redirect_url = fields.optional("redirectUrl", |value| clearable(value, livemode));
-    let sale = marketplace(&mut fields);
+    let id = call.id("id")?;
+    let (given, link) = read_new(Fields::parse_optional(call.body)?, call.caller.livemode())?;
+    let fresh = (0..SUFFIXED).map(|_| call.new_id()).collect();
+    let product = EntityId::product(id);
+    Ok(Plan::Work(Work::AddLink { product, given, fresh, link: Box::new(link) }))
+}
+
+/// Reads the body of a new link: the slug that is wished for, and the link without one.
+pub(super) fn read_new(mut fields: Fields<'_>, livemode: bool) -> Result<(Option<String>, NewLink), Invalid> {
+    let wished =
+        kind(|value: Value<'_>| value.text_as(slug::parse), || schema::text().pattern("^[a-z0-9-]{3,64}$"));
+    let given: Got<Option<String>> = fields.optional("slug", wished);
+    let allow_quantity = fields.optional("allowQuantity", kinds::boolean().default("false"));
+    let max_quantity = fields.optional("maxQuantity", quantity());
+    let redirect_url = fields.optional("redirectUrl", address(livemode));
+    let sale = marketplace_of(&mut fields, kinds::uuid(), commission_percent());
     let sound = fields.finish()?;
     let link = NewLink {
         slug: None,
@@ -55,13 +70,7 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         redirect_url: redirect_url.get(&sound).flatten(),
         marketplace: sale.get(&sound),
     };
-    let fresh = (0..SUFFIXED).map(|_| call.new_id()).collect();
-    Ok(Plan::Work(Work::AddLink {
-        product: EntityId::product(id),
-        given: given.get(&sound),
-        fresh,
-        link: Box::new(link),
-    }))
+    Ok((given.get(&sound), link))
 }
 
 /// The slugs to try for a link of this product, in order: the given one alone, or the one made from
@@ -109,26 +118,30 @@ pub const UPDATE: Endpoint = endpoint(crate::products::description::TAG, update,
 });
 
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, livemode) = (link_id(call)?, call.caller.livemode());
-    let mut fields = Fields::parse(call.body)?;
-    fields.changes();
-    let status = fields
-        .optional("status", |value| value.one_of(&LinkStatus::ALL.map(|status| (status.name(), status))));
-    let allow_quantity = fields.optional("allowQuantity", Value::boolean);
-    let max_quantity = fields.optional("maxQuantity", quantity);
-    let redirect_url = fields.optional("redirectUrl", |value| clearable(value, livemode));
-    let sound = fields.finish()?;
-    let change = LinkChange {
-        status: status.get(&sound),
-        allow_quantity: allow_quantity.get(&sound),
-        max_quantity: max_quantity.get(&sound),
-        redirect_url: redirect_url.get(&sound),
-    };
+    let id = link_id(call)?;
+    let change = read_change(Fields::parse(call.body)?, call.caller.livemode())?;
     Ok(Plan::Entity(
         product_of(id),
         products::Command::ChangeLink(id, Box::new(change)).into(),
         Shape::Link(id),
     ))
+}
+
+/// Reads a change of a link.
+pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<LinkChange, Invalid> {
+    fields.changes();
+    let statuses = LinkStatus::ALL.map(|status| (status.name(), status));
+    let status = fields.optional("status", kinds::one_of(statuses));
+    let allow_quantity = fields.optional("allowQuantity", kinds::boolean());
+    let max_quantity = fields.optional("maxQuantity", quantity());
+    let redirect_url = fields.optional("redirectUrl", address(livemode));
+    let sound = fields.finish()?;
+    Ok(LinkChange {
+        status: status.get(&sound),
+        allow_quantity: allow_quantity.get(&sound),
+        max_quantity: max_quantity.get(&sound),
+        redirect_url: redirect_url.get(&sound),
+    })
 }
 
 /// DELETE /v1/payment-links/:id

@@ -6,9 +6,10 @@
 pub mod description;
 pub mod links;
 
-use crate::fields::{Bad, Fields};
+use crate::fields::{Bad, Fields, Invalid};
+use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
+use crate::openapi::{kinds, schema, values};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -31,12 +32,16 @@ const NAME_MAX: usize = 120;
 /// Characters of a description.
 const DESCRIPTION_MAX: usize = 1000;
 
-fn name(value: Value<'_>) -> Result<String, Bad> {
-    value.trimmed(1..=NAME_MAX).map(std::borrow::Cow::into_owned)
+/// A price as a string.
+fn price<'a>() -> impl Kind<'a, Usd> {
+    kind(read_price, || {
+        let decimal = schema::text().pattern(r"^(0|[1-9][0-9]{0,5})(\.[0-9]{1,2})?$");
+        decimal.about("US dollars from \"0.01\" to \"100000.00\".")
+    })
 }
 
-/// A price as a string: `10`, `10.5` and `10.50` are the same.
-fn price(value: Value<'_>) -> Result<Usd, Bad> {
+/// Reads a price: `10`, `10.5` and `10.50` are the same.
+fn read_price(value: Value<'_>) -> Result<Usd, Bad> {
     const WANTED: &str = "must be a string from \"0.01\" to \"100000.00\" with at most 2 decimals";
     let text = value.string().map_err(|_| WANTED)?;
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));
@@ -51,9 +56,17 @@ fn price(value: Value<'_>) -> Result<Usd, Bad> {
 }
 
 /// A text for buyers; an empty one clears.
-fn description(value: Value<'_>) -> Result<Option<String>, Bad> {
-    let text = value.trimmed(0..=DESCRIPTION_MAX)?;
-    Ok((!text.is_empty()).then(|| text.into_owned()))
+fn text_for_buyers<'a>() -> impl Kind<'a, Option<String>> {
+    let read = |value: Value<'a>| {
+        let text = value.trimmed(0..=DESCRIPTION_MAX)?;
+        Ok((!text.is_empty()).then(|| text.into_owned()))
+    };
+    kind(read, || schema::text().chars(0..=DESCRIPTION_MAX))
+}
+
+/// The address of a picture or a page; an empty one clears.
+fn address<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
+    clearable(livemode).about("https; http to loopback in test mode. Empty clears it.")
 }
 
 /// POST /v1/products
@@ -65,28 +78,31 @@ pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
 });
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    let livemode = call.caller.livemode();
-    let mut fields = Fields::parse(call.body)?;
-    let name = fields.required("name", name);
-    let price = fields.required("priceUsd", price);
-    let description = fields.optional("description", description);
-    let image_url = fields.optional("imageUrl", |value| clearable(value, livemode));
-    let active = fields.optional("active", Value::boolean);
-    let sound = fields.finish()?;
     let id = call.new_id();
-    let new = NewProduct {
-        id,
-        name: name.get(&sound),
-        price: price.get(&sound),
-        description: description.get(&sound).flatten(),
-        image_url: image_url.get(&sound).flatten(),
-        active: active.get(&sound).unwrap_or(true),
-    };
+    let new = read_new(Fields::parse(call.body)?, call.caller.livemode(), id)?;
     Ok(Plan::New(
         EntityId::product(id),
         products::Command::Create(Box::new(new)).into(),
         Shape::ProductCreated,
     ))
+}
+
+/// Reads the body of a new product, which gets this id.
+fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct, Invalid> {
+    let name = fields.required("name", kinds::trimmed(1..=NAME_MAX));
+    let price = fields.required("priceUsd", price());
+    let description = fields.optional("description", text_for_buyers());
+    let image_url = fields.optional("imageUrl", address(livemode));
+    let active = fields.optional("active", kinds::boolean().default("true"));
+    let sound = fields.finish()?;
+    Ok(NewProduct {
+        id,
+        name: name.get(&sound).into_owned(),
+        price: price.get(&sound),
+        description: description.get(&sound).flatten(),
+        image_url: image_url.get(&sound).flatten(),
+        active: active.get(&sound).unwrap_or(true),
+    })
 }
 
 /// GET /v1/products
@@ -133,27 +149,31 @@ pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
 });
 
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, livemode) = (call.id("id")?, call.caller.livemode());
-    let mut fields = Fields::parse(call.body)?;
-    fields.changes();
-    let name = fields.optional("name", name);
-    let price = fields.optional("priceUsd", price);
-    let description = fields.optional("description", description);
-    let image_url = fields.optional("imageUrl", |value| clearable(value, livemode));
-    let active = fields.optional("active", Value::boolean);
-    let sound = fields.finish()?;
-    let change = ProductChange {
-        name: name.get(&sound),
-        price: price.get(&sound),
-        description: description.get(&sound),
-        image_url: image_url.get(&sound),
-        active: active.get(&sound),
-    };
+    let id = call.id("id")?;
+    let change = read_change(Fields::parse(call.body)?, call.caller.livemode())?;
     Ok(Plan::Entity(
         EntityId::product(id),
         products::Command::Change(Box::new(change)).into(),
         Shape::Product,
     ))
+}
+
+/// Reads a change of a product.
+fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, Invalid> {
+    fields.changes();
+    let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
+    let price = fields.optional("priceUsd", price());
+    let description = fields.optional("description", text_for_buyers());
+    let image_url = fields.optional("imageUrl", address(livemode));
+    let active = fields.optional("active", kinds::boolean());
+    let sound = fields.finish()?;
+    Ok(ProductChange {
+        name: name.get(&sound).map(|name| name.into_owned()),
+        price: price.get(&sound),
+        description: description.get(&sound),
+        image_url: image_url.get(&sound),
+        active: active.get(&sound),
+    })
 }
 
 /// DELETE /v1/products/:id

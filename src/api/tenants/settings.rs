@@ -3,7 +3,9 @@
 
 mod shop;
 
-use crate::fields::{Bad, Fields, Got};
+use crate::fields::{Bad, Fields, Got, Invalid};
+use crate::kind::{Kind, kind};
+use crate::openapi::{kinds, schema, values};
 use crate::value::Value;
 use crate::writer::{Object, text};
 use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
@@ -92,63 +94,50 @@ fn show_conversions(conversions: &ConversionSettings) -> Vec<u8> {
         .end()
 }
 
-/// `base` with what the members say. What is not named stays, a list takes the place of the one
-/// before, and every bad member is named with its dots.
-pub fn merge(base: &Settings, fields: &mut Fields<'_>) -> Got<Settings> {
+/// Reads a change of settings: something has to be in it.
+pub fn change(base: &Settings, mut fields: Fields<'_>) -> Result<Settings, Invalid> {
+    fields.changes();
+    read(base, fields)
+}
+
+/// Reads settings: `base` with what the members say. What is not named stays, a list takes the place of the
+/// one before, and every bad member is named with its dots.
+pub fn read(base: &Settings, mut fields: Fields<'_>) -> Result<Settings, Invalid> {
     let mut merged = base.clone();
-    put(&mut merged.reserve, &fields.optional("reserveVes", ves));
-    put(&mut merged.fees, &fields.optional("fees", |value| merge_fees(&base.fees, value)));
-    put(&mut merged.seller_hold_business_days, &fields.optional("sellerHoldBusinessDays", days));
-    put(
-        &mut merged.conversions,
-        &fields.optional("conversions", |value| merge_conversions(&base.conversions, value)),
-    );
-    let usdt = fields.optional("usdt", |value| {
-        let mut inner = value.object()?;
-        let (mut enabled, mut limit) = (base.usdt_enabled, base.usdt_payout_auto_limit);
-        put(&mut enabled, &inner.optional("enabled", Value::boolean));
-        put(&mut limit, &inner.optional("payoutAutoLimitUsdt", |value| value.amount().map(Usdt::from_minor)));
-        inner.finish()?;
-        Ok((enabled, limit))
-    });
+    put(&mut merged.reserve, &fields.optional("reserveVes", ves()));
+    let fees = kinds::object(|fields| merge_fees(&base.fees, fields));
+    put(&mut merged.fees, &fields.optional("fees", fees));
+    put(&mut merged.seller_hold_business_days, &fields.optional("sellerHoldBusinessDays", days()));
+    let conversions = kinds::object(|fields| merge_conversions(&base.conversions, fields));
+    put(&mut merged.conversions, &fields.optional("conversions", conversions));
+    let usdt: Got<Option<(bool, Usdt)>> =
+        fields.optional("usdt", kinds::object(|fields| merge_usdt(base, fields)));
     if let Some((enabled, limit)) = usdt.peek_some() {
         (merged.usdt_enabled, merged.usdt_payout_auto_limit) = (*enabled, *limit);
     }
-    let cop = fields.optional("cop", |value| {
-        let mut inner = value.object()?;
+    let cop = kinds::object(|mut fields: Fields<'_>| {
         let mut enabled = base.cop_enabled;
-        put(&mut enabled, &inner.optional("enabled", Value::boolean));
-        inner.finish()?;
+        put(&mut enabled, &fields.optional("enabled", kinds::boolean()));
+        fields.finish()?;
         Ok(enabled)
     });
-    put(&mut merged.cop_enabled, &cop);
-    put(
-        &mut merged.withdraw_fee_policy,
-        &fields
-            .optional("withdrawFeePolicy", |value| value.one_of(&WITHDRAW_FEE_POLICIES).map(str::to_owned)),
-    );
-    let checkout = fields.optional("checkout", |value| {
-        let mut inner = value.object()?;
+    put(&mut merged.cop_enabled, &fields.optional("cop", cop));
+    let policy: Got<Option<&str>> =
+        fields.optional("withdrawFeePolicy", kinds::one_of(WITHDRAW_FEE_POLICIES));
+    if let Some(policy) = policy.peek_some() {
+        merged.withdraw_fee_policy = (*policy).to_owned();
+    }
+    let checkout = kinds::object(|mut fields: Fields<'_>| {
         let mut origins = base.checkout_allowed_origins.clone();
-        put(
-            &mut origins,
-            &inner.optional("allowedOrigins", |value| distinct(value.list(0..=ORIGINS_MAX, origin)?)),
-        );
-        inner.finish()?;
+        put(&mut origins, &fields.optional("allowedOrigins", origins_allowed()));
+        fields.finish()?;
         Ok(origins)
     });
-    put(&mut merged.checkout_allowed_origins, &checkout);
-    put(&mut merged.shop, &fields.optional("shop", |value| shop::merge(&base.shop, value)));
-    // Bad members are among the findings of `fields`, so nobody gets at this if there is one.
-    Got::some(merged)
-}
-
-/// `base` with what `value`, an object, says: settings inside another body.
-pub fn read(base: &Settings, value: Value<'_>) -> Result<Settings, Bad> {
-    let mut fields = value.object()?;
-    let merged = merge(base, &mut fields);
-    let sound = fields.finish()?;
-    Ok(merged.get(&sound))
+    put(&mut merged.checkout_allowed_origins, &fields.optional("checkout", checkout));
+    let shop = kinds::object(|fields| shop::merge(&base.shop, fields));
+    put(&mut merged.shop, &fields.optional("shop", shop));
+    fields.finish()?;
+    Ok(merged)
 }
 
 fn put<T: Clone>(place: &mut T, read: &Got<Option<T>>) {
@@ -157,69 +146,116 @@ fn put<T: Clone>(place: &mut T, read: &Got<Option<T>>) {
     }
 }
 
-fn merge_fees(base: &Fees, value: Value<'_>) -> Result<Fees, Bad> {
-    let mut fields = value.object()?;
+fn merge_fees(base: &Fees, mut fields: Fields<'_>) -> Result<Fees, Invalid> {
     let mut merged = base.clone();
-    put(&mut merged.c2p, &fields.optional("c2p", |value| merge_fee(&base.c2p, value)));
-    put(&mut merged.vpos, &fields.optional("vpos", |value| merge_fee(&base.vpos, value)));
-    put(&mut merged.debit, &fields.optional("debit", |value| merge_fee(&base.debit, value)));
-    put(&mut merged.pago_movil, &fields.optional("pagoMovil", |value| merge_fee(&base.pago_movil, value)));
-    put(&mut merged.link_percent, &fields.optional("linkPercent", percent));
-    put(&mut merged.chargeback, &fields.optional("chargebackVes", ves));
-    put(&mut merged.payout, &fields.optional("payoutVes", ves));
+    let mut fee = |name: &'static str, place: &mut Fee| {
+        let base = *place;
+        put(place, &fields.optional(name, kinds::object(|fields| merge_fee(&base, fields))));
+    };
+    fee("c2p", &mut merged.c2p);
+    fee("vpos", &mut merged.vpos);
+    fee("debit", &mut merged.debit);
+    fee("pagoMovil", &mut merged.pago_movil);
+    let share = percent().about("The operator's share of sales through payment links, in percent.");
+    put(&mut merged.link_percent, &fields.optional("linkPercent", share));
+    put(&mut merged.chargeback, &fields.optional("chargebackVes", ves()));
+    put(&mut merged.payout, &fields.optional("payoutVes", ves()));
     fields.finish()?;
     Ok(merged)
 }
 
-fn merge_fee(base: &Fee, value: Value<'_>) -> Result<Fee, Bad> {
-    let mut fields = value.object()?;
+fn merge_fee(base: &Fee, mut fields: Fields<'_>) -> Result<Fee, Invalid> {
     let mut merged = *base;
-    put(&mut merged.percent, &fields.optional("percent", percent));
-    put(&mut merged.fixed, &fields.optional("fixedVes", ves));
+    put(&mut merged.percent, &fields.optional("percent", percent()));
+    put(&mut merged.fixed, &fields.optional("fixedVes", ves()));
     fields.finish()?;
     Ok(merged)
 }
 
-fn merge_conversions(base: &ConversionSettings, value: Value<'_>) -> Result<ConversionSettings, Bad> {
-    let mut fields = value.object()?;
+fn merge_usdt(base: &Settings, mut fields: Fields<'_>) -> Result<(bool, Usdt), Invalid> {
+    let (mut enabled, mut limit) = (base.usdt_enabled, base.usdt_payout_auto_limit);
+    put(&mut enabled, &fields.optional("enabled", kinds::boolean()));
+    put(&mut limit, &fields.optional("payoutAutoLimitUsdt", usdt()));
+    fields.finish()?;
+    Ok((enabled, limit))
+}
+
+fn merge_conversions(
+    base: &ConversionSettings,
+    mut fields: Fields<'_>,
+) -> Result<ConversionSettings, Invalid> {
     let mut merged = base.clone();
-    let sources = fields.optional("enabled", |value| {
-        distinct(value.list(0..=2, |value| value.one_of(&[("VES", Source::Ves), ("COP", Source::Cop)]))?)
-    });
+    let sources: Got<Option<Vec<Source>>> = fields.optional("enabled", sources());
     if let Some(sources) = sources.peek_some() {
         merged.enabled =
             PerSource { ves: sources.contains(&Source::Ves), cop: sources.contains(&Source::Cop) };
     }
-    let spread = fields.optional("spreadPercent", |value| {
-        let mut fields = value.object()?;
+    let spread = kinds::object(|mut fields: Fields<'_>| {
         let mut merged = base.spread_percent.clone();
-        put(&mut merged.ves, &fields.optional("VES", percent));
-        put(&mut merged.cop, &fields.optional("COP", percent));
+        put(&mut merged.ves, &fields.optional("VES", percent()));
+        put(&mut merged.cop, &fields.optional("COP", percent()));
         fields.finish()?;
         Ok(merged)
     });
-    put(&mut merged.spread_percent, &spread);
-    put(&mut merged.minimum, &fields.optional("minimumUsdt", |value| value.amount().map(Usdt::from_minor)));
-    let limit = fields.optional("dailyLimit", |value| {
-        let mut fields = value.object()?;
+    put(&mut merged.spread_percent, &fields.optional("spreadPercent", spread));
+    put(&mut merged.minimum, &fields.optional("minimumUsdt", usdt()));
+    let limit = kinds::object(|mut fields: Fields<'_>| {
         let mut merged = base.daily_limit.clone();
         // Null is a value here: no limit.
-        put(&mut merged.ves, &fields.nullable("VES", Value::amount));
-        put(&mut merged.cop, &fields.nullable("COP", pesos));
+        put(&mut merged.ves, &fields.nullable("VES", kinds::amount().about("Null: none.")));
+        put(&mut merged.cop, &fields.nullable("COP", pesos().about("Null: none.")));
         fields.finish()?;
         Ok(merged)
     });
-    put(&mut merged.daily_limit, &limit);
+    put(&mut merged.daily_limit, &fields.optional("dailyLimit", limit));
     fields.finish()?;
     Ok(merged)
 }
 
-fn ves(value: Value<'_>) -> Result<Ves, Bad> {
-    value.amount().map(Ves::from_minor)
+fn ves<'a>() -> impl Kind<'a, Ves> {
+    kind(|value: Value<'a>| value.amount().map(Ves::from_minor), values::amount)
 }
 
-fn days(value: Value<'_>) -> Result<u32, Bad> {
-    value.integer(0..=HOLD_DAYS_MAX).map(|days| u32::try_from(days).unwrap_or(0))
+fn usdt<'a>() -> impl Kind<'a, Usdt> {
+    kind(|value: Value<'a>| value.amount().map(Usdt::from_minor), values::amount)
+}
+
+fn days<'a>() -> impl Kind<'a, u32> {
+    kind(
+        |value: Value<'a>| value.integer(0..=HOLD_DAYS_MAX).map(|days| u32::try_from(days).unwrap_or(0)),
+        || schema::integer().range("0", &HOLD_DAYS_MAX.to_string()),
+    )
+}
+
+/// The currencies that can be converted, each once.
+fn sources<'a>() -> impl Kind<'a, Vec<Source>> {
+    const NAMES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
+    kind(
+        |value: Value<'a>| distinct(value.list(0..=NAMES.len(), |value| value.one_of(&NAMES))?),
+        || schema::list(schema::one_of(NAMES.map(|(name, _)| name))).distinct(),
+    )
+}
+
+/// The origins that may embed the checkout, each once.
+fn origins_allowed<'a>() -> impl Kind<'a, Vec<String>> {
+    kind(
+        |value: Value<'a>| distinct(value.list(0..=ORIGINS_MAX, origin)?),
+        || {
+            let origin = schema::text().about("An https origin; http to loopback.");
+            schema::list(origin).count(0..=ORIGINS_MAX).distinct()
+        },
+    )
+}
+
+fn percent<'a>() -> impl Kind<'a, Rate> {
+    kind(read_percent, || {
+        let decimal = schema::text().pattern(r"^(100(\.0{1,4})?|(0|[1-9][0-9]?)(\.[0-9]{1,4})?)$");
+        decimal.about("In percent, 0 to 100.")
+    })
+}
+
+fn pesos<'a>() -> impl Kind<'a, i64> {
+    kind(read_pesos, values::pesos)
 }
 
 /// Digits without a zero before them.
@@ -229,7 +265,7 @@ fn is_whole(text: &str) -> bool {
         && (text.len() == 1 || !text.starts_with('0'))
 }
 
-fn percent(value: Value<'_>) -> Result<Rate, Bad> {
+fn read_percent(value: Value<'_>) -> Result<Rate, Bad> {
     const WANTED: &str =
         "must be a string from \"0\" to \"100\" with at most four decimals, such as \"1.5000\"";
     let text = value.string().map_err(|_| WANTED)?;
@@ -248,7 +284,7 @@ fn percent(value: Value<'_>) -> Result<Rate, Bad> {
     .ok_or(Bad::from(WANTED))
 }
 
-fn pesos(value: Value<'_>) -> Result<i64, Bad> {
+fn read_pesos(value: Value<'_>) -> Result<i64, Bad> {
     const WANTED: &str = "must be a string with a whole amount, such as \"20000\"";
     let text = value.string().map_err(|_| WANTED)?;
     let read = is_whole(&text).then(|| text.parse().ok()).flatten();

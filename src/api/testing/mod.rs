@@ -5,9 +5,11 @@
 
 pub mod description;
 
-use crate::fields::{Bad, Fields};
+use crate::fields::{Bad, Fields, Invalid};
+use crate::kind::{Kind, kind};
 use crate::number;
 use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -50,10 +52,15 @@ pub const MOVE_CLOCK: Endpoint = endpoint(description::TAG, move_clock, || {
 });
 
 fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let seconds = fields.required("advanceSeconds", |value| value.integer(1..=ADVANCE_SECONDS_MAX));
+    Ok(Plan::Work(Work::Advance(read_advance(Fields::parse(call.body)?)?)))
+}
+
+/// Reads how far the clock is to go, in milliseconds.
+fn read_advance(mut fields: Fields<'_>) -> Result<i64, Invalid> {
+    let seconds = kinds::integer(1..=ADVANCE_SECONDS_MAX).about("The clock stays before the year 9000.");
+    let seconds = fields.required("advanceSeconds", seconds);
     let sound = fields.finish()?;
-    Ok(Plan::Work(Work::Advance(seconds.get(&sound) * 1000)))
+    Ok(seconds.get(&sound) * 1000)
 }
 
 /// POST /v1/test/fund
@@ -67,18 +74,24 @@ pub const FUND: Endpoint = endpoint(description::TAG, fund, || {
 });
 
 fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let currency =
-        fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
+    let ask = read_fund(Fields::parse(call.body)?)?;
+    Ok(Plan::Book(Command::Adjust(Box::new(ask)), Shape::Movement))
+}
+
+/// Reads the money that is added.
+fn read_fund(mut fields: Fields<'_>) -> Result<Adjustment, Invalid> {
+    let currency = fields.required("currency", kinds::currency());
     let of = currency.peek().copied().unwrap_or(Currency::Ves);
-    let amount = fields.required("amount", |value| positive_amount(value, of));
-    let held = fields.optional("held", Value::boolean);
-    let merchant = fields.optional("merchantId", Value::uuid);
+    let amount = fields.required("amount", positive_amount(of));
+    let held = kinds::boolean().default("false").about("Whether it is held for 24 hours.");
+    let held = fields.optional("held", held);
+    let merchant = kinds::uuid().about("A seller whose balance gets it; VES alone.");
+    let merchant = fields.optional("merchantId", merchant);
     if fields.has("merchantId") && currency.peek().is_some_and(|currency| *currency != Currency::Ves) {
         fields.bad("currency", "must be VES for a merchant");
     }
     let sound = fields.finish()?;
-    let ask = Adjustment {
+    Ok(Adjustment {
         cause: Cause::Funded,
         currency: currency.get(&sound),
         minor: amount.get(&sound),
@@ -86,12 +99,23 @@ fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
         held: held.get(&sound).unwrap_or(false),
         description: "test funds".to_owned(),
         external_ref: None,
-    };
-    Ok(Plan::Book(Command::Adjust(Box::new(ask)), Shape::Movement))
+    })
 }
 
 /// An amount of more than nothing with at most the currency's decimals, in minor units.
-fn positive_amount(value: Value<'_>, currency: Currency) -> Result<i64, Bad> {
+fn positive_amount<'a>(currency: Currency) -> impl Kind<'a, i64> {
+    kind(
+        move |value: Value<'a>| read_positive(value, currency),
+        || {
+            let decimal = schema::text().pattern(r"^(0|[1-9][0-9]{0,11})(\.[0-9]{2})?$");
+            decimal.about(
+                "Positive, with exactly the decimals of its currency: two of VES and USDT, none of COP.",
+            )
+        },
+    )
+}
+
+fn read_positive(value: Value<'_>, currency: Currency) -> Result<i64, Bad> {
     if currency.decimals() == 2 {
         return value.positive_cents();
     }

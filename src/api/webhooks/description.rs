@@ -1,10 +1,12 @@
 //! Webhook endpoints and their deliveries, as the description tells of them.
 
+use super::targets::Allowed;
+use super::{read_change, read_new};
+use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text};
 use crate::openapi::values::{instant, items, page, uuid};
 use crate::shown::Describing;
-use domain::resources::webhooks::EVENT_NAMES;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Webhook endpoints";
@@ -44,24 +46,15 @@ pub fn delivery() -> Schema {
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
-    let events = || list(one_of(EVENT_NAMES)).count(1..=EVENT_NAMES.len()).distinct();
+    let allowed = Allowed { livemode: false, private: false };
     let tried = object()
         .member("webhookId", uuid())
         .member("status", delivery_status())
         .member("httpStatus", integer().or_null())
         .member("error", text().or_null());
-    let url = || text().chars(1..=2048).format("uri");
     vec![
-        ("NewWebhook", object().member("url", url()).member("events", events()).closed()),
-        (
-            "WebhookChange",
-            object()
-                .optional("url", url().or_null())
-                .optional("events", events().or_null())
-                .optional("status", one_of(["enabled", "disabled"]).or_null())
-                .members_min(1)
-                .closed(),
-        ),
+        ("NewWebhook", body(|fields| read_new(fields, allowed))),
+        ("WebhookChange", body(|fields| read_change(fields, allowed))),
         (
             "Webhook",
             webhook().example(r#"{"id":"01975a2e-7c00-7000-8000-000000000110","object":"webhook","url":"https://shop.example/hooks","events":["payment.completed","payment.failed"],"status":"enabled","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#),

@@ -8,9 +8,10 @@ pub mod description;
 pub mod targets;
 
 use crate::entities::OfKind;
-use crate::fields::{Bad, Fields, Got};
+use crate::fields::{Bad, Fields, Got, Invalid};
+use crate::kind::{self, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
+use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::plan::{Call, Condition, Plan, Work};
 use crate::problem::Problem;
@@ -34,14 +35,24 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use url::Url;
 
-fn url(value: Value<'_>, call: &Call<'_>) -> Result<(String, Url), Bad> {
-    let given = value.string()?;
-    let given = given.trim();
-    let allowed = Allowed { livemode: call.caller.livemode(), private: call.private_targets };
-    targets::check(given, allowed).map(|url| (given.to_owned(), url)).map_err(Bad::from)
+/// The address of an endpoint, as it was written and as it is called.
+type Target = (String, Url);
+
+fn url<'a>(allowed: Allowed) -> impl kind::Kind<'a, Target> {
+    let read = move |value: Value<'a>| {
+        let given = value.string()?;
+        let given = given.trim();
+        targets::check(given, allowed).map(|url| (given.to_owned(), url)).map_err(Bad::from)
+    };
+    kind(read, || schema::text().chars(1..=targets::URL_MAX).format("uri"))
 }
 
-fn events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
+fn events<'a>() -> impl kind::Kind<'a, Vec<EventName>> {
+    let names = || schema::list(schema::one_of(EVENT_NAMES)).count(1..=EVENT_NAMES.len()).distinct();
+    kind(read_events, names)
+}
+
+fn read_events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
     let mut seen: Vec<EventName> = Vec::new();
     value.list(1..=EVENT_NAMES.len(), |event| {
         let event = event.text_known("the name of an event, such as payment.completed", EventName::parse)?;
@@ -67,16 +78,24 @@ pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
 });
 
 fn register(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut fields = Fields::parse(call.body)?;
-    let url = fields.required("url", |value| url(value, call));
-    let events = fields.required("events", events);
-    let sound = fields.finish()?;
+    let ((url, target), events) = read_new(Fields::parse(call.body)?, allowed(call))?;
     let id = call.new_id();
-    let (url, target) = url.get(&sound);
-    let ask =
-        webhooks::Command::Register(Box::new(NewWebhook { id, url, events: events.get(&sound) })).into();
+    let ask = webhooks::Command::Register(Box::new(NewWebhook { id, url, events })).into();
     let plan = Plan::New(EntityId::webhook(id), ask, Shape::WebhookCreated);
     Ok(Plan::If(Condition::MayReach(target), Box::new(plan)))
+}
+
+/// The addresses that an endpoint of this caller may have.
+fn allowed(call: &Call<'_>) -> Allowed {
+    Allowed { livemode: call.caller.livemode(), private: call.private_targets }
+}
+
+/// Reads the body of a new endpoint: its address and its events.
+fn read_new(mut fields: Fields<'_>, allowed: Allowed) -> Result<(Target, Vec<EventName>), Invalid> {
+    let url = fields.required("url", url(allowed));
+    let events = fields.required("events", events());
+    let sound = fields.finish()?;
+    Ok((url.get(&sound), events.get(&sound)))
 }
 
 /// GET /v1/webhooks
@@ -130,19 +149,24 @@ pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
 
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
-    let mut fields = Fields::parse(call.body)?;
-    fields.changes();
-    let url: Got<Option<(String, Url)>> = fields.optional("url", |value| url(value, call));
-    let events = fields.optional("events", events);
-    let enabled = fields.optional("status", |value| value.one_of(&[("enabled", true), ("disabled", false)]));
-    let sound = fields.finish()?;
-    let (url, target) = url.get(&sound).unzip();
-    let change = WebhookChange { url, events: events.get(&sound), enabled: enabled.get(&sound) };
+    let (change, target) = read_change(Fields::parse(call.body)?, allowed(call))?;
     let plan = Plan::Entity(id, webhooks::Command::Change(Box::new(change)).into(), Shape::Webhook);
     Ok(match target {
         Some(target) => Plan::If(Condition::MayReach(target), Box::new(plan)),
         None => plan,
     })
+}
+
+/// Reads a change of an endpoint, and where it leads from now on if that changes.
+fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChange, Option<Url>), Invalid> {
+    fields.changes();
+    let url: Got<Option<Target>> = fields.optional("url", url(allowed));
+    let events = fields.optional("events", events());
+    let enabled = kinds::one_of([("enabled", true), ("disabled", false)]);
+    let enabled = fields.optional("status", enabled);
+    let sound = fields.finish()?;
+    let (url, target) = url.get(&sound).unzip();
+    Ok((WebhookChange { url, events: events.get(&sound), enabled: enabled.get(&sound) }, target))
 }
 
 /// DELETE /v1/webhooks/:id

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
 
 /// Characters of an address.
-const URL_MAX: usize = 2048;
+pub(super) const URL_MAX: usize = 2048;
 
 /// The addresses that a mode and the configuration allow.
 #[derive(Clone, Copy, Debug)]

@@ -2,24 +2,29 @@
 //!
 //! ```
 //! use api::fields::Fields;
+//! use api::openapi::kinds;
 //!
-//! let mut f = Fields::parse(br#"{"externalRef": " r-1 ", "usdAmount": 10}"#)?;
-//! let external_ref = f.required("externalRef", |v| v.trimmed(1..=64));
-//! let usd = f.required("usdAmount", |v| v.number());
-//! let note = f.optional("note", |v| v.string());
+//! let mut f = Fields::parse(br#"{"externalRef": " r-1 ", "quantity": 10}"#)?;
+//! let external_ref = f.required("externalRef", kinds::external_ref());
+//! let quantity = f.required("quantity", kinds::integer(1..=999));
+//! let note = f.optional("note", kinds::text());
 //! let ok = f.finish()?;
-//! assert_eq!(external_ref.get(&ok), "r-1");
-//! assert_eq!(usd.get(&ok).to_string(), "10");
+//! assert_eq!(external_ref.get(&ok).as_str(), "r-1");
+//! assert_eq!(quantity.get(&ok), 10);
 //! assert_eq!(note.get(&ok), None);
 //! # Ok::<(), api::problem::Problem>(())
 //! ```
 //!
-//! A reader gives a [`Got`]; what it holds can be taken out only with the [`Sound`] that
+//! The function that asks for the members of a body is also what describes it (`kind.rs`): then nothing is
+//! read, and `finish` fails.
+//!
+//! A reading gives a [`Got`]; what it holds can be taken out only with the [`Sound`] that
 //! [`Fields::finish`] returns when nothing was bad, so no handler can act on half a body or forget
 //! to refuse unknown members. A message never quotes a value: it may be a card number. This file
 //! must not know any particular field.
 
 use super::json::{self, Malformed, Shape};
+use super::kind::{Description, Kind};
 use super::problem::{BadField, Problem};
 use super::value::Value;
 use std::borrow::Cow;
@@ -205,6 +210,8 @@ pub struct Fields<'a> {
     /// Whether nothing was read so far that changes anything.
     is_idle: bool,
     findings: Findings,
+    /// The description that is made, where nothing is read.
+    described: Option<Description>,
 }
 
 impl<'a> Fields<'a> {
@@ -237,15 +244,26 @@ impl<'a> Fields<'a> {
             is_change: false,
             is_idle: true,
             findings: Findings::default(),
+            described: None,
         }
     }
 
+    /// The fields of no body: they are described as they are asked for, none is found, and `finish`
+    /// fails, so that a reader acts on nothing.
+    pub(super) fn describing() -> (Self, Description) {
+        let description = Description::default();
+        (Fields { described: Some(description.clone()), ..Self::over(Vec::new()) }, description)
+    }
+
     /// A member that must be there and not null.
-    pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Value<'a>) -> Result<T, Bad>) -> Got<T> {
+    pub fn required<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<T> {
+        if let Some(description) = &self.described {
+            return description.required(name, kind.schema());
+        }
         let found = match self.look(name) {
             Some(value) if !value.is_null() => {
                 self.is_idle = false;
-                read(value)
+                kind.read(value)
             }
             _ => Err(Bad::from(MISSING)),
         };
@@ -253,15 +271,14 @@ impl<'a> Fields<'a> {
     }
 
     /// A member that may be missing; null reads as missing.
-    pub fn optional<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
-    ) -> Got<Option<T>> {
+    pub fn optional<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<Option<T>> {
+        if let Some(description) = &self.described {
+            return description.optional(name, kind.schema());
+        }
         let found = match self.look(name) {
             Some(value) if !value.is_null() => {
                 self.is_idle = false;
-                read(value).map(Some)
+                kind.read(value).map(Some)
             }
             _ => Ok(None),
         };
@@ -269,15 +286,14 @@ impl<'a> Fields<'a> {
     }
 
     /// A member for which null means something of its own: `None` if missing, `Some(None)` if null.
-    pub fn nullable<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
-    ) -> Got<Option<Option<T>>> {
+    pub fn nullable<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<Option<Option<T>>> {
+        if let Some(description) = &self.described {
+            return description.optional(name, kind.schema());
+        }
         self.is_idle &= !self.members.iter().any(|member| member.name == name);
         let found = match self.look(name) {
             Some(value) if value.is_null() => Ok(Some(None)),
-            Some(value) => read(value).map(|value| Some(Some(value))),
+            Some(value) => kind.read(value).map(|value| Some(Some(value))),
             None => Ok(None),
         };
         self.findings.take(name, found)
@@ -302,11 +318,18 @@ impl<'a> Fields<'a> {
     /// clear something ([`Fields::nullable`]). An unknown member was meant to change something, so it is named
     /// without what is missing.
     pub fn changes(&mut self) {
+        if let Some(description) = &self.described {
+            return description.changes_something();
+        }
         self.is_change = true;
     }
 
     /// Ends the reading: names what was not asked for as unknown and fails if anything was bad.
     pub fn finish(mut self) -> Result<Sound, Invalid> {
+        if let Some(description) = self.described {
+            description.close();
+            return Err(Invalid(Vec::new()));
+        }
         for (member, asked) in self.members.iter().zip(&self.asked) {
             if !asked {
                 self.findings.add_unknown(&member.name, UNKNOWN);
@@ -351,6 +374,7 @@ impl<'a> Fields<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::openapi::kinds;
 
     fn names(problem: Problem) -> Vec<String> {
         assert_eq!(problem.code, "invalid_data");
@@ -361,10 +385,10 @@ mod tests {
     fn every_bad_field_is_named_at_once() {
         let mut f = Fields::parse(br#"{"usdAmount":"1","externalRef":"   ","extra":1,"nmae":2,"note":null}"#)
             .expect("JSON");
-        let usd = f.required("usdAmount", |v| v.number());
-        let external_ref = f.required("externalRef", |v| v.trimmed(1..=64));
-        let bank = f.required("bank", |v| v.string());
-        let note = f.optional("note", |v| v.string());
+        let usd = f.required("usdAmount", kinds::integer(0..=9));
+        let external_ref = f.required("externalRef", kinds::trimmed(1..=64));
+        let bank = f.required("bank", kinds::text());
+        let note = f.optional("note", kinds::text());
         assert!(usd.peek().is_none() && external_ref.peek().is_none() && bank.peek().is_none());
         assert_eq!(note.peek(), Some(&None));
         let invalid = f.finish().expect_err("bad fields");
@@ -375,11 +399,11 @@ mod tests {
     fn null_is_missing_unless_it_means_something() {
         let body = br#"{"a":null,"b":null,"c":null}"#;
         let mut f = Fields::parse(body).expect("JSON");
-        let a = f.optional("a", |v| v.string());
-        let b = f.nullable("b", |v| v.string());
-        let d = f.nullable("d", |v| v.string());
+        let a = f.optional("a", kinds::text());
+        let b = f.nullable("b", kinds::text());
+        let d = f.nullable("d", kinds::text());
         assert!(!f.has("a") && !f.has("d"));
-        let _ = f.required("c", |v| v.string());
+        let _ = f.required("c", kinds::text());
         assert_eq!(a.peek_some(), None);
         assert_eq!(b.peek(), Some(&Some(None)));
         assert_eq!(d.peek(), Some(&None));
@@ -403,7 +427,7 @@ mod tests {
     fn members_may_come_in_any_order() {
         for body in [r#"{"a":1,"b":2,"c":3}"#, r#"{"c":3,"a":1,"b":2}"#, r#"{"c":3,"b":2,"a":1}"#] {
             let mut f = Fields::parse(body.as_bytes()).expect("JSON");
-            let read = ["a", "b", "c"].map(|name| f.required(name, |v| v.integer(0..=9)));
+            let read = ["a", "b", "c"].map(|name| f.required(name, kinds::integer(0..=9)));
             let ok = f.finish().expect("sound");
             assert_eq!(read.map(|got| got.get(&ok)), [1, 2, 3]);
         }
@@ -413,24 +437,22 @@ mod tests {
     fn nested_names_are_dotted_and_counted() {
         let body = br#"{"card":{"number":4111,"cvv":"123","x":1},"items":[{"monto":"1.00"},{"monto":1},7,{}],"list":[1,"a"]}"#;
         let mut f = Fields::parse(body).expect("JSON");
-        let _ = f.required("card", |v| {
-            let mut card = v.object()?;
-            let number = card.required("number", |v| v.digits(12..=19));
-            let cvv = card.required("cvv", |v| v.digits(3..=4));
-            let holder = card.required("holder", |v| v.object()?.finish().map_err(Bad::from));
+        let card = |mut card: Fields<'_>| {
+            let number = card.required("number", kinds::text());
+            let cvv = card.required("cvv", kinds::text());
+            let holder = card.required("holder", kinds::object(|holder| holder.finish().map(drop)));
             let ok = card.finish()?;
             holder.get(&ok);
-            Ok((number.get(&ok), cvv.get(&ok)))
-        });
-        let _ = f.required("items", |v| {
-            v.list(0..=10, |item| {
-                let mut item = item.object()?;
-                let monto = item.required("monto", |v| v.amount());
-                let ok = item.finish()?;
-                Ok(monto.get(&ok))
-            })
-        });
-        let _ = f.required("list", |v| v.list(0..=10, |v| v.string()));
+            Ok(number.get(&ok).len() + cvv.get(&ok).len())
+        };
+        let _: Got<usize> = f.required("card", kinds::object(card));
+        let item = |mut item: Fields<'_>| {
+            let monto = item.required("monto", kinds::amount());
+            let ok = item.finish()?;
+            Ok(monto.get(&ok))
+        };
+        let _: Got<Vec<i64>> = f.required("items", kinds::list(0..=10, kinds::object(item)));
+        let _ = f.required("list", kinds::list(0..=10, kinds::text()));
         assert_eq!(
             names(f.finish().expect_err("bad").into()),
             [

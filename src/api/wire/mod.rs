@@ -1,7 +1,7 @@
 //! The formats in which a call and its answer travel. What one resource alone needs does not belong
 //! here: nothing in this folder knows payments.
 //!
-//! In: `json` reads the text of a body, `fields`, `value` and `number` its members, `query` the
+//! In: `json` reads the text of a body, `fields`, `kind`, `value` and `number` its members, `query` the
 //! parameters, `web_address` an address, and `canonical` tells whether two bodies mean the same.
 //! Out: `writer` writes objects, `page` lists, `csv` whole lists, `problem` is what a caller sees
 //! when something is refused, and `absent` words for what is not there.
@@ -11,6 +11,7 @@ mod canonical;
 pub mod csv;
 pub mod fields;
 pub mod json;
+pub mod kind;
 pub mod number;
 pub mod page;
 pub mod problem;

@@ -2,7 +2,9 @@
 //! (`docs/contract.md, 1.6`).
 
 use super::fields::Bad;
+use super::kind::{Kind, kind};
 use super::value::Value;
+use crate::openapi::schema::text;
 use url::{Host, Url};
 
 /// Characters of the longest.
@@ -22,8 +24,12 @@ pub fn web_address(value: Value<'_>, livemode: bool) -> Result<String, Bad> {
 }
 
 /// An address, or an empty string, which clears.
-pub fn clearable(value: Value<'_>, livemode: bool) -> Result<Option<String>, Bad> {
-    if value.string()?.is_empty() { Ok(None) } else { web_address(value, livemode).map(Some) }
+pub fn clearable<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
+    let read = move |value: Value<'a>| match value.string()?.is_empty() {
+        true => Ok(None),
+        false => web_address(value, livemode).map(Some),
+    };
+    kind(read, text)
 }
 
 fn is_fit(text: &str, livemode: bool) -> bool {

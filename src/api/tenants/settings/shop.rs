@@ -1,14 +1,14 @@
 //! The shop in a tenant's settings: what buyers see of it on checkout pages and receipts.
 
 use super::put;
-use crate::fields::{Bad, Fields};
+use crate::fields::{Fields, Got, Invalid};
+use crate::kind::{Kind, kind};
 use crate::merchants::is_email;
+use crate::openapi::{kinds, schema};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::platform::settings::{Receiver, Shop};
 use domain::resources::banks::BankCode;
-use domain::values::identity::IdentityDocument;
-use domain::values::phone::MobilePhone;
 use std::borrow::Cow;
 
 /// Characters of a shop's name.
@@ -39,29 +39,51 @@ pub(super) fn show(shop: &Shop) -> Vec<u8> {
         .end()
 }
 
-/// `base` with what `value`, an object, says. Null is a value here: the tenant's own name, and
-/// nothing of the others.
-pub(super) fn merge(base: &Shop, value: Value<'_>) -> Result<Shop, Bad> {
-    let mut fields = value.object()?;
+/// `base` with what the members say. Null is a value here: the tenant's own name, and nothing of the
+/// others.
+pub(super) fn merge(base: &Shop, mut fields: Fields<'_>) -> Result<Shop, Invalid> {
     let mut merged = base.clone();
-    put(
-        &mut merged.name,
-        &fields.nullable("name", |value| value.trimmed(1..=NAME_CHARACTERS_MAX).map(Cow::into_owned)),
+    put(&mut merged.name, &fields.nullable("name", name()));
+    let number = of_text(rif).about("On checkout pages and receipts, such as `J-12345678-9`; null: none.");
+    put(&mut merged.rif, &fields.nullable("rif", number));
+    let picture = of_text(logo).about(
+        "On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most 12288 characters.",
     );
-    put(&mut merged.rif, &fields.nullable("rif", |value| value.text_as(rif)));
-    put(&mut merged.logo, &fields.nullable("logo", |value| value.text_as(logo)));
-    put(&mut merged.email, &fields.nullable("email", |value| value.text_as(email)));
-    put(&mut merged.phone, &fields.nullable("phone", |value| value.text_as(phone)));
-    put(&mut merged.pago_movil, &fields.nullable("pagoMovil", receiver));
+    put(&mut merged.logo, &fields.nullable("logo", picture));
+    put(&mut merged.email, &fields.nullable("email", of_text(email).about("Where buyers write to.")));
+    let called = of_text(phone).about("Where buyers call, such as `+58 212 555 0101`.");
+    put(&mut merged.phone, &fields.nullable("phone", called));
+    let sent_to = kinds::object(receiver)
+        .about("Where checkout pages have buyers send a Pago Móvil; null: that is not offered in live mode.");
+    put(&mut merged.pago_movil, &fields.nullable("pagoMovil", sent_to));
     fields.finish()?;
     Ok(merged)
 }
 
-fn receiver(value: Value<'_>) -> Result<Receiver, Bad> {
-    let mut fields: Fields<'_> = value.object()?;
-    let bank = fields.required("bankCode", |value| value.text_as(BankCode::parse));
-    let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
-    let id = fields.required("identification", |value| value.text_as(IdentityDocument::parse));
+fn name<'a>() -> impl Kind<'a, String> {
+    kind(
+        |value: Value<'a>| value.trimmed(1..=NAME_CHARACTERS_MAX).map(Cow::into_owned),
+        || {
+            let name = schema::text().chars(1..=NAME_CHARACTERS_MAX);
+            name.about("On checkout pages and receipts; null: the account's name.")
+        },
+    )
+}
+
+/// A function that makes something of a text.
+type Parse = fn(&str) -> Result<String, &'static str>;
+
+/// A text that `parse` makes something of.
+fn of_text<'a>(parse: Parse) -> impl Kind<'a, String> {
+    kind(move |value: Value<'a>| value.text_as(parse), schema::text)
+}
+
+fn receiver(mut fields: Fields<'_>) -> Result<Receiver, Invalid> {
+    let bank =
+        kind(|value: Value<'_>| value.text_as(BankCode::parse), || schema::text().pattern("^[0-9]{4}$"));
+    let bank: Got<BankCode> = fields.required("bankCode", bank);
+    let phone = fields.required("phone", kinds::phone().described(|_| schema::text()));
+    let id = fields.required("identification", kinds::identity().described(|_| schema::text()));
     let sound = fields.finish()?;
     Ok(Receiver { bank: bank.get(&sound), phone: phone.get(&sound), id: id.get(&sound) })
 }

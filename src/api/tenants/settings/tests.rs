@@ -10,10 +10,7 @@ fn shown(settings: &Settings) -> Json {
 
 fn merged(base: &Settings, patch: &Json) -> Result<Settings, Problem> {
     let body = patch.to_string();
-    let mut fields = Fields::parse(body.as_bytes())?;
-    let settings = merge(base, &mut fields);
-    let sound = fields.finish()?;
-    Ok(settings.get(&sound))
+    Ok(read(base, Fields::parse(body.as_bytes())?)?)
 }
 
 fn bad(patch: &Json) -> Vec<String> {

@@ -19,7 +19,7 @@ pub const AHEAD_MS_MAX: i64 = 5 * MINUTE_MS;
 /// The number of letters of a currency in a pair.
 const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
 /// The length of the longest name of a source, side or method, in characters.
-const NAME_CHARACTERS_MAX: usize = 32;
+pub const NAME_CHARACTERS_MAX: usize = 32;
 
 /// A pair of currencies, such as USDT/VES: its price is the amount of the second that one of the
 /// first costs.

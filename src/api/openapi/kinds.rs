@@ -1,0 +1,175 @@
+//! Kinds of single values in bodies, which occur in many resources: how each is read, and its schema.
+//! One that a single resource has is made where it is read, of [`kind`].
+
+use super::{schema, values};
+use crate::fields::{Bad, Fields, Invalid};
+use crate::kind::{Kind, body, kind};
+use crate::value::Value;
+use domain::platform::Mode;
+use domain::values::date::Date;
+use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
+use domain::values::identity::IdentityDocument;
+use domain::values::money::Currency;
+use domain::values::phone::MobilePhone;
+use domain::values::time::Timestamp;
+use schema::Schema;
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+use uuid::Uuid;
+
+/// True or false.
+pub fn boolean<'a>() -> impl Kind<'a, bool> {
+    kind(Value::boolean, schema::boolean)
+}
+
+/// A whole number.
+pub fn integer<'a>(range: RangeInclusive<i64>) -> impl Kind<'a, i64> {
+    let (least, most) = (*range.start(), *range.end());
+    kind(
+        move |value: Value<'a>| value.integer(least..=most),
+        move || schema::integer().range(&least.to_string(), &most.to_string()),
+    )
+}
+
+/// Any text, as it is.
+pub fn text<'a>() -> impl Kind<'a, Cow<'a, str>> {
+    kind(Value::string, schema::text)
+}
+
+/// A text without the white space around it, of so many characters; one that may be empty has no
+/// pattern.
+pub fn trimmed<'a>(chars: RangeInclusive<usize>) -> impl Kind<'a, Cow<'a, str>> {
+    let (least, most) = (*chars.start(), *chars.end());
+    kind(
+        move |value: Value<'a>| value.trimmed(least..=most),
+        move || {
+            let text = schema::text().chars(least..=most);
+            if least == 0 { text } else { text.pattern(r"\S") }
+        },
+    )
+}
+
+/// One of several names.
+pub fn one_of<'a, T: Clone, const N: usize>(choices: [(&'static str, T); N]) -> impl Kind<'a, T> {
+    OneOf(choices)
+}
+
+/// A list of so many elements.
+pub fn list<'a, T>(count: RangeInclusive<usize>, element: impl Kind<'a, T>) -> impl Kind<'a, Vec<T>> {
+    List { count, element }
+}
+
+/// An object in the body, by the function that reads its members.
+pub fn object<'a, T>(read: impl Fn(Fields<'a>) -> Result<T, Invalid>) -> impl Kind<'a, T> {
+    Nested(read)
+}
+
+/// An object whose schema has this name in the document, by the function that reads its members.
+pub fn named<'a, T>(name: &'static str, read: impl Fn(Fields<'a>) -> Result<T, Invalid>) -> impl Kind<'a, T> {
+    kind(move |value: Value<'a>| Ok(read(value.object()?)?), move || schema::named(name))
+}
+
+/// An object of the caller's own, of so many bytes; it comes back as it was written.
+pub fn metadata<'a>(bytes_max: usize) -> impl Kind<'a, String> {
+    kind(move |value: Value<'a>| value.metadata(bytes_max), schema::object)
+}
+
+/// The id of something.
+pub fn uuid<'a>() -> impl Kind<'a, Uuid> {
+    kind(Value::uuid, values::uuid)
+}
+
+/// An instant, to the millisecond.
+pub fn instant<'a>() -> impl Kind<'a, Timestamp> {
+    kind(
+        |value: Value<'a>| Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis())),
+        values::instant,
+    )
+}
+
+/// A day.
+pub fn day<'a>() -> impl Kind<'a, Date> {
+    kind(|value: Value<'a>| value.text_as(Date::parse), values::day)
+}
+
+/// An amount with two decimals, in minor units.
+pub fn amount<'a>() -> impl Kind<'a, i64> {
+    kind(Value::amount, values::amount)
+}
+
+/// An amount of more than nothing with two decimals, in minor units.
+pub fn positive_amount<'a>() -> impl Kind<'a, i64> {
+    kind(Value::positive_amount, values::positive_amount)
+}
+
+/// The caller's own name for something.
+pub fn external_ref<'a>() -> impl Kind<'a, ExternalRef> {
+    kind(|value: Value<'a>| value.text_as(ExternalRef::parse), values::external_ref)
+}
+
+/// A name like [`external_ref`], described without its words.
+pub fn plain_ref<'a>() -> impl Kind<'a, ExternalRef> {
+    external_ref().described(|_| schema::text().chars(1..=CHARACTERS_MAX).pattern(r"\S"))
+}
+
+/// A mode: live or test.
+pub fn mode<'a>() -> impl Kind<'a, Mode> {
+    kind(
+        |value: Value<'a>| value.text_known("live or test", Mode::from_name),
+        || schema::one_of(Mode::ALL.map(Mode::name)),
+    )
+}
+
+/// A currency that balances are kept in.
+pub fn currency<'a>() -> impl Kind<'a, Currency> {
+    kind(|value: Value<'a>| value.text_known("VES, COP or USDT", Currency::from_code), values::currency)
+}
+
+/// An identity document.
+pub fn identity<'a>() -> impl Kind<'a, IdentityDocument> {
+    kind(|value: Value<'a>| value.text_as(IdentityDocument::parse), values::identity)
+}
+
+/// A Venezuelan mobile phone.
+pub fn phone<'a>() -> impl Kind<'a, MobilePhone> {
+    kind(|value: Value<'a>| value.text_as(MobilePhone::parse), values::phone)
+}
+
+struct OneOf<T, const N: usize>([(&'static str, T); N]);
+
+impl<'a, T: Clone, const N: usize> Kind<'a, T> for OneOf<T, N> {
+    fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
+        value.one_of(&self.0)
+    }
+
+    fn schema(&self) -> Schema {
+        schema::one_of(self.0.iter().map(|(name, _)| *name))
+    }
+}
+
+struct List<K> {
+    count: RangeInclusive<usize>,
+    element: K,
+}
+
+impl<'a, T, K: Kind<'a, T>> Kind<'a, Vec<T>> for List<K> {
+    fn read(&mut self, value: Value<'a>) -> Result<Vec<T>, Bad> {
+        value.list(self.count.clone(), |element| self.element.read(element))
+    }
+
+    fn schema(&self) -> Schema {
+        schema::list(self.element.schema()).count(self.count.clone())
+    }
+}
+
+struct Nested<R>(R);
+
+impl<'a, T, R: Fn(Fields<'a>) -> Result<T, Invalid>> Kind<'a, T> for Nested<R> {
+    fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
+        Ok((self.0)(value.object()?)?)
+    }
+
+    fn schema(&self) -> Schema {
+        body(&self.0)
+    }
+}
