@@ -31,6 +31,7 @@ mod crypto;
 mod csv;
 mod cursors;
 mod debit;
+mod described_bodies;
 mod disk;
 mod errors;
 mod events;
