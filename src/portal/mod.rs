@@ -226,13 +226,12 @@ fn done_note<G: Answer>(visit: &Here<'_, G>) -> Option<crate::pages::view::Note>
         "reversed" => {
             ("Se pidió el reverso. Abajo ves cómo va.", "The reversal was requested. Its progress is below.")
         }
+        "refunded" => {
+            ("Se pidió el reintegro. Abajo ves cómo va.", "The refund was requested. Its progress is below.")
+        }
         "payout" => {
             ("Se ordenó el pago. Abajo ves cómo va.", "The payout was ordered. Its progress is below.")
         }
-        "batch" => (
-            "El lote se pagó una sola vez. Abajo está cada renglón.",
-            "The batch was paid, once. Every line is below.",
-        ),
         "link" => ("El enlace está listo.", "The link is ready."),
         "resent" => ("Se está enviando de nuevo el evento.", "The event is being sent again."),
         "tested" => ("La prueba se envió.", "The test was sent."),

@@ -4,10 +4,11 @@ use super::{Failed, Here, Made, Portal, done_note, failed_page, may, typed};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
+use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Cell, Input, Kind, Page, Row, Table};
+use crate::pages::view::{self, Block, Cell, Input, Kind, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
 use domain::platform::Scope;
@@ -199,10 +200,54 @@ pub async fn batch<G: Answer>(visit: &Here<'_, G>) -> Made {
         ..show::table(visit.language, caption, &COLUMNS)
     };
     let live = [Block::Facts(facts), Block::Table(table)];
-    let mut page =
-        Page::new("payouts", visit.say("Lote de pagos", "Batch of payouts")).maybe(done_note(visit));
+    let note = (visit.query.get("done") == Some("batch")).then(|| outcome(visit.language, lines));
+    let mut page = Page::new("payouts", visit.say("Lote de pagos", "Batch of payouts")).maybe(note);
     page.blocks.push(view::live(&live, &visit.writing())?);
     Ok(page)
+}
+
+/// The outcome of a batch that was confirmed, by its lines: those that were refused have no payout, so
+/// their references are still free.
+fn outcome(language: Language, lines: &[Value]) -> Note {
+    let failed = lines.iter().filter(|item| str_of(item, "status") == "failed");
+    let (mut refused, mut returned) = (0, 0);
+    for item in failed {
+        *if str_of(item, "payoutId").is_empty() { &mut refused } else { &mut returned } += 1;
+    }
+    let (all, paid) = (lines.len(), lines.len() - refused - returned);
+    let text = match (language, paid) {
+        (Language::Spanish, paid) if paid == all => {
+            "El lote se pagó una sola vez. Abajo está cada renglón.".to_owned()
+        }
+        (Language::English, paid) if paid == all => {
+            "The batch was paid, once. Every line is below.".to_owned()
+        }
+        (Language::Spanish, 0) if all == 1 => "No se pagó el renglón.".to_owned(),
+        (Language::English, 0) if all == 1 => "The line was not paid.".to_owned(),
+        (Language::Spanish, 0) => format!("No se pagó ninguno de los {all} renglones."),
+        (Language::English, 0) => format!("None of the {all} lines was paid."),
+        (Language::Spanish, 1) => format!("Se pagó 1 de {all} renglones."),
+        (Language::Spanish, _) => format!("Se pagaron {paid} de {all} renglones."),
+        (Language::English, _) => {
+            format!("{paid} of {all} lines {} paid.", if paid == 1 { "was" } else { "were" })
+        }
+    };
+    let mut note = Note::new(if paid == all { Tone::Good } else { Tone::Bad }, text);
+    if refused > 0 {
+        let again = language.say(
+            "Abajo está el motivo de cada renglón. Cuando lo resuelvas, sube otra vez el mismo archivo: lo que ya se pagó no se paga de nuevo.",
+            "The reason of each line is below. Once it is mended, upload the same file again: what was paid is not paid again.",
+        );
+        note.more.push(again.to_owned());
+    }
+    if returned > 0 {
+        let anew = language.say(
+            "Lo que el banco no pagó volvió a tu saldo. Para pagarlo de nuevo, dale otra referencia.",
+            "What the bank did not pay is back in your balance. To pay it again, give it another reference.",
+        );
+        note.more.push(anew.to_owned());
+    }
+    note
 }
 
 /// A line of a table about a file, by its number.

@@ -1,8 +1,10 @@
 //! Payouts by file: what the file says, line by line, before anything is paid; then the good lines as
 //! one batch.
 //!
-//! The preview pays nothing and keeps nothing: the good lines travel in the form that confirms them.
-//! The batch is named after them, so the same lines are one batch however often they are confirmed.
+//! The preview pays nothing and keeps nothing: the good lines travel in the form that confirms them,
+//! and with them the name of their batch. It is made of the lines, and of how many batches of these very
+//! lines there were before the preview: those had paid none of them, or they would not be good. So a
+//! form pays once however often it is sent, and a file that was refused can be paid another time.
 
 mod rows;
 
@@ -64,7 +66,23 @@ pub async fn page<G: Answer>(
         }
     };
     judge(portal, visit, &mut lines)?;
-    Ok(Shown::Page(shown(visit, &lines)))
+    let good: Vec<Value> = lines.iter().filter(|line| line.fault.is_none()).map(item).collect();
+    let items = Value::Array(good).to_string();
+    let name = batch_name(portal, visit, &items)?;
+    Ok(Shown::Page(shown(visit, &lines, items, name)))
+}
+
+/// The reference of the next batch of these lines.
+fn batch_name<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, items: &str) -> Result<String, Problem> {
+    let (reader, tenant) = (portal.services.engine.reader(), visit.who.tenant_key);
+    let digest: [u8; 32] = Sha256::digest(items.as_bytes()).into();
+    let first = format!("portal-{}", hex::encode(&digest[..12]));
+    let (mut name, mut number) = (first.clone(), 1_u64);
+    while history::named(reader, tenant, Space::Batch, &name)?.is_some() {
+        number += 1;
+        name = format!("{first}-{number}");
+    }
+    Ok(name)
 }
 
 /// The lines of a file, or why it cannot be read at all.
@@ -150,8 +168,8 @@ fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line])
             line.fault = Some(
                 visit
                     .say(
-                        "externalRef: ya se pagó con esta referencia",
-                        "externalRef: already paid under this reference",
+                        "externalRef: ya hay un pago con esta referencia",
+                        "externalRef: there is a payout under this reference already",
                     )
                     .to_owned(),
             );
@@ -199,26 +217,16 @@ fn item(line: &Line) -> Value {
     json!({ "externalRef": reference, "merchantId": merchant, "monto": amount, "concepto": concept })
 }
 
-fn shown<G: Answer>(visit: &Here<'_, G>, lines: &[Line]) -> Page {
+fn shown<G: Answer>(visit: &Here<'_, G>, lines: &[Line], items: String, batch: String) -> Page {
     let language = visit.language;
     let good: Vec<&Line> = lines.iter().filter(|line| line.fault.is_none()).collect();
     let total: i64 = good.iter().filter_map(|line| hundredths(&line.cells[2])).fold(0, i64::saturating_add);
     let total = language.amount(total, 2);
     let bad = lines.len() - good.len();
     let mut page = Page::new("payouts", visit.say("Revisa antes de pagar", "Check before you pay"));
-    let summary = match language {
-        Language::Spanish => format!(
-            "{} renglones correctos por Bs {total}; {bad} con error. Todavía no se pagó nada.",
-            good.len()
-        ),
-        Language::English => format!(
-            "{} good lines, Bs {total} in all; {bad} with an error. Nothing has been paid yet.",
-            good.len()
-        ),
-    };
+    let summary = summary(language, good.len(), &total, bad);
     page.blocks.push(Block::Note(Note::new(if bad == 0 { Tone::Good } else { Tone::Plain }, summary)));
     if !good.is_empty() {
-        let items = Value::Array(good.iter().map(|line| item(line)).collect()).to_string();
         let label = match language {
             Language::Spanish => format!("Pagar {} por Bs {total}", good.len()),
             Language::English => format!("Pay {} for Bs {total}", good.len()),
@@ -227,6 +235,7 @@ fn shown<G: Answer>(visit: &Here<'_, G>, lines: &[Line]) -> Page {
         let mut form = view::Form::new("/portal/payouts/confirm", "confirm", label)
             .about(about)
             .hidden("items", items)
+            .hidden("externalRef", batch)
             .once();
         // Percent-encoding would make it three times as long.
         form.is_upload = true;
@@ -260,6 +269,24 @@ fn shown<G: Answer>(visit: &Here<'_, G>, lines: &[Line]) -> Page {
     page.with(table)
 }
 
+/// The counts of a file in a sentence.
+fn summary(language: Language, good: usize, total: &str, bad: usize) -> String {
+    match (language, good) {
+        (Language::Spanish, 1) => {
+            format!("1 renglón bueno por Bs {total}; {bad} con error. Todavía no se pagó nada.")
+        }
+        (Language::Spanish, good) => {
+            format!("{good} renglones buenos por Bs {total}; {bad} con error. Todavía no se pagó nada.")
+        }
+        (Language::English, 1) => {
+            format!("1 good line, Bs {total}; {bad} with an error. Nothing has been paid yet.")
+        }
+        (Language::English, good) => {
+            format!("{good} good lines, Bs {total} in all; {bad} with an error. Nothing has been paid yet.")
+        }
+    }
+}
+
 fn hundredths(text: &str) -> Option<i64> {
     text.replacen('.', "", 1).parse().ok()
 }
@@ -267,8 +294,7 @@ fn hundredths(text: &str) -> Option<i64> {
 /// POST /portal/payouts/confirm
 pub async fn confirm<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
     let items: Value = serde_json::from_str(form.text("items")).unwrap_or_default();
-    let digest: [u8; 32] = Sha256::digest(items.to_string().as_bytes()).into();
-    let body = json!({ "externalRef": format!("portal-{}", hex::encode(&digest[..12])), "items": items });
+    let body = json!({ "externalRef": form.text("externalRef"), "items": items });
     match visit.inside.post("/v1/payouts/batch", &body, form.text("once")).await {
         Ok(batch) => {
             let id = show::str_of(&batch, "batchId");

@@ -16,8 +16,14 @@ struct Shop {
 }
 
 fn shop(server: &Server) -> Shop {
+    let shop = poor_shop(server);
+    shop.tenant.test.fund("1000.00");
+    shop
+}
+
+/// A shop with nothing in its balance.
+fn poor_shop(server: &Server) -> Shop {
     let tenant = server.tenant();
-    tenant.test.fund("1000.00");
     let merchant = text(&tenant.test.merchant(), "merchantId").to_owned();
     let visitor = Visitor::of_portal(server.nobody(), text(&tenant.created["testKey"], "key"));
     let csrf = token(&visitor.get("/portal/payouts"));
@@ -71,6 +77,47 @@ fn the_preview_pays_nothing_and_the_good_lines_are_paid_once() {
     let preview = shop.preview(file.as_bytes());
     assert_eq!(lines(preview.text(), "ok"), [0_u64; 0]);
     assert!(!preview.text().contains("data-action=\"confirm\""));
+}
+
+#[test]
+fn lines_that_were_refused_are_paid_when_the_file_comes_again() {
+    let server = Server::shared();
+    let shop = poor_shop(&server);
+    let (one, two) = (fresh("a"), fresh("b"));
+    let file = format!("{HEADER}\n{one},{m},10.00,semana\n{two},{m},20.00,semana\n", m = shop.merchant);
+    let note = |answer: &crate::harness::client::Answer| {
+        let page = shop.visitor.get(answer.header("location").expect("an address"));
+        let notes = page.text().split("<div class=\"note ").skip(1);
+        notes.map(|note| note.split("</div>").next().unwrap_or_default().to_owned()).collect::<String>()
+    };
+    let poor = shop.preview(file.as_bytes());
+    let refused = shop.visitor.press(&poor, "confirm", &[]);
+    assert_eq!(refused.status, 303, "{}", refused.text());
+    let said = note(&refused);
+    assert!(said.starts_with("bad") && said.contains("No se pagó ninguno de los 2 renglones"), "{said}");
+    assert!(shop.payouts().is_empty());
+    // For one of both the balance is enough.
+    shop.tenant.test.fund("15.00");
+    let preview = shop.preview(file.as_bytes());
+    assert_eq!(lines(preview.text(), "ok"), [2, 3]);
+    let half = shop.visitor.press(&preview, "confirm", &[]);
+    assert_ne!(half.header("location"), refused.header("location"), "a batch of its own");
+    let said = note(&half);
+    assert!(said.starts_with("bad") && said.contains("Se pagó 1 de 2 renglones"), "{said}");
+    assert_eq!((shop.payouts().len(), &shop.tenant.test.balance()["availableVes"]), (1, &json!("5.00")));
+    let preview = shop.preview(file.as_bytes());
+    assert_eq!((lines(preview.text(), "bad"), lines(preview.text(), "ok")), (vec![2], vec![3]));
+    shop.visitor.press(&preview, "confirm", &[]);
+    shop.tenant.test.fund("5000.00");
+    let preview = shop.preview(file.as_bytes());
+    let paid = shop.visitor.press(&preview, "confirm", &[]);
+    let said = note(&paid);
+    assert!(said.starts_with("good") && said.contains("El lote se pagó una sola vez"), "{said}");
+    // Neither a double click nor a page that is still open pays twice.
+    for open in [&preview, &preview, &poor] {
+        assert_eq!(shop.visitor.press(open, "confirm", &[]).status, 303);
+    }
+    assert_eq!((shop.payouts().len(), &shop.tenant.test.balance()["availableVes"]), (2, &json!("4985.00")));
 }
 
 #[test]
