@@ -6,11 +6,17 @@ use crate::pages::form::Form;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::{Shown, Visit};
+use crate::pages::statement;
 use crate::pages::timeline;
 use crate::pages::view::{self, Block, Input, Kind, Page, Row, Table, Tone};
 use crate::pages::words::words;
+use crate::store::history;
 use api::problem::Problem;
 use domain::platform::Scope;
+use domain::record::Entity;
+use domain::resources::cop_payments::refund;
+use domain::resources::payments::reversal;
+use domain::values::ids::{EntityId, Id};
 use serde_json::{Value, json};
 
 const STATES: [&str; 5] = ["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"];
@@ -18,7 +24,7 @@ const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "method", "usdAmount", "
 /// The filters of the list, as the API has them.
 const FILTERS: [&str; 7] =
     ["status", "reference", "bankReference", "externalRef", "merchantId", "from", "to"];
-const FACTS: [&str; 34] = [
+const FACTS: [&str; 36] = [
     "status",
     "externalRef",
     "method",
@@ -27,6 +33,7 @@ const FACTS: [&str; 34] = [
     "bcvRate",
     "feeVes",
     "netVes",
+    "amountUsdt",
     "amountCop",
     "feeCop",
     "netCop",
@@ -40,6 +47,7 @@ const FACTS: [&str; 34] = [
     "cardLast4",
     "cardBrand",
     "bankReference",
+    "txHash",
     "operationId",
     "description",
     "checkoutSessionId",
@@ -133,23 +141,61 @@ pub async fn one<G: Answer>(
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
     page.blocks.push(view::live(&live, &visit.writing())?);
-    if status == "COMPLETED" && may(visit, Scope::Collect) {
-        let form = view::Form::new(
-            format!("/portal/payments/{}/reverse", segment(id)),
-            "reverse",
-            visit.say("Reversar", "Reverse"),
-        )
-        .title(visit.say("Devolver el cobro", "Return the payment"))
-        .about(visit.say(
-            "Devuelve todo el monto al pagador por su banco. No se puede deshacer.",
-            "Returns the whole amount to the payer through the bank. It cannot be undone.",
-        ))
-        .once()
-        .tone(Tone::Bad);
-        page =
-            page.with(view::Form { error: failed.map(|failed| show::why(language, failed.refused)), ..form });
+    if may(visit, Scope::Collect) && may_go_back(portal, visit, id).await? {
+        page = page.with(form_of_return(visit, id, is_in_pesos(&payment), failed));
     }
     Ok(page)
+}
+
+fn is_in_pesos(payment: &Value) -> bool {
+    payment.get("amountCop").is_some()
+}
+
+/// Whether the rules let the tenant ask now for the payment's money to go back.
+async fn may_go_back<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -> Result<bool, Problem> {
+    let Some(id) = Id::parse(id) else { return Ok(false) };
+    let (services, tenant) = (&portal.services, visit.who.tenant_key);
+    let now = statement::present(services, tenant).await;
+    for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
+        match history::entity(services.engine.reader(), tenant, whose)?.as_deref() {
+            Some(Entity::Payment(payment)) => return Ok(reversal::barred(payment, now).is_none()),
+            Some(Entity::CopPayment(payment)) => return Ok(refund::barred(payment, now).is_none()),
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
+/// The form that gives a payment back.
+fn form_of_return<G: Answer>(
+    visit: &Here<'_, G>,
+    id: &str,
+    in_pesos: bool,
+    failed: Option<&Failed<'_>>,
+) -> view::Form {
+    let (label, about) = if in_pesos {
+        (
+            visit.say("Reintegrar", "Refund"),
+            visit.say(
+                "Reintegra todo el monto al comprador por el procesador. No se puede deshacer.",
+                "Refunds the whole amount to the buyer through the processor. It cannot be undone.",
+            ),
+        )
+    } else {
+        (
+            visit.say("Reversar", "Reverse"),
+            visit.say(
+                "Devuelve todo el monto al pagador por su banco. No se puede deshacer.",
+                "Returns the whole amount to the payer through the bank. It cannot be undone.",
+            ),
+        )
+    };
+    let form = view::Form::new(format!("/portal/payments/{}/reverse", segment(id)), "reverse", label)
+        .title(visit.say("Devolver el cobro", "Return the payment"))
+        .about(about)
+        .once()
+        .tone(Tone::Bad);
+    view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
 }
 
 /// POST /portal/payments/:id/reverse
@@ -159,14 +205,14 @@ pub async fn reverse<G: Answer>(
     id: &str,
     form: &Form,
 ) -> Result<Shown, Problem> {
-    let in_pesos = find(visit, id).await.is_ok_and(|payment| payment.get("amountCop").is_some());
-    let path = if in_pesos {
-        format!("/v1/cop/payments/{}/refund", segment(id))
+    let in_pesos = find(visit, id).await.is_ok_and(|payment| is_in_pesos(&payment));
+    let (path, done) = if in_pesos {
+        (format!("/v1/cop/payments/{}/refund", segment(id)), "refunded")
     } else {
-        format!("/v1/payments/{}/reverse", segment(id))
+        (format!("/v1/payments/{}/reverse", segment(id)), "reversed")
     };
     match visit.inside.post(&path, &json!({}), form.text("once")).await {
-        Ok(_) => Ok(Shown::See(format!("/portal/payments/{}?done=reversed", segment(id)))),
+        Ok(_) => Ok(Shown::See(format!("/portal/payments/{}?done={done}", segment(id)))),
         Err(refused) => {
             let failed = Failed { form, refused: &refused };
             failed_page(visit.language, one(portal, visit, id, Some(&failed)).await, &refused)

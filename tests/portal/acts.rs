@@ -1,5 +1,6 @@
 //! What a key may do on pages: once, however often it is sent.
 
+use crate::harness::buyers;
 use crate::harness::check::{list, text};
 use crate::harness::flows::fresh;
 use crate::harness::server::{Server, Tenant};
@@ -30,6 +31,31 @@ fn a_payment_is_given_back_once() {
     let page = visitor.get(&path);
     assert!(page.text().contains("data-status=\"REVERSED\"") && page.text().contains("payment.reversed"));
     assert!(!page.text().contains("data-action=\"reverse\""));
+}
+
+#[test]
+fn only_what_can_be_given_back_has_a_button_for_it() {
+    let server = Server::shared();
+    let tenant = server.tenant_with(json!({ "cop": { "enabled": true } }));
+    let visitor = visitor(&server, &tenant);
+    let offers = |id: &str| {
+        let page = visitor.get(&format!("/portal/payments/{id}"));
+        assert_eq!((page.status, page_of(&page).as_str()), (200, "payment"), "{}", page.text());
+        page.text().contains("data-action=\"reverse\"")
+    };
+    let (bank, card, pesos) = (tenant.test.pay(10), tenant.test.vpos_pay(10), tenant.test.cop_paid(50_000));
+    let session = buyers::session(&tenant, json!({}));
+    let page = buyers::Page::of(&server, &session);
+    tenant.test.buyer_sends(&page.usdt("TRC20").expect(201), "10.00");
+    let usdt = buyers::of(&tenant, &session)["paymentId"].clone();
+    let usdt = usdt.as_str().expect("a payment").to_owned();
+    let (bank, card, pesos) = (text(&bank, "paymentId"), text(&card, "paymentId"), text(&pesos, "id"));
+    assert_eq!([bank, card, pesos, &usdt].map(offers), [true, false, true, false]);
+    // A day ends the time of a bank, four days that of pesos.
+    tenant.test.advance(86_400);
+    assert_eq!([bank, pesos].map(offers), [false, true]);
+    tenant.test.advance(3 * 86_400);
+    assert_eq!([bank, pesos].map(offers), [false, false]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::ledger::sellers;
 use crate::ledger::{Account, HOLDS_MAX, Ledger};
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
 use crate::resources::collections::asked_on::{self, Phase as _};
 use crate::resources::collections::set_aside::{Giver, SetAside};
 use crate::resources::cop_payments::CopPaymentRefusal;
@@ -118,21 +119,33 @@ pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Opti
     (left == 0).then_some(taken)
 }
 
-/// Begins a refund that the tenant asks for.
-pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+/// The refusal of a refund of this payment, whatever rails and balances allow; `None` where one may be
+/// asked for.
+pub fn barred(payment: &CopPayment, now: Timestamp) -> Option<Refusal> {
     // A processor that is asked on may have given it back under that operation: a second one would take
     // the place of the question, and the money may go back under both.
     let is_asked_on = payment.phase.asked_on().is_some_and(|asked| asked.operation != COLLECT);
     if matches!(payment.phase, Phase::Refunding { .. }) || is_asked_on && payment.status == Status::Completed
     {
-        return Ruling::refuse(CopPaymentRefusal::RefundInProgress);
+        return Some(CopPaymentRefusal::RefundInProgress.into());
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
+        return Some(PaymentRefusal::NotCompleted.into());
+    };
+    if now >= completed_at.plus_ms(WINDOW_MS) {
+        return Some(CopPaymentRefusal::RefundWindowExpired.into());
+    }
+    (payment.refunds >= REFUNDS_MAX).then(|| PaymentRefusal::NotReversible.into())
+}
+
+/// Begins a refund that the tenant asks for.
+pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+    if let Some(refusal) = barred(payment, turn.now) {
+        return Ruling::refuse(refusal);
+    }
+    let Some(completed_at) = payment.completed_at else {
         return Ruling::refuse(PaymentRefusal::NotCompleted);
     };
-    if turn.now >= completed_at.plus_ms(WINDOW_MS) {
-        return Ruling::refuse(CopPaymentRefusal::RefundWindowExpired);
-    }
     if let Err(refusal) = turn.may_queue(Service::Cop) {
         return Ruling::refuse(refusal);
     }
@@ -146,7 +159,7 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     };
     // An operation of its own: under the name of one that it refused the processor might hand out that
     // word again.
-    let Some(refunds) = payment.refunds.checked_add(1).filter(|nth| *nth <= REFUNDS_MAX) else {
+    let Some(refunds) = payment.refunds.checked_add(1) else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
     // A word about the newest refund after the processor had refused it is from now on of an

@@ -37,24 +37,36 @@ pub struct Aside {
     pub seller_from_available: i64,
 }
 
-/// Begins a reversal that the tenant asks for.
-pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
-    let Means::C2p { debtor, .. } = &payment.means else {
-        return Ruling::refuse(PaymentRefusal::NotReversible);
-    };
+/// The refusal of a reversal of this payment, whatever rails and balances allow; `None` where one may be
+/// asked for.
+pub fn barred(payment: &Payment, now: Timestamp) -> Option<PaymentRefusal> {
+    if !matches!(payment.means, Means::C2p { .. }) {
+        return Some(PaymentRefusal::NotReversible);
+    }
     // A bank that is asked on may have given it back under that operation: a second one would take the
     // place of the question, and the money may go back under both.
     let is_asked_on = payment.phase.asked_on().is_some_and(|asked| is_reversal(asked.operation));
     if matches!(payment.phase, Phase::Reversing { .. }) || is_asked_on && payment.status == Status::Completed
     {
-        return Ruling::refuse(PaymentRefusal::ReversalInProgress);
+        return Some(PaymentRefusal::ReversalInProgress);
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
-        return Ruling::refuse(PaymentRefusal::NotCompleted);
+        return Some(PaymentRefusal::NotCompleted);
     };
-    if turn.now >= completed_at.plus_ms(sale::HOLD_MS) {
-        return Ruling::refuse(PaymentRefusal::ReversalWindowExpired);
+    if now >= completed_at.plus_ms(sale::HOLD_MS) {
+        return Some(PaymentRefusal::ReversalWindowExpired);
     }
+    (payment.reversals >= REVERSALS_MAX).then_some(PaymentRefusal::NotReversible)
+}
+
+/// Begins a reversal that the tenant asks for.
+pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+    if let Some(refusal) = barred(payment, turn.now) {
+        return Ruling::refuse(refusal);
+    }
+    let Some(debtor) = payment.debtor() else {
+        return Ruling::refuse(PaymentRefusal::NotReversible);
+    };
     if let Err(refusal) = turn.may_order(Service::C2p) {
         return Ruling::refuse(refusal);
     }
@@ -64,7 +76,7 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     };
     // The reversal is an operation of its own: for one that it refused, the bank might repeat its
     // refusal, or take it for sent twice.
-    let Some(reversals) = payment.reversals.checked_add(1).filter(|nth| *nth <= REVERSALS_MAX) else {
+    let Some(reversals) = payment.reversals.checked_add(1) else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
     let phase = Phase::Reversing { looks: 0, next_look: turn.first_look(), resent: false, aside };
