@@ -144,6 +144,10 @@ fn meaning(language: Language, refused: &Refused) -> String {
             ("El saldo disponible no alcanza.", "The available balance is not enough.")
         }
         "invalid_data" => ("Revisa los datos. No se hizo nada.", "Check the data. Nothing was done."),
+        "slug_taken" => (
+            "Ese final de dirección ya es de otro enlace. Elige otro.",
+            "This end of an address belongs to another link. Choose another one.",
+        ),
         "not_found" => ("No existe.", "It does not exist."),
         "live_mode_not_activated" => (
             "El modo real todavía no está activado. Usa tu llave de prueba.",

@@ -3,13 +3,14 @@
 use super::{Failed, Here, Made, done_note, failed_page, may, typed};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
-use crate::pages::inside::{Outcome, segment, with_query};
+use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::qr;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Cell, Code, Input, Kind, Page, Qr, Row, Table};
+use crate::pages::view::{self, Cell, Code, Input, Kind, Note, Page, Qr, Row, Table, Tone};
 use api::problem::Problem;
 use domain::platform::Scope;
+use domain::resources::products::slug;
 use serde_json::{Map, Value, json};
 
 /// Products whose links are shown at once.
@@ -117,31 +118,59 @@ fn form<G: Answer>(
 
 /// POST /portal/links
 pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
-    match created(visit, form).await {
-        Ok(link) => Ok(Shown::See(format!("/portal/links/{}?done=link", id_of(&link, "linkId")))),
-        Err(refused) => {
-            let failed = Failed { form, refused: &refused };
-            failed_page(visit.language, list(visit, Some(&failed)).await, &refused)
-        }
+    let NotMade { refused, product } = match created(visit, form).await {
+        Ok(link) => return Ok(Shown::See(format!("/portal/links/{}?done=link", id_of(&link, "linkId")))),
+        Err(not_made) => not_made,
+    };
+    let Some(product) = product else {
+        let failed = Failed { form, refused: &refused };
+        return failed_page(visit.language, list(visit, Some(&failed)).await, &refused);
+    };
+    // The next try is for the product that is there, so that no second one is made.
+    let said = visit.say(
+        "El producto ya quedó creado y está elegido abajo. Falta el enlace: corrígelo y vuelve a intentarlo.",
+        "The product has been made and is chosen below. The link is missing: mend it and try again.",
+    );
+    let form = form.with("productId", &product);
+    let failed = Failed { form: &form, refused: &refused };
+    let mut shown = list(visit, Some(&failed)).await;
+    if let Ok(page) = &mut shown {
+        page.blocks.insert(0, Note::new(Tone::Plain, said).into());
+    }
+    failed_page(visit.language, shown, &refused)
+}
+
+/// The refusal of a link, and the product that was made for it before.
+struct NotMade {
+    refused: Refused,
+    product: Option<String>,
+}
+
+impl From<Refused> for NotMade {
+    fn from(refused: Refused) -> NotMade {
+        NotMade { refused, product: None }
     }
 }
 
-async fn created<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Outcome {
+async fn created<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Value, NotMade> {
     let once = form.text("once");
-    let product = match form.filled("productId") {
-        Some(product) => product.to_owned(),
+    let slug = form.filled("slug").map(slug::parse).transpose();
+    // Before the product, so that a slip of the pen makes none.
+    let slug = slug.map_err(|message| Refused::from(Problem::invalid_field("slug", message)))?;
+    let (product, made) = match form.filled("productId") {
+        Some(product) => (product.to_owned(), None),
         None => {
             let body = json!({ "name": form.text("name"), "priceUsd": form.text("priceUsd") });
             let product = visit.inside.post("/v1/products", &body, &key(once, "product")).await?;
-            id_of(&product, "productId").to_owned()
+            let id = id_of(&product, "productId").to_owned();
+            (id.clone(), Some(id))
         }
     };
     let mut body = Map::new();
-    if let Some(slug) = form.filled("slug") {
-        body.insert("slug".to_owned(), slug.into());
-    }
+    body.extend(slug.map(|slug| ("slug".to_owned(), slug.into())));
     let path = format!("/v1/products/{}/links", segment(&product));
-    visit.inside.post(&path, &Value::Object(body), &key(once, "link")).await
+    let link = visit.inside.post(&path, &Value::Object(body), &key(once, "link")).await;
+    link.map_err(|refused| NotMade { refused, product: made })
 }
 
 /// A key for one of the two calls of a form; none for a form that has none.

@@ -136,6 +136,33 @@ fn a_link_is_made_and_drawn() {
 }
 
 #[test]
+fn a_link_that_was_refused_leaves_no_second_product_behind() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let visitor = visitor(&server, &tenant);
+    let products = || list(&tenant.test.get("/v1/products").expect(200), "items").len();
+    let fields = |slug| [("name", "Camisa"), ("priceUsd", "25.00"), ("slug", slug)];
+    let taken = fresh("camisa");
+    let other = server.tenant();
+    let product = other.test.post("/v1/products", &json!({ "name": "x", "priceUsd": "1.00" })).expect(201);
+    let links = format!("/v1/products/{}/links", text(&product, "id"));
+    other.test.post(&links, &json!({ "slug": taken })).expect(201);
+    let page = visitor.get("/portal/links");
+    let page = visitor.press(&page, "create-link", &fields("No Vale!"));
+    assert_eq!((page.status, page_of(&page).as_str(), products()), (400, "links", 0), "{}", page.text());
+    assert!(page.text().contains("value=\"No Vale!\""), "what was typed is still there");
+    let page = visitor.press(&page, "create-link", &fields(&taken));
+    assert_eq!((page.status, page_of(&page).as_str(), products()), (409, "links", 1), "{}", page.text());
+    assert!(page.text().contains("El producto ya quedó creado"), "{}", page.text());
+    let made = tenant.test.get("/v1/products").expect(200);
+    let product = text(&list(&made, "items")[0], "id");
+    assert!(page.text().contains(&format!("<option value=\"{product}\" selected>")), "{}", page.text());
+    let good = fresh("camisa");
+    let made = visitor.press(&page, "create-link", &[&[("productId", product)][..], &fields(&good)].concat());
+    assert_eq!((made.status, products()), (303, 1), "{}", made.text());
+}
+
+#[test]
 fn a_webhook_is_made_its_secret_shown_once_and_its_signature_explained() {
     let server = Server::start_with(&[("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true")]);
     let tenant = server.tenant();
