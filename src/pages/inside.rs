@@ -14,6 +14,8 @@ use serde_json::Value;
 use std::net::SocketAddr;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// The code of a call that the key has no scope for.
+const SCOPE_MISSING: &str = "scope_missing";
 
 /// The API behind a page, as its visitor may call it.
 pub struct Inside<'a, A> {
@@ -73,10 +75,12 @@ impl<'a, A: Answer> Inside<'a, A> {
         read(self.send(Method::GET, path, None, None, JSON).await)
     }
 
-    /// Reads what may be missing: `None` where there is nothing, or nothing that may be seen.
+    /// Reads what may be missing: `None` where there is nothing, or nothing for the visitor's role or
+    /// settings. A key without the scope is refused: nothing is known of what it may not read.
     pub async fn find(&self, path: &str) -> Result<Option<Value>, Refused> {
         match self.get(path).await {
             Ok(found) => Ok(Some(found)),
+            Err(refused) if refused.code == SCOPE_MISSING => Err(refused),
             Err(refused) if matches!(refused.status, 403 | 404) => Ok(None),
             Err(refused) => Err(refused),
         }

@@ -14,6 +14,9 @@ use domain::platform::Scope;
 
 /// GET /portal/keys
 pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, failed: Option<&Refused>) -> Made {
+    if !may(visit, Scope::Read) {
+        return Err(Problem::scope_missing(Scope::Read.name()).into());
+    }
     let (own, now) = (&visit.who.key, portal.services.now());
     let keys = portal.services.callers.directory.keys_of(visit.who.tenant.number);
     let say = |spanish, english| visit.language.say(spanish, english);
@@ -54,24 +57,30 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, failed: Op
     };
     let mut page = Page::new("keys", say("Llaves de API", "API keys")).maybe(done_note(visit)).with(table);
     if may(visit, Scope::Manage) {
-        let overlaps = [
-            ("0", say("De inmediato", "At once")),
-            ("3600", say("En una hora", "In an hour")),
-            ("86400", say("En un día", "In a day")),
-        ];
-        let overlaps = overlaps.map(|(seconds, words)| (seconds.to_owned(), words.to_owned())).into();
-        let form = view::Form::new("/portal/keys/rotate", "rotate-key", say("Cambiar mi llave", "Replace my key"))
-            .title(say("Cambiar la llave con la que entraste", "Replace the key that you logged in with"))
-            .about(say(
-                "Recibes una llave nueva con los mismos permisos. La actual deja de servir cuando elijas, y con ella esta sesión.",
-                "You get a new key with the same scopes. The current one stops working when you choose, and with it this session.",
-            ))
-            .input(Input::new("overlapSeconds", say("La llave actual deja de servir", "The current key stops working")).kind(Kind::Choice).options(overlaps).value("3600"))
-            .tone(Tone::Bad);
+        let form = rotation(visit);
         page =
             page.with(view::Form { error: failed.map(|refused| show::why(visit.language, refused)), ..form });
     }
     Ok(page)
+}
+
+/// The form that replaces the visitor's own key.
+fn rotation<G: Answer>(visit: &Here<'_, G>) -> view::Form {
+    let say = |spanish, english| visit.language.say(spanish, english);
+    let overlaps = [
+        ("0", say("De inmediato", "At once")),
+        ("3600", say("En una hora", "In an hour")),
+        ("86400", say("En un día", "In a day")),
+    ];
+    let overlaps = overlaps.map(|(seconds, words)| (seconds.to_owned(), words.to_owned())).into();
+    view::Form::new("/portal/keys/rotate", "rotate-key", say("Cambiar mi llave", "Replace my key"))
+        .title(say("Cambiar la llave con la que entraste", "Replace the key that you logged in with"))
+        .about(say(
+            "Recibes una llave nueva con los mismos permisos. La actual deja de servir cuando elijas, y con ella esta sesión.",
+            "You get a new key with the same scopes. The current one stops working when you choose, and with it this session.",
+        ))
+        .input(Input::new("overlapSeconds", say("La llave actual deja de servir", "The current key stops working")).kind(Kind::Choice).options(overlaps).value("3600"))
+        .tone(Tone::Bad)
 }
 
 /// POST /portal/keys/rotate: the new key is on the page that answers, and nowhere else.

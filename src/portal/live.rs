@@ -6,7 +6,7 @@ use crate::http::listen::Answer;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Cell, Page, Row, Table};
+use crate::pages::view::{self, Block, Cell, Page, Row, Table};
 use crate::pages::words::words;
 use api::problem::Problem;
 use domain::platform::audit::{AuditEntry, Who};
@@ -30,18 +30,10 @@ async fn some<G: Answer>(
 pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
     let settings = &visit.who.tenant.tenant_settings;
     let status = settings.live_status;
-    let steps = steps(visit).await?;
     let row = |(what, is_done): (&str, bool)| {
         let state = if is_done { "done" } else { "pending" };
         Row::new(vec![Cell::text(what), Cell::state(state, words(visit.language, state).to_owned())])
             .status(state)
-    };
-    let table = Table {
-        caption: visit.say("Lista antes de cobrar de verdad", "Checklist before real money").to_owned(),
-        field: Some("checklist"),
-        heads: vec![visit.say("Paso", "Step").to_owned(), visit.say("Estado", "State").to_owned()],
-        rows: steps.map(row).into(),
-        ..Table::default()
     };
     let state = view::Fact::new(
         "liveStatus",
@@ -51,8 +43,25 @@ pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
     let mut page = Page::new("live", visit.say("Pasar al modo real", "Go live"))
         .status(status.name())
         .maybe(done_note(visit))
-        .with(vec![state])
-        .with(table);
+        .with(vec![state]);
+    if visit.who.livemode() {
+        page.blocks.push(Block::Text(
+            visit
+                .say(
+                    "La lista de pasos mira lo que hiciste en modo de prueba. Entra con tu llave de prueba (pk_test_…) para verla.",
+                    "The checklist looks at what you did in test mode. Log in with your test key (pk_test_…) to see it.",
+                )
+                .to_owned(),
+        ));
+    } else {
+        page = page.with(Table {
+            caption: visit.say("Lista antes de cobrar de verdad", "Checklist before real money").to_owned(),
+            field: Some("checklist"),
+            heads: vec![visit.say("Paso", "Step").to_owned(), visit.say("Estado", "State").to_owned()],
+            rows: steps(visit).await?.map(row).into(),
+            ..Table::default()
+        });
+    }
     if status != LiveStatus::Active && may(visit, Scope::Manage) {
         let form = view::Form::new(
             "/portal/live",

@@ -18,8 +18,7 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
     if asked.is_empty() {
         return Ok(page);
     }
-    // A search that is not there finds nothing.
-    let found = visit.inside.find(&with_query("/v1/search", &[("q", asked)])).await?.unwrap_or_default();
+    let found = visit.inside.get(&with_query("/v1/search", &[("q", asked)])).await?;
     let row = |item: &Value| {
         let mut cells = COLUMNS.map(|name| show::cell(language, name, &item[name]));
         cells[1].href = place(str_of(item, "kind"), str_of(item, "id"));

@@ -16,4 +16,5 @@ mod by_file;
 mod in_browser;
 mod login;
 mod pages;
+mod permissions;
 mod visitor;
