@@ -69,6 +69,8 @@ pub struct PageOptions {
     pub typed: Typed,
     /// The note above the form.
     pub notice: Option<String>,
+    /// Whether the buyer has named a Pago Móvil that may have been sent.
+    pub is_sent: bool,
 }
 
 /// The texts that a buyer typed into a form, and which of them are wrong.
@@ -122,6 +124,7 @@ impl PageOptions {
             parent: query.get("origin").map(str::to_owned),
             typed: Typed::default(),
             notice: None,
+            is_sent: false,
         }
     }
 

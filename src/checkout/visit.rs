@@ -183,6 +183,11 @@ impl Visit {
         self.attempts.till().map_or(Usdt::ZERO, |till| till.received)
     }
 
+    /// The USDT that came beside the payment of the session, of which so many are that payment.
+    pub fn beside(&self, paid: Usdt) -> Option<Usdt> {
+        Some(self.received().minus(paid)?).filter(|rest| *rest > Usdt::ZERO)
+    }
+
     /// Whether the attempt in pesos that was pending when the visit began is over now.
     pub fn is_over(&self, services: &Services) -> Result<bool, Problem> {
         let Some(payment) = self.attempts.pending_cop() else { return Ok(true) };
@@ -245,6 +250,23 @@ pub enum Tried {
 }
 
 impl Tried {
+    /// Whether the money was given back.
+    pub fn is_returned(&self) -> bool {
+        let status = match self {
+            Tried::Payment(payment) => payment.status,
+            Tried::Pesos(payment) => payment.status,
+        };
+        status == PaymentStatus::Reversed
+    }
+
+    /// The USDT that it is made of.
+    pub fn in_usdt(&self) -> Usdt {
+        match self {
+            Tried::Payment(payment) => payment.means.in_usdt(),
+            Tried::Pesos(_) => Usdt::ZERO,
+        }
+    }
+
     /// The bank's code, or the processor's, if it failed.
     pub fn failure_code(&self) -> Option<&str> {
         self.shown().failure_code

@@ -11,8 +11,10 @@ use crate::pages::form::Form;
 use api::payments::receipt::PDF;
 use api::problem::Problem;
 use api::writer::Object;
+use domain::record::Entity;
 use domain::resources::checkout::Way;
 use domain::values::ids::Id;
+use domain::values::money::Usdt;
 use hyper::header::{self, HeaderValue};
 
 /// Characters of the longest slug of a payment link.
@@ -57,7 +59,12 @@ pub fn receipt(services: &Services, visit: &Visit, query: Option<&str>) -> Resul
         return Ok(see(&language.link(&format!("/checkout/{}", visit.session.id))));
     };
     let wanted = if form.get("format") == Some("pdf") { PDF } else { "text/html" };
-    let reply = receipts::made(services, &visit.shop.tenant, (id, &paid), language, wanted)?;
+    let in_usdt = match &*paid {
+        Entity::Payment(payment) => payment.means.in_usdt(),
+        _ => Usdt::ZERO,
+    };
+    let beside = visit.beside(in_usdt);
+    let reply = receipts::made(services, &visit.shop.tenant, (id, &paid), beside, language, wanted)?;
     Ok(reply
         .header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
         .header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")))

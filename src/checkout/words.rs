@@ -232,6 +232,22 @@ words! {
     tip: "Para probar", "To try it";
     tip_c2p: "cualquier clave paga; 99999999 no tiene saldo, 88888888 es incorrecta, 77777777 deja al banco sin respuesta.", "any code pays; 99999999 has no funds, 88888888 is wrong, 77777777 leaves the bank silent.";
     tip_code: "el código es 123456.", "the code is 123456.";
+    not_found_heading: "No encontramos tu Pago Móvil", "We did not find your Pago Móvil";
+    used_heading: "Este Pago Móvil no sirve aquí", "This Pago Móvil cannot be used here";
+    failed_waits: "Ese Pago Móvil se está buscando para otra compra, que todavía no está pagada.", "This Pago Móvil is being looked for on behalf of another purchase, which is not paid yet.";
+    sent_not_found: "No lo envíes otra vez si ya salió de tu banco: puede estar en camino. En unos minutos busca la misma referencia; si no aparece, escribe a la tienda.", "Do not send it again if it has left your bank: it may be on its way. In a few minutes look for the same reference; if it is not found, ask the shop.";
+    sent_used: "No envíes otro. Si esa compra también es tuya, mira su página; si no, escribe a la tienda.", "Do not send another one. If that purchase is yours too, look at its page; if not, ask the shop.";
+    sent_waits: "No envíes otro. Si esa compra es tuya, termina en su página; si allí no se encuentra, en unos minutos podrás buscar aquí la misma referencia.", "Do not send another one. If that purchase is yours, finish on its page; if it is not found there, you can look for the same reference here in a few minutes.";
+    transfer_sent: "Tenía que llegar aquí", "It had to arrive here";
+    transfer_again: "Busca la misma referencia", "Look for the same reference";
+    received_open: "Para completar el pago con ellos, elige USDT y envía lo que falta. Si pagas de otra forma, escríbele a la tienda para recuperarlos.", "To pay with them, choose USDT and send the rest. If you pay another way, ask the shop to get them back.";
+    also_received: "También llegaron", "We have also received";
+    also_ask: "para esta compra, que ya está pagada. Escríbele a la tienda para recuperarlos.", "for this purchase, which is paid already. Ask the shop to get them back.";
+    returned: "Pago devuelto", "Payment returned";
+    returned_hint: "El dinero volvió a quien pagó. El comprobante lo dice.", "The money went back to the payer. The receipt says so.";
+    returned_at: "Devuelto el (hora de Caracas, UTC−4)", "Returned on (Caracas time, UTC−4)";
+    returned_at_bogota: "Devuelto el (hora de Bogotá, UTC−5)", "Returned on (Bogotá time, UTC−5)";
+    date_bogota: "Fecha (hora de Bogotá, UTC−5)", "Date (Bogotá time, UTC−5)";
     other_language: "English", "Español";
     other_language_code: "en", "es";
 }

@@ -11,6 +11,7 @@ use api::problem::Problem;
 use domain::platform::Tenant;
 use domain::record::Entity;
 use domain::values::ids::Id;
+use domain::values::money::Usdt;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, HeaderValue, VARY,
     X_CONTENT_TYPE_OPTIONS,
@@ -32,14 +33,15 @@ pub fn read(
     let records = Stored::of(services.engine.reader(), caller.tenant_key);
     let entity = payment(&records, id).map_err(stored::problem)?;
     let tenant = services.callers.directory.tenant(caller.tenant.id).unwrap_or_else(|| caller.tenant.clone());
-    made(services, &tenant, (id, &entity), Language::from_code(lang), form)
+    made(services, &tenant, (id, &entity), None, Language::from_code(lang), form)
 }
 
-/// The receipt of a payment to a tenant.
+/// The receipt of a payment to a tenant, with the USDT that came for the same purchase beside it.
 pub fn made(
     services: &Services,
     tenant: &Tenant,
     (id, entity): (Id, &Entity),
+    beside: Option<Usdt>,
     language: Language,
     form: &str,
 ) -> Result<Reply, Problem> {
@@ -47,6 +49,10 @@ pub fn made(
     let name = shop.name.as_deref().unwrap_or(&tenant.name).to_owned();
     let shop = Shop { name, rif: shop.rif.clone() };
     let receipt = Receipt::of(entity, shop, &services.banks.now(), language).ok_or_else(not_completed)?;
+    let receipt = match beside {
+        Some(usdt) => receipt.beside(usdt),
+        None => receipt,
+    };
     let reply = if form == PDF {
         let name = HeaderValue::from_str(&format!("inline; filename=\"receipt-{id}.pdf\""));
         let reply = Reply::new(200, PDF, pdf(&receipt));

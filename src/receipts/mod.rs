@@ -18,7 +18,7 @@ use domain::resources::banks::Catalogue;
 use domain::resources::cop_payments::CopPayment;
 use domain::resources::payments::{Means, Method, Payment, Status};
 use domain::trace::shown;
-use domain::values::money::{Currency, Rate, Usd};
+use domain::values::money::{Currency, Rate, Usd, Usdt};
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
 use words::{Label, method_name};
 
@@ -73,6 +73,16 @@ impl Receipt {
         };
         let is_reversed = status == Status::Reversed;
         Some(Receipt { language, shop, livemode, is_reversed, amount, lines: made.lines })
+    }
+}
+
+impl Receipt {
+    /// The receipt with the USDT that came beside the payment, for the same purchase.
+    pub fn beside(self, amount: Usdt) -> Receipt {
+        let mut made = Lines { language: self.language, lines: self.lines };
+        let figure = made.money(Currency::Usdt, amount.minor());
+        made.push(Label::AlsoUsdt, figure.shown, figure.plain);
+        Receipt { lines: made.lines, ..self }
     }
 }
 

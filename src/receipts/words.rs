@@ -34,6 +34,8 @@ pub enum Label {
     Date,
     /// The instant of the reversal.
     ReversedAt,
+    /// The USDT that came for the same purchase beside the payment.
+    AlsoUsdt,
 }
 
 impl Label {
@@ -54,6 +56,7 @@ impl Label {
             Label::Payment => "paymentId",
             Label::Date => "completedAt",
             Label::ReversedAt => "reversedAt",
+            Label::AlsoUsdt => "alsoUsdt",
         }
     }
 
@@ -74,6 +77,7 @@ impl Label {
             Label::Payment => ("Número de pago", "Payment number"),
             Label::Date => ("Fecha", "Date"),
             Label::ReversedAt => ("Devuelto", "Returned"),
+            Label::AlsoUsdt => ("También llegaron, para esta compra", "Also received, for this purchase"),
         };
         said(language, spanish, english)
     }

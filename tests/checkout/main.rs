@@ -9,6 +9,7 @@ mod axe;
 mod bolivares;
 mod browser;
 mod c2p;
+mod claims;
 mod embed;
 mod offline;
 mod pesos;

@@ -14,8 +14,8 @@ use crate::writer::Object;
 use domain::platform::settings::Receiver;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::checkout::Session;
-use domain::resources::payments::Debtor;
 use domain::resources::payments::charge::{Figured, Price, TRANSFER_DAYS_MAX};
+use domain::resources::payments::{Debtor, Means};
 use domain::values::card::{Card, Expiry};
 use domain::values::date::Date;
 use domain::values::ids::Id;
@@ -92,6 +92,13 @@ pub struct GotTransfer {
     pub date: Date,
     /// The price that the buyer was shown.
     pub quote: Option<Quote>,
+}
+
+impl GotTransfer {
+    /// The transfer, as what a payment is made by.
+    pub fn means(&self) -> Means {
+        Means::Transfer { debtor: self.debtor, date: self.date, reference: self.reference.clone() }
+    }
 }
 
 /// A price as a page shows it: the rate that it is made of, and a keyed hash that says that it was

@@ -18,6 +18,8 @@ use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
+/// The code of a transfer that belongs to another payment.
+const REFERENCE_USED: &str = "reference_already_used";
 /// Characters of the name on a card.
 const HOLDER_NAME_MAX: usize = 100;
 
@@ -61,10 +63,22 @@ pub async fn transfer(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
             return show(services, &visit, PageOptions { typed, ..options }, 400);
         }
     };
+    let means = told.means();
     let begun = match sent.limits.guess(sent.client(), visit.shop.tenant_key, visit.session.id) {
         Ok(()) => visit.verify_transfer(services, told).await,
         Err(problem) => Err(problem),
     };
+    let is_used = matches!(&begun, Err(problem) if problem.code == REFERENCE_USED);
+    if is_used {
+        let w = options.language.words();
+        let (words, ending) = match visit.is_sought_elsewhere(services, &means)? {
+            true => (w.failed_waits, w.sent_waits),
+            false => (w.failed_used, w.sent_used),
+        };
+        let options =
+            PageOptions { typed, is_sent: true, notice: Some(format!("{words} {ending}")), ..options };
+        return show(services, &visit, options, 409);
+    }
     settled(&sent, &visit, PageOptions { typed, ..options }, begun.map(|(attempt, _)| attempt)).await
 }
 

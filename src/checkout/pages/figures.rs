@@ -57,6 +57,11 @@ pub(super) fn in_caracas(at: Timestamp) -> String {
     shown(at.plus_ms(CARACAS_MS), "%d/%m/%Y %H:%M")
 }
 
+/// An instant as a buyer in Colombia reads it.
+pub(super) fn moment_in_bogota(at: Timestamp) -> String {
+    shown(at.plus_ms(BOGOTA_MS), "%d/%m/%Y %H:%M")
+}
+
 /// An hour as a buyer in Colombia reads it.
 pub(super) fn in_bogota(at: Timestamp) -> String {
     shown(at.plus_ms(BOGOTA_MS), "%H:%M")

@@ -32,8 +32,8 @@ use domain::resources::payments::{Debtor, Means, Payment, Phase, Status as Payme
 use domain::values::buyer::{ColombianPhone, DocumentType};
 use domain::values::ids::Id;
 use domain::values::money::{Usd, Usdt};
-use panels::{C2pPanel, CardPanel, Making, PesosPanel, TransferPanel};
-use receipt::{failure, paid_page};
+use panels::{C2pPanel, CardPanel, Making, PesosPanel, TransferPanel, value_day};
+use receipt::{Failed, paid_page};
 use waiting::{key_page, pesos_page, usdt_page, waits_for_key};
 
 /// The amount and the purpose of a payment, as pages show them.
@@ -41,6 +41,8 @@ struct Bill {
     amount: String,
     description: Option<String>,
     reference: Option<String>,
+    /// The USDT that came before it was paid.
+    came: Option<String>,
 }
 
 /// The data of a session that the script and every form need.
@@ -99,7 +101,7 @@ struct DetailsPage {
     /// The network that the button of USDT asks for.
     usdt_network: &'static str,
     typed: Typed,
-    failure: Option<&'static str>,
+    failure: Option<Failed>,
     notice: Option<String>,
     valid_until: String,
     cancel_url: Option<String>,
@@ -169,9 +171,9 @@ pub fn fields(
 pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u16) -> Result<Reply, Problem> {
     let w = options.language.words();
     let attempt = options.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
-    let failure = attempt.as_ref().and_then(|attempt| failure(attempt, w));
+    let failure = attempt.as_ref().and_then(|attempt| Failed::of(attempt, w));
     let (shell, bill, handle) = frame(services, visit, &options, failure);
-    let (session, language, embedded) = (&visit.session, options.language, shell.embedded);
+    let (session, embedded) = (&visit.session, shell.embedded);
     let settings = &visit.shop.tenant.tenant_settings.settings;
     let html = match visit.status {
         Status::Paid(payment) => {
@@ -180,9 +182,7 @@ pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u1
         }
         Status::Processing => ProcessingPage { shell, bill, handle }.render(),
         Status::Expired => {
-            let received = Some(visit.received())
-                .filter(|received| *received > Usdt::ZERO)
-                .map(|received| usdt(received, language));
+            let received = bill.came.clone();
             ExpiredPage { shell, bill, handle, received, cancel_url: session.cancel_url.clone() }.render()
         }
         Status::Open => open(services, visit, options, shell, bill, handle, failure),
@@ -196,7 +196,7 @@ fn frame(
     services: &Services,
     visit: &Visit,
     options: &PageOptions,
-    failure: Option<(&'static str, &'static str)>,
+    failure: Option<Failed>,
 ) -> (Shell, Bill, Handle) {
     let language = options.language;
     let w = language.words();
@@ -216,6 +216,7 @@ fn frame(
         amount: dollars(session.amount, language),
         description: session.description.clone(),
         reference: session.reference.clone(),
+        came: Some(visit.received()).filter(|came| *came > Usdt::ZERO).map(|came| usdt(came, language)),
     };
     let handle = Handle {
         session: session.id,
@@ -228,7 +229,7 @@ fn frame(
         base: format!("/checkout/{}", session.id),
         embedded,
         parent: parent.unwrap_or_default(),
-        cause: failure.map(|(cause, _)| cause).unwrap_or_default(),
+        cause: failure.map(|failed| failed.cause).unwrap_or_default(),
         attempt: None,
         newest: visit.attempts.newest(),
         received: visit.received().to_string(),
@@ -245,12 +246,13 @@ fn open(
     shell: Shell,
     bill: Bill,
     handle: Handle,
-    failure: Option<(&'static str, &'static str)>,
+    failure: Option<Failed>,
 ) -> askama::Result<String> {
     let (language, session, banks) = (options.language, &visit.session, services.banks.now());
+    let is_sent = options.is_sent || failure.is_some_and(|failed| failed.is_sent);
+    let market = visit.shop.market(services);
     let livemode = is_live(visit.shop.tenant_key);
-    let networks = services.rails.usdt_networks(visit.shop.tenant_key);
-    let offered = visit.offers(services);
+    let (networks, offered) = (services.rails.usdt_networks(visit.shop.tenant_key), visit.offers(services));
     let usable = |way: Way| offered.iter().any(|offer| offer.way == way && offer.reason.is_none());
     // With only one way to pay, the buyer is not asked.
     let only = if let [offer] = &*offered { Some(offer.way) } else { None };
@@ -262,7 +264,8 @@ fn open(
         .as_ref()
         .filter(|payment| options.intent == Some(payment.id) && waits_for_key(payment, visit));
     if let Some((payment, debtor)) = waiting.and_then(|payment| Some((payment, payment.debtor()?))) {
-        return key_page(visit, &options, (payment, debtor), &banks, (shell, bill, handle));
+        let of = value_day(&market, payment.bcv_rate);
+        return key_page(visit, &options, (payment, debtor, of), &banks, (shell, bill, handle));
     }
     if let Some(payment) = visit
         .attempts
@@ -275,8 +278,7 @@ fn open(
         let panel = |place| usdt_panel(Some(place), &networks, livemode, language);
         return usdt_page(session, till, options.place, panel, language, home, (shell, bill, handle));
     }
-    let market = visit.shop.market(services);
-    let making = Making { services, visit, options: &options, banks: &banks, market: &market };
+    let making = Making { services, visit, options: &options, banks: &banks, market: &market, is_sent };
     DetailsPage {
         choices: choices(&offered, session.amount, chosen, language),
         quote: making.transfer().map(|panel| panel.quote).unwrap_or_default(),
@@ -287,7 +289,7 @@ fn open(
         usdt: (chosen == Some(Way::Usdt)).then(|| usdt_panel(options.place, &networks, livemode, language)),
         usdt_network: networks.first().map_or("", |network| network.name()),
         typed: options.typed,
-        failure: failure.map(|(_, words)| words),
+        failure,
         notice: options.notice,
         valid_until: in_caracas(session.expires_at),
         cancel_url: session.cancel_url.clone(),

@@ -4,19 +4,22 @@ use super::Visit;
 use crate::gateway::ask;
 use crate::gateway::services::Services;
 use crate::gateway::transfers;
+use crate::store::history;
 use actors::Settled;
 use api::checkout::bolivares::{GotTransfer, Quote, agreed_rate, no_more_than, still_good};
 use api::payments::card_tokens::CardToken;
 use api::payments::cards::means;
 use api::problem::Problem;
 use api::refusals::problem;
+use domain::index::Space;
 use domain::machine::Domain;
 use domain::platform::is_live;
 use domain::rail::Service;
+use domain::record::Entity;
 use domain::resources::checkout::{Attempts, Way};
 use domain::resources::payments;
-use domain::resources::payments::Means;
 use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
+use domain::resources::payments::{Means, Status};
 use domain::values::card::Card;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Rate;
@@ -70,13 +73,12 @@ impl Visit {
                 "the checkout does not offer this way to pay",
             ));
         }
-        let GotTransfer { debtor, reference, date, quote } = told;
+        let means = told.means();
         let mark = |parts: &[&[u8]]| services.keys.mark(parts);
-        let rate = agreed_rate(self.session.id, quote.as_ref(), &mark, market.bcv_rate())?;
+        let rate = agreed_rate(self.session.id, told.quote.as_ref(), &mark, market.bcv_rate())?;
         let (held, attempts) = self.begin_attempt(services, Way::PagoMovil).await?;
         // As of every transfer: it is held until the bank has said whether it is there.
         let tenant = self.shop.tenant_key;
-        let means = Means::Transfer { debtor, date, reference };
         let held_transfer = transfers::hold(services, tenant, &means).await;
         let mut new = self.new_charge(services, means, Secret::None, rate, &attempts);
         new.transfer = transfers::known(services, tenant, &new).await?;
@@ -94,6 +96,15 @@ impl Visit {
             )
             .await?;
         Ok((id, refused(settled)?))
+    }
+
+    /// Whether the payment that a transfer belongs to still waits for the bank's word about it.
+    pub fn is_sought_elsewhere(&self, services: &Services, means: &Means) -> Result<bool, Problem> {
+        let (reader, tenant) = (services.engine.reader(), self.shop.tenant_key);
+        let Some(name) = means.transfer() else { return Ok(false) };
+        let Some(id) = history::named(reader, tenant, Space::Transfer, &name)? else { return Ok(false) };
+        let found = history::entity(reader, tenant, EntityId::payment(id))?;
+        Ok(matches!(found.as_deref(), Some(Entity::Payment(payment)) if payment.status == Status::Pending))
     }
 
     /// Checks that there is a rail for cards, before a card is looked at.

@@ -9,7 +9,8 @@ use super::*;
 use proptest::prelude::*;
 
 fn bill(text: &[String]) -> Bill {
-    Bill { amount: text[0].clone(), description: Some(text[1].clone()), reference: Some(text[2].clone()) }
+    let [amount, description, reference, came] = [0, 1, 2, 3].map(|at: usize| text[at].clone());
+    Bill { amount, description: Some(description), reference: Some(reference), came: Some(came) }
 }
 
 fn handle(text: &[String]) -> Handle {
@@ -87,6 +88,7 @@ fn pages(text: &[String]) -> Vec<String> {
             phone: one(),
             identification: one(),
             quote: one(),
+            is_sent: false,
             banks: choosable(text),
             oldest: one(),
             today: one(),
@@ -109,6 +111,7 @@ fn pages(text: &[String]) -> Vec<String> {
         waits,
         picture,
         total: one(),
+        rate: Some(one()),
         key: one(),
         qr: drawing("key"),
         phone: one(),
@@ -125,6 +128,7 @@ fn pages(text: &[String]) -> Vec<String> {
         intent: Id::derived(1, 1, 0),
         ves: one(),
         rate: one(),
+        of: Some(one()),
         bank: one(),
         payer: one(),
         help: "",
@@ -161,6 +165,8 @@ fn pages(text: &[String]) -> Vec<String> {
         receipt_text: one(),
         mail: one(),
         success_url: Some(one()),
+        is_returned: false,
+        also: Some(one()),
     };
     let fields = FieldsPage { shell: shell(), handle: handle(), typed: typed(), unscripted: true };
     let (received, cancel_url) = (Some(one()), Some(one()));

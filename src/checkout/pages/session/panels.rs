@@ -39,6 +39,8 @@ pub(super) struct TransferPanel {
     pub(super) phone: String,
     pub(super) identification: String,
     pub(super) quote: String,
+    /// Whether the buyer may have sent it already.
+    pub(super) is_sent: bool,
     pub(super) banks: Vec<Choosable>,
     pub(super) oldest: String,
     pub(super) today: String,
@@ -65,6 +67,14 @@ pub(super) struct Making<'a> {
     pub(super) options: &'a PageOptions,
     pub(super) banks: &'a Catalogue,
     pub(super) market: &'a Market,
+    /// Whether the buyer has named a Pago Móvil that may have been sent.
+    pub(super) is_sent: bool,
+}
+
+/// The day of the central bank's rate, as far as it is the one in force.
+pub(super) fn value_day(market: &Market, rate: Rate) -> Option<String> {
+    let sample = market.bcv.as_ref().filter(|sample| sample.price == rate)?;
+    sample.value_date.map(day)
 }
 
 impl Making<'_> {
@@ -114,8 +124,7 @@ impl Making<'_> {
         // The price that the buyer has been shown stays, as they may have sent it.
         let quote = self.options.quote.as_deref().map(Quote::sent);
         let rate = agreed_rate(session, quote.as_ref(), &mark, Some(now)).ok().flatten().unwrap_or(now);
-        let sample = self.market.bcv.as_ref().filter(|sample| sample.price == rate);
-        let (price, plain) = self.at(rate, sample.and_then(|sample| sample.value_date).map(day))?;
+        let (price, plain) = self.at(rate, value_day(self.market, rate))?;
         let (oldest, today) = transfer_days(self.visit.now);
         let typed = self.options.typed.get("debtorBankCode");
         Some(TransferPanel {
@@ -126,6 +135,7 @@ impl Making<'_> {
             phone: receiver.phone.clear().to_string(),
             identification: receiver.id.clear().to_string(),
             quote: Quote::of(&mark, session, rate).text().to_owned(),
+            is_sent: self.is_sent,
             banks: bank_options(self.banks, Service::PagoMovil, typed, &|_| false, self.language()),
             oldest: oldest.to_string(),
             today: today.to_string(),

@@ -1,12 +1,43 @@
 //! The last page of a session: the receipt, or why a payment failed.
 
 use super::*;
-use crate::checkout::pages::figures::bcv_rate;
+use crate::checkout::pages::figures::{bcv_rate, moment_in_bogota};
 use domain::resources::payments::reasons::Reason;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+/// The end of an attempt that did not pay, for its buyer.
+#[derive(Clone, Copy)]
+pub(super) struct Failed {
+    /// The name of the reason.
+    pub(super) cause: &'static str,
+    pub(super) heading: &'static str,
+    /// The reason in words.
+    pub(super) words: &'static str,
+    /// What became of the buyer's money, and what to do.
+    pub(super) ending: &'static str,
+    /// Whether the buyer may have sent the money all the same.
+    pub(super) is_sent: bool,
+}
+
+impl Failed {
+    /// The end of an attempt; `None` while it may still pay, or if it did.
+    pub(super) fn of(attempt: &Tried, w: &'static Words) -> Option<Failed> {
+        let (cause, words) = failure(attempt, w)?;
+        let is_sent =
+            matches!(attempt, Tried::Payment(payment) if matches!(payment.means, Means::Transfer { .. }));
+        // A Pago Móvil is sent before it is looked for: that it was not found says nothing of the money.
+        let (heading, ending) = match cause {
+            "reference_not_found" => (w.not_found_heading, w.sent_not_found),
+            "reference_already_used" => (w.used_heading, w.sent_used),
+            _ if is_sent => (w.failed, w.sent_not_found),
+            _ => (w.failed, w.failed_retry),
+        };
+        Some(Failed { cause, heading, words, ending, is_sent })
+    }
+}
+
 /// The reason why an attempt did not pay, by its name and in words; `None` while it still may.
-pub(super) fn failure(attempt: &Tried, w: &'static Words) -> Option<(&'static str, &'static str)> {
+fn failure(attempt: &Tried, w: &'static Words) -> Option<(&'static str, &'static str)> {
     let (status, pesos) = match attempt {
         Tried::Payment(payment) => (payment.status, None),
         Tried::Pesos(payment) => (payment.status, Some(payment.failure)),
@@ -47,6 +78,10 @@ pub(super) struct PaidPage {
     pub(super) receipt_text: String,
     pub(super) mail: String,
     pub(super) success_url: Option<String>,
+    /// Whether the money went back.
+    pub(super) is_returned: bool,
+    /// The USDT that came beside the payment.
+    pub(super) also: Option<String>,
 }
 
 /// The page of a session that was paid.
@@ -58,6 +93,8 @@ pub(super) fn paid_page(
 ) -> askama::Result<String> {
     let (session, language) = (&visit.session, options.language);
     let lines = paid.map(|paid| receipt(paid, language)).unwrap_or_default();
+    let is_returned = paid.is_some_and(Tried::is_returned);
+    let also = paid.and_then(|paid| visit.beside(paid.in_usdt())).map(|also| usdt(also, language));
     let w = language.words();
     let address = format!("{}/receipt?lang={}", handle.base, language.code());
     let told = lines.iter().map(|(name, value)| format!("{name}: {value}"));
@@ -76,6 +113,8 @@ pub(super) fn paid_page(
         receipt_text: text,
         mail,
         success_url: session.success_url.clone(),
+        is_returned,
+        also,
         shell,
         bill,
         handle,
@@ -101,6 +140,7 @@ fn receipt(paid: &Tried, language: Language) -> Vec<(&'static str, String)> {
                 lines.push((w.card, format!("{} …{last_four:04}", brand.name())));
             }
             lines.extend(payment.completed_at.map(|at| (w.date, in_caracas(at))));
+            lines.extend(payment.reversed_at.map(|at| (w.returned_at, in_caracas(at))));
             lines.extend(payment.bank_reference.clone().map(|reference| (w.bank_reference, reference)));
             lines.push((w.payment_number, payment.id.to_string()));
             lines
@@ -113,7 +153,8 @@ fn in_pesos(payment: &CopPayment, language: Language) -> Vec<(&'static str, Stri
     let w = language.words();
     let mut lines = vec![(w.paid_amount, pesos(payment.amount, language))];
     lines.extend(payment.checkout.as_ref().map(|checkout| (w.rate, rate(checkout.rate, language))));
-    lines.extend(payment.completed_at.map(|at| (w.date, in_caracas(at))));
+    lines.extend(payment.completed_at.map(|at| (w.date_bogota, moment_in_bogota(at))));
+    lines.extend(payment.refunded_at.map(|at| (w.returned_at_bogota, moment_in_bogota(at))));
     lines.extend(payment.processor_reference.clone().map(|reference| (w.bank_reference, reference)));
     lines.push((w.payment_number, payment.id.to_string()));
     lines

@@ -33,6 +33,8 @@ pub(super) struct KeyPage {
     pub(super) intent: Id,
     pub(super) ves: String,
     pub(super) rate: String,
+    /// The day of the central bank's rate.
+    pub(super) of: Option<String>,
     pub(super) bank: String,
     pub(super) payer: String,
     pub(super) help: &'static str,
@@ -54,6 +56,8 @@ pub(super) struct PesosPage {
     /// The picture that a live processor gave, as an address.
     pub(super) picture: Option<String>,
     pub(super) total: String,
+    /// The price of a dollar.
+    pub(super) rate: Option<String>,
     pub(super) key: String,
     pub(super) qr: Drawing,
     pub(super) phone: String,
@@ -95,7 +99,7 @@ pub(super) fn waits_for_key(payment: &Payment, visit: &Visit) -> bool {
 pub(super) fn key_page(
     visit: &Visit,
     options: &PageOptions,
-    (payment, debtor): (&Payment, &Debtor),
+    (payment, debtor, of): (&Payment, &Debtor, Option<String>),
     banks: &Catalogue,
     (shell, bill, handle): (Shell, Bill, Handle),
 ) -> askama::Result<String> {
@@ -104,6 +108,7 @@ pub(super) fn key_page(
         intent: payment.id,
         ves: bolivares(payment.ves, language),
         rate: bcv_rate(payment.bcv_rate, language),
+        of,
         bank: banks.get(debtor.bank).map(|bank| bank.name.clone()).unwrap_or_default(),
         payer: format!("{} · {}", debtor.id.masked(), debtor.phone.masked()),
         help: key_help(debtor.bank, language),
@@ -147,6 +152,7 @@ pub(super) fn pesos_page(
         waits,
         picture,
         total: pesos(payment.amount, language),
+        rate: payment.checkout.as_ref().map(|checkout| rate(checkout.rate, language)),
         qr: drawing(&key),
         key,
         phone: phone.unwrap_or_default(),

@@ -146,6 +146,16 @@ pub enum Means {
 }
 
 impl Means {
+    /// The USDT that it is made of; none of other methods.
+    pub const fn in_usdt(&self) -> Usdt {
+        match self {
+            Means::Usdt { amount, .. } => *amount,
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
+                Usdt::ZERO
+            }
+        }
+    }
+
     /// The method of these means.
     pub const fn method(&self) -> Method {
         match self {
