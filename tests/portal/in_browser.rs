@@ -43,6 +43,55 @@ fn every_page_fits_a_small_dark_telephone() {
     browser.assert_at_home(&server.url());
 }
 
+/// The words of a page's tables that stand in more than one line.
+const BROKEN_WORDS: &str = "
+    const broken = [];
+    for (const cell of document.querySelectorAll('th, td')) {
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        while (texts.nextNode()) {
+            if (texts.currentNode.parentElement.closest('.mono')) continue;
+            for (const word of texts.currentNode.data.matchAll(/\\S+/g)) {
+                const range = document.createRange();
+                range.setStart(texts.currentNode, word.index);
+                range.setEnd(texts.currentNode, word.index + word[0].length);
+                const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+                if (lines.size > 1 && !word[0].includes('-')) broken.push(word[0]);
+            }
+        }
+    }
+    return broken;";
+
+#[test]
+fn a_telephone_shows_the_current_section_and_whole_words() {
+    let server = Server::start();
+    let tenant = server.tenant_with(serde_json::json!({ "cop": { "enabled": true } }));
+    tenant.test.fund("5000.00");
+    let payment = tenant.test.pay(10);
+    tenant.test.reverse(&payment).expect(200);
+    tenant.test.cop_paid(50_000);
+    let merchant = tenant.test.merchant();
+    tenant
+        .test
+        .payout(&merchant, "10.00", serde_json::json!({ "concepto": "liquidación semanal" }))
+        .expect(201);
+    for width in [360, 320] {
+        let browser = Browser::open(Setup { phone: Some(width), dark: false, scripts: true });
+        log_in(&browser, &server, text(&tenant.created["testKey"], "key"), "");
+        let more = ["sessions", "statements", "home?currency=COP"];
+        for page in PAGES.into_iter().chain(more) {
+            browser.goto(&format!("{}/portal/{page}", server.url()));
+            browser.find("main");
+            let hidden = browser.script("const box = document.querySelector('nav a[aria-current]').getBoundingClientRect(); return box.left < 0 || box.right > innerWidth");
+            assert_eq!(hidden, false, "{page} at {width}: the current section is out of sight");
+            assert_eq!(browser.script(BROKEN_WORDS), serde_json::json!([]), "{page} at {width}");
+            let name = format!("portal-{width}-{}", page.replace(['?', '='], "-"));
+            browser.picture(&name);
+            browser.script("document.querySelector('main > .scroll')?.scrollIntoView()");
+            browser.picture(&format!("{name}-table"));
+        }
+    }
+}
+
 #[test]
 fn every_page_is_open_to_all_in_both_languages() {
     let server = Server::start();

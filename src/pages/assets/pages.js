@@ -60,6 +60,12 @@
   });
   // A page that comes back from the browser's memory must not keep its buttons shut.
   addEventListener("pageshow", () => document.querySelectorAll("button:disabled").forEach((button) => { button.disabled = false; }));
+  // The sections are wider than a phone: the current one is brought into sight, without the page moving.
+  const current = document.querySelector("nav a[aria-current]");
+  if (current) {
+    const nav = current.closest("nav");
+    nav.scrollLeft = current.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
+  }
   document.addEventListener("htmx:afterSettle", (event) => dress(event.target));
   dress(document);
   const error = document.querySelector("[role=alert]");
