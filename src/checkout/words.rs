@@ -117,7 +117,7 @@ words! {
     cannot_now: "La tienda no puede recibir este pago ahora.", "The shop cannot take this payment right now.";
     busy: "Enviando…", "Sending…";
     quantity: "Cantidad", "Quantity";
-    each: "cada uno", "each";
+    each: "c/u", "each";
     valid_until: "Puedes pagar hasta", "You can pay until";
     secured: "Pago seguro con Pasarela", "Secure payment with Pasarela";
     rate: "Tasa", "Rate";

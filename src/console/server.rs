@@ -7,7 +7,7 @@ use crate::pages::inside::{segment, with_query};
 use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::statement;
-use crate::pages::view::{self, Block, Cell, Fact, Form, Input, Kind, Page, Row, Table};
+use crate::pages::view::{self, Block, Cell, Fact, Form, Input, Kind, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use domain::platform::{Mode, tenant_key};
 use domain::values::ids::Id;
@@ -110,8 +110,8 @@ pub async fn health<G: Answer>(visit: &Here<'_, G>) -> Made {
     });
     let mut blocks = Vec::new();
     for book in &halted {
-        blocks.push(Block::Note(view::Note::new(
-            view::Tone::Bad,
+        blocks.push(Block::Note(Note::new(
+            Tone::Bad,
             format!("{}: {}", visit.say("Libro detenido", "Halted book"), show::text(book)),
         )));
     }
@@ -225,6 +225,9 @@ pub async fn statements<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) ->
             .optional(),
         );
     page.blocks.push(form.into());
+    if let Some(fault) = asked.fault() {
+        return Ok(page.failed(400, Note::new(Tone::Bad, fault)));
+    }
     match visit.inside.get(&path).await {
         Ok(found) => {
             page.blocks.extend(statement::blocks(visit.language, &found));

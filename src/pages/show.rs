@@ -5,12 +5,9 @@ use crate::pages::inside::Refused;
 use crate::pages::language::Language;
 use crate::pages::view::{Cell, Fact, Note, Table, Tone};
 use crate::pages::words::words;
-use chrono::DateTime;
-use domain::values::time::HOUR_MS;
+use chrono::{DateTime, NaiveDate};
+use domain::values::time::Zone;
 use serde_json::Value;
-
-/// Caracas has had one offset since 2016, and no summer time.
-const CARACAS_MS: i64 = -4 * HOUR_MS;
 
 /// A member as a text: empty where there is none.
 pub fn text(value: &Value) -> String {
@@ -39,25 +36,72 @@ pub fn instant_ms(text: &str) -> Option<i64> {
 
 /// An instant in Caracas; what is none stays as it is.
 pub fn instant(text: &str) -> String {
-    instant_ms(text).map_or_else(|| text.to_owned(), in_caracas)
+    instant_in(Zone::Caracas, text)
+}
+
+/// An instant in a zone; what is none stays as it is.
+fn instant_in(zone: Zone, text: &str) -> String {
+    instant_ms(text).map_or_else(|| text.to_owned(), |at| in_zone(zone, at))
 }
 
 /// An instant in Caracas, to the second.
 pub fn in_caracas(unix_ms: i64) -> String {
-    DateTime::from_timestamp_millis(unix_ms + CARACAS_MS)
-        .map(|at| at.format("%d/%m/%Y %H:%M:%S").to_string())
+    in_zone(Zone::Caracas, unix_ms)
+}
+
+/// An instant to the second, with the zone where it is not that of the page.
+pub fn in_zone(zone: Zone, unix_ms: i64) -> String {
+    let local = written(zone, unix_ms, "%d/%m/%Y %H:%M:%S");
+    match zone {
+        Zone::Caracas => local,
+        Zone::Bogota => format!("{local} (Bogotá)"),
+        Zone::Utc => format!("{local} (UTC)"),
+    }
+}
+
+fn written(zone: Zone, unix_ms: i64, form: &str) -> String {
+    DateTime::from_timestamp_millis(unix_ms + zone.offset_ms())
+        .map(|at| at.format(form).to_string())
         .unwrap_or_default()
+}
+
+/// The zone of a thing's times: what is in pesos has the days of Bogotá, as statements have.
+fn zone_of(of: &Value) -> Zone {
+    if of["amountCop"].is_null() { Zone::Caracas } else { Zone::Bogota }
+}
+
+/// A day as people write it; what is none stays as it is.
+pub fn day(text: &str) -> String {
+    NaiveDate::parse_from_str(text, "%Y-%m-%d")
+        .map_or_else(|_| text.to_owned(), |day| day.format("%d/%m/%Y").to_string())
 }
 
 /// The day in Caracas of an instant, as the API writes days.
 pub fn day_in_caracas(unix_ms: i64) -> String {
-    DateTime::from_timestamp_millis(unix_ms + CARACAS_MS)
-        .map(|at| at.format("%Y-%m-%d").to_string())
-        .unwrap_or_default()
+    written(Zone::Caracas, unix_ms, "%Y-%m-%d")
 }
 
-/// A member as a cell, by what its name says of it.
+/// A member as a cell, by what its name says of it; instants are those of Caracas.
 pub fn cell(language: Language, name: &str, value: &Value) -> Cell {
+    cell_in(Zone::Caracas, language, name, value)
+}
+
+/// A member of a thing as a cell: of what is in pesos with the instants of Bogotá, and the word for what
+/// goes back there.
+pub fn member(language: Language, of: &Value, name: &str) -> Cell {
+    let zone = zone_of(of);
+    match &of[name] {
+        Value::String(state) if zone == Zone::Bogota && state == "REVERSED" => {
+            Cell::state(state, words(language, "refunded").to_owned())
+        }
+        Value::String(kind) if zone == Zone::Bogota && name == "type" && kind == "reversal" => {
+            Cell::text(words(language, "refund"))
+        }
+        value => cell_in(zone, language, name, value),
+    }
+}
+
+fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
     let plain = text(value);
     if plain.is_empty() {
         return Cell::text("—");
@@ -69,7 +113,10 @@ pub fn cell(language: Language, name: &str, value: &Value) -> Cell {
         return Cell::state(&plain, words(language, &plain).to_owned());
     }
     if name.ends_with("At") || matches!(name, "at" | "now" | "timestamp" | "pinnedUntil" | "asOf" | "since") {
-        return Cell::whole(instant(&plain));
+        return Cell::whole(instant_in(zone, &plain));
+    }
+    if name == "date" {
+        return Cell::whole(day(&plain));
     }
     if matches!(name, "kind" | "type" | "why" | "reversalType" | "accountType") {
         return Cell::text(words(language, &plain).to_owned());
@@ -92,7 +139,7 @@ fn is_money(name: &str) -> bool {
 
 /// A fact about a member.
 pub fn fact(language: Language, of: &Value, name: &str) -> Fact {
-    let mut cell = cell(language, name, &of[name]);
+    let mut cell = member(language, of, name);
     cell.is_figure = false;
     Fact::new(name, words(language, name), cell)
 }
@@ -177,6 +224,9 @@ mod tests {
         let said = |name: &str, value: Value| cell(es, name, &value).text;
         assert_eq!(said("amountVes", json!("1234.50")), "1.234,50");
         assert_eq!(said("createdAt", json!("2026-11-21T01:53:20.123Z")), "20/11/2026 21:53:20");
+        assert_eq!(said("date", json!("2026-12-01")), "01/12/2026");
+        let pesos = json!({ "amountCop": 50_000, "createdAt": "2026-11-21T01:53:20.123Z" });
+        assert_eq!(fact(es, &pesos, "createdAt").cell.text, "20/11/2026 20:53:20 (Bogotá)");
         assert_eq!(said("livemode", json!(false)), "No");
         assert_eq!(said("externalRef", Value::Null), "—");
         let state = cell(es, "status", &json!("COMPLETED"));

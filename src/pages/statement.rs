@@ -65,6 +65,17 @@ impl Asked {
         }
     }
 
+    /// The fault of the days that are asked for; `None` where they are in their order.
+    pub fn fault(&self) -> Option<&'static str> {
+        // Days as the API writes them are in the order of their texts.
+        (self.from > self.to).then(|| {
+            self.language.say(
+                "El día «Desde» es posterior a «Hasta». Cámbialos.",
+                "The day \"From\" is after the day \"To\". Change them.",
+            )
+        })
+    }
+
     /// The parameters of the API.
     pub fn parameters(&self) -> [(&str, &str); 4] {
         [("currency", &self.currency), ("from", &self.from), ("to", &self.to), ("mode", &self.mode)]
@@ -120,7 +131,7 @@ pub fn blocks(language: Language, statement: &Value) -> Vec<Block> {
     let at = |day: &Value| {
         let date = str_of(day, "date");
         let start = NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?.and_hms_opt(12, 0, 0)?.and_utc();
-        Some((start.timestamp_millis() / SECOND_MS, date.to_owned()))
+        Some((start.timestamp_millis() / SECOND_MS, show::day(date)))
     };
     let plot = Plot {
         label: language.say("Saldo al final de cada día", "Balance at the end of each day").to_owned(),
@@ -130,5 +141,16 @@ pub fn blocks(language: Language, statement: &Value) -> Vec<Block> {
         is_bars: false,
         table: language.say("Ver como tabla", "Show as a table"),
     };
-    vec![plot.into(), table.into()]
+    let zone = if str_of(statement, "timezone") == "America/Bogota" {
+        language.say(
+            "Cada día va de medianoche a medianoche en Bogotá (UTC−5).",
+            "Each day goes from midnight to midnight in Bogotá (UTC−5).",
+        )
+    } else {
+        language.say(
+            "Cada día va de medianoche a medianoche en Caracas (UTC−4).",
+            "Each day goes from midnight to midnight in Caracas (UTC−4).",
+        )
+    };
+    vec![plot.into(), Block::Text(zone.to_owned()), table.into()]
 }

@@ -15,9 +15,9 @@ use domain::resources::cop_payments::codes::{WrongCode, WrongCodes};
 use domain::resources::webhooks::Delivered;
 use domain::resources::{cop_payments, crypto, payments, payouts};
 use domain::trace::Trace;
-use domain::values::ids::{EntityId, Id};
-use domain::values::money::write_minor;
-use domain::values::time::Timestamp;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::{Currency, write_minor};
+use domain::values::time::{Timestamp, Zone};
 use std::sync::Arc;
 
 /// The story of a payment or payout.
@@ -67,7 +67,7 @@ fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
         .map(|moment| (moment.time, moment.seq, of_moment(language, moment, entity, &mut codes)));
     let after = story.moments.last().map_or(0, |moment| moment.seq);
     let deliveries = story.deliveries.iter().enumerate().map(|(n, (url, at, delivered))| {
-        (*at, after + 1 + n as u64, of_delivery(language, url, *at, delivered))
+        (*at, after + 1 + n as u64, of_delivery(language, url, (zone_of(entity), *at), delivered))
     });
     let mut all: Vec<(Timestamp, u64, Step)> = records.chain(deliveries).collect();
     all.sort_by_key(|(at, seq, _)| (*at, *seq));
@@ -92,6 +92,14 @@ fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
         ));
     }
     steps
+}
+
+/// The zone of a story's times: what is in pesos has the days of Bogotá.
+fn zone_of(entity: EntityId) -> Zone {
+    match entity.kind {
+        Kind::CopPayment | Kind::CopPayout => Zone::Bogota,
+        _ => Zone::Caracas,
+    }
 }
 
 fn of_moment(language: Language, moment: &Moment, entity: EntityId, codes: &mut WrongCodes) -> Step {
@@ -132,7 +140,7 @@ fn of_moment(language: Language, moment: &Moment, entity: EntityId, codes: &mut 
         moment.seq,
         moment.record.cause.name()
     ));
-    Step { when: show::in_caracas(moment.time.unix_ms()), what, more, tone }
+    Step { when: show::in_zone(zone_of(entity), moment.time.unix_ms()), what, more, tone }
 }
 
 /// A wrong code in words, without the code, which nobody keeps.
@@ -240,11 +248,12 @@ fn money_line(language: Language, posting: &Posting) -> Option<String> {
     let mut amount = String::new();
     write_minor(&mut amount, posting.minor, posting.currency.decimals()).ok()?;
     let kind = posting.row.as_ref().map(|row| row.kind.name()).unwrap_or_default();
+    let kind = if posting.currency == Currency::Cop && kind == "reversal" { "refund" } else { kind };
     let kind = crate::pages::words::words(language, kind);
     Some(format!("{kind}: {} {} ({owner})", language.figure(&amount), posting.currency.code()))
 }
 
-fn of_delivery(language: Language, url: &str, at: Timestamp, delivered: &Delivered) -> Step {
+fn of_delivery(language: Language, url: &str, (zone, at): (Zone, Timestamp), delivered: &Delivered) -> Step {
     let arrived = delivered.error.is_none();
     let what = if arrived {
         language.say("El webhook llegó", "The webhook arrived")
@@ -257,7 +266,7 @@ fn of_delivery(language: Language, url: &str, at: Timestamp, delivered: &Deliver
     }
     more.extend(delivered.error.clone());
     let tone = if arrived { Tone::Good } else { Tone::Bad };
-    Step { when: show::in_caracas(at.unix_ms()), what: what.to_owned(), more, tone }
+    Step { when: show::in_zone(zone, at.unix_ms()), what: what.to_owned(), more, tone }
 }
 
 /// A cause in words.
@@ -265,7 +274,7 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
     use Tone::{Bad, Good, Plain};
     match cause {
         Cause::PaymentRequested => ("Se pidió el cobro", "The payment was requested", Plain),
-        Cause::PaymentCharging => ("Se envía el cobro al banco", "The charge is sent to the bank", Plain),
+        Cause::PaymentCharging => ("Se envió el cobro al banco", "The charge was sent to the bank", Plain),
         Cause::PaymentCompleted => {
             ("El banco dijo que cobró: el dinero entró", "The bank confirmed it: the money came in", Good)
         }
@@ -278,13 +287,13 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
             Plain,
         ),
         Cause::ReversalBegun => (
-            "Se apartó el dinero y se pide el reverso al banco",
-            "Money was set aside and the bank is asked for the reversal",
+            "Se apartó el dinero y se le pidió el reverso al banco",
+            "Money was set aside and the bank was asked for the reversal",
             Plain,
         ),
         Cause::ReversalRefused => (
-            "El banco rechazó el reverso: el dinero vuelve al saldo",
-            "The bank refused the reversal: the money is back in the balance",
+            "El banco rechazó el reverso: el dinero volvió al saldo",
+            "The bank refused the reversal: the money went back to the balance",
             Bad,
         ),
         Cause::PaymentReversed => (
@@ -303,25 +312,25 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
             ("El pago llegó", "The payout arrived", Good)
         }
         Cause::PayoutFailed | Cause::CopPayoutFailed | Cause::CryptoPayoutFailed => {
-            ("El pago falló: el dinero volvió al saldo", "The payout failed: the money is back", Bad)
+            ("El pago falló: el dinero volvió al saldo", "The payout failed: the money came back", Bad)
         }
         Cause::CryptoPayoutApproved => ("Un operador lo aprobó", "An operator approved it", Plain),
         Cause::CryptoPayoutSigned => (
-            "Se firmó la transacción y se envía a la red",
-            "The transaction was signed and is sent to the network",
+            "Se firmó la transacción y se envió a la red",
+            "The transaction was signed and sent to the network",
             Plain,
         ),
         Cause::ChargebackOpened => ("El banco abrió un contracargo", "The bank opened a chargeback", Bad),
         Cause::ChargebackClosed => ("El contracargo se decidió", "The chargeback was decided", Plain),
         Cause::OtpRequested => {
-            ("Se le pide al banco que envíe la clave", "The bank is asked to send the code", Plain)
+            ("Se le pidió al banco que enviara la clave", "The bank was asked to send the code", Plain)
         }
         Cause::OtpSettled => ("El banco respondió por la clave", "The bank answered about the code", Plain),
         Cause::CopPaymentRequested => {
-            ("Se pide el cobro en pesos", "The payment in pesos is requested", Plain)
+            ("Se pidió el cobro en pesos", "The payment in pesos was requested", Plain)
         }
         Cause::CopPaymentInstructed => {
-            ("El procesador recibe una instrucción", "The processor gets an instruction", Plain)
+            ("Se actualizó el cobro con el procesador", "The payment was updated with the processor", Plain)
         }
         Cause::CopPaymentCompleted => ("Los pesos llegaron", "The pesos arrived", Good),
         Cause::CopPaymentFailed => ("El cobro en pesos falló", "The payment in pesos failed", Bad),
@@ -329,14 +338,14 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
             ("El cobro en pesos se canceló", "The payment in pesos was canceled", Plain)
         }
         Cause::CopRefundBegun => (
-            "Se apartó el dinero y se pide la devolución",
-            "Money was set aside and the refund is asked for",
+            "Se apartó el dinero y se pidió el reintegro",
+            "Money was set aside and the refund was asked for",
             Plain,
         ),
         Cause::CopRefundRefused => {
-            ("El procesador no hizo la devolución", "The processor did not make the refund", Bad)
+            ("El procesador no hizo el reintegro", "The processor did not make the refund", Bad)
         }
-        Cause::CopPaymentRefunded => ("Se devolvió al comprador", "It was refunded to the buyer", Good),
+        Cause::CopPaymentRefunded => ("Se reintegró al comprador", "It was refunded to the buyer", Good),
         Cause::OperationContradicted => {
             ("El banco contradijo lo que había dicho", "The bank contradicted what it had said", Bad)
         }
@@ -345,7 +354,7 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         }
         Cause::NoticeClaimed => ("Un aviso del banco lo verificó", "A notice of the bank verified it", Good),
         Cause::OrderBegun => {
-            ("Llegó su turno: se envía al banco", "Its turn came: it is sent to the bank", Plain)
+            ("Llegó su turno: se envió al banco", "Its turn came: it was sent to the bank", Plain)
         }
         Cause::PaymentUnsent | Cause::CopPaymentUnsent => {
             ("No hubo conexión: no se envió nada", "There was no connection: nothing was sent", Bad)
@@ -353,6 +362,7 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         Cause::DepositBooked => {
             ("El extracto mostró un microdepósito", "The statement showed a micro-deposit", Plain)
         }
+        Cause::CryptoDeposited => ("Llegaron USDT", "USDT arrived", Good),
         Cause::OperatorActed => ("Un operador intervino", "An operator acted", Plain),
         Cause::SellerReleased => ("Se liberó dinero del vendedor", "Money of the seller was released", Plain),
         Cause::ConversionAccepted | Cause::ConversionTried | Cause::ConversionCompleted => {

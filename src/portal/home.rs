@@ -91,7 +91,7 @@ fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table 
     let names = ["createdAt", "type", of.amount, "externalRef", "availableAt"];
     let caption = language.say("Movimientos, primero los más recientes", "Movements, newest first");
     let row = |item: &Value| {
-        let mut cells: Vec<Cell> = names.map(|name| show::cell(language, name, &item[name])).into();
+        let mut cells: Vec<Cell> = names.map(|name| show::member(language, item, name)).into();
         let (payment, payout) = (str_of(item, "paymentId"), str_of(item, "payoutId"));
         if !payment.is_empty() {
             cells[3].href = Some(format!("/portal/payments/{payment}"));

@@ -79,6 +79,7 @@ fn form<G: Answer>(
 ) -> view::Form {
     let mut products = vec![(String::new(), visit.say("Un producto nuevo", "A new product").to_owned())];
     products.extend(names);
+    let of_new = visit.say("(de un producto nuevo)", "(of a new product)");
     let form =
         view::Form::new("/portal/links", "create-link", visit.say("Crear el enlace", "Create the link"))
             .title(visit.say("Nuevo enlace", "New link"))
@@ -90,9 +91,9 @@ fn form<G: Answer>(
                     .optional(),
             )
             .input(
-                Input::new("name", visit.say("Nombre del producto nuevo", "Name of the new product"))
+                Input::new("name", visit.say("Nombre del producto", "Name of the product"))
                     .value(typed(failed, "name"))
-                    .optional(),
+                    .needed(of_new),
             )
             .input(
                 Input::new("priceUsd", visit.say("Precio en dólares", "Price in dollars"))
@@ -101,7 +102,7 @@ fn form<G: Answer>(
                         "With a point and two decimals: 25.50. The buyer pays in bolívares, pesos or USDT.",
                     ))
                     .value(typed(failed, "priceUsd"))
-                    .optional(),
+                    .needed(of_new),
             )
             .input(
                 Input::new("slug", visit.say("Final de la dirección", "End of the address"))

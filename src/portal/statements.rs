@@ -6,7 +6,7 @@ use crate::http::respond::Reply;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show;
 use crate::pages::statement;
-use crate::pages::view::Page;
+use crate::pages::view::{Note, Page, Tone};
 
 /// The parameters of a statement, and the path of the API that answers it.
 async fn asked<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> (statement::Asked, String) {
@@ -26,6 +26,9 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Made {
     let merchant = visit.query.text("merchantId");
     let mut page = Page::new("statements", visit.say("Estado de cuenta", "Statement"));
     page.blocks.push(asked.form("/portal/statements", &[("merchantId", merchant)]).into());
+    if let Some(fault) = asked.fault() {
+        return Ok(page.failed(400, Note::new(Tone::Bad, fault)));
+    }
     match visit.inside.get(&path).await {
         Ok(found) => {
             page.blocks.extend(statement::blocks(visit.language, &found));

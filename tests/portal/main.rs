@@ -18,3 +18,4 @@ mod login;
 mod pages;
 mod permissions;
 mod visitor;
+mod wording;

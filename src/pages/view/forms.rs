@@ -50,6 +50,8 @@ pub struct Input {
     pub error: String,
     /// Whether it has to be filled in.
     pub required: bool,
+    /// The words after the label of an input that is required in some cases alone.
+    pub needed: Option<&'static str>,
 }
 
 impl Input {
@@ -64,6 +66,7 @@ impl Input {
             hint: String::new(),
             error: String::new(),
             required: true,
+            needed: None,
         }
     }
 
@@ -90,6 +93,11 @@ impl Input {
     /// The input, which may be left empty.
     pub fn optional(self) -> Input {
         Input { required: false, ..self }
+    }
+
+    /// The input, which has to be filled in in some cases: these.
+    pub fn needed(self, when: &'static str) -> Input {
+        Input { required: false, needed: Some(when), ..self }
     }
 
     pub(super) fn is_chosen(&self, value: &str) -> bool {
