@@ -472,12 +472,12 @@ mod tests {
         let read = |body: &str| {
             let mut f = Fields::parse(body.as_bytes()).expect("JSON");
             f.changes();
-            let _ = f.required("a", |v| {
-                let mut inner = v.object()?;
-                let b = inner.required("b", |v| v.integer(0..=9));
+            let inner = |mut inner: Fields<'_>| {
+                let b = inner.required("b", kinds::integer(0..=9));
                 Ok(b.get(&inner.finish()?))
-            });
-            let _ = f.nullable("c", |v| v.integer(0..=9));
+            };
+            let _: Got<i64> = f.required("a", kinds::object(inner));
+            let _ = f.nullable("c", kinds::integer(0..=9));
             names(f.finish().expect_err("bad").into())
         };
         for (body, named) in [
