@@ -89,7 +89,9 @@ fn calls_read_the_bodies_that_are_described() {
                 let required = schema["required"].as_array().into_iter().flatten();
                 let required: BTreeSet<String> =
                     required.map(|name| name.as_str().expect("a name").to_owned()).collect();
-                if !required.is_empty() {
+                // A change that is empty is told so, whatever is missing in it.
+                let is_change = schema["minProperties"] == 1;
+                if !required.is_empty() && !is_change {
                     let answer = send(&json!({})).refused(400, "invalid_data");
                     assert_eq!(refused(&answer, "is required"), required, "{method} {template}");
                 }

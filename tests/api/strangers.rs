@@ -252,7 +252,7 @@ fn a_page_that_cannot_be_shown_says_nothing_of_a_charge() {
         shown.text()
     );
     assert!(shown.text().contains(&format!("href=\"{path}?lang=en\"")), "{}", shown.text());
-    assert!(shown.text().contains("look before you repeat it"), "{}", shown.text());
+    assert!(shown.text().contains("check before you repeat it"), "{}", shown.text());
 }
 
 #[test]
