@@ -67,7 +67,8 @@ fn written(zone: Zone, unix_ms: i64, form: &str) -> String {
 
 /// The zone of a thing's times: what is in pesos has the days of Bogotá, as statements have.
 fn zone_of(of: &Value) -> Zone {
-    if of["amountCop"].is_null() { Zone::Caracas } else { Zone::Bogota }
+    let is_in_pesos = ["amountCop", "ledgerNetCop"].iter().any(|name| !of[*name].is_null());
+    if is_in_pesos { Zone::Bogota } else { Zone::Caracas }
 }
 
 /// A day as people write it; what is none stays as it is.

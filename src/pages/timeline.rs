@@ -211,8 +211,8 @@ fn bank_lines(language: Language, moment: &Moment, state: Option<&Entity>) -> Ve
         lines.push(
             language
                 .say(
-                    "Se le preguntó al banco; todavía no sabe el resultado.",
-                    "The bank was asked; it does not know the outcome yet.",
+                    "Se le preguntó al banco; todavía no sabía el resultado.",
+                    "The bank was asked; it did not know the outcome yet.",
                 )
                 .to_owned(),
         );

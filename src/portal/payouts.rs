@@ -209,45 +209,71 @@ pub async fn batch<G: Answer>(visit: &Here<'_, G>) -> Made {
 /// The outcome of a batch that was confirmed, by its lines: those that were refused have no payout, so
 /// their references are still free.
 fn outcome(language: Language, lines: &[Value]) -> Note {
-    let failed = lines.iter().filter(|item| str_of(item, "status") == "failed");
-    let (mut refused, mut returned) = (0, 0);
-    for item in failed {
-        *if str_of(item, "payoutId").is_empty() { &mut refused } else { &mut returned } += 1;
+    let (mut pending, mut refused, mut returned) = (0, 0, 0);
+    for item in lines {
+        match (str_of(item, "status"), str_of(item, "payoutId")) {
+            ("failed", "") => refused += 1,
+            ("failed", _) => returned += 1,
+            ("completed", _) => {}
+            _ => pending += 1,
+        }
     }
-    let (all, paid) = (lines.len(), lines.len() - refused - returned);
-    let text = match (language, paid) {
-        (Language::Spanish, paid) if paid == all => {
-            "El lote se pagó una sola vez. Abajo está cada renglón.".to_owned()
-        }
-        (Language::English, paid) if paid == all => {
-            "The batch was paid, once. Every line is below.".to_owned()
-        }
-        (Language::Spanish, 0) if all == 1 => "No se pagó el renglón.".to_owned(),
-        (Language::English, 0) if all == 1 => "The line was not paid.".to_owned(),
-        (Language::Spanish, 0) => format!("No se pagó ninguno de los {all} renglones."),
-        (Language::English, 0) => format!("None of the {all} lines was paid."),
-        (Language::Spanish, 1) => format!("Se pagó 1 de {all} renglones."),
-        (Language::Spanish, _) => format!("Se pagaron {paid} de {all} renglones."),
-        (Language::English, _) => {
-            format!("{paid} of {all} lines {} paid.", if paid == 1 { "was" } else { "were" })
-        }
+    let (all, made) = (lines.len(), lines.len() - refused - returned);
+    let tone = match (made == all, pending) {
+        (true, 0) => Tone::Good,
+        (true, _) => Tone::Plain,
+        (false, _) => Tone::Bad,
     };
-    let mut note = Note::new(if paid == all { Tone::Good } else { Tone::Bad }, text);
-    if refused > 0 {
-        let again = language.say(
+    let mut note = Note::new(tone, counted(language, all, made, made - pending));
+    let more = [
+        (
+            refused,
             "Abajo está el motivo de cada renglón. Cuando lo resuelvas, sube otra vez el mismo archivo: lo que ya se pagó no se paga de nuevo.",
             "The reason of each line is below. Once it is mended, upload the same file again: what was paid is not paid again.",
-        );
-        note.more.push(again.to_owned());
-    }
-    if returned > 0 {
-        let anew = language.say(
+        ),
+        (
+            returned,
             "Lo que el banco no pagó volvió a tu saldo. Para pagarlo de nuevo, dale otra referencia.",
             "What the bank did not pay is back in your balance. To pay it again, give it another reference.",
-        );
-        note.more.push(anew.to_owned());
-    }
+        ),
+        (
+            pending,
+            "De lo demás el banco todavía no dijo cómo quedó. No lo pagues de nuevo.",
+            "Of the rest the bank has not said yet how it ended. Do not pay it again.",
+        ),
+    ];
+    let said = more.into_iter().filter(|(count, ..)| *count > 0);
+    note.more.extend(said.map(|(_, spanish, english)| language.say(spanish, english).to_owned()));
     note
+}
+
+/// A sentence about how many of all lines were ordered, and how many of those are paid already.
+fn counted(language: Language, all: usize, made: usize, paid: usize) -> String {
+    let lines =
+        language.say(if all == 1 { "renglón" } else { "renglones" }, if all == 1 { "line" } else { "lines" });
+    match (language, made, paid) {
+        (Language::Spanish, _, paid) if paid == all => {
+            "El lote se pagó una sola vez. Abajo está cada renglón.".to_owned()
+        }
+        (Language::English, _, paid) if paid == all => {
+            "The batch was paid, once. Every line is below.".to_owned()
+        }
+        (Language::Spanish, 0, _) => format!("No se pagó nada: 0 de {all} {lines}."),
+        (Language::English, 0, _) => format!("Nothing was paid: 0 of {all} {lines}."),
+        (Language::Spanish, made, 1) if made == paid => format!("Se pagó 1 de {all} {lines}."),
+        (Language::Spanish, made, paid) if made == paid => format!("Se pagaron {paid} de {all} {lines}."),
+        (Language::English, made, paid) if made == paid => format!("Paid: {paid} of {all} {lines}."),
+        (Language::Spanish, ..) => {
+            format!(
+                "El lote se ordenó una sola vez: {made} de {all} {lines}, y {paid} ya con respuesta del banco."
+            )
+        }
+        (Language::English, ..) => {
+            format!(
+                "The batch was ordered, once: {made} of {all} {lines}; the bank has answered {paid} of them."
+            )
+        }
+    }
 }
 
 /// A line of a table about a file, by its number.

@@ -1,6 +1,8 @@
 //! What the pages say became of the buyer's money: never that nothing was charged when it may have been
-//! sent, never that it is there when it went back. Without a browser: the pages as they are sent.
+//! sent, never that it is there when it went back. The pages as they are sent, and a look at them.
 
+use crate::access::assert_open_to_all;
+use crate::browser::{Browser, Setup};
 use crate::harness::buyers::{Page, of, session};
 use crate::harness::check::text;
 use crate::harness::client::Answer;
@@ -174,4 +176,29 @@ fn the_rate_of_a_key_has_its_value_date() {
     let rate = key.split("data-field=\"rate\">").nth(1).and_then(|rest| rest.split('<').next());
     assert!(rate.is_some_and(|rate| rate.contains("fecha valor")), "{key}");
     assert_eq!(of(&tenant, &made)["status"], "open");
+}
+
+#[test]
+fn what_became_of_the_money_is_open_to_all() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let (missing, came, returned) =
+        (session(&tenant, json!({})), with_usdt(&server, &tenant, "4.00").0, session(&tenant, json!({})));
+    let attempt = transfer(&Page::of(&server, &missing), "10000").expect(200)["newestAttempt"].clone();
+    let paid = Page::of(&server, &returned).pay("12345678");
+    tenant.test.reverse(&paid).expect(200);
+    let attempt = attempt.as_str().expect("an attempt");
+    for dark in [false, true] {
+        let browser = Browser::open(Setup { phone: Some(320), dark, scripts: true });
+        for (name, made, query) in [
+            ("not-found", &missing, format!("?method=pago_movil&attempt={attempt}")),
+            ("came", &came, String::new()),
+            ("returned", &returned, String::new()),
+        ] {
+            browser.goto(&format!("{}{query}", text(made, "url")));
+            browser.find("main");
+            assert_open_to_all(&browser);
+            browser.picture(&format!("claims-{name}-{}", if dark { "dark" } else { "light" }));
+        }
+    }
 }

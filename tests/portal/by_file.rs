@@ -1,6 +1,7 @@
 //! Payouts by file: what a file may look like, what the preview says, and that it is paid once.
 
 use crate::harness::check::{list, text};
+use crate::harness::client::Answer;
 use crate::harness::flows::fresh;
 use crate::harness::server::{Server, Tenant};
 use crate::visitor::{Visitor, page_of, token};
@@ -32,7 +33,7 @@ fn poor_shop(server: &Server) -> Shop {
 
 impl Shop {
     #[track_caller]
-    fn preview(&self, file: &[u8]) -> crate::harness::client::Answer {
+    fn preview(&self, file: &[u8]) -> Answer {
         self.visitor.upload("/portal/payouts/preview", &[("csrf", &self.csrf)], file)
     }
 
@@ -79,22 +80,48 @@ fn the_preview_pays_nothing_and_the_good_lines_are_paid_once() {
     assert!(!preview.text().contains("data-action=\"confirm\""));
 }
 
+/// The note on the page to which a confirmation led.
+#[track_caller]
+fn note(shop: &Shop, confirmed: &Answer) -> String {
+    let page = shop.visitor.get(confirmed.header("location").expect("an address"));
+    let note = page.text().split("<div class=\"note ").nth(1).and_then(|rest| rest.split("</div>").next());
+    note.unwrap_or_else(|| panic!("no note: {}", page.text())).to_owned()
+}
+
+#[test]
+fn the_note_of_a_batch_tells_what_the_bank_said() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    // The bank pays the first, refuses the second and answers later about the third.
+    for (amounts, tone, words) in [
+        (&["1.00", "1.05"][..], "plain", "2 de 2 renglones, y 1 ya con respuesta del banco"),
+        (&["1.00", "1.04"], "bad", "Se pagó 1 de 2 renglones"),
+        (&["1.04", "1.05"], "bad", "1 de 2 renglones, y 0 ya con respuesta"),
+    ] {
+        let rows: String =
+            amounts.iter().map(|amount| format!("{},{},{amount},x\n", fresh("n"), shop.merchant)).collect();
+        let preview = shop.preview(format!("{HEADER}\n{rows}").as_bytes());
+        let said = note(&shop, &shop.visitor.press(&preview, "confirm", &[]));
+        assert!(said.starts_with(tone) && said.contains(words), "{words}: {said}");
+        let has = |words: &str| said.contains(words);
+        assert_eq!(has("dale otra referencia"), amounts.contains(&"1.04"), "{said}");
+        assert_eq!(has("No lo pagues de nuevo"), amounts.contains(&"1.05"), "{said}");
+        assert!(!has("sube otra vez"), "no reference is free: {said}");
+    }
+}
+
 #[test]
 fn lines_that_were_refused_are_paid_when_the_file_comes_again() {
     let server = Server::shared();
     let shop = poor_shop(&server);
     let (one, two) = (fresh("a"), fresh("b"));
     let file = format!("{HEADER}\n{one},{m},10.00,semana\n{two},{m},20.00,semana\n", m = shop.merchant);
-    let note = |answer: &crate::harness::client::Answer| {
-        let page = shop.visitor.get(answer.header("location").expect("an address"));
-        let notes = page.text().split("<div class=\"note ").skip(1);
-        notes.map(|note| note.split("</div>").next().unwrap_or_default().to_owned()).collect::<String>()
-    };
+    let note = |answer| note(&shop, answer);
     let poor = shop.preview(file.as_bytes());
     let refused = shop.visitor.press(&poor, "confirm", &[]);
     assert_eq!(refused.status, 303, "{}", refused.text());
     let said = note(&refused);
-    assert!(said.starts_with("bad") && said.contains("No se pagó ninguno de los 2 renglones"), "{said}");
+    assert!(said.starts_with("bad") && said.contains("No se pagó nada: 0 de 2 renglones"), "{said}");
     assert!(shop.payouts().is_empty());
     // For one of both the balance is enough.
     shop.tenant.test.fund("15.00");
