@@ -46,6 +46,11 @@ impl Outbound {
         Outbound { leads, ..self }
     }
 
+    /// Whether this machine has to make sure that it leads.
+    pub fn is_led(&self) -> bool {
+        self.leads.is_some()
+    }
+
     /// Waits until it is sure that this machine leads, and so may speak to the outside; for ever on
     /// one that does not, since what waits here is another machine's to do.
     pub async fn until_it_leads(&self) {

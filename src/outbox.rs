@@ -2,6 +2,7 @@
 //! told. Results come back as commands like any other.
 
 pub mod queue;
+mod under_way;
 
 use crate::gateway::ask;
 use crate::gateway::business::Business;
@@ -29,9 +30,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
+use under_way::UnderWay;
 
-/// The longest that a bank is listened to: well below the first look, so that no bank is asked
-/// about an order that is still on its way to it.
+/// The longest that a call to the bank of test mode takes, with the wait before it: well below the first
+/// look, so that no bank is asked about an order that is still on its way to it.
 const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 
 /// The failure code of a transfer that was found and does not pay.
@@ -51,6 +53,9 @@ pub struct Outbox {
     market: Market,
     observers: Observers,
     clock: Clock,
+    /// The orders on their way to the bank of test mode, where a call is not made at once: on a machine
+    /// that has to make sure that it leads.
+    under_way: Option<UnderWay>,
     /// The services, which know which transfers have paid; see [`Outbox::attach`].
     services: Arc<OnceLock<Weak<Services>>>,
 }
@@ -58,7 +63,8 @@ pub struct Outbox {
 impl Outbox {
     /// Over these rails. Rates are looked up by `clock`, the engine's.
     pub fn new(rails: Arc<Registry>, market: Market, observers: Observers, clock: Clock) -> Outbox {
-        Outbox { rails, market, observers, clock, services: Arc::default() }
+        let under_way = rails.outbound().is_led().then(UnderWay::default);
+        Outbox { rails, market, observers, clock, under_way, services: Arc::default() }
     }
 
     /// Lets it look up which transfers have paid. What finds one before is told nothing, and looks
@@ -121,17 +127,28 @@ impl Effects<Domain> for Outbox {
         let Registered { rail, outcomes } = self.rails.test().clone();
         let services = Arc::clone(&self.services);
         let outbound = self.rails.outbound().clone();
+        let Effect { entity, operation, rail_id: _, at, how, order } = effect;
+        // Known before anything waits: what is asked next waits for it.
+        let is_question = how == How::Ask;
+        let sending = self.under_way.as_ref().filter(|_| !is_question).map(|orders| orders.begin(operation));
+        let sent = self.under_way.as_ref().filter(|_| is_question).map(|orders| orders.ended(operation));
         Box::pin(async move {
-            outbound.until_it_leads().await;
-            let Effect { entity, operation, rail_id: _, at, how, order } = effect;
             let looked_for = Transfer::looked_for(&order);
             let began = Instant::now();
             let call = Call { operation_id: operation.into(), at, tenant, order };
-            let answering = match how {
-                How::Send | How::Offer => rail.send(&call),
-                How::Ask => rail.ask(&call),
+            let calling = async {
+                if let Some(sent) = sent {
+                    sent.await;
+                }
+                outbound.until_it_leads().await;
+                match how {
+                    How::Send | How::Offer => rail.send(&call).await,
+                    How::Ask => rail.ask(&call).await,
+                }
             };
-            let answer = tokio::time::timeout(CALL, answering).await.unwrap_or(RailAnswer::Silent);
+            // Of an order that waited for too long nobody knows until the bank is asked: it may be sent again.
+            let answer = tokio::time::timeout(CALL, calling).await.unwrap_or(RailAnswer::Silent);
+            drop(sending);
             outcomes.note(how, &answer, began.elapsed());
             match looked_for {
                 Some(transfer) => {
@@ -225,3 +242,6 @@ impl Transfer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
