@@ -106,12 +106,18 @@ struct Settings {
 /// to append.
 pub struct Promoted {
     followed: Followed<Domain>,
+    reader: Reader,
     leader: Leader,
     tip: AgreedTip,
     patience: Patience,
 }
 
 impl Promoted {
+    /// The log, for reading.
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
     /// The log with its books, and the agreement that its writer needs.
     pub fn into_parts(self) -> (Followed<Domain>, Box<dyn Agreement>) {
         (self.followed, Box::new(self.leader.appender(self.tip, self.patience)))

@@ -13,7 +13,7 @@ use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::banks::Banks;
-use crate::gateway::beside::{self, Handed};
+use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
@@ -49,7 +49,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use wal::RocksStore;
+use wal::{Reader, RocksStore};
 
 /// The seconds without a request after which a book without a deadline leaves memory.
 const IDLE_SECONDS: u64 = 60;
@@ -82,8 +82,9 @@ pub(super) async fn open(
     // Checked before there is a log: a server without its secret is refused.
     let keys = server_keys(config)?;
     let (cluster, log) = origin(lead, data)?;
+    let agreed = log.followed().map(|reader| Arc::new(Agreed::of(reader)));
     let clock = Clock::system();
-    let (rails, simulator) = open_rails(config, &state.outbound)?;
+    let rails = open_rails(config, &state.outbound, agreed.clone())?;
     let handed = cluster.as_ref().map(|_| Handed::default());
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY), handed.clone())?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
@@ -121,8 +122,8 @@ pub(super) async fn open(
         site: site(config, disk, &state.outbound),
         cluster,
     });
-    if let Some(handed) = handed {
-        share_beside(&services, handed, &simulator, learned);
+    if let (Some(handed), Some(agreed)) = (handed, agreed) {
+        share_beside(&services, handed, &agreed, learned);
     }
     outbox.attach(&services);
     compare_with_the_log(&services);
@@ -243,8 +244,8 @@ async fn learned(
 }
 
 /// Has what is kept beside the log go through the log of the cluster.
-fn share_beside(services: &Arc<Services>, handed: Handed, simulator: &Simulator, learned: Vec<Arc<Sample>>) {
-    simulator.agree_in(Arc::new(beside::Agreed::of(services)));
+fn share_beside(services: &Arc<Services>, handed: Handed, agreed: &Agreed, learned: Vec<Arc<Sample>>) {
+    agreed.attach(services);
     keep_learned(services, learned);
     tokio::spawn(handed.run(Arc::clone(services)));
 }
@@ -261,8 +262,12 @@ fn keep_learned(services: &Arc<Services>, learned: Vec<Arc<Sample>>) {
     });
 }
 
-/// The rails, and the simulated one among them.
-fn open_rails(config: &Config, outbound: &Outbound) -> Result<(Arc<Registry>, Arc<Simulator>), StartupError> {
+/// The rails, with the simulated one among them, whose books are `agreed` in a cluster.
+fn open_rails(
+    config: &Config,
+    outbound: &Outbound,
+    agreed: Option<Arc<Agreed>>,
+) -> Result<Arc<Registry>, StartupError> {
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
@@ -277,11 +282,13 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<(Arc<Registry>, Ar
         probe: Duration::from_secs(config.rails.probe_seconds),
         calls_max: config.rails.calls_max,
     };
-    let simulator = Arc::new(simulator);
-    let test = Arc::<Simulator>::clone(&simulator);
-    let registry = Registry::new(test).with_live(live, pace, outbound);
+    let simulator = match agreed {
+        Some(agreed) => simulator.agreed_in(agreed),
+        None => simulator,
+    };
+    let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
     let registry = registry.with_notices(config.rails.r4.is_some());
-    Ok((Arc::new(registry.with_networks(networks(config)?)), simulator))
+    Ok(Arc::new(registry.with_networks(networks(config)?)))
 }
 
 /// The networks of USDT, with their keys decrypted.
@@ -311,6 +318,16 @@ enum Origin {
     Store(Box<RocksStore>),
     /// A log that was followed, open and with its books.
     Followed(Box<Promoted>),
+}
+
+impl Origin {
+    /// The log of a node that leads, for reading.
+    fn followed(&self) -> Option<Reader> {
+        match self {
+            Origin::Store(_) => None,
+            Origin::Followed(promoted) => Some(promoted.reader().clone()),
+        }
+    }
 }
 
 /// The log of a node that leads, or this machine's own.

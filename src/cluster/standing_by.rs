@@ -353,7 +353,8 @@ impl StandingBy {
     fn lead(self, (leader, tip): (Leader, wal::cluster::AgreedTip)) {
         self.shared.takeovers.fetch_add(1, Ordering::Relaxed);
         let patience = self.shared.patience();
-        let promoted = Promoted { followed: self.follower.finish(), leader, tip, patience };
+        let reader = self.follower.reader().clone();
+        let promoted = Promoted { followed: self.follower.finish(), reader, leader, tip, patience };
         if self.promote.send(promoted).is_err() {
             tracing::error!("nobody waits to lead: the server is stopping");
         }

@@ -19,6 +19,7 @@ use domain::values::time::Timestamp;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
+use tokio::sync::SetOnce;
 use uuid::Uuid;
 use wal::Reader;
 
@@ -69,16 +70,23 @@ impl Handed {
     }
 }
 
-/// The simulated bank's decisions in the log.
+/// The simulated bank's decisions in the log. They are read from the moment at which this machine leads,
+/// because an engine that starts asks about what is overdue; what is decided before the server is whole is
+/// written once it is.
 pub struct Agreed {
-    services: Weak<Services>,
+    services: SetOnce<Weak<Services>>,
     reader: Reader,
 }
 
 impl Agreed {
-    /// The books in the log of a server.
-    pub fn of(services: &Arc<Services>) -> Agreed {
-        Agreed { services: Arc::downgrade(services), reader: services.engine.reader().clone() }
+    /// The books in a log.
+    pub fn of(reader: Reader) -> Agreed {
+        Agreed { services: SetOnce::new(), reader }
+    }
+
+    /// Lets decisions be written by a server.
+    pub fn attach(&self, services: &Arc<Services>) {
+        let _ = self.services.set(Arc::downgrade(services));
     }
 }
 
@@ -94,7 +102,7 @@ impl AgreedBooks for Agreed {
         let fate = Beside::Fate { operation: Id::from(operation), kind, refusal };
         Box::pin(async move {
             let stopped = || BooksError::because("the server has stopped");
-            let services = self.services.upgrade().ok_or_else(stopped)?;
+            let services = self.services.wait().await.upgrade().ok_or_else(stopped)?;
             agree(&services, fate).await.map_err(|problem| BooksError::because(problem.code))
         })
     }

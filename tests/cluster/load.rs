@@ -1,6 +1,6 @@
 //! Load on a cluster, with a record of what was asked, answered and read, and when.
 
-use crate::machines::{Answer, exchange};
+use crate::machines::{Answer, Machines, exchange};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -149,6 +149,22 @@ impl Load {
             *history.refused.entry(code).or_default() += 1;
         });
     }
+}
+
+/// The id of a seller whom money can be paid to, made at a node.
+pub fn verified_seller(machines: &Machines, node: usize) -> String {
+    let post = |path: &str, body: &Value| machines.post(node, path, body).expect("an answer").1;
+    let seller = post(
+        "/v1/merchants",
+        &json!({ "externalRef": "seller", "name": "Bodega", "identification": "V87654321",
+            "contactEmail": "b@example.com", "contactPhone": "04147654321", "bankCode": "0134", "phone": "04147654321" }),
+    );
+    let (merchant, method) = (&seller["merchantId"], &seller["payoutMethods"][0]["payoutMethodId"]);
+    let (merchant, method) = (merchant.as_str().expect("an id"), method.as_str().expect("an id"));
+    let verify = format!("/v1/merchants/{merchant}/payout-methods/{method}/verify");
+    post(&format!("{verify}/start"), &json!({}));
+    assert_eq!(post(&verify, &json!({ "amount1": "0.32", "amount2": "0.45" }))["status"], "verified");
+    merchant.to_owned()
 }
 
 /// An amount of an answer.

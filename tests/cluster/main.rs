@@ -2,6 +2,7 @@
 //! and killing. They need etcd, which `.ci/prerequisites tests` installs; without it they say so and
 //! pass.
 
+mod bank;
 mod beside;
 mod deploying;
 mod founding;

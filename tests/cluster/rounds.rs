@@ -5,7 +5,7 @@
 //! `ROUNDS=50 cargo test --test cluster rounds -- --nocapture` prints the figures; `FAULT=LeaderStopped`
 //! makes all rounds of one kind.
 
-use crate::load::{History, Load, PAYOUT, hundredths};
+use crate::load::{History, Load, PAYOUT, hundredths, verified_seller};
 use crate::machines::{Machines, ok};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -103,17 +103,8 @@ fn prepare(machines: &Machines) -> (String, u64) {
     charge["token"] = json!("12345678");
     assert_eq!(post("/v1/payments/c2p", &charge)["status"], "COMPLETED");
     post("/v1/test/clock", &json!({ "advanceSeconds": 86_400 }));
-    let seller = post(
-        "/v1/merchants",
-        &json!({ "externalRef": "seller", "name": "Bodega", "identification": "V87654321",
-            "contactEmail": "b@example.com", "contactPhone": "04147654321", "bankCode": "0134", "phone": "04147654321" }),
-    );
-    let (merchant, method) = (&seller["merchantId"], &seller["payoutMethods"][0]["payoutMethodId"]);
-    let (merchant, method) = (merchant.as_str().expect("an id"), method.as_str().expect("an id"));
-    let verify = format!("/v1/merchants/{merchant}/payout-methods/{method}/verify");
-    post(&format!("{verify}/start"), &json!({}));
-    assert_eq!(post(&verify, &json!({ "amount1": "0.32", "amount2": "0.45" }))["status"], "verified");
-    (merchant.to_owned(), balance(machines))
+    let merchant = verified_seller(machines, 1);
+    (merchant, balance(machines))
 }
 
 fn balance(machines: &Machines) -> u64 {

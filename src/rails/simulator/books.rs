@@ -48,7 +48,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 /// The key of the number of duplicates among entries; no operation id is so short.
@@ -91,7 +91,7 @@ pub(super) struct Books {
     shelf: Shelf,
     /// The log of a cluster, where there is more than one machine: decisions from then on are
     /// there.
-    agreed: OnceLock<Arc<dyn AgreedBooks>>,
+    agreed: Option<Arc<dyn AgreedBooks>>,
     /// Decisions on their way there.
     pending: Mutex<HashMap<Uuid, Fate>>,
 }
@@ -114,12 +114,12 @@ impl Books {
     }
 
     fn on(shelf: Shelf) -> Books {
-        Books { shelf, agreed: OnceLock::new(), pending: Mutex::default() }
+        Books { shelf, agreed: None, pending: Mutex::default() }
     }
 
-    /// Keeps what is decided from now on in the log of a cluster, and looks there first.
-    pub fn agree_in(&self, agreed: Arc<dyn AgreedBooks>) {
-        let _ = self.agreed.set(agreed);
+    /// The same books, with what is decided from now on in the log of a cluster, where they look first.
+    pub fn agreed_in(self, agreed: Arc<dyn AgreedBooks>) -> Books {
+        Books { agreed: Some(agreed), ..self }
     }
 
     fn pending(&self) -> MutexGuard<'_, HashMap<Uuid, Fate>> {
@@ -128,7 +128,7 @@ impl Books {
 
     /// Returns when what was decided about `operation` may be answered.
     pub async fn settled(&self, operation: Uuid) -> Result<(), BooksError> {
-        let Some(agreed) = self.agreed.get() else { return Ok(()) };
+        let Some(agreed) = &self.agreed else { return Ok(()) };
         let Some(fate) = self.pending().get(&operation).copied() else { return Ok(()) };
         agreed.write(operation, fate.bytes()).await?;
         let mut pending = self.pending();
@@ -140,7 +140,7 @@ impl Books {
     }
 
     fn in_the_log(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
-        let Some(agreed) = self.agreed.get() else { return Ok(None) };
+        let Some(agreed) = &self.agreed else { return Ok(None) };
         if let Some(fate) = self.pending().get(&operation) {
             return Ok(Some(*fate));
         }
@@ -164,7 +164,7 @@ impl Books {
 
     /// Keeps what was decided about `operation`.
     pub fn put(&self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
-        if self.agreed.get().is_some() {
+        if self.agreed.is_some() {
             self.pending().insert(operation, fate);
             return Ok(());
         }

@@ -63,9 +63,10 @@ impl Simulator {
         Ok(Simulator { delay, fault, ..Simulator::with(Books::open(directory)?) })
     }
 
-    /// Has the log of a cluster keep the books from now on.
-    pub fn agree_in(&self, agreed: Arc<dyn AgreedBooks>) {
-        self.books.agree_in(agreed);
+    /// The same bank, with its books in the log of a cluster. It has them before anybody can ask it: the
+    /// ones on this disk do not know what other leaders' banks did.
+    pub fn agreed_in(self, agreed: Arc<dyn AgreedBooks>) -> Simulator {
+        Simulator { books: self.books.agreed_in(agreed), ..self }
     }
 
     /// An answer, when what was decided for it may be told.

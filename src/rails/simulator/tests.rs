@@ -267,11 +267,7 @@ impl AgreedBooks for Agreed {
 #[test]
 fn in_a_cluster_the_next_leader_has_the_books_and_no_others() {
     let agreed = Arc::new(Agreed::default());
-    let leader = || {
-        let bank = Simulator::in_memory();
-        bank.agree_in(Arc::<Agreed>::clone(&agreed));
-        bank
-    };
+    let leader = || Simulator::in_memory().agreed_in(Arc::<Agreed>::clone(&agreed));
     let (first, charge) = (leader(), charge("12345678"));
     let done = now(first.send(&charge));
     assert!(matches!(done, RailAnswer::Done { .. }), "{done:?}");
