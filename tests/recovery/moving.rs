@@ -306,6 +306,16 @@ fn a_tenant_with_something_under_way_stays() {
     tenant.test.advance(100_000);
     let unknown = "01930a4b-5c6d-7e8f-9012-3456789a0000";
     first.kill();
+    // A file that cannot be written is refused before the tenant is closed, and nobody else's is deleted.
+    let before = verified(&first, &first.data());
+    let nowhere = parent.path().join("nowhere/shop.tenant");
+    assert!(fails(&first, &export(&tenant, &to, &nowhere)).contains("nowhere"));
+    let theirs = parent.path().join("shop.tenant.new");
+    fs::write(&theirs, "notes of somebody").expect("written");
+    assert!(fails(&first, &export(&tenant, &to, &file)).contains("shop.tenant.new"));
+    assert_eq!(fs::read_to_string(&theirs).expect("it is there"), "notes of somebody");
+    assert_eq!(verified(&first, &first.data())["headHash"], before["headHash"], "nothing was written");
+    fs::remove_file(&theirs).expect("removed");
     succeeds(&first, &export(&tenant, &to, &file));
     let arguments = ["tenant", "export", unknown, "--to-deployment", &to, "--to", "x"];
     assert!(fails(&first, &arguments).contains("there is no tenant"));

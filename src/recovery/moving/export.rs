@@ -12,7 +12,7 @@ use domain::values::ids::{EntityId, Id};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufWriter, ErrorKind};
+use std::io::{BufWriter, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,6 +45,8 @@ pub fn export(
     if file.exists() {
         return Err(Failed::refused(file, Fault::Exists).into());
     }
+    // A tenant is not closed for a file that cannot be written.
+    let part = Part::open(file)?;
     let mut place = Place::open(data)?;
     if to == place.name {
         return Err(NotMoved::Here(to));
@@ -65,8 +67,8 @@ pub fn export(
     let (number, base) = (tenant.number, tenant.tenant_settings.version);
     let audit = signed("tenant.export", id, json!({ "movedTo": to.to_string() }).to_string());
     place.decide_platform(PlatformAsk::Move { number, base, to: Some(to) }, audit)?;
-    let tenant = place.push(id)?;
-    written(&place, card_key, &tenant, to, file, progress)
+    let written = place.push(id).and_then(|tenant| written(&place, card_key, &tenant, to, part, progress));
+    written.map_err(|why| NotMoved::Closed(Box::new(why)))
 }
 
 /// Lets a tenant that was closed go on here. If it was imported where it went, its money is in both.
@@ -125,24 +127,63 @@ fn named(open: &Open) -> NotMoved {
     NotMoved::Open(lines, more)
 }
 
-/// Writes the file under another name, and gives it its own when it is whole and on the disk.
+/// A file in the making, under another name until it is whole and on the disk. What is not whole goes with it.
+struct Part {
+    file: PathBuf,
+    path: PathBuf,
+    opened: Option<File>,
+}
+
+impl Part {
+    /// A new one. What an export left that was killed is replaced; a file of anybody else is not.
+    fn open(file: &Path) -> Result<Part, Failed> {
+        let mut path = file.as_os_str().to_owned();
+        path.push(".new");
+        let path = PathBuf::from(path);
+        match File::open(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(at(&path)(error)),
+            Ok(left) => {
+                let mut begins = Vec::new();
+                left.take(FORM.magic.len() as u64).read_to_end(&mut begins).map_err(at(&path))?;
+                if !FORM.magic.starts_with(&begins) {
+                    return Err(Failed::refused(&path, Fault::Exists));
+                }
+                fs::remove_file(&path).map_err(at(&path))?;
+            }
+        }
+        // Personal data is in it.
+        let opened = File::options().write(true).create_new(true).mode(0o600).open(&path);
+        let opened = Some(opened.map_err(at(&path))?);
+        Ok(Part { file: file.to_owned(), path, opened })
+    }
+
+    /// Gives it its own name.
+    fn finish(&self) -> Result<(), Failed> {
+        let file = self.file.as_path();
+        fs::rename(&self.path, file).map_err(at(file))?;
+        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // One that has its own name is not there any more.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 fn written(
     place: &Place,
     card_key: Option<&Path>,
     tenant: &Arc<Tenant>,
     to: Deployment,
-    file: &Path,
+    mut into: Part,
     progress: Progress<'_>,
 ) -> Result<Exported, NotMoved> {
-    let mut part = file.as_os_str().to_owned();
-    part.push(".new");
-    let part = PathBuf::from(part);
-    match fs::remove_file(&part) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(&part)(error).into()),
-        _ => {}
-    }
-    // Personal data is in it.
-    let opened = File::options().write(true).create_new(true).mode(0o600).open(&part).map_err(at(&part))?;
+    let part = into.path.clone();
+    let opened = into.opened.take().ok_or_else(|| at(&part)(ErrorKind::NotFound.into()))?;
     let mut blocks = Blocks::begin(BufWriter::new(opened), FORM).map_err(at(&part))?;
     let [mark, card] = fingerprints(&place.data, card_key)?;
     let from = place.name.to_string();
@@ -180,8 +221,6 @@ fn written(
     let (digest, bytes) = (blocks.digest(), blocks.bytes);
     let opened = blocks.out.into_inner().map_err(|error| at(&part)(error.into_error()))?;
     opened.sync_all().map_err(at(&part))?;
-    fs::rename(&part, file).map_err(at(file))?;
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))?;
+    into.finish()?;
     Ok(Exported { name: tenant.name.to_string(), records, bytes, digest })
 }

@@ -102,6 +102,11 @@ pub enum NotMoved {
         /// The fault.
         what: String,
     },
+    /// The tenant was closed, and its file could not be written.
+    #[error(
+        "the tenant is closed here, and its file is not there: {0}; repeat the export, to another place if need be, or open the tenant again with pasarela tenant reopen --not-imported"
+    )]
+    Closed(Box<NotMoved>),
     /// A rule of a book said no.
     #[error("a rule said no: {0}")]
     Refused(String),
