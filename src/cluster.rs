@@ -279,7 +279,8 @@ impl Cluster {
         &self.shared.operators
     }
 
-    /// Whether a node leads already, if it could be handed the log at all.
+    /// Whether a node leads already, if it could be handed the log at all. Another one gives a sign of life
+    /// first.
     pub async fn consider(&self, to: &str) -> Result<bool, HandOverRefused> {
         leading::consider(&self.shared, to).await
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wal::Seq;
-use wal::cluster::{Leader, Seen, Standing};
+use wal::cluster::{Epoch, Leader, Seen, Standing};
 
 /// The time between two signs of life.
 const BEAT_EVERY: Duration = Duration::from_millis(250);
@@ -24,6 +24,9 @@ const PAGES_MAX: usize = 16;
 const RESUME_BELOW: u64 = 8;
 /// The time for which a hand-over waits for the other node to serve.
 const HAND_OVER: Duration = Duration::from_secs(10);
+/// The time that the other node has for a sign of life, and then for taking the log: some of its own looks.
+/// Nobody leads from the one to the other.
+const SIGN: Duration = Duration::from_secs(1);
 /// The time between two looks whether it does.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -48,6 +51,11 @@ pub enum HandOverRefused {
     /// The hand-over was begun, and the new leader is not known yet.
     Unknown,
 }
+
+/// The refusal of a node that died between its last sign of life and the appointment: another one leads, or
+/// will in a moment.
+const NOT_TAKEN: HandOverRefused =
+    HandOverRefused::NotCandidate("it did not take the log: another node leads in its place");
 
 /// Begins what a leader does beside its log.
 pub(super) fn begin(shared: &Arc<Shared>, leader: &Leader) {
@@ -212,25 +220,45 @@ pub(super) async fn consider(shared: &Arc<Shared>, to: &str) -> Result<bool, Han
     if shared.leader.get().is_none_or(|leader| leader.lost().is_some()) {
         return Err(HandOverRefused::NotLeader);
     }
+    let before = candidate(shared, to).await?;
+    if to == shared.settings.node {
+        return Ok(true);
+    }
+    // The newest word may be a dead node's last.
+    let began = Instant::now();
+    while candidate(shared, to).await?.seen_at_ms == before.seen_at_ms {
+        if began.elapsed() >= SIGN {
+            return Err(HandOverRefused::NotCandidate("it gives no sign of life"));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(false)
+}
+
+/// The newest words of a node, if it is this one or could lead by them.
+async fn candidate(shared: &Arc<Shared>, to: &str) -> Result<Member, HandOverRefused> {
     // A node that came a moment ago is known to etcd alone.
     let looking = Arc::clone(shared);
     if let Ok(Ok(seen)) = tokio::task::spawn_blocking(move || looking.following.glance()).await {
         shared.see(|view| view.members = members(&seen));
     }
     let view = shared.views.borrow().clone();
-    let Some(member) = view.members.iter().find(|member| member.node == to) else {
-        return Err(HandOverRefused::UnknownNode);
-    };
+    let member = view.members.iter().find(|member| member.node == to);
+    let member = member.ok_or(HandOverRefused::UnknownNode)?;
     if to != view.node {
         able(&view, member).map_err(HandOverRefused::NotCandidate)?;
     }
-    Ok(to == view.node)
+    Ok(member.clone())
 }
 
 /// Hands the log over; see [`super::Cluster::hand_over`].
 pub(super) async fn hand_over(shared: &Arc<Shared>, to: &str) -> Result<HandedOver, HandOverRefused> {
     let Some(leader) = shared.leader.get().cloned() else { return Err(HandOverRefused::NotLeader) };
-    if consider(shared, to).await? {
+    if shared.leader.get().is_none_or(|leader| leader.lost().is_some()) {
+        return Err(HandOverRefused::NotLeader);
+    }
+    candidate(shared, to).await?;
+    if to == shared.settings.node {
         return Ok(HandedOver { leader: to.to_owned(), epoch: leader.epoch().number });
     }
     if shared.is_handing_over.swap(true, Ordering::AcqRel) {
@@ -256,15 +284,24 @@ fn hand(shared: &Shared, leader: &Leader, to: &str) -> Result<HandedOver, HandOv
     });
     let began = Instant::now();
     while began.elapsed() < HAND_OVER {
-        if let Ok(seen) = shared.following.glance()
-            && seen.is_open
-            && seen.epoch.number > leader.epoch().number
-        {
-            return Ok(HandedOver { leader: seen.epoch.node, epoch: seen.epoch.number });
+        if let Ok(seen) = shared.following.glance() {
+            match outcome(&seen, leader.epoch().number, to) {
+                Some(handed) => return handed,
+                None if seen.epoch.appoints(to) && began.elapsed() >= SIGN => return Err(NOT_TAKEN),
+                None => {}
+            }
         }
         std::thread::sleep(LOOK_EVERY);
     }
     Err(HandOverRefused::Unknown)
+}
+
+/// The outcome of a hand-over by the epoch `before`, once another node serves.
+fn outcome(seen: &Seen, before: u64, to: &str) -> Option<Result<HandedOver, HandOverRefused>> {
+    let Epoch { number, node, .. } = &seen.epoch;
+    let serves = seen.is_open && *number > before;
+    let handed = || HandedOver { leader: node.clone(), epoch: *number };
+    serves.then(|| if node == to { Ok(handed()) } else { Err(NOT_TAKEN) })
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod proxy;
 mod rounds;
 mod skew;
 mod stuck;
+mod switching;
 
 use machines::{Machines, ok};
 use serde_json::{Value, json};

@@ -1,0 +1,56 @@
+//! Switches of the leader that somebody asks for: by a call, by a command, by a stop. What is answered
+//! is what was done, and what cannot be done keeps nobody from working.
+
+use crate::machines::{Machines, exchange, ok};
+use crate::seller;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// The longest time for which a refused switch may keep calls waiting.
+const INTERRUPTED: Duration = Duration::from_secs(2);
+
+fn hand_over(machines: &Machines, at: usize, to: &str, key: &str) -> (u16, Value) {
+    let body = json!({ "to": to });
+    let port = machines.admin_port(at);
+    let answer = exchange(port, "POST", "/admin/cluster/hand-over", Some(&body), key);
+    answer.map(|(status, _, shown)| (status, shown)).expect("an answer")
+}
+
+/// A switch to a node that has just died: refused, and the leader goes on at once.
+fn refuse(machines: &mut Machines, leader: usize, dead: usize) {
+    let name = format!("n{dead}");
+    machines.kill(dead);
+    let began = Instant::now();
+    let (status, refused) = hand_over(machines, leader, &name, "");
+    assert_eq!((status, &refused["error"]), (409, &json!("not_a_candidate")), "{refused}");
+    let reference = format!("after-{name}-{}", machines.pid(leader));
+    while machines.post(leader, "/v1/merchants", &seller(&reference)).map(|(status, _)| status) != Some(201) {
+        assert!(began.elapsed() < INTERRUPTED, "nothing is done {:?} after the refusal", began.elapsed());
+    }
+    assert!(began.elapsed() < INTERRUPTED, "{:?}", began.elapsed());
+    assert_eq!(machines.leader(), leader);
+}
+
+#[test]
+fn a_switch_says_what_was_done() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    let show = |machines: &Machines| ok(machines.operator(0, "GET", "/admin/cluster", None));
+    machines.until(|machines| show(machines)["nodes"].as_array().map(Vec::len) == Some(3));
+    refuse(&mut machines, 0, 2);
+    refuse(&mut machines, 0, 1);
+    for node in [1, 2] {
+        machines.start(node);
+    }
+    machines.until_ready();
+
+    // Under a key too, which the deposed leader cannot write down any more.
+    let (status, done) = hand_over(&machines, 0, "n1", "switch-1");
+    assert_eq!((status, &done["leader"]), (200, &json!("n1")), "{done}");
+    let (status, again) = hand_over(&machines, 1, "n1", "switch-1");
+    assert_eq!((status, &again), (200, &done), "the same, and nothing happens");
+    machines.until_ready();
+    let command = machines.command(1, &["admin", "cluster", "hand-over", "n2"]);
+    assert!(command.status.success(), "{}", String::from_utf8_lossy(&command.stderr));
+    assert!(String::from_utf8_lossy(&command.stdout).contains("n2"), "{command:?}");
+}
