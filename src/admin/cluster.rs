@@ -10,6 +10,7 @@ use api::openapi::schema;
 use api::problem::Problem;
 use api::value::Value;
 use api::writer::Object;
+use domain::kept::Shape;
 use domain::platform::PlatformAsk;
 use wal::cluster::is_node_name;
 
@@ -54,12 +55,15 @@ pub async fn read(call: Call) -> Outcome {
 pub async fn hand_over(call: Call) -> Outcome {
     let cluster = node(&call)?;
     let to = read_leader(call.body.fields()?)?;
-    let is_leader = cluster.consider(&to).await?;
-    if !is_leader {
-        // Written down before: afterwards this node can write nothing.
+    let mut held = None;
+    if !cluster.consider(&to).await? {
+        // Written down before: afterwards this node can write nothing. So no answer is kept for a key, under
+        // which the new leader answers the same: it leads already.
         call.signature.targets(to.clone());
         ask::platform(&call.services, PlatformAsk::Acted, None, call.sign()).await?;
+        held = Some(call.slot.take(Shape::Platform));
     }
     let done = cluster.hand_over(&to).await?;
+    drop(held);
     Ok(Done::ok(Object::new().text("leader", &done.leader).number("epoch", done.epoch).end()))
 }
