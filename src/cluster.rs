@@ -32,6 +32,7 @@ pub use barrier::{Confirming, NotConfirmed};
 pub use etcd::EtcdError;
 pub use leading::{HandOverRefused, HandedOver};
 pub use passing::Passing;
+pub use step_down::stop;
 
 use crate::backups::{self, Made};
 use crate::config::{AdminAccess, Config};

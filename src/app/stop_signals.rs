@@ -1,25 +1,37 @@
 //! The signals by which an operator or systemd stops the server.
 
 use super::StartupError;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use crate::cluster;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 /// SIGTERM, and SIGINT of a terminal.
 pub(super) struct StopSignals {
-    terminate: Signal,
+    stopped: watch::Receiver<bool>,
 }
 
 impl StopSignals {
-    /// Catches the signals from here on.
+    /// Catches the signals from here on, whatever the start is busy with: a process that is to stop does
+    /// not start anew.
     pub(super) fn new() -> Result<StopSignals, StartupError> {
-        Ok(StopSignals { terminate: signal(SignalKind::terminate()).map_err(StartupError::Signals)? })
+        let mut terminate = signal(SignalKind::terminate()).map_err(StartupError::Signals)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(StartupError::Signals)?;
+        let (stop, stopped) = watch::channel(false);
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            cluster::stop();
+            stop.send_replace(true);
+        });
+        Ok(StopSignals { stopped })
     }
 
     /// Waits for one of the signals.
     pub(super) async fn received(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
-        }
+        // The sender goes after it has said so.
+        let _ = self.stopped.wait_for(|stopped| *stopped).await;
     }
 
     /// The output of `work`, or none if a signal came first.

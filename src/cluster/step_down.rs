@@ -19,6 +19,14 @@ const HAND_OVER: Duration = Duration::from_secs(11);
 /// Exit code when the process could not start anew: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
 
+/// Whether the process is about to end: its end is what was asked for, also of a leader that was deposed.
+static STOPS: AtomicBool = AtomicBool::new(false);
+
+/// Forbids new starts of the process, which ends by itself from here on.
+pub fn stop() {
+    STOPS.store(true, Ordering::Release);
+}
+
 /// Starts the process anew, in a moment. Only the first call counts.
 pub(super) fn step_down(shared: &Arc<Shared>, why: &str) {
     static BEGUN: AtomicBool = AtomicBool::new(false);
@@ -44,8 +52,11 @@ pub(super) fn step_down(shared: &Arc<Shared>, why: &str) {
 }
 
 /// Replaces this process by a new one of the same program, which may have been deleted or replaced
-/// on the disk meanwhile.
+/// on the disk meanwhile; unless it is about to end.
 pub(super) fn start_anew() -> ! {
+    while STOPS.load(Ordering::Acquire) {
+        std::thread::park();
+    }
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_else(|| "pasarela".into());
     let error = Command::new("/proc/self/exe").arg0(name).args(arguments).exec();

@@ -316,6 +316,22 @@ impl Machines {
         assert!(child.wait().expect("it ends").success(), "n{node} did not end in good order");
     }
 
+    /// Stops a node in good order, which must not take longer.
+    pub fn stop_within(&mut self, node: usize, bound: Duration) {
+        self.signal(node, "TERM");
+        let began = Instant::now();
+        let child = self.nodes[node].as_mut().expect("it runs");
+        let ended = loop {
+            if let Some(ended) = child.try_wait().expect("it can be asked") {
+                break ended;
+            }
+            assert!(began.elapsed() < bound, "n{node} does not end: {}", self.log(node));
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert!(ended.success(), "n{node} did not end in good order: {}", self.log(node));
+        self.nodes[node] = None;
+    }
+
     /// Stops the standbys, then the leader, each in good order.
     pub fn stop_all(&mut self) {
         self.until_caught_up();

@@ -2,12 +2,16 @@
 //! is what was done, and what cannot be done keeps nobody from working.
 
 use crate::machines::{Machines, exchange, ok};
-use crate::seller;
+use crate::{insist, seller};
 use serde_json::{Value, json};
+use std::io::Write;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// The longest time for which a refused switch may keep calls waiting.
 const INTERRUPTED: Duration = Duration::from_secs(2);
+/// The longest that a stop takes: the time for requests under way, and some for the rest.
+const STOPPED: Duration = Duration::from_secs(25);
 
 fn hand_over(machines: &Machines, at: usize, to: &str, key: &str) -> (u16, Value) {
     let body = json!({ "to": to });
@@ -32,7 +36,7 @@ fn refuse(machines: &mut Machines, leader: usize, dead: usize) {
 }
 
 #[test]
-fn a_switch_says_what_was_done() {
+fn a_switch_says_what_was_done_and_a_stop_ends() {
     let Some(mut machines) = Machines::new() else { return };
     machines.found();
     let show = |machines: &Machines| ok(machines.operator(0, "GET", "/admin/cluster", None));
@@ -53,4 +57,17 @@ fn a_switch_says_what_was_done() {
     let command = machines.command(1, &["admin", "cluster", "hand-over", "n2"]);
     assert!(command.status.success(), "{}", String::from_utf8_lossy(&command.stderr));
     assert!(String::from_utf8_lossy(&command.stdout).contains("n2"), "{command:?}");
+    // A leader that was deposed a moment ago is told to stop.
+    std::thread::sleep(Duration::from_millis(100));
+    machines.stop_within(1, STOPPED);
+    insist(&machines, "after-the-command");
+
+    // Somebody's request never comes to its end.
+    machines.start(1);
+    machines.until_ready();
+    let mut half = TcpStream::connect(("127.0.0.1", machines.ports()[2])).expect("it listens");
+    half.write_all(b"POST /v1/merchants HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n{")
+        .expect("taken");
+    machines.stop_within(2, STOPPED);
+    insist(&machines, "after-the-stop");
 }
