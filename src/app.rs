@@ -180,6 +180,7 @@ async fn stand_by(
     listeners: &mut Listeners,
     signals: &mut StopSignals,
 ) -> Result<Option<(Cluster, Promoted)>, StartupError> {
+    listeners.api_gate.start_node();
     let (node, promoted) = start_node(config, access).await?;
     listen_to_peers(config, &node, disk, listeners).await?;
     // Operators ask a standby too.

@@ -14,6 +14,7 @@ use super::signature::{Beginning, Signature, begin, said};
 use crate::cluster::front;
 use crate::gateway::ask;
 use crate::gateway::exports::{Export, Pages};
+use crate::gateway::health;
 use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::on_behalf::OnBehalf;
@@ -51,6 +52,8 @@ pub struct AdminApi {
     /// The meter of calls that are not in the table.
     unrouted: Arc<Meter>,
     scrapes: Arc<Meter>,
+    health: Arc<Meter>,
+    ready: Arc<Meter>,
 }
 
 impl AdminApi {
@@ -67,7 +70,8 @@ impl AdminApi {
         let documents =
             Documents::new(|| description::document().to_json(), |path| meters.of(&Method::GET, path));
         let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
-        Ok(AdminApi { services, router, guard, documents, metrics, unrouted, scrapes })
+        let [health, ready] = [health::HEALTH, health::READY].map(|path| meters.of(&Method::GET, path));
+        Ok(AdminApi { services, router, guard, documents, metrics, unrouted, scrapes, health, ready })
     }
 }
 
@@ -131,7 +135,7 @@ impl Surface for AdminApi {
     }
 
     fn is_own(&self, arrival: &Arrival) -> bool {
-        arrival.head.uri.path() == front::CLUSTER
+        [front::CLUSTER, health::HEALTH, health::READY].contains(&arrival.head.uri.path())
     }
 
     fn beside<'m>(
@@ -141,8 +145,13 @@ impl Surface for AdminApi {
     ) -> Option<Result<Reply, Problem>> {
         // The description of the API is no secret: a page must be there before a token can be typed
         // into it.
+        let (method, path) = (&arrival.head.method, arrival.head.uri.path());
+        if let Some(answer) = health::answer(&self.services, method, path) {
+            measuring.found(if path == health::READY { &self.ready } else { &self.health });
+            return Some(answer);
+        }
         let answer = document(&self.documents, arrival, measuring);
-        if answer.is_some() || arrival.head.uri.path() != metrics::PATH {
+        if answer.is_some() || path != metrics::PATH {
             return answer;
         }
         measuring.found(&self.scrapes);

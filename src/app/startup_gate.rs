@@ -8,6 +8,7 @@ use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
 use api::problem::Problem;
 use api::writer::Object;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// Seconds after which to try again while the log is replayed.
@@ -19,6 +20,8 @@ pub struct StartupGate<A> {
     /// The answers while another machine leads.
     standby: OnceLock<StandbyFront>,
     why_closed: RwLock<&'static str>,
+    /// Whether another machine may lead meanwhile: then a request is not this one's to do.
+    is_node: AtomicBool,
 }
 
 impl<A> StartupGate<A> {
@@ -28,6 +31,22 @@ impl<A> StartupGate<A> {
             inside: OnceLock::new(),
             standby: OnceLock::new(),
             why_closed: RwLock::new("recovering: the log is being replayed"),
+            is_node: AtomicBool::new(false),
+        }
+    }
+
+    /// Has the gate answer for a node of a cluster that opens its log.
+    pub fn start_node(&self) {
+        self.explain("starting: this node opens its log, and then follows the cluster");
+        self.is_node.store(true, Ordering::Release);
+    }
+
+    /// The problem of a request that came before the gate was open.
+    fn closed(&self) -> Problem {
+        if self.is_node.load(Ordering::Acquire) {
+            Problem::no_leader()
+        } else {
+            Problem::overloaded(RETRY_SECONDS)
         }
     }
 
@@ -65,9 +84,9 @@ impl<A: Answer> Answer for StartupGate<A> {
                 Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
             }
             None if Public::is_meant(arrival.head.uri.path()) => {
-                Reply::public_problem(&Problem::overloaded(RETRY_SECONDS), &arrival.request_id)
+                Reply::public_problem(&self.closed(), &arrival.request_id)
             }
-            None => Reply::problem(&Problem::overloaded(RETRY_SECONDS), &arrival.request_id),
+            None => Reply::problem(&self.closed(), &arrival.request_id),
         }
     }
 }

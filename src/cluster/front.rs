@@ -87,9 +87,10 @@ impl StandbyFront {
     }
 
     async fn to_tenants(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
-        match arrival.head.uri.path() {
-            "/healthz" => Ok(alive()),
-            "/readyz" => Ok(ready(&self.cluster)),
+        let head = &arrival.head;
+        match head.uri.path() {
+            "/healthz" => read_only(&head.method, alive()),
+            "/readyz" => read_only(&head.method, ready(&self.cluster)),
             _ => self.passing.pass(&self.cluster, Surface::Api, arrival, body).await,
         }
     }
@@ -101,9 +102,10 @@ impl StandbyFront {
         arrival: &Arrival,
         body: &mut Inbound,
     ) -> Result<Reply, Problem> {
-        match arrival.head.uri.path() {
-            "/healthz" => Ok(alive()),
-            "/readyz" => Ok(ready(&self.cluster)),
+        let head = &arrival.head;
+        match head.uri.path() {
+            "/healthz" => read_only(&head.method, alive()),
+            "/readyz" => read_only(&head.method, ready(&self.cluster)),
             SNAPSHOT | BACKUP => self.copy(room, arrival, body).await,
             "/metrics" if !is_open && !self.is_operator(arrival) => Err(without_token(arrival)),
             "/metrics" => Ok(Reply::new(200, TEXT, metrics(&self.cluster))),
@@ -158,6 +160,7 @@ impl StandbyFront {
         if !self.is_operator(arrival) {
             return Err(without_token(arrival));
         }
+        without_unexpected(Ok(()), unexpected_parameters(arrival.head.uri.query()))?;
         Ok(Reply::json(200, show(&self.cluster.view())))
     }
 }
@@ -166,7 +169,16 @@ fn without_token(arrival: &Arrival) -> Problem {
     Problem::without_token(arrival.head.headers.contains_key(AUTHORIZATION))
 }
 
-fn alive() -> Reply {
+/// An answer that is only read.
+pub fn read_only(method: &Method, reply: Reply) -> Result<Reply, Problem> {
+    match *method {
+        Method::GET | Method::HEAD => Ok(reply),
+        _ => Err(Problem::method_not_allowed("GET, HEAD".into())),
+    }
+}
+
+/// The answer of a process that lives.
+pub fn alive() -> Reply {
     Reply::json(200, Object::new().plain("status", "ok").end())
 }
 
@@ -175,11 +187,18 @@ pub fn ready(cluster: &Cluster) -> Reply {
     let view = cluster.view();
     match view.ready(cluster.failover()) {
         Ok(()) => Reply::json(200, members(Object::new().plain("status", "ready"), &view).end()),
-        Err(why) => {
-            let unavailable = Object::new().plain("status", "unavailable").plain("reason", why);
-            Reply::json(503, members(unavailable, &view).end())
-        }
+        Err(why) => unavailable(why, &view),
     }
+}
+
+/// The same of a node that is not ready for another reason.
+pub fn unready(cluster: &Cluster, why: &str) -> Reply {
+    unavailable(why, &cluster.view())
+}
+
+fn unavailable(why: &str, view: &View) -> Reply {
+    let unavailable = Object::new().plain("status", "unavailable").text("reason", why);
+    Reply::json(503, members(unavailable, view).end())
 }
 
 fn members(object: Object, view: &View) -> Object {

@@ -186,7 +186,9 @@ impl StandingBy {
             view.window_bytes = seen.window_bytes;
             view.members = members(seen);
             view.read_at = Some(Instant::now());
-            view.leader = (seen.is_open && !is_silent).then(|| seen.epoch.node.clone());
+            // The sign of life of this node's own earlier process is nobody's.
+            let leads = seen.is_open && !is_silent && seen.epoch.node != view.node;
+            view.leader = leads.then(|| seen.epoch.node.clone());
             view.waits_for = if view.leader.is_none() { "there is no leader" } else { "" };
         });
     }

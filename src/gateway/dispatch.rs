@@ -5,8 +5,8 @@
 mod doing;
 mod export;
 
-use crate::cluster::front;
 use crate::gateway::ask;
+use crate::gateway::health;
 use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
 use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
@@ -34,7 +34,6 @@ use api::problem::Problem;
 use api::refusals::problem;
 use api::render::render;
 use api::routes::{Handler, Modes, Route, routes};
-use api::writer::Object;
 use domain::kept::Shape;
 use domain::machine::{Domain, Facts};
 use domain::platform::settings::LiveStatus;
@@ -166,29 +165,9 @@ impl Gateway {
         path: &str,
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
-        let (meter, reply) = match path {
-            "/healthz" => {
-                (&self.unrouted.health, Reply::json(200, Object::new().plain("status", "ok").end()))
-            }
-            "/readyz" => {
-                let reply = match self.services.ready() {
-                    Ok(()) if let Some(cluster) = &self.services.cluster => front::ready(cluster),
-                    Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
-                    Err(why) => Reply::json(
-                        503,
-                        Object::new().plain("status", "unavailable").text("reason", why.to_string()).end(),
-                    ),
-                };
-                (&self.unrouted.ready, reply)
-            }
-            _ => return None,
-        };
-        measuring.found(meter);
-        Some(if matches!(*method, Method::GET | Method::HEAD) {
-            Ok(reply)
-        } else {
-            Err(Problem::method_not_allowed("GET, HEAD".into()))
-        })
+        let answer = health::answer(&self.services, method, path)?;
+        measuring.found(if path == health::READY { &self.unrouted.ready } else { &self.unrouted.health });
+        Some(answer)
     }
 
     /// Authenticates the caller: key, live mode, test mode, scope, rate, in this order.

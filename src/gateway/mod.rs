@@ -25,6 +25,7 @@ pub mod disk;
 pub mod dispatch;
 pub mod exports;
 pub mod finding;
+pub mod health;
 pub mod idempotency;
 pub mod ids;
 pub mod looks;

@@ -155,14 +155,17 @@ pub struct Site {
 /// The reason why no writes are taken.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReady {
-    /// The engine takes no writes.
-    #[error(transparent)]
-    Engine(#[from] actors::NotReady),
+    /// A write failed, or the platform's book is in doubt.
+    #[error("a write failed: this process ends, and goes on from what is durable when it is started again")]
+    Failed,
+    /// The server is stopping.
+    #[error("shutting down")]
+    Stopping,
     /// The disk has too little room left.
     #[error("the disk is nearly full")]
     DiskShort,
     /// The machine does not lead any more.
-    #[error("this machine does not lead")]
+    #[error("this node leads no more: it starts anew and stands by")]
     Deposed,
 }
 
@@ -192,10 +195,14 @@ impl Services {
 
     /// The reason why writes are not taken, if they are not.
     pub fn ready(&self) -> Result<(), NotReady> {
-        self.engine.ready()?;
+        // Its log fails because another machine has the right to append: that is the reason.
         if self.cluster.as_ref().is_some_and(Cluster::is_deposed) {
             return Err(NotReady::Deposed);
         }
+        self.engine.ready().map_err(|why| match why {
+            actors::NotReady::Failed(_) => NotReady::Failed,
+            actors::NotReady::Stopping => NotReady::Stopping,
+        })?;
         if self.site.disk.is_short() { Err(NotReady::DiskShort) } else { Ok(()) }
     }
 }

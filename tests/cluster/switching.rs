@@ -35,25 +35,67 @@ fn refuse(machines: &mut Machines, leader: usize, dead: usize) {
     assert_eq!(machines.leader(), leader);
 }
 
+/// The answers that are the same on every operators' listener, whoever leads.
+fn answer_alike(machines: &Machines) {
+    for node in 0..3 {
+        let status = |method: &str, path: &str| {
+            machines.operator(node, method, path, None).map(|(status, _)| status).expect("an answer")
+        };
+        for path in ["/healthz", "/readyz"] {
+            assert_eq!((status("GET", path), status("POST", path)), (200, 405), "n{node} {path}");
+        }
+        assert_eq!(
+            machines.post(node, "/readyz", &json!({})).map(|(status, _)| status),
+            Some(405),
+            "n{node}"
+        );
+        assert_eq!(
+            (status("GET", "/admin/cluster"), status("GET", "/admin/cluster?x=1")),
+            (200, 400),
+            "n{node}"
+        );
+    }
+}
+
+/// A node that starts, or starts anew, until it is ready: nothing was done by it meanwhile, and it says why in
+/// words for anybody.
+fn until_ready(machines: &Machines, node: usize) {
+    let mut is_ready = false;
+    machines.until(|machines| {
+        if let Some((503, refused)) = machines.post(node, "/v1/merchants", &json!({})) {
+            assert_ne!(refused["error"], "overloaded", "{refused}");
+        }
+        if let Some((status, shown)) = machines.get(node, "/readyz") {
+            is_ready = status == 200;
+            let why = shown["reason"].as_str().unwrap_or_default();
+            assert!(is_ready || !(why.is_empty() || why.contains("127.0.0.1")), "{shown}");
+            let starts = why.starts_with("starting");
+            assert!(starts || (shown["node"].is_string() && shown["behind"].is_number()), "{shown}");
+        }
+        is_ready
+    });
+}
+
 #[test]
 fn a_switch_says_what_was_done_and_a_stop_ends() {
     let Some(mut machines) = Machines::new() else { return };
     machines.found();
     let show = |machines: &Machines| ok(machines.operator(0, "GET", "/admin/cluster", None));
     machines.until(|machines| show(machines)["nodes"].as_array().map(Vec::len) == Some(3));
+    answer_alike(&machines);
     refuse(&mut machines, 0, 2);
     refuse(&mut machines, 0, 1);
     for node in [1, 2] {
         machines.start(node);
+        until_ready(&machines, node);
     }
-    machines.until_ready();
 
     // Under a key too, which the deposed leader cannot write down any more.
     let (status, done) = hand_over(&machines, 0, "n1", "switch-1");
     assert_eq!((status, &done["leader"]), (200, &json!("n1")), "{done}");
     let (status, again) = hand_over(&machines, 1, "n1", "switch-1");
     assert_eq!((status, &again), (200, &done), "the same, and nothing happens");
-    machines.until_ready();
+    until_ready(&machines, 0);
     let command = machines.command(1, &["admin", "cluster", "hand-over", "n2"]);
     assert!(command.status.success(), "{}", String::from_utf8_lossy(&command.stderr));
     assert!(String::from_utf8_lossy(&command.stdout).contains("n2"), "{command:?}");
