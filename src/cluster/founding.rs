@@ -1,8 +1,9 @@
 //! What the commands `cluster init`, `reseed` and `forget` do.
 
-use super::admission::members;
+use super::admission::{members, now_ms};
 use super::directory::{Belongs, random_name};
 use super::etcd::{Etcd, EtcdError};
+use super::view::ABSENT_AFTER_MS;
 use crate::config::Config;
 use crate::recovery::Failed;
 use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
@@ -46,6 +47,28 @@ pub enum NotDone {
         /// The system's error.
         source: io::Error,
     },
+    /// There is no cluster in etcd.
+    #[error("etcd holds no cluster under the partition {partition}; nothing was done")]
+    NotFounded {
+        /// The partition.
+        partition: String,
+    },
+    /// The cluster has no such node.
+    #[error("there is no node called {node} in this cluster{}; nothing was done", named(.nodes))]
+    UnknownNode {
+        /// The name that was given.
+        node: String,
+        /// The names that there are.
+        nodes: Vec<String>,
+    },
+    /// The node is there and leads.
+    #[error("{node} leads this cluster now{}: hand over first; nothing was done", named(.nodes))]
+    Leads {
+        /// The node.
+        node: String,
+        /// The names that there are.
+        nodes: Vec<String>,
+    },
     /// The founding itself.
     #[error(transparent)]
     Founding(#[from] FoundingError),
@@ -58,6 +81,11 @@ pub enum NotDone {
     /// The log does not open: a server is running on it, or it is damaged.
     #[error(transparent)]
     Log(#[from] OpenError),
+}
+
+/// The names of nodes, for the end of a line.
+fn named(nodes: &[String]) -> String {
+    if nodes.is_empty() { String::new() } else { format!(" (its nodes are {})", nodes.join(", ")) }
 }
 
 /// What was founded.
@@ -146,7 +174,23 @@ pub fn peers(config: &Config) -> Result<Vec<String>, NotDone> {
 pub fn forget(config: &Config, node: &str) -> Result<(), NotDone> {
     let (etcd, keys) = etcd(config)?;
     if founded_in_time(&etcd, &keys)?.is_none() {
-        return Err(FoundingError::Unknown.into());
+        return Err(NotDone::NotFounded { partition: config.cluster.partition.clone() });
+    }
+    let etcd = Arc::new(etcd);
+    let quorum: Arc<dyn Quorum> = Arc::<Etcd>::clone(&etcd);
+    let seen = match Following::new(quorum, keys.clone(), &config.cluster.node).glance() {
+        Ok(seen) => seen,
+        Err(LookError::Unanswered(why)) => return Err(FoundingError::Unanswered(why).into()),
+        Err(_) => return Err(FoundingError::Unknown.into()),
+    };
+    let members = members(&seen);
+    let nodes = members.iter().map(|member| member.node.clone()).collect();
+    let Some(member) = members.iter().find(|member| member.node == node) else {
+        return Err(NotDone::UnknownNode { node: node.to_owned(), nodes });
+    };
+    // One that died as the leader, with nobody to take over, may be gone for good.
+    if seen.epoch.node == node && now_ms() - member.seen_at_ms < ABSENT_AFTER_MS {
+        return Err(NotDone::Leads { node: node.to_owned(), nodes });
     }
     let then = vec![Change::Delete(keys.node(node))];
     let forgotten = etcd.transact(&Transaction { then, ..Transaction::default() });

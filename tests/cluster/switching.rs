@@ -57,6 +57,16 @@ fn answer_alike(machines: &Machines) {
     }
 }
 
+/// Only a node that there is, and that does not lead, is forgotten.
+fn forget(machines: &Machines) {
+    for name in ["nobody", "", "n0"] {
+        let refused = machines.command(1, &["cluster", "forget", name]);
+        let says = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{name}: {says}");
+        assert!(says.contains("n0, n1, n2") && says.trim().lines().count() == 1, "{says}");
+    }
+}
+
 /// A node that starts, or starts anew, until it is ready: nothing was done by it meanwhile, and it says why in
 /// words for anybody.
 fn until_ready(machines: &Machines, node: usize) {
@@ -89,6 +99,7 @@ fn a_switch_says_what_was_done_and_a_stop_ends() {
         machines.start(node);
         until_ready(&machines, node);
     }
+    forget(&machines);
 
     // Under a key too, which the deposed leader cannot write down any more.
     let (status, done) = hand_over(&machines, 0, "n1", "switch-1");
