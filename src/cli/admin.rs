@@ -9,7 +9,7 @@ mod fitting;
 mod tables;
 mod verbs;
 
-pub use client::Operators;
+pub use client::{Operators, refused};
 
 use super::{Failure, Settings};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};

@@ -1,15 +1,19 @@
 //! `pasarela cluster`: founds, joins and looks after a cluster of several machines.
 
-use super::admin::Operators;
+use super::admin::{Operators, refused};
 use super::{Failure, Settings, print, runtime, wal};
-use crate::cluster::{founding, joining, peers};
+use crate::cluster::peers::PeerKey;
+use crate::cluster::{founding, front, joining, peers};
 use crate::config::{AdminAccess, Config};
 use crate::http::respond::JSON;
+use crate::recovery::directory::{self, LOG_DIRECTORY};
 use clap::{Args, Subcommand};
 use std::time::Duration;
 
 /// The time that a node has to answer.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// The time for a hand-over, which answers once the other node serves.
+const HAND_OVER: Duration = Duration::from_secs(20);
 
 /// Found, join and manage a cluster of several machines
 #[derive(Args, Debug)]
@@ -89,9 +93,7 @@ impl Cluster {
                 say(&if status.json { format!("{shown}\n") } else { table(&shown) })
             }
             Command::HandOver(hand_over) => {
-                let operators = Operators::new(&hand_over.settings.load()?)?;
-                let to = serde_json::json!({ "to": hand_over.node });
-                let done = operators.call(("POST", "/admin/cluster/hand-over"), JSON, Some(&to), None)?;
+                let done = handed_over(&hand_over.settings.load()?, &hand_over.node)?;
                 say(&format!("{done}\n"))
             }
             Command::Init(own) => {
@@ -122,16 +124,13 @@ impl Cluster {
 /// The word of this machine's node about the cluster or, if it does not answer, of the first other
 /// one.
 fn asked(config: &Config) -> Result<String, Failure> {
-    let operators = Operators::new(config)?;
-    let unanswered = match operators.call(("GET", "/admin/cluster"), JSON, None, None) {
+    let operators = Operators::new(config)?.within(PATIENCE);
+    let unanswered = match operators.call(("GET", front::CLUSTER), JSON, None, None) {
         Ok(shown) => return Ok(shown),
         Err(unanswered) => unanswered,
     };
     let client = peers::client(config).map_err(|error| Failure::Other(error.to_string()))?;
-    let token = match config.admin.access(&config.storage.path)? {
-        AdminAccess::Token(token) => token.expose().to_owned(),
-        AdminAccess::Insecure => String::new(),
-    };
+    let token = token(config)?;
     for peer in founding::peers(config).unwrap_or_default() {
         let asked = client.get(format!("{peer}/peer/cluster")).bearer_auth(&token).timeout(PATIENCE);
         let answered = runtime()?.block_on(async { asked.send().await?.error_for_status()?.text().await });
@@ -140,6 +139,56 @@ fn asked(config: &Config) -> Result<String, Failure> {
         }
     }
     Err(unanswered)
+}
+
+/// The answer of the leader, which this machine's node is asked for or, if that does not answer, the leader
+/// itself, as a node asks it.
+fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
+    let to = serde_json::json!({ "to": node });
+    let call = (("POST", front::HAND_OVER), JSON, Some(&to), None);
+    let own = Operators::new(config)?.within(PATIENCE).call(("GET", front::CLUSTER), JSON, None, None);
+    let unanswered = match own {
+        Ok(_) => return Operators::new(config)?.within(HAND_OVER).call(call.0, call.1, call.2, call.3),
+        Err(unanswered) => unanswered,
+    };
+    let data = &config.storage.path;
+    if !data.join(LOG_DIRECTORY).is_dir() {
+        return Err(unanswered);
+    }
+    let key =
+        PeerKey::derived(&directory::mark_key(data).map_err(|error| Failure::Other(error.to_string()))?);
+    let client = peers::client(config).map_err(|error| Failure::Other(error.to_string()))?;
+    let token = token(config)?;
+    for peer in founding::peers(config).unwrap_or_default() {
+        let asked = key.proving(client.post(format!("{peer}/peer/pass")), front::HAND_OVER);
+        let asked = asked.header("host", "localhost").header("content-type", JSON).bearer_auth(&token);
+        let asked = asked.timeout(HAND_OVER).body(to.to_string());
+        let answered = runtime()?.block_on(async {
+            let answer = asked.send().await?;
+            Ok::<_, reqwest::Error>((answer.status(), answer.text().await?))
+        });
+        match answered {
+            Ok((status, done)) if status.is_success() => return Ok(done),
+            // Another node leads, which is asked next.
+            Ok((_, said)) if said.contains("\"no_leader\"") => {}
+            Ok((status, said)) => return Err(Failure::Other(refused(status.as_u16(), &said))),
+            Err(error) if error.is_connect() => {}
+            Err(error) => {
+                return Err(Failure::Other(format!(
+                    "{peer}: {error}; it may have been done: pasarela cluster status says who leads"
+                )));
+            }
+        }
+    }
+    Err(unanswered)
+}
+
+/// The token of the configuration.
+fn token(config: &Config) -> Result<String, Failure> {
+    Ok(match config.admin.access(&config.storage.path)? {
+        AdminAccess::Token(token) => token.expose().to_owned(),
+        AdminAccess::Insecure => String::new(),
+    })
 }
 
 /// The nodes as a table.

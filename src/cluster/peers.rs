@@ -4,13 +4,14 @@
 //! The key derives from `mark.key`, which every node has. A proof covers the method, the target, the
 //! listener and the caller's address, and is good for a minute.
 
+use super::admission::now_ms;
 use crate::config::Config;
 use hmac::{Hmac, KeyInit, Mac};
 use hyper::Method;
 use hyper::header::HeaderName;
-use reqwest::{Certificate, Client, ClientBuilder};
+use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder};
 use sha2::Sha256;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 
@@ -68,6 +69,13 @@ impl PeerKey {
     pub fn prove(&self, passed: &Passed<'_>, now_ms: i64) -> String {
         let Passed { surface, peer, .. } = passed;
         format!("{now_ms} {} {peer} {}", surface.name(), hex::encode(self.mac(passed, now_ms)))
+    }
+
+    /// A POST to operators of the leader, with the proof that a node asks: a command on this machine.
+    pub fn proving(&self, request: RequestBuilder, target: &str) -> RequestBuilder {
+        let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let passed = Passed { method: &Method::POST, target, surface: Surface::Admin, peer };
+        request.header(PROOF, self.prove(&passed, now_ms())).header(TARGET, target)
     }
 
     /// The listener and the address that a proof names, if it is one.

@@ -13,6 +13,9 @@ const INTERRUPTED: Duration = Duration::from_secs(2);
 /// The longest that a stop takes: the time for requests under way, and some for the rest.
 const STOPPED: Duration = Duration::from_secs(25);
 
+/// The longest for two commands whose own node is frozen.
+const ASKED: Duration = Duration::from_secs(20);
+
 fn hand_over(machines: &Machines, at: usize, to: &str, key: &str) -> (u16, Value) {
     let body = json!({ "to": to });
     let port = machines.admin_port(at);
@@ -100,6 +103,19 @@ fn a_switch_says_what_was_done_and_a_stop_ends() {
         until_ready(&machines, node);
     }
     forget(&machines);
+    // Its own node is frozen: others are asked.
+    machines.signal(2, "STOP");
+    let began = Instant::now();
+    let shown = machines.command(2, &["cluster", "status"]);
+    assert!(
+        shown.status.success() && String::from_utf8_lossy(&shown.stdout).contains("leader n0"),
+        "{shown:?}"
+    );
+    let switched = machines.command(2, &["cluster", "hand-over", "n0"]);
+    assert!(switched.status.success(), "{}", String::from_utf8_lossy(&switched.stderr));
+    assert!(began.elapsed() < ASKED, "{:?}", began.elapsed());
+    machines.signal(2, "CONT");
+    until_ready(&machines, 2);
 
     // Under a key too, which the deposed leader cannot write down any more.
     let (status, done) = hand_over(&machines, 0, "n1", "switch-1");

@@ -23,6 +23,7 @@ pub struct Operators {
     address: SocketAddr,
     token: Option<Secret>,
     tls: Option<Tls>,
+    patience: Option<Duration>,
 }
 
 impl Operators {
@@ -38,7 +39,13 @@ impl Operators {
             // An operator's token may be shorter than that of the configuration has to be.
             None => config.admin.presented(&config.storage.path)?,
         };
-        Ok(Operators { address: reachable(config.admin.listen), token, tls: config.admin.tls.clone() })
+        let (address, tls) = (reachable(config.admin.listen), config.admin.tls.clone());
+        Ok(Operators { address, token, tls, patience: None })
+    }
+
+    /// The same, given up after so long: a process that is frozen takes connections and never answers.
+    pub fn within(self, patience: Duration) -> Operators {
+        Operators { patience: Some(patience), ..self }
     }
 
     /// Has the server copy everything to `directory`, on its own disk.
@@ -88,7 +95,11 @@ impl Operators {
     ) -> Result<Result<(StatusCode, String), reqwest::Error>, Failure> {
         let (scheme, client) = trust::reach(self.tls.as_ref())?;
         // HTTP/1.1: in HTTP/2 the host is always that of the address.
-        let client = client.http1_only().connect_timeout(CONNECT_TIMEOUT).build().map_err(other)?;
+        let mut client = client.http1_only().connect_timeout(CONNECT_TIMEOUT);
+        if let Some(patience) = self.patience {
+            client = client.timeout(patience);
+        }
+        let client = client.build().map_err(other)?;
         let mut request =
             client.request(method.parse().map_err(other)?, format!("{scheme}://{}{path}", self.address));
         // The listener answers under this name wherever it listens, whatever admin.hosts says.
@@ -165,7 +176,7 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
 }
 
 /// A refusal in one line: code, message, and each field that is bad.
-fn refused(status: u16, body: &str) -> String {
+pub fn refused(status: u16, body: &str) -> String {
     let Ok(Value::Object(problem)) = serde_json::from_str(body) else { return format!("{status}: {body}") };
     let word = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
     let mut line = format!("{status} {}: {}", word("error"), word("message"));
