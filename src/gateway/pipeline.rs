@@ -260,12 +260,17 @@ async fn confirmed(
     arrival: &Arrival,
 ) -> Result<Reply, Problem> {
     if confirming.await.is_ok() {
-        return reply;
+        return reply.map_err(|problem| of_read(problem, arrival));
     }
     Err(match reply {
-        Err(problem) if problem.status == 503 => problem,
+        Err(problem) if problem.status == 503 => of_read(problem, arrival),
         _ => unconfirmed(arrival),
     })
+}
+
+/// The problem of a read whose log failed because another machine leads: nothing was to be written.
+fn of_read(problem: Problem, arrival: &Arrival) -> Problem {
+    if problem.code == Problem::storage_unavailable().code { unconfirmed(arrival) } else { problem }
 }
 
 /// The steps of a request that is in the table.

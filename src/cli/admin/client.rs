@@ -70,7 +70,7 @@ impl Operators {
         match runtime.block_on(self.exchange((method, path), accept, body, key))? {
             Ok((status, text)) if status.is_success() => Ok(text),
             Ok((status, text)) => {
-                let is_open = status.is_server_error() || text.contains("idempotency_in_progress");
+                let is_open = is_open(status.as_u16(), &text);
                 Err(Failure::Other(format!(
                     "{}{}",
                     refused(status.as_u16(), &text),
@@ -151,6 +151,12 @@ fn token_in(config: &Config, file: &str) -> Result<Secret, Failure> {
     }
 }
 
+/// Whether nobody knows from an answer if the call was done. Most of the problems of a server say that nothing
+/// was.
+fn is_open(status: u16, body: &str) -> bool {
+    (status >= 500 && !body.contains("nothing was done")) || body.contains("idempotency_in_progress")
+}
+
 /// The advice after a POST whose outcome is unknown.
 fn advice(key: Option<Uuid>) -> String {
     match key {
@@ -181,11 +187,11 @@ pub fn refused(status: u16, body: &str) -> String {
     let word = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
     let mut line = format!("{status} {}: {}", word("error"), word("message"));
     for field in problem.get("fields").and_then(Value::as_array).into_iter().flatten() {
-        line.push_str(&format!(
-            "; {} {}",
-            field["field"].as_str().unwrap_or_default(),
-            field["message"].as_str().unwrap_or_default()
-        ));
+        let [name, why] = ["field", "message"].map(|member| field[member].as_str().unwrap_or_default());
+        // The message of one bad field is about it.
+        if !line.contains(&format!("{name}: {why}")) {
+            line.push_str(&format!("; {name} {why}"));
+        }
     }
     for (name, value) in &problem {
         if !matches!(name.as_str(), "error" | "message" | "fields") {
@@ -226,6 +232,19 @@ mod tests {
             "400 invalid_data: fields are bad; name must have 1 to 120 characters; requestId r1"
         );
         assert_eq!(refused(502, "bad gateway"), "502: bad gateway");
+        let once = r#"{"error":"invalid_data","message":"to: must be the name of a node","fields":[{"field":"to","message":"must be the name of a node"}]}"#;
+        assert_eq!(refused(400, once), "400 invalid_data: to: must be the name of a node");
+    }
+
+    #[test]
+    fn what_was_certainly_not_done_is_not_said_to_be_open() {
+        let body = |problem: api::problem::Problem| String::from_utf8(problem.to_json("r1")).expect("text");
+        assert!(!is_open(503, &body(api::problem::Problem::no_leader())));
+        assert!(!is_open(503, &body(api::problem::Problem::overloaded(1))));
+        assert!(!is_open(400, "{}"));
+        assert!(is_open(503, &body(api::problem::Problem::storage_unavailable())));
+        assert!(is_open(502, "bad gateway"));
+        assert!(is_open(409, r#"{"error":"idempotency_in_progress"}"#));
     }
 
     #[test]
