@@ -1,6 +1,7 @@
 //! `pasarela cluster`: founds, joins and looks after a cluster of several machines.
 
 use super::admin::{Operators, refused};
+use super::owner::must_be_ours;
 use super::{Failure, Settings, print, runtime, wal};
 use crate::cluster::peers::PeerKey;
 use crate::cluster::{founding, front, joining, peers};
@@ -97,16 +98,20 @@ impl Cluster {
                 say(&format!("{done}\n"))
             }
             Command::Init(own) => {
-                let done = founding::init(&own.settings.load()?)?;
+                let config = own.settings.load()?;
+                must_be_ours(&config.storage.path)?;
+                let done = founding::init(&config)?;
                 say(&format!("founded cluster {} at record {}\n", done.cluster, done.tip.seq))
             }
             Command::Join(join) => {
                 let config = join.settings.load()?;
+                must_be_ours(&config.storage.path)?;
                 let token = config.admin.token.as_ref().map(|token| token.expose().to_owned());
                 joining::join(&config, &join.from, token.as_deref().unwrap_or_default())?;
                 say("joined: start it with pasarela serve\n")
             }
             Command::Reseed(own) => {
+                must_be_ours(&own.settings.load()?.storage.path)?;
                 let (config, reader) = wal::open(&own.settings)?;
                 wal::proved(&reader, None)?;
                 drop(reader);
@@ -124,6 +129,7 @@ impl Cluster {
 /// The word of this machine's node about the cluster or, if it does not answer, of the first other
 /// one.
 fn asked(config: &Config) -> Result<String, Failure> {
+    must_be_cluster(config)?;
     let operators = Operators::new(config)?.within(PATIENCE);
     let unanswered = match operators.call(("GET", front::CLUSTER), JSON, None, None) {
         Ok(shown) => return Ok(shown),
@@ -144,6 +150,7 @@ fn asked(config: &Config) -> Result<String, Failure> {
 /// The answer of the leader, which this machine's node is asked for or, if that does not answer, the leader
 /// itself, as a node asks it.
 fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
+    must_be_cluster(config)?;
     let to = serde_json::json!({ "to": node });
     let call = (("POST", front::HAND_OVER), JSON, Some(&to), None);
     let own = Operators::new(config)?.within(PATIENCE).call(("GET", front::CLUSTER), JSON, None, None);
@@ -183,6 +190,16 @@ fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
     Err(unanswered)
 }
 
+/// Refuses the configuration of one machine, which has no nodes to ask about.
+fn must_be_cluster(config: &Config) -> Result<(), Failure> {
+    if config.cluster.is_on() {
+        return Ok(());
+    }
+    Err(Failure::Other(
+        "this is one machine: cluster.etcd is empty, so there is no cluster to show or to switch".to_owned(),
+    ))
+}
+
 /// The token of the configuration.
 fn token(config: &Config) -> Result<String, Failure> {
     Ok(match config.admin.access(&config.storage.path)? {
@@ -202,9 +219,10 @@ fn table(shown: &str) -> String {
     for node in shown["nodes"].as_array().into_iter().flatten() {
         table.add_row(columns.map(|column| text(&node[column])));
     }
-    let (leader, epoch, agreed) = (text(&shown["leader"]), text(&shown["epoch"]), text(&shown["agreedSeq"]));
-    let bytes = text(&shown["windowBytes"]);
-    format!("leader {leader}, epoch {epoch}, agreed up to {agreed}, {bytes} bytes in etcd\n{table}\n")
+    let leader = shown["leader"].as_str().map_or("nobody leads".to_owned(), |node| format!("leader {node}"));
+    let (epoch, agreed, bytes) =
+        (text(&shown["epoch"]), text(&shown["agreedSeq"]), text(&shown["windowBytes"]));
+    format!("{leader}, epoch {epoch}, agreed up to {agreed}, {bytes} bytes in etcd\n{table}\n")
 }
 
 fn say(line: &str) -> Result<(), Failure> {

@@ -14,6 +14,7 @@ mod cluster;
 mod errors;
 mod events;
 mod listen;
+mod owner;
 mod progress;
 mod restore;
 mod serve;

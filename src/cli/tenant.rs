@@ -1,6 +1,7 @@
 //! `pasarela tenant …`: the move of a tenant to another deployment, between directories that no server uses
 //! (`docs/contract.md, 22`). What the commands do is in `src/recovery/moving/`.
 
+use super::owner::must_be_ours;
 use super::progress::Shown;
 use super::{Failure, Settings};
 use crate::cluster::directory::Belongs;
@@ -51,6 +52,7 @@ impl Name {
     fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
         let data = &config.storage.path;
+        must_be_ours(data)?;
         // A record that is made here would be one that the others never agreed on.
         let name = if is_in_cluster(&config)? {
             let unnamed = || {
@@ -168,6 +170,7 @@ impl Reopen {
 /// nobody.
 fn alone(settings: &Settings) -> Result<Config, Failure> {
     let config = settings.load()?;
+    must_be_ours(&config.storage.path)?;
     if is_in_cluster(&config)? {
         return Err(Failure::Other(format!(
             "{}: this directory is in a cluster, whose log is agreed on; tenants move between directories of one machine",

@@ -30,7 +30,7 @@ pub enum NotDone {
     #[error("cluster.etcd names no endpoint")]
     NoEtcd,
     /// The directory is a cluster's already.
-    #[error("{}: this directory is in a cluster already", .0.display())]
+    #[error("{}: this directory is in a cluster already, which is not in etcd: if etcd's data was lost, pasarela cluster reseed brings it back", .0.display())]
     InCluster(PathBuf),
     /// The directory is not of the cluster that was there.
     #[error("{}: this directory is in no cluster: pasarela cluster init founds one with it", .0.display())]
@@ -146,10 +146,10 @@ pub fn reseed(config: &Config) -> Result<Done, NotDone> {
     let (etcd, keys) = etcd(config)?;
     let data = &config.storage.path;
     let file = |source| NotDone::File { path: data.clone(), source };
+    must_be_active(config)?;
     let Some(belongs) = Belongs::read(data).map_err(file)?.filter(|belongs| !belongs.barred) else {
         return Err(NotDone::NotMember(data.clone()));
     };
-    must_be_active(config)?;
     if founded_in_time(&etcd, &keys)?.is_some() {
         return Err(FoundingError::Exists.into());
     }

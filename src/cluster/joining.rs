@@ -38,6 +38,9 @@ pub enum NotJoined {
     /// The directory has joined before.
     #[error("{}: this directory is in a cluster already: start it with pasarela serve", .0.display())]
     InCluster(PathBuf),
+    /// The directory was taken out of its cluster.
+    #[error("{}: this directory has left its cluster for good (--take-over): empty it to join, or found another cluster with it by pasarela cluster init; nothing was copied", .0.display())]
+    Barred(PathBuf),
     /// The directory is in use for something else.
     #[error("{}: there is something in this directory", .0.display())]
     NotEmpty(PathBuf),
@@ -46,7 +49,7 @@ pub enum NotJoined {
     UnderWay(PathBuf),
     /// There is no cluster to join.
     #[error(
-        "etcd holds no cluster under the partition {partition}: pasarela cluster init founds one; nothing was copied"
+        "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster reseed on the node with the longest log brings it back; otherwise pasarela cluster init founds one; nothing was copied"
     )]
     NotFounded {
         /// The partition.
@@ -150,7 +153,11 @@ fn left(data: &Path) -> Result<Left, NotJoined> {
     } else if is_moving && !others.clone().any(|name| parts.contains(name)) {
         Ok(Left::Moving)
     } else if data.join(CLUSTER_FILE).is_file() && data.join(LOG_DIRECTORY).is_dir() {
-        Err(NotJoined::InCluster(data.to_owned()))
+        let belongs = Belongs::read(data).map_err(&file)?;
+        Err(match belongs.filter(|belongs| belongs.barred) {
+            Some(_) => NotJoined::Barred(data.to_owned()),
+            None => NotJoined::InCluster(data.to_owned()),
+        })
     } else {
         Err(NotJoined::NotEmpty(data.to_owned()))
     }

@@ -212,7 +212,12 @@ async fn fetch_within(
     let asked = client.get(url).bearer_auth(token).send().await;
     let mut answer = asked.map_err(|error| of_peer(from, io::Error::other(error), silence_max))?;
     if answer.status() != 200 {
-        return Err(io::Error::other(format!("{from}: it answered {}", answer.status())));
+        let advice = match answer.status().as_u16() {
+            401 => ": [admin] token has to be the same on all nodes",
+            404 => ": --from is the address of a node's peer listener (cluster.peer_listen), not of its API",
+            _ => "",
+        };
+        return Err(io::Error::other(format!("{from}: it answered {}{advice}", answer.status())));
     }
     fill(into, &mut answer).await.map_err(|error| of_peer(from, error, silence_max))
 }
