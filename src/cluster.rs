@@ -95,6 +95,8 @@ struct Settings {
     partition: String,
     node: String,
     belongs: Belongs,
+    /// The place of the data directory, by which a copy of it is told from it.
+    place: String,
     fingerprint: String,
     advertise: String,
     peer_advertise: String,

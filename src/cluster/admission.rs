@@ -10,6 +10,7 @@ use crate::recovery::Failed;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
 use crate::recovery::restored_copy::RestoredCopy;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -20,6 +21,9 @@ use wal::{OpenError, Tip};
 
 /// The time for which a start waits for etcd before it goes on without.
 const START: Duration = Duration::from_secs(3);
+
+/// The time in which a process that lives speaks again: some of its words.
+const SPEAKS: Duration = Duration::from_secs(1);
 
 /// The reason why a node does not start.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +76,14 @@ pub enum ClusterError {
     /// Another node has this name.
     #[error("cluster.node: another node called {node} was seen within ten seconds")]
     NameInUse {
+        /// The name.
+        node: String,
+    },
+    /// The directory is a copy of one that a node uses.
+    #[error("{}: a node called {node} runs with another copy of this directory: stop one of the two; a new node joins with an empty directory", path.0.display())]
+    Copied {
+        /// The directory.
+        path: Shown,
         /// The name.
         node: String,
     },
@@ -185,6 +197,7 @@ pub(super) fn prepare(
         partition: cluster.partition.clone(),
         node: cluster.node.clone(),
         belongs,
+        place: place(data).map_err(|source| ClusterError::File { path: data.as_path().into(), source })?,
         fingerprint,
         advertise: address(&cluster.advertise, config.server.listen),
         peer_advertise: address(&cluster.peer_advertise, cluster.peer_listen),
@@ -263,17 +276,52 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
         Err(LookError::Unanswered(why)) => Err(FoundingError::Unanswered(why).into()),
         Err(LookError::NotFounded) => Err(ClusterError::NotFounded { partition: settings.partition.clone() }),
         Err(LookError::Damage(damage)) => Err(OpenError::Damage(damage).into()),
-        Ok(seen) => is_name_free(settings, &seen),
+        Ok(seen) => is_name_free(shared, &seen),
     }
 }
 
-fn is_name_free(settings: &Settings, seen: &Seen) -> Result<(), ClusterError> {
-    let is_taken = members(seen).iter().any(|member| {
-        member.node == settings.node
-            && member.id != settings.belongs.id
-            && now_ms() - member.seen_at_ms < ABSENT_AFTER_MS
-    });
-    if is_taken { Err(ClusterError::NameInUse { node: settings.node.clone() }) } else { Ok(()) }
+fn is_name_free(shared: &Shared, seen: &Seen) -> Result<(), ClusterError> {
+    let settings = &shared.settings;
+    let node = settings.node.clone();
+    let is_present = |member: &Member| now_ms() - member.seen_at_ms < ABSENT_AFTER_MS;
+    match of_name(seen, &node).filter(is_present) {
+        None => Ok(()),
+        Some(member) if member.id != settings.belongs.id => Err(ClusterError::NameInUse { node }),
+        // The lock of the directory is this process's: the one that said so is dead.
+        Some(member) if member.place == settings.place => Ok(()),
+        // The directory was moved here, or copied: then the first goes on to speak.
+        Some(member) if speaks(shared, &member) => {
+            Err(ClusterError::Copied { path: settings.data.as_path().into(), node })
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn of_name(seen: &Seen, node: &str) -> Option<Member> {
+    members(seen).into_iter().find(|member| member.node == node)
+}
+
+/// Whether the process that said this says more.
+fn speaks(shared: &Shared, before: &Member) -> bool {
+    let quorum = shared.following.quorum();
+    let began = quorum.now();
+    while quorum.now().saturating_sub(began) < SPEAKS {
+        quorum.rest(super::PAUSE);
+        if let Ok(seen) = shared.following.glance()
+            && of_name(&seen, &before.node).is_some_and(|now| now.seen_at_ms != before.seen_at_ms)
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// The place of a directory: the machine since it was started, the disk, and the directory's number there. A
+/// restart in the same place knows it again; a copy is in another.
+fn place(data: &Path) -> io::Result<String> {
+    let found = std::fs::metadata(data)?;
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    Ok(format!("{} {} {}", boot.trim(), found.dev(), found.ino()))
 }
 
 /// The members' words about themselves; those that are not readable were written by a later

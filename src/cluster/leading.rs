@@ -312,6 +312,7 @@ mod tests {
         Member {
             node: node.to_owned(),
             id: String::new(),
+            place: String::new(),
             role: Role::Standby,
             wal_seq,
             seen_at_ms,

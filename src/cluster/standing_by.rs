@@ -392,6 +392,7 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
     let member = Member {
         node: settings.node.clone(),
         id: settings.belongs.id.clone(),
+        place: settings.place.clone(),
         role: shared.role(),
         wal_seq,
         seen_at_ms: if is_leaving { now_ms() - ABSENT_AFTER_MS } else { now_ms() },

@@ -38,6 +38,9 @@ pub struct Member {
     pub node: String,
     /// The random name of its directory.
     pub id: String,
+    /// The place of that directory; empty in the words of an earlier version.
+    #[serde(default)]
+    pub place: String,
     /// The part that it plays.
     pub role: Role,
     /// The last synced record.

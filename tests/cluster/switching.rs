@@ -6,6 +6,8 @@ use crate::{insist, seller};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The longest time for which a refused switch may keep calls waiting.
@@ -70,6 +72,19 @@ fn forget(machines: &Machines) {
     }
 }
 
+/// The copy of a node's directory, which does not run beside it.
+fn start_copied(machines: &Machines, copy: &Path) {
+    let mut beside = machines.pasarela(1, &["serve"]);
+    beside.env("PASARELA__STORAGE__PATH", copy).env("PASARELA__CLUSTER__PEER_LISTEN", "127.0.0.1:0");
+    for listener in ["SERVER", "ADMIN"] {
+        beside.env(format!("PASARELA__{listener}__LISTEN"), "127.0.0.1:0");
+    }
+    let refused = beside.output().expect("it runs");
+    let says = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{says}");
+    assert!(says.contains("copy of this directory"), "{says}");
+}
+
 /// A node that starts, or starts anew, until it is ready: nothing was done by it meanwhile, and it says why in
 /// words for anybody.
 fn until_ready(machines: &Machines, node: usize) {
@@ -98,11 +113,15 @@ fn a_switch_says_what_was_done_and_a_stop_ends() {
     answer_alike(&machines);
     refuse(&mut machines, 0, 2);
     refuse(&mut machines, 0, 1);
+    let copy = machines.path("copy");
+    let copied = Command::new("cp").arg("-a").arg(machines.data(1)).arg(&copy).status();
+    assert!(copied.expect("cp runs").success());
     for node in [1, 2] {
         machines.start(node);
         until_ready(&machines, node);
     }
     forget(&machines);
+    start_copied(&machines, &copy);
     // Its own node is frozen: others are asked.
     machines.signal(2, "STOP");
     let began = Instant::now();

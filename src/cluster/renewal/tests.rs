@@ -135,6 +135,7 @@ fn view_with(address: &str) -> View {
     let other = Member {
         node: "b".to_owned(),
         id: String::new(),
+        place: String::new(),
         role: Role::Leader,
         wal_seq: 3,
         seen_at_ms: now_ms(),
