@@ -15,10 +15,13 @@ final class StartVerificationResult extends Model
     public const REQUIRED = ['payoutMethodId', 'status'];
 
     public readonly string $payoutMethodId;
-    /** @var 'verifying'|'rejected' */
+    /** @var 'verifying'|'rejected'|'unverified' */
     public readonly string $status;
     public readonly ?int $attemptsLeft;
-    /** `BE01` when the bank says that the holder is somebody else. */
+    /**
+     * `BE01` when the bank says that the holder is somebody else. Another code with `unverified`: the bank made no
+     * deposits; `order_unfit` when it cannot be given these data, as for a phone without the document of its owner.
+     */
     public readonly ?string $failureCode;
     public readonly ?string $action;
 }

@@ -1595,17 +1595,23 @@ export interface Rejection {
 
 export interface StartVerificationResult {
   payoutMethodId: string;
-  status: 'verifying' | 'rejected' | (string & {});
+  status: 'verifying' | 'rejected' | 'unverified' | (string & {});
   attemptsLeft?: number;
-  /** `BE01` when the bank says that the holder is somebody else. */
+  /**
+   * `BE01` when the bank says that the holder is somebody else. Another code with `unverified`: the bank made no
+   * deposits; `order_unfit` when it cannot be given these data, as for a phone without the document of its owner.
+   */
   failureCode?: string;
   action?: 'payout_method_deleted';
 }
 
 export interface StartPayoutAccountVerificationResult {
-  status: 'verifying' | 'rejected' | (string & {});
+  status: 'verifying' | 'rejected' | 'unverified' | (string & {});
   attemptsLeft?: number;
-  /** `BE01` when the bank says that the holder is somebody else. */
+  /**
+   * `BE01` when the bank says that the holder is somebody else. Another code with `unverified`: the bank made no
+   * deposits; `order_unfit` when it cannot be given these data, as for a phone without the document of its owner.
+   */
   failureCode?: string;
   action?: 'payout_account_deleted';
 }

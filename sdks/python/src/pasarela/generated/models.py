@@ -2539,10 +2539,10 @@ class StartVerificationResult(Model):
     """Start verification result."""
 
     payout_method_id: str
-    status: Literal["verifying", "rejected"]
+    status: Literal["verifying", "rejected", "unverified"]
     attempts_left: int | None = None
     failure_code: str | None = None
-    """`BE01` when the bank says that the holder is somebody else."""
+    """`BE01` when the bank says that the holder is somebody else. Another code with `unverified`: the bank made no deposits; `order_unfit` when it cannot be given these data, as for a phone without the document of its owner."""
     action: Literal["payout_method_deleted"] | None = None
 
     _wire = {
@@ -2559,10 +2559,10 @@ class StartVerificationResult(Model):
 class StartPayoutAccountVerificationResult(Model):
     """Start payout account verification result."""
 
-    status: Literal["verifying", "rejected"]
+    status: Literal["verifying", "rejected", "unverified"]
     attempts_left: int | None = None
     failure_code: str | None = None
-    """`BE01` when the bank says that the holder is somebody else."""
+    """`BE01` when the bank says that the holder is somebody else. Another code with `unverified`: the bank made no deposits; `order_unfit` when it cannot be given these data, as for a phone without the document of its owner."""
     action: Literal["payout_account_deleted"] | None = None
 
     _wire = {
