@@ -80,13 +80,13 @@ fn said<G: Answer>(visit: &Here<'_, G>, said: Option<Said>) -> Vec<Block> {
     blocks
 }
 
-/// What may be done about a payment.
+/// The acts that a payment allows.
 pub fn on_payment<G: Answer>(visit: &Here<'_, G>, payment: &Value) -> Vec<Block> {
     let is_at_bank = !payment["operationId"].is_null();
     said(visit, of_payment(str_of(payment, "status"), is_at_bank))
 }
 
-/// What may be done about a payout.
+/// The acts that a payout allows.
 pub fn on_payout<G: Answer>(visit: &Here<'_, G>, payout: &Value) -> Vec<Block> {
     said(visit, of_payout(str_of(payout, "status"), !payout["amountCop"].is_null()))
 }

@@ -62,7 +62,7 @@ pub struct Services {
     pub unresolved: Unresolved,
     /// What waits, at the last count.
     pub waiting: Waiting,
-    /// How long the notice of a live transfer is waited for.
+    /// The time for which the notice of a live transfer is waited for.
     pub notice_wait_ms: i64,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,

@@ -21,7 +21,7 @@ pub async fn hold(services: &Services, tenant: u64, means: &Means) -> Option<Nam
     Some(services.reservations.hold_name(tenant, Space::Transfer, &name).await)
 }
 
-/// What is known of the transfer of a charge. To be called while the transfer is held.
+/// The state of the transfer of a charge. To be called while the transfer is held.
 pub async fn known(services: &Services, tenant: u64, new: &NewCharge) -> Result<Transfer, Problem> {
     let Some(name) = new.means.transfer() else { return Ok(Transfer::Free) };
     // A request that held the transfer before, under another reference, may have decided a moment ago.

@@ -29,7 +29,7 @@ impl Line {
 /// The figures of one count; of each pair the first is live mode's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// What waits, by mode, kind and age.
+    /// The number of things that wait, by mode, kind and age.
     pub pending: [[[u64; AGES.len()]; KINDS.len()]; 2],
     /// Payouts in USDT that an operator has to review.
     pub reviews: [Line; 2],

@@ -41,7 +41,7 @@ struct Line {
     cells: [String; 4],
     /// The seller's name, if there is the seller.
     name: String,
-    /// What is wrong with it.
+    /// The errors in it.
     fault: Option<String>,
 }
 

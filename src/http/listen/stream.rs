@@ -117,7 +117,7 @@ pub(super) struct Watched {
     watch: Arc<Watch>,
     slot: Slot,
     heads: Heads,
-    /// What is left to write of the answer in the place of hyper's own.
+    /// The bytes left to write of the answer in the place of hyper's own.
     answer: Option<Vec<u8>>,
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Failed {
     pub(super) heading: &'static str,
     /// The reason in words.
     pub(super) words: &'static str,
-    /// What became of the buyer's money, and what to do.
+    /// The fate of the buyer's money, and what to do.
     pub(super) ending: &'static str,
     /// Whether the buyer may have sent the money all the same.
     pub(super) is_sent: bool,

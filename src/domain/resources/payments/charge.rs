@@ -115,7 +115,7 @@ impl Price {
     }
 }
 
-/// What a tenant's payments have to do with a transfer that a payer names.
+/// The state of a transfer that a payer names, as far as the tenant's payments tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     /// The transfer has paid for nothing.
@@ -145,7 +145,7 @@ pub struct NewCharge {
     pub marketplace: Option<(Id, Rate)>,
     /// The secret for the bank.
     pub secret: Secret,
-    /// What is known of the transfer that the payer named.
+    /// The state of the transfer that the payer named.
     pub transfer: Transfer,
     /// Whether there was a payment on the reference when it was looked up: one that is gone by now left
     /// nothing behind, and the caller tries again.
