@@ -148,6 +148,10 @@ impl Bank {
         operation.asked += 1;
         // An order that was on its way for long is there in the end.
         operation.is_here |= is_in_a_hurry && operation.sent > 0;
+        if !operation.is_here && is_in_a_hurry && operation.disowned > 0 {
+            // Deaths have kept it from being sent, and from being sent once more: an operator settles it.
+            return refused();
+        }
         if !operation.is_here {
             operation.disowned += 1;
             return RailAnswer::NeverReceived;

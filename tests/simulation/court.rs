@@ -120,9 +120,9 @@ impl Court {
         }
     }
 
-    /// Whether no bank is waited for.
-    pub fn is_settled(&self) -> bool {
-        self.cases.values().filter_map(|case| case.model.as_ref()).all(Model::is_settled)
+    /// The sales and payouts for which a bank is waited for, in words.
+    pub fn waiting(&self) -> Vec<String> {
+        self.cases.values().filter_map(|case| case.model.as_ref()).flat_map(Model::waiting).collect()
     }
 }
 

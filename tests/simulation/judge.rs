@@ -282,11 +282,13 @@ impl Model {
         methods.iter_mut().filter(|(id, _)| *id == method).for_each(|(_, stands)| *stands = proof);
     }
 
-    /// Whether everything that a bank was asked about is settled.
-    pub fn is_settled(&self) -> bool {
+    /// The sales and payouts for which a bank is waited for, in words.
+    pub fn waiting(&self) -> Vec<String> {
         let selling = |stands| matches!(stands, Paying::Intent | Paying::Charging | Paying::Reversing);
-        self.sales.values().all(|sale| !selling(sale.stands))
-            && self.sent.values().all(|sent| sent.stands != Sending::Pending)
+        let sales = self.sales.iter().filter(|(_, sale)| selling(sale.stands));
+        let sent = self.sent.iter().filter(|(_, sent)| sent.stands == Sending::Pending);
+        let sales = sales.map(|(id, sale)| format!("{id}: {sale:?}"));
+        sales.chain(sent.map(|(id, sent)| format!("{id}: {sent:?}"))).collect()
     }
 }
 

@@ -415,7 +415,8 @@ impl Universe {
             life.jump(tenant(who), 2 * DAY_MS).await;
         }
         self.look(life, disk).await;
-        assert!(self.court.is_settled(), "after two days something waits for a bank");
+        let waiting = self.court.waiting();
+        assert!(waiting.is_empty(), "after two days something waits for a bank: {waiting:#?}");
         self.snapshot(life).await;
         let last = life.engine.reader().last_seq();
         for who in EVERYBODY {
