@@ -1,8 +1,10 @@
-//! The end of RocksDB's own log that a power cut left as zeros.
+//! The ends of RocksDB's own log and of its manifest that a power cut left as zeros. Both files have
+//! records of the same form.
 //!
 //! A file system may have made a new length of a file durable and not yet the bytes, which then read
 //! as zeros. RocksDB forgives a last record that is too short, and takes one whose end is zeros for
-//! damage. Neither was synced, so neither was acknowledged.
+//! damage. Neither was synced, so neither was acknowledged; and RocksDB relies on no change of its files
+//! before the manifest is synced.
 //!
 //! Promises: the end is cut off before the first record that is not whole, and only if all of that
 //! record, or all from a border between sectors within it, is zeros, to the end of the newest file.
@@ -11,7 +13,7 @@
 //! the log is then shorter than its witness, and is refused for that.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// The length of a block of RocksDB's log. A record lies in one block; a longer one is in pieces.
@@ -24,10 +26,17 @@ const SECTOR_BYTES: u64 = 512;
 /// others, with the file's number in the head; RocksDB is told to recycle none.
 const TYPES: [u8; 5] = [1, 2, 3, 4, 9];
 
-/// Cuts off the zeroes at the end of the newest log file in `dir`, if they are what a power cut left.
+/// Cuts off the zeros at the ends of the newest log file in `dir` and of the manifest, if they are what a
+/// power cut left.
 pub(crate) fn cut_off(dir: &Path) -> io::Result<()> {
-    let Some(path) = newest(dir)? else { return Ok(()) };
-    let file = File::options().read(true).write(true).open(&path)?;
+    for path in [newest(dir)?, manifest(dir)?].into_iter().flatten() {
+        cut_off_of(&path)?;
+    }
+    Ok(())
+}
+
+fn cut_off_of(path: &Path) -> io::Result<()> {
+    let file = File::options().read(true).write(true).open(path)?;
     let Some(whole) = end_of_whole(&file)? else { return Ok(()) };
     let bytes = file.metadata()?.len() - whole;
     file.set_len(whole)?;
@@ -35,7 +44,7 @@ pub(crate) fn cut_off(dir: &Path) -> io::Result<()> {
     tracing::warn!(
         file = %path.display(),
         bytes,
-        "the end of RocksDB's log was never synced and reads as zeros, as a power cut leaves it; it was cut off, and nothing acknowledged is in it"
+        "the end of a file of RocksDB's was never synced and reads as zeros, as a power cut leaves it; it was cut off, and nothing acknowledged is in it"
     );
     Ok(())
 }
@@ -52,6 +61,21 @@ fn newest(dir: &Path) -> io::Result<Option<PathBuf>> {
         }
     }
     Ok(newest.map(|(_, path)| path))
+}
+
+/// The manifest that counts, if the file CURRENT names one that is there.
+fn manifest(dir: &Path) -> io::Result<Option<PathBuf>> {
+    let named = match fs::read_to_string(dir.join("CURRENT")) {
+        Ok(named) => named,
+        // Whatever else it is, RocksDB refuses.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let name = named.trim_end();
+    let path = dir.join(name);
+    Ok((name.starts_with("MANIFEST-") && !name.contains('/') && path.is_file()).then_some(path))
 }
 
 /// The place at which the first record begins that is not whole, if its end was lost with all behind it.

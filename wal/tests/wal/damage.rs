@@ -108,6 +108,33 @@ fn an_end_that_reads_as_zeros_opens_without_what_was_never_acknowledged() {
 }
 
 #[test]
+fn an_end_of_the_manifest_that_reads_as_zeros_opens() {
+    const SECTOR: usize = 512;
+    let (dir, _log) = alive(100);
+    let current = fs::read_to_string(dir.path().join("CURRENT")).unwrap();
+    let whole = fs::read(dir.path().join(current.trim_end())).unwrap();
+    // A whole record, of type 1, of which the disk has a part.
+    let content = [7_u8; 3 * SECTOR];
+    let checksum = crc32c::crc32c_append(crc32c::crc32c(&[1]), &content);
+    let masked = checksum.rotate_right(15).wrapping_add(0xa282_ead8);
+    let length = u16::try_from(content.len()).unwrap();
+    let head = [masked.to_le_bytes().as_slice(), &length.to_le_bytes(), &[1]].concat();
+    let written = [whole.as_slice(), &head, &content].concat();
+    let borders = (whole.len().next_multiple_of(SECTOR)..written.len()).step_by(SECTOR);
+    for kept in borders.chain([whole.len()]) {
+        let image = image(dir.path());
+        let mut left = written.clone();
+        left[kept..].fill(0);
+        fs::write(image.path().join(current.trim_end()), &left).unwrap();
+        let log = open_dir(image.path()).unwrap_or_else(|error| panic!("{kept}: {error}"));
+        assert_eq!(log.durable_seq(), 100, "{kept}");
+        assert_eq!(append(&log, record(1, b"on")).seq(), 101);
+        drop(log);
+        assert_eq!(open_dir(image.path()).unwrap().durable_seq(), 101);
+    }
+}
+
+#[test]
 fn zeros_in_the_place_of_acknowledged_records_are_refused() {
     let (dir, _log) = alive(50);
     let wal = wal_files(dir.path()).pop().unwrap();
