@@ -164,6 +164,26 @@ mod tests {
     }
 
     #[test]
+    fn what_some_of_the_work_needs_is_missed_until_it_is_there() {
+        let missed = |uuid: &str, email: &str| {
+            let text = format!(
+                "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token = \"t\"\n{uuid}\
+                 [rails.wompi]\nbase_url = \"https://pesos.example\"\npublic_key = \"a\"\nprivate_key = \"b\"\n\
+                 events_secret = \"c\"\nintegrity_secret = \"d\"\n{email}"
+            );
+            let rails = Config::parse(&text, []).expect("valid").rails;
+            omissions(&rails).iter().map(|(rail, finding)| (*rail, finding.what)).collect::<Vec<_>>()
+        };
+        let (uuid, email) = (
+            "callback_uuid = \"4f1c2a9e-7b3d-4e8a-9c55-0d6f1b2a3c4d\"\n",
+            "customer_email = \"e@f.example\"\n",
+        );
+        assert_eq!(missed("", ""), [("r4", "notices"), ("wompi", "e-mail")]);
+        assert_eq!(missed(uuid, ""), [("wompi", "e-mail")]);
+        assert_eq!(missed(uuid, email), []);
+    }
+
+    #[test]
     fn what_is_configured_is_what_the_clients_get() {
         let text = "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token = \"t\"\npath_family = \"R4\"\n\
             signature_case = \"upper\"\nc2p_leading_space = true\ncredit_by = \"credito_inmediato\"\ntimeout_seconds = 7\n\

@@ -143,6 +143,11 @@ mod tests {
         ] {
             let answer = HttpAnswer { status, body: body.as_bytes().to_vec() };
             assert_eq!(signature(&answer).verdict, verdict, "{status} {body}");
+            // A failure of the bank's own is no reason to look at our settings.
+            assert_eq!(
+                signature(&answer).text.contains("base_url"),
+                matches!(status, 404 | 302) && verdict == Verdict::Wrong
+            );
         }
     }
 }
