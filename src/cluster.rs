@@ -187,10 +187,10 @@ impl Cluster {
         self.shared.settings.failover
     }
 
-    /// Asks whether this node leads at an instant after the call; one question to etcd serves all
-    /// who wait.
+    /// Begins to look whether this node leads at an instant after the call. One question to etcd
+    /// serves all who wait, and a batch that is agreed on meanwhile needs none.
     pub fn begin_to_confirm(&self) -> Confirming {
-        self.shared.barrier.begin()
+        Confirming::begin(Arc::clone(&self.shared))
     }
 
     /// Returns when a request that began at the call has waited for as long as it may, while etcd is
@@ -205,7 +205,7 @@ impl Cluster {
     /// Waits until it is sure that this node leads. Never returns on one that leads no more: what
     /// waits here is not to happen.
     pub async fn until_confirmed(&self) {
-        while self.begin_to_confirm().await.is_err() {
+        while self.begin_to_confirm().asked().await.is_err() {
             if self.is_deposed() {
                 return std::future::pending().await;
             }

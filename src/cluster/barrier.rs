@@ -16,14 +16,46 @@ const PAUSE: Duration = Duration::from_millis(20);
 #[error("this node could not confirm that it leads")]
 pub struct NotConfirmed;
 
-/// A confirmation that was asked for.
-pub struct Confirming(oneshot::Receiver<Result<(), NotConfirmed>>);
+/// The confirmation that an answer needs: that this node led at an instant after this was begun.
+///
+/// A batch of the log that was agreed on since then shows it too, so whoever writes asks nothing of
+/// its own: the question is asked when this is polled, and only if nothing has shown it by then.
+pub struct Confirming {
+    node: Arc<super::Shared>,
+    /// The number of questions that had been asked of etcd when this was begun.
+    since: u64,
+    asked: Option<oneshot::Receiver<Result<(), NotConfirmed>>>,
+}
+
+impl Confirming {
+    /// A confirmation that is wanted from here on. While this node does not lead, all questions are
+    /// still to come.
+    pub(super) fn begin(node: Arc<super::Shared>) -> Confirming {
+        let since = node.leader.get().map_or(0, Leader::asked);
+        Confirming { node, since, asked: None }
+    }
+
+    /// Asks at once, for a caller that has nothing to write: the question is on its way meanwhile.
+    pub fn asked(mut self) -> Confirming {
+        self.asked = Some(self.node.barrier.ask());
+        self
+    }
+
+    fn is_shown(&self) -> bool {
+        self.node.leader.get().is_some_and(|leader| leader.is_confirmed_since(self.since))
+    }
+}
 
 impl Future for Confirming {
     type Output = Result<(), NotConfirmed>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context).map(|told| told.unwrap_or(Err(NotConfirmed)))
+        if self.asked.is_none() && self.is_shown() {
+            return Poll::Ready(Ok(()));
+        }
+        let this = &mut *self;
+        let asked = this.asked.get_or_insert_with(|| this.node.barrier.ask());
+        Pin::new(asked).poll(context).map(|told| told.unwrap_or(Err(NotConfirmed)))
     }
 }
 
@@ -53,7 +85,7 @@ impl Barrier {
     }
 
     /// Asks whether this node leads at an instant after the call.
-    pub fn begin(&self) -> Confirming {
+    fn ask(&self) -> oneshot::Receiver<Result<(), NotConfirmed>> {
         let (to, from) = oneshot::channel();
         {
             let mut state = self.lock();
@@ -63,7 +95,7 @@ impl Barrier {
             }
         }
         self.shared.came.notify_one();
-        Confirming(from)
+        from
     }
 
     /// Confirms for whoever waits, until the epoch is lost. Those who have waited since before

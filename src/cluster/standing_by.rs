@@ -23,6 +23,9 @@ use wal::{Retention, Store};
 
 /// The time between two looks while nothing happens.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The time in which agreed batches gather, once all that there were are here: each look costs etcd
+/// a question to its majority, and each one with batches costs this node a sync.
+const GATHER: Duration = Duration::from_millis(10);
 /// The time between two words about itself.
 const NOTE_EVERY: Duration = Duration::from_millis(250);
 /// The hold-up of a node whose log is not continued in etcd.
@@ -92,13 +95,11 @@ impl StandingBy {
     pub fn run(mut self) {
         loop {
             self.save_as_asked();
-            let is_busy = match self.turn() {
-                Turn::Idle => false,
-                Turn::Busy => true,
+            match self.turn() {
+                Turn::Idle => std::thread::sleep(LOOK_EVERY),
+                Turn::Followed => std::thread::sleep(GATHER),
+                Turn::Busy => {}
                 Turn::Leads(led) => return self.lead(*led),
-            };
-            if !is_busy {
-                std::thread::sleep(LOOK_EVERY);
             }
         }
     }
@@ -142,26 +143,18 @@ impl StandingBy {
     fn seen(&mut self, seen: &Seen) -> Turn {
         let (quorum, failover) = (Arc::clone(self.shared.following.quorum()), self.shared.settings.failover);
         self.silence.looked(quorum.now(), seen, failover / 2);
-        for batch in &seen.batches {
-            if !is_known(batch) {
-                self.wait_for_upgrade();
+        let known = seen.batches.iter().take_while(|batch| is_known(batch)).count();
+        match self.apply(&seen.batches[..known]) {
+            Ok(()) => {}
+            Err(FollowError::Diverged(why)) => {
+                self.diverged(&why);
                 return Turn::Idle;
             }
-            let is_platforms = batch.records.iter().any(|record| record.tenant == PLATFORM);
-            let applied = self.follower.apply(batch.records.clone(), batch.tip);
-            match applied {
-                Ok(()) if is_platforms => {
-                    if let Err(error) = learn_operators(&self.shared, &mut self.follower) {
-                        self.end_badly(&error.to_string());
-                    }
-                }
-                Ok(()) => {}
-                Err(FollowError::Diverged(why)) => {
-                    self.diverged(&why);
-                    return Turn::Idle;
-                }
-                Err(FollowError::Storage(why)) => self.end_badly(&why),
-            }
+            Err(FollowError::Storage(why)) => self.end_badly(&why),
+        }
+        if known < seen.batches.len() {
+            self.wait_for_upgrade();
+            return Turn::Idle;
         }
         let is_silent = self.silence.lasts(quorum.now()) >= failover;
         self.shared.see(|view| view.held_up = None);
@@ -172,7 +165,22 @@ impl StandingBy {
         if is_candidate && (is_silent || seen.epoch.appoints(&self.shared.settings.node)) {
             return self.take(seen);
         }
-        if seen.batches.is_empty() { Turn::Idle } else { Turn::Busy }
+        if self.follower.tip().seq < seen.tip.tip.seq {
+            Turn::Busy
+        } else if seen.batches.is_empty() {
+            Turn::Idle
+        } else {
+            Turn::Followed
+        }
+    }
+
+    /// Applies batches that follow each other, with one sync for all of them.
+    fn apply(&mut self, batches: &[AgreedBatch]) -> Result<(), FollowError> {
+        let Some(last) = batches.last() else { return Ok(()) };
+        let records: Vec<_> = batches.iter().flat_map(|batch| batch.records.iter().cloned()).collect();
+        let are_platforms = records.iter().any(|record| record.tenant == PLATFORM);
+        self.follower.apply(records, last.tip)?;
+        if are_platforms { learn_operators(&self.shared, &mut self.follower) } else { Ok(()) }
     }
 
     /// Makes the newest look everybody's.
@@ -339,10 +347,8 @@ impl StandingBy {
                 step_down::step_down(&self.shared, OUTDATED);
                 return Turn::Idle;
             }
-            for batch in &seen.batches {
-                if let Err(error) = self.follower.apply(batch.records.clone(), batch.tip) {
-                    self.end_badly(&error.to_string());
-                }
+            if let Err(error) = self.apply(&seen.batches) {
+                self.end_badly(&error.to_string());
             }
             if self.follower.tip() == seen.tip.tip {
                 let took_ms = began.elapsed().as_millis();
@@ -366,6 +372,8 @@ impl StandingBy {
 enum Turn {
     /// Nothing new.
     Idle,
+    /// All that had been agreed on is here; more is likely to come.
+    Followed,
     /// There may be more at once.
     Busy,
     /// The node leads.

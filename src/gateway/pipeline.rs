@@ -226,9 +226,12 @@ async fn steps<'a, S: Surface>(
     if let Some(answer) = surface.beside(arrival, measuring) {
         return answer;
     }
-    // Asked before anything is read: it is on its way meanwhile.
+    // What reads alone is asked before anything is read: it is on its way meanwhile.
     let cluster = surface.services().cluster.as_ref().filter(|_| !surface.is_own(arrival));
-    let confirming = cluster.map(|cluster| (cluster, cluster.begin_to_confirm()));
+    let confirming = cluster.map(|cluster| {
+        let confirming = cluster.begin_to_confirm();
+        (cluster, if is_read(arrival) { confirming.asked() } else { confirming })
+    });
     let mut routed = pin!(routed(surface, arrival, inbound, measuring));
     match confirming {
         None => routed.await,
@@ -243,13 +246,14 @@ async fn steps<'a, S: Surface>(
     }
 }
 
+/// Whether a request only reads.
+fn is_read(arrival: &Arrival) -> bool {
+    matches!(arrival.head.method, Method::GET | Method::HEAD)
+}
+
 /// The problem of a request that was not confirmed, with what is certain of it.
 fn unconfirmed(arrival: &Arrival) -> Problem {
-    if matches!(arrival.head.method, Method::GET | Method::HEAD) {
-        Problem::no_leader()
-    } else {
-        Problem::storage_unavailable()
-    }
+    if is_read(arrival) { Problem::no_leader() } else { Problem::storage_unavailable() }
 }
 
 /// An answer, once it is sure that this machine led while it was found; otherwise what is certain. A

@@ -19,6 +19,7 @@
 use crate::meta::Tip;
 use crate::record::{Hash, RawRecord};
 use crate::{Damage, Record, Seq};
+use zstd::bulk::Compressor;
 
 /// The bytes of records from which a batch takes no more, and of a value in the quorum.
 pub const PROPOSAL_BYTES_MAX: usize = 1 << 20;
@@ -61,29 +62,44 @@ pub struct AgreedBatch {
     pub records: Vec<Record>,
 }
 
-/// Packs records into the value of a batch, or its pieces: the value, and what goes before it.
-pub(crate) fn pack(epoch: u64, base: Tip, tip: Tip, records: &[u8]) -> (Vec<u8>, Vec<Vec<u8>>) {
-    let packed = zstd::bulk::compress(records, ZSTD_LEVEL).expect("zstd packs what is in memory");
-    let fits = HEADER_BYTES + packed.len() <= PROPOSAL_BYTES_MAX;
-    let pieces: Vec<Vec<u8>> =
-        if fits { Vec::new() } else { packed.chunks(PROPOSAL_BYTES_MAX).map(<[u8]>::to_vec).collect() };
-    let count = u32::try_from(pieces.len()).expect("a batch has few pieces");
-    let records_bytes = u32::try_from(records.len()).expect("a batch is shorter than 4 GiB");
-    let mut value = Vec::with_capacity(HEADER_BYTES + if fits { packed.len() } else { 0 });
-    value.push(VERSION);
-    value.extend_from_slice(&epoch.to_le_bytes());
-    value.extend_from_slice(&(base.seq + 1).to_le_bytes());
-    value.extend_from_slice(&tip.seq.to_le_bytes());
-    value.extend_from_slice(&base.hash);
-    value.extend_from_slice(&tip.hash);
-    value.extend_from_slice(&count.to_le_bytes());
-    value.extend_from_slice(&records_bytes.to_le_bytes());
-    value.extend_from_slice(&crc32c::crc32c(records).to_le_bytes());
-    value.extend_from_slice(&crc32c::crc32c(&value).to_le_bytes());
-    if fits {
-        value.extend_from_slice(&packed);
+/// The packer of batches. It keeps its compressor: to make one costs more than to pack a small batch.
+pub(crate) struct Packer(Compressor<'static>);
+
+impl Packer {
+    pub(crate) fn new() -> Packer {
+        Packer(Compressor::new(ZSTD_LEVEL).expect("zstd has memory for its tables"))
     }
-    (value, pieces)
+
+    /// Packs records into the value of a batch, or its pieces: the value, and what goes before it.
+    pub(crate) fn pack(
+        &mut self,
+        epoch: u64,
+        base: Tip,
+        tip: Tip,
+        records: &[u8],
+    ) -> (Vec<u8>, Vec<Vec<u8>>) {
+        let packed = self.0.compress(records).expect("zstd packs what is in memory");
+        let fits = HEADER_BYTES + packed.len() <= PROPOSAL_BYTES_MAX;
+        let pieces: Vec<Vec<u8>> =
+            if fits { Vec::new() } else { packed.chunks(PROPOSAL_BYTES_MAX).map(<[u8]>::to_vec).collect() };
+        let count = u32::try_from(pieces.len()).expect("a batch has few pieces");
+        let records_bytes = u32::try_from(records.len()).expect("a batch is shorter than 4 GiB");
+        let mut value = Vec::with_capacity(HEADER_BYTES + if fits { packed.len() } else { 0 });
+        value.push(VERSION);
+        value.extend_from_slice(&epoch.to_le_bytes());
+        value.extend_from_slice(&(base.seq + 1).to_le_bytes());
+        value.extend_from_slice(&tip.seq.to_le_bytes());
+        value.extend_from_slice(&base.hash);
+        value.extend_from_slice(&tip.hash);
+        value.extend_from_slice(&count.to_le_bytes());
+        value.extend_from_slice(&records_bytes.to_le_bytes());
+        value.extend_from_slice(&crc32c::crc32c(records).to_le_bytes());
+        value.extend_from_slice(&crc32c::crc32c(&value).to_le_bytes());
+        if fits {
+            value.extend_from_slice(&packed);
+        }
+        (value, pieces)
+    }
 }
 
 /// The head of a batch's value, and what follows it.
@@ -168,7 +184,7 @@ mod tests {
     fn a_batch_comes_back_and_damage_is_found() {
         let base = Tip { seq: 4, hash: [9; 16] };
         let (bytes, tip) = records(base, &[vec![1; 40], vec![2; 9]]);
-        let (value, pieces) = pack(3, base, tip, &bytes);
+        let (value, pieces) = Packer::new().pack(3, base, tip, &bytes);
         assert!(pieces.is_empty());
         let (found, rest) = head(&value).unwrap();
         let batch = unpack(&found, rest).unwrap();
@@ -191,7 +207,7 @@ mod tests {
         };
         let noise: Vec<u8> = (0..3 << 20).map(|_| next()).collect();
         let (bytes, tip) = records(Tip::default(), std::slice::from_ref(&noise));
-        let (value, pieces) = pack(1, Tip::default(), tip, &bytes);
+        let (value, pieces) = Packer::new().pack(1, Tip::default(), tip, &bytes);
         assert_eq!(value.len(), HEADER_BYTES);
         assert!(pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= PROPOSAL_BYTES_MAX));
         let (found, _) = head(&value).unwrap();

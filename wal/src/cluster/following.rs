@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The batches that one look returns at most; of the usual size they are a few megabytes.
-const BATCHES_MAX: usize = 4;
+const BATCHES_MAX: usize = 16;
 /// The keys of batches that are read at once.
 const PAGE: usize = 64;
 

@@ -5,10 +5,11 @@
 //! ends.
 
 use super::agreement::{Agreed, Agreement, Proposal};
-use super::batch;
+use super::batch::Packer;
 use super::keys::{AgreedTip, Epoch, Keys};
 use super::quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
 use crate::Seq;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -31,6 +32,27 @@ pub struct Leader {
     keys: Keys,
     epoch: Epoch,
     lost: Arc<OnceLock<String>>,
+    questions: Arc<Questions>,
+}
+
+/// The questions that a leader asked of the quorum, by number: an order that needs no clock.
+#[derive(Default)]
+struct Questions {
+    asked: AtomicU64,
+    /// The number after that of the newest one whose answer showed that the epoch was ours.
+    confirmed: AtomicU64,
+}
+
+impl Questions {
+    /// The number of a question that is asked after the call.
+    fn next(&self) -> u64 {
+        self.asked.fetch_add(1, Ordering::SeqCst)
+    }
+
+    /// Notes that the answer to a question showed that the epoch was ours.
+    fn confirm(&self, number: u64) {
+        self.confirmed.fetch_max(number + 1, Ordering::SeqCst);
+    }
 }
 
 /// The answer to something that only a leader may do.
@@ -54,7 +76,7 @@ pub struct Pruned {
 impl Leader {
     /// The leader that holds this epoch.
     pub(crate) fn new(quorum: Arc<dyn Quorum>, keys: Keys, epoch: Epoch) -> Leader {
-        Leader { quorum, keys, epoch, lost: Arc::default() }
+        Leader { quorum, keys, epoch, lost: Arc::default(), questions: Arc::default() }
     }
 
     /// The epoch that is held.
@@ -69,13 +91,29 @@ impl Leader {
 
     /// The agreement for the log's writer, which goes on from this tip.
     pub fn appender(&self, tip: AgreedTip, patience: Patience) -> Appender {
-        Appender { leader: self.clone(), bytes: tip.bytes, patience }
+        Appender { leader: self.clone(), bytes: tip.bytes, patience, packer: Packer::new() }
     }
 
     /// Reads the epoch as the majority has it now.
     pub fn confirm(&self) -> Result<Standing, Unanswered> {
+        let number = self.questions.next();
         let read = self.quorum.read(&[Read::Key(self.keys.epoch())])?;
-        Ok(self.judge(read.first().map_or(&[], Vec::as_slice)))
+        let standing = self.judge(read.first().map_or(&[], Vec::as_slice));
+        if standing == Standing::Ours {
+            self.questions.confirm(number);
+        }
+        Ok(standing)
+    }
+
+    /// The number of questions asked so far, for [`is_confirmed_since`](Leader::is_confirmed_since).
+    pub fn asked(&self) -> u64 {
+        self.questions.asked.load(Ordering::SeqCst)
+    }
+
+    /// Whether the epoch was ours at an instant after that at which `asked` questions had been asked:
+    /// a confirmation, a sign of life, a pruning or a batch that was asked for after it showed so.
+    pub fn is_confirmed_since(&self, asked: u64) -> bool {
+        self.questions.confirmed.load(Ordering::SeqCst) > asked
     }
 
     /// Gives a sign of life and stores these pairs with it.
@@ -128,8 +166,12 @@ impl Leader {
     fn change(&self, then: Vec<Change>) -> Result<Standing, Unanswered> {
         let transaction =
             Transaction { compare: vec![self.ours()], then, otherwise: vec![Read::Key(self.keys.epoch())] };
+        let number = self.questions.next();
         match self.quorum.transact(&transaction)? {
-            Outcome::Done => Ok(Standing::Ours),
+            Outcome::Done => {
+                self.questions.confirm(number);
+                Ok(Standing::Ours)
+            }
             Outcome::Refused(read) => Ok(self.judge(read.first().map_or(&[], Vec::as_slice))),
         }
     }
@@ -160,6 +202,7 @@ pub struct Appender {
     /// The bytes of all batches so far.
     bytes: u64,
     patience: Patience,
+    packer: Packer,
 }
 
 /// The batch as it is asked for, again and again.
@@ -173,13 +216,15 @@ impl Agreement for Appender {
     fn agree(&mut self, proposal: &Proposal<'_>) -> Agreed {
         let leader = &self.leader;
         let (keys, epoch) = (&leader.keys, leader.epoch.number);
-        let (value, pieces) = batch::pack(epoch, proposal.base, proposal.tip, &proposal.records());
+        let records = proposal.records();
+        let (value, pieces) = self.packer.pack(epoch, proposal.base, proposal.tip, &records);
         let first = proposal.base.seq + 1;
         let mut bytes = self.bytes + value.len() as u64;
         let began = leader.quorum.now();
-        for (number, piece) in (0..).zip(pieces) {
+        let number = leader.questions.next();
+        for (nth, piece) in (0..).zip(pieces) {
             bytes += piece.len() as u64;
-            let key = keys.piece(first, self.bytes, epoch, number);
+            let key = keys.piece(first, self.bytes, epoch, nth);
             match self.put_piece(key, piece, began) {
                 Agreed::Committed => {}
                 other => return other,
@@ -195,6 +240,8 @@ impl Agreement for Appender {
         };
         let agreed = self.insist(&Asked { transaction, value, tip }, &base, began);
         if agreed == Agreed::Committed {
+            // Whichever attempt was carried out, it was asked for after the number was taken.
+            leader.questions.confirm(number);
             self.bytes = bytes;
         } else {
             let (Agreed::Fenced(why) | Agreed::Unknown(why)) = &agreed else { return agreed };

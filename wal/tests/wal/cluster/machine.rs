@@ -44,6 +44,9 @@ pub struct Leads {
     pub stepper: Stepper,
     /// What was appended and not answered: the payload and its completion.
     pub asked: Vec<(u64, Pending)>,
+    /// Reads that wait for any question's answer: the questions asked before them, and the highest
+    /// sequence that had been acknowledged.
+    pub reads: Vec<(u64, u64)>,
     beats: u64,
 }
 
@@ -206,7 +209,14 @@ impl Machine {
         let store = Arc::new(self.store.clone());
         let log = Log::open_agreed(store, Config::default(), None, Some(stepper.clone()), Some(agreement));
         let log = log.expect("a disk that keeps its promise opens");
-        self.role = Role::Leads(Box::new(Leads { leader, log, stepper, asked: Vec::new(), beats: 0 }));
+        self.role = Role::Leads(Box::new(Leads {
+            leader,
+            log,
+            stepper,
+            asked: Vec::new(),
+            reads: Vec::new(),
+            beats: 0,
+        }));
     }
 }
 

@@ -139,6 +139,7 @@ impl Universe {
             50..53 => self.set_clock(number),
             _ => self.shared.turn(number),
         }
+        self.confirmed_reads()?;
         self.prefixes()
     }
 
@@ -161,18 +162,37 @@ impl Universe {
         }
     }
 
-    /// A read that the leader confirms has everything that was acknowledged before it began.
+    /// A read that the leader confirms has everything that was acknowledged before it began, whether
+    /// it asks by itself or waits for the answer to whatever the leader asks next.
     fn read(&self, number: usize) -> Result<(), Broken> {
-        let machine = self.shared.machines[number].lock().expect("nobody panics with it");
-        let Role::Leads(leads) = &machine.role else { return Ok(()) };
+        let mut machine = self.shared.machines[number].lock().expect("nobody panics with it");
+        let Role::Leads(leads) = &mut machine.role else { return Ok(()) };
         let before = self.acknowledged();
         let has = leads.log.durable_seq();
-        match leads.leader.confirm() {
-            Ok(Standing::Ours) if has < before => {
-                Err(Broken(format!("a confirmed read at {has} misses {before}, which was acknowledged")))
-            }
+        leads.reads.push((leads.leader.asked(), before));
+        let asks = self.shared.dice.lock().expect("nobody panics with it").roll(2) == 0;
+        match if asks { leads.leader.confirm() } else { Ok(Standing::Lost) } {
+            Ok(Standing::Ours) if has < before => Err(misses(has, before)),
             _ => Ok(()),
         }
+    }
+
+    /// The reads that an answer has confirmed since.
+    fn confirmed_reads(&self) -> Result<(), Broken> {
+        for machine in &self.shared.machines {
+            let mut machine = machine.lock().expect("nobody panics with it");
+            let Role::Leads(leads) = &mut machine.role else { continue };
+            let has = leads.log.durable_seq();
+            let (confirmed, waiting) = std::mem::take(&mut leads.reads)
+                .into_iter()
+                .partition(|(asked, _)| leads.leader.is_confirmed_since(*asked));
+            leads.reads = waiting;
+            let confirmed: Vec<(u64, u64)> = confirmed;
+            if let Some((_, before)) = confirmed.into_iter().find(|(_, before)| has < *before) {
+                return Err(misses(has, before));
+            }
+        }
+        Ok(())
     }
 
     fn acknowledged(&self) -> u64 {
@@ -284,4 +304,8 @@ fn check_log(reader: &Reader, history: &History) -> Result<(), Broken> {
         }
     }
     Ok(())
+}
+
+fn misses(has: u64, before: u64) -> Broken {
+    Broken(format!("a confirmed read at {has} misses {before}, which was acknowledged"))
 }
