@@ -71,6 +71,7 @@
 mod ack;
 mod batch;
 mod batch_sort;
+mod building;
 pub mod cluster;
 mod config;
 mod cursor;

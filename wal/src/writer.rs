@@ -6,19 +6,20 @@
 //! a failure and while closing.
 
 use crate::ack::{AckBatch, AckSender, Waiting};
-use crate::batch::{Batch, Family, OpenPut};
+use crate::batch::Family;
+use crate::building::Building;
 use crate::cluster::{Agreed, Agreement, PROPOSAL_BYTES_MAX, Proposal};
 use crate::config::Config;
 use crate::log::{Append, Completion, Shared};
-use crate::meta::{self, Tip};
+
 use crate::opening::Opened;
 use crate::pieces::Writing;
 use crate::poison::{Ended, Poisoned};
-use crate::record::RECORD_OVERHEAD_BYTES;
+
+use crate::Seq;
 use crate::retention::Superfluous;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
-use crate::{Seq, pieces, record};
 use crossbeam::channel::Receiver;
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
@@ -58,6 +59,9 @@ impl<C> Entry<C> {
 /// would cost more than acknowledging it.
 const HANDED_OVER_FROM: usize = 8;
 
+/// The part of an agreement's time, as its divisor, for which a batch waits for more.
+const GATHER_PART: u32 = 4;
+
 pub(crate) struct Writer<C: Completion> {
     store: Arc<dyn Store>,
     entries: Receiver<Entry<C>>,
@@ -76,6 +80,10 @@ pub(crate) struct Writer<C: Completion> {
     ack_sender: Option<AckSender<C>>,
     /// The agreement that a batch needs before its sync, where there is more than one machine.
     agreement: Option<Box<dyn Agreement>>,
+    /// The entries of the last batch, and those that waited behind it when it was acknowledged.
+    under_way: usize,
+    /// The time that the last agreement took.
+    agreed_in: Duration,
     closing: bool,
 }
 
@@ -83,22 +91,6 @@ pub(crate) struct Writer<C: Completion> {
 pub(crate) struct Beside<C: Completion> {
     pub ack_sender: Option<AckSender<C>>,
     pub agreement: Option<Box<dyn Agreement>>,
-}
-
-/// The batch that is being filled, and the end of the log including it.
-struct Building {
-    tip: Tip,
-    floor: Seq,
-    /// The chunks of the log; the last may still be open.
-    batch: Batch,
-    chunk: Option<OpenPut>,
-    /// The other operations, which join the batch when it is complete.
-    rest: Batch,
-    key: Vec<u8>,
-    records: u64,
-    snapshots: u64,
-    chunk_bytes_max: usize,
-    piece_bytes_max: usize,
 }
 
 impl<C: Completion> Writer<C> {
@@ -110,18 +102,7 @@ impl<C: Completion> Writer<C> {
         opened: Opened,
         beside: Beside<C>,
     ) -> Writer<C> {
-        let building = Building {
-            tip: opened.tip,
-            floor: opened.floor,
-            batch: Batch::new(),
-            chunk: None,
-            rest: Batch::new(),
-            key: Vec::new(),
-            records: 0,
-            snapshots: 0,
-            chunk_bytes_max: config.chunk_bytes_max,
-            piece_bytes_max: config.piece_bytes_max,
-        };
+        let building = Building::new(opened.tip, opened.floor, &config);
         Writer {
             store,
             entries,
@@ -135,6 +116,8 @@ impl<C: Completion> Writer<C> {
             taken_bytes: 0,
             ack_sender: beside.ack_sender,
             agreement: beside.agreement,
+            under_way: 0,
+            agreed_in: Duration::ZERO,
             closing: false,
         }
     }
@@ -203,6 +186,9 @@ impl<C: Completion> Writer<C> {
             self.take(first);
         }
         self.drain();
+        if self.agreement.is_some() {
+            self.gather();
+        }
         self.add_piece();
         self.commit()?;
         self.shared.counters.end();
@@ -213,14 +199,32 @@ impl<C: Completion> Writer<C> {
     fn drain(&mut self) {
         while !self.is_full() && self.first_of_next.is_none() {
             match self.entries.try_recv() {
-                // Pruning compares with what is durable, so nothing else may be in the batch before
-                // it.
-                Ok(entry @ Entry::Pruning { .. }) if !self.building.is_empty() => {
-                    self.first_of_next = Some(entry)
-                }
-                Ok(entry) => self.take(entry),
+                Ok(entry) => self.take_in_turn(entry),
                 Err(_) => break,
             }
+        }
+    }
+
+    /// Waits for more, for a part of the time that an agreement takes: until there are as many as
+    /// were under way when the last batch was acknowledged, since whoever was answered then may be about to
+    /// ask again. Otherwise callers come to be of two halves, of which each waits while the other is
+    /// agreed on, and the quorum is asked twice as often.
+    fn gather(&mut self) {
+        let until = Instant::now() + self.agreed_in / GATHER_PART;
+        while self.waiting.len() < self.under_way && !self.is_full() && self.first_of_next.is_none() {
+            match self.entries.recv_deadline(until) {
+                Ok(entry) => self.take_in_turn(entry),
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// Takes an entry, or leaves it for the next batch: pruning compares with what is durable, so
+    /// nothing else may be in the batch before it.
+    fn take_in_turn(&mut self, entry: Entry<C>) {
+        match entry {
+            Entry::Pruning { .. } if !self.building.is_empty() => self.first_of_next = Some(entry),
+            entry => self.take(entry),
         }
     }
 
@@ -310,6 +314,7 @@ impl<C: Completion> Writer<C> {
             let batch = &self.building.batch;
             if let Some(agreement) = &mut self.agreement {
                 agreed = agree(&mut **agreement, &self.shared, &self.building)?;
+                self.agreed_in = agreed.unwrap_or(self.agreed_in);
             }
             let began = Instant::now();
             self.store.write(batch)?;
@@ -328,6 +333,7 @@ impl<C: Completion> Writer<C> {
     /// Calls every waiting completion. A large batch, and one that would overtake another, is
     /// handed to the task that acknowledges.
     fn acknowledge(&mut self, agreed: Option<Duration>) {
+        self.under_way = self.waiting.len() + self.entries.len();
         if let Some(ack_sender) = &self.ack_sender
             && (self.waiting.len() >= HANDED_OVER_FROM || !self.shared.handed_over.is_done())
         {
@@ -420,81 +426,5 @@ fn agree(
         Agreed::Committed => Ok(Some(took)),
         Agreed::Fenced(why) => Err(Ended::Fenced(why)),
         Agreed::Unknown(why) => Err(Ended::Unknown(why)),
-    }
-}
-
-impl Building {
-    fn is_empty(&self) -> bool {
-        self.batch.is_empty() && self.rest.is_empty()
-    }
-
-    fn len_bytes(&self) -> usize {
-        self.batch.len_bytes() + self.rest.len_bytes()
-    }
-
-    fn add_record(&mut self, append: &Append) {
-        let seq = self.tip.seq + 1;
-        let bytes = RECORD_OVERHEAD_BYTES + append.payload.len();
-        if self.chunk.as_ref().is_some_and(|chunk| self.batch.grown(chunk) + bytes > self.chunk_bytes_max) {
-            self.end_chunk();
-        }
-        if self.chunk.is_none() {
-            self.chunk = Some(self.batch.begin(Family::Log, &seq.to_be_bytes()));
-        }
-        let hash = record::encode(
-            self.batch.grow(),
-            seq,
-            append.time_ms,
-            append.tenant,
-            &self.tip.hash,
-            &append.payload,
-        );
-        self.tip = Tip { seq, hash };
-        self.records += 1;
-        append.index.resolve_into(seq, &mut self.rest, &mut self.key);
-    }
-
-    fn add_snapshot(&mut self, snapshot: &Snapshot) {
-        pieces::put_into(&mut self.rest, self.tip.seq, snapshot, self.piece_bytes_max);
-        snapshot.index.resolve_into(self.tip.seq, &mut self.rest, &mut self.key);
-        self.snapshots += 1;
-    }
-
-    /// Adds a piece; true for the last, which completes the snapshot.
-    fn add_piece<C>(&mut self, writing: &mut Writing<C>) -> bool {
-        let done = writing.put_next_into(&mut self.rest, self.piece_bytes_max);
-        if done {
-            writing.snapshot.index.resolve_into(writing.seq, &mut self.rest, &mut self.key);
-            self.snapshots += 1;
-        }
-        done
-    }
-
-    fn raise_floor(&mut self, floor: Seq) {
-        let floor = floor.min(self.tip.seq);
-        if floor > self.floor {
-            self.floor = floor;
-            self.rest.put(Family::Meta, meta::FLOOR_KEY, &meta::floor_bytes(floor));
-        }
-    }
-
-    fn end_chunk(&mut self) {
-        if let Some(chunk) = self.chunk.take() {
-            self.batch.finish(chunk);
-        }
-    }
-
-    /// Completes the batch: chunks, then the rest, then the tip.
-    fn complete(&mut self) {
-        self.end_chunk();
-        self.tip.put_into(&mut self.rest);
-        self.batch.append(&self.rest);
-    }
-
-    fn clear(&mut self, keep_bytes: usize) {
-        self.batch.clear(keep_bytes);
-        self.rest.clear(keep_bytes);
-        self.records = 0;
-        self.snapshots = 0;
     }
 }

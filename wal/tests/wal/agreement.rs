@@ -3,10 +3,11 @@
 use crate::{Reply, append, record};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use wal::cluster::{
-    AgreedTip, Agreement, Appender, Following, Founded, Keys, LookError, MemoryQuorum, Patience, Standing,
-    found,
+    Agreed, AgreedTip, Agreement, Appender, Following, Founded, Keys, LookError, MemoryQuorum, Patience,
+    Proposal, Standing, found,
 };
 use wal::{Config, Log, MemoryStore, Refusal, Stepper, Tip};
 
@@ -173,9 +174,9 @@ fn a_store_that_refuses_after_the_agreement_leaves_a_log_that_catches_up() {
 fn snapshots_and_floors_need_no_agreement() {
     struct Counts(Arc<AtomicU64>);
     impl Agreement for Counts {
-        fn agree(&mut self, _: &wal::cluster::Proposal<'_>) -> wal::cluster::Agreed {
+        fn agree(&mut self, _: &Proposal<'_>) -> Agreed {
             self.0.fetch_add(1, Ordering::Relaxed);
-            wal::cluster::Agreed::Committed
+            Agreed::Committed
         }
     }
     let count = Arc::new(AtomicU64::new(0));
@@ -187,4 +188,38 @@ fn snapshots_and_floors_need_no_agreement() {
     while stepper.step() {}
     assert_eq!((asked.seq(), snapped.seq(), floor.seq()), (1, 1, 1));
     assert_eq!(count.load(Ordering::Relaxed), 1);
+}
+
+/// An agreement that takes long, and says with how many records it begins.
+struct Slow(Sender<u64>);
+
+impl Agreement for Slow {
+    fn agree(&mut self, proposal: &Proposal<'_>) -> Agreed {
+        self.0.send(proposal.tip.seq - proposal.base.seq).expect("the test listens");
+        std::thread::sleep(Duration::from_millis(200));
+        Agreed::Committed
+    }
+}
+
+#[test]
+fn callers_who_ask_again_soon_come_to_share_their_agreements() {
+    let (to, batches) = channel();
+    let agreement: Option<Box<dyn Agreement>> = Some(Box::new(Slow(to)));
+    let log = Log::open_agreed(Arc::new(MemoryStore::new()), Config::default(), None, None, agreement);
+    let log = log.expect("an empty store opens");
+    std::thread::scope(|scope| {
+        let ask = || {
+            (0..6).for_each(|n| {
+                assert!(append(&log, record(1, &[n])).seq() > 0);
+                std::thread::sleep(Duration::from_millis(10)); // the way of an answer and of a question
+            })
+        };
+        scope.spawn(ask);
+        // The other comes while the first is being agreed on: from here on they might take turns.
+        assert_eq!(batches.recv(), Ok(1));
+        scope.spawn(ask);
+    });
+    let sizes: Vec<u64> = batches.try_iter().collect();
+    assert_eq!(sizes.iter().sum::<u64>(), 11);
+    assert!(sizes.len() < 9, "two who take turns ask eleven times: {sizes:?}");
 }
