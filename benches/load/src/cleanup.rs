@@ -5,7 +5,7 @@ use crate::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::Child;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
@@ -28,11 +28,23 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Watches from now on: a signal, or the end of `limit`, ends the children, removes the data and
 /// ends this process.
 pub fn watch(limit: Duration) {
+    watch_after(limit, None);
+}
+
+/// Watches from now on, as [`watch`] does, but for the first signal: it is what sets the flag, so that
+/// what was measured can be shown.
+pub fn watch_but_for_the_first(limit: Duration) -> Arc<AtomicBool> {
+    let is_asked_to_end = Arc::new(AtomicBool::new(false));
+    watch_after(limit, Some(Arc::clone(&is_asked_to_end)));
+    is_asked_to_end
+}
+
+fn watch_after(limit: Duration, first: Option<Arc<AtomicBool>>) {
     WATCH.call_once(|| {
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let why =
-                runtime.map_or("there is no runtime to watch with", |runtime| runtime.block_on(ended(limit)));
+            let why = runtime
+                .map_or("there is no runtime to watch with", |runtime| runtime.block_on(ended(limit, first)));
             eprintln!("pasarela-bench: {why}");
             for (child, is_asked) in locked(&CHILDREN).drain(..) {
                 if is_asked { ask_to_end(&child) } else { end(&child) }
@@ -46,16 +58,24 @@ pub fn watch(limit: Duration) {
     });
 }
 
-async fn ended(limit: Duration) -> &'static str {
+async fn ended(limit: Duration, mut first: Option<Arc<AtomicBool>>) -> &'static str {
     let (Ok(mut interrupted), Ok(mut terminated)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return "signals cannot be heard";
     };
-    tokio::select! {
-        _ = interrupted.recv() => "interrupted",
-        _ = terminated.recv() => "terminated",
-        () = tokio::time::sleep(limit) => "it takes too long",
+    let over = tokio::time::sleep(limit);
+    tokio::pin!(over);
+    loop {
+        let why = tokio::select! {
+            _ = interrupted.recv() => "interrupted",
+            _ = terminated.recv() => "terminated",
+            () = &mut over => return "it takes too long",
+        };
+        match first.take() {
+            Some(first) => first.store(true, Ordering::Relaxed),
+            None => return why,
+        }
     }
 }
 

@@ -21,20 +21,21 @@ use crate::table::{
     Table, grouped, median, microseconds, milliseconds, nanoseconds_each, per_second, ratio, seconds,
 };
 use crate::{Outcome, Place, machine, progress};
-use asked::{Call, Common, Talk};
 use clap::Args;
 use hdrhistogram::Histogram;
-use shops::Shops;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+pub use asked::{Call, Common, Talk};
+pub use shops::{Holds, Shops};
 
 /// The time before what counts.
 const WARM_UP: Duration = Duration::from_millis(500);
 /// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
 /// The time between two looks at the rate.
-const POLL_EVERY: Duration = Duration::from_millis(10);
+pub const POLL_EVERY: Duration = Duration::from_millis(10);
 /// Threads of the generator.
 const THREADS: usize = 2;
 /// The time in which every event must have arrived.
@@ -72,11 +73,18 @@ pub struct Day {
 
 /// What the connections have seen.
 #[derive(Clone)]
-struct Seen {
+pub struct Seen {
     /// Wishes that were granted.
     wishes: u64,
     /// Microseconds of each call.
     calls: Vec<Histogram<u64>>,
+}
+
+impl Seen {
+    /// Nothing, yet.
+    pub fn none() -> Seen {
+        Seen { wishes: 0, calls: Call::ALL.map(|_| histogram()).to_vec() }
+    }
 }
 
 struct Round {
@@ -135,7 +143,7 @@ impl Day {
             ));
             rounds.push(measured);
         }
-        common.shops.check(&server)?;
+        common.shops.check(&server, Holds::Last)?;
         server.stop()?;
         Ok(self.shown(&machine, &rounds))
     }
@@ -164,8 +172,7 @@ impl Day {
         let told_before = common.told.load(Ordering::Relaxed);
         // One connection more, which polls the rate.
         let lanes = Lanes { server, connections: connections + 1, threads: THREADS, warm_up: WARM_UP, time };
-        let none = || Seen { wishes: 0, calls: Call::ALL.map(|_| histogram()).to_vec() };
-        let (all, spent) = lanes.run(none, |each, connection, window, seen| {
+        let (all, spent) = lanes.run(Seen::none, |each, connection, window, seen| {
             let talk = Talk::new(Arc::clone(common), each, connection, window, seen);
             async move {
                 if each < connections {
@@ -176,14 +183,9 @@ impl Day {
         })?;
         let ended = Instant::now();
         let told = common.told.load(Ordering::Relaxed);
-        while receiver.arrived() < told {
-            if ended.elapsed() > DELIVERED {
-                return Err(format!("{} of {told} events arrived within {DELIVERED:?}", receiver.arrived()));
-            }
-            std::thread::sleep(LOOK);
-        }
+        all_arrived(receiver, told)?;
         let caught_up = ended.elapsed();
-        let mut seen = none();
+        let mut seen = Seen::none();
         for one in all {
             seen.wishes += one.wishes;
             for (sum, calls) in seen.calls.iter_mut().zip(one.calls) {
@@ -246,6 +248,18 @@ impl Round {
     fn requests(&self, day: &Day) -> u64 {
         per_second(self.seen.calls.iter().map(Histogram::len).sum(), day.time())
     }
+}
+
+/// Waits until every event has arrived.
+pub fn all_arrived(receiver: &Receiver, told: u64) -> Outcome<()> {
+    let began = Instant::now();
+    while receiver.arrived() < told {
+        if began.elapsed() > DELIVERED {
+            return Err(format!("{} of {told} events arrived within {DELIVERED:?}", receiver.arrived()));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
 }
 
 /// Asks for the rate again and again.

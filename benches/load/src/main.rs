@@ -9,7 +9,7 @@
 //!
 //! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
 //! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk`, `widths` three such ·
-//! `day` a real day's mix · `latency`, `overload`, `abuse`, `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
+//! `day` a real day's mix, `soak` the same for hours · `latency`, `overload`, `abuse`, `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
 //! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `daily` finding,
 //! statements, reconciliation · `webhooks`, `receiver` · `load`, `lanes`, `open_loop` the generators ·
 //! `requests`, `conversions`, `reads` what they send, `connection` how · `prepare` the tenants ·
@@ -49,6 +49,7 @@ mod requests;
 mod restart;
 mod server;
 mod slow_disk;
+mod soak;
 mod suite;
 mod table;
 mod webhooks;
@@ -114,6 +115,8 @@ enum What {
     Widths(widths::Widths),
     /// A real day's mix: C2P, reads, payouts, batches, pesos, webhooks, rates
     Day(day::Day),
+    /// The mix of a day at a fixed rate for hours: what memory, disk and latency become
+    Soak(soak::Soak),
     /// The server that the figures over HTTP are compared with
     DoNothing(do_nothing::DoNothing),
     /// Fills a data directory and waits to be killed
@@ -158,6 +161,7 @@ fn main() -> ExitCode {
         What::Daily(daily) => daily.run(),
         What::Widths(widths) => widths.run(),
         What::Day(day) => day.run(),
+        What::Soak(soak) => soak.run(),
         What::DoNothing(server) => server.run(),
         What::Fill(fill) => fill.run(),
     });

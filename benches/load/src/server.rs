@@ -9,6 +9,7 @@ use crate::{Outcome, machine};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, OnceLock};
@@ -70,6 +71,8 @@ pub struct Setting {
     pub with_shares: bool,
     /// The address of the bank of live mode, if there is one.
     pub r4: Option<SocketAddr>,
+    /// The seconds between two rounds of snapshots; the default's if there are none here.
+    pub snapshot_seconds: Option<u64>,
 }
 
 impl Setting {
@@ -139,6 +142,9 @@ impl Server {
             command.envs(NO_SHARES);
         }
         command.envs(setting.slow_disk()).envs(setting.live_bank());
+        if let Some(seconds) = setting.snapshot_seconds {
+            command.env("PASARELA__STORAGE__SNAPSHOT_SECONDS", seconds.to_string());
+        }
         machine::on_cores(&setting.cores, || {
             Server::start(command, api, admin, dir.join("server.log"), patience, None)
         })
@@ -181,6 +187,8 @@ impl Server {
         let errors = out.try_clone().map_err(fail)?;
         let began = Instant::now();
         let child = command
+            // A group of its own: Ctrl-C comes to us alone, and we end it.
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(out)
             .stderr(errors)
@@ -215,7 +223,7 @@ impl Server {
             .map_or(Ok(own), |database| Ok(own.and(machine::spent_by_family(database.pid)?)))
     }
 
-    /// The log's size as the gateway reports it: records, batches and bytes.
+    /// The log's size as the gateway reports it: records, batches, bytes and snapshots.
     pub fn log_status(&self) -> Outcome<LogStatus> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -228,7 +236,12 @@ impl Server {
         let number = |name: &str| {
             status["log"][name].as_u64().ok_or_else(|| format!("/admin/status says no {name}: {status}"))
         };
-        Ok(LogStatus { records: number("records")?, batches: number("batches")?, bytes: number("bytes")? })
+        Ok(LogStatus {
+            records: number("records")?,
+            batches: number("batches")?,
+            bytes: number("bytes")?,
+            snapshots: number("snapshots")?,
+        })
     }
 
     /// Asks the server to end and waits until it has.
@@ -280,6 +293,8 @@ pub struct LogStatus {
     pub batches: u64,
     /// Bytes in those: keys and values.
     pub bytes: u64,
+    /// Snapshots that became durable.
+    pub snapshots: u64,
 }
 
 impl LogStatus {
@@ -289,6 +304,7 @@ impl LogStatus {
             records: self.records.saturating_sub(before.records),
             batches: self.batches.saturating_sub(before.batches),
             bytes: self.bytes.saturating_sub(before.bytes),
+            snapshots: self.snapshots.saturating_sub(before.snapshots),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::rates::Rates;
 use crate::report::{Report, bars};
 use crate::restart::{self, Restart};
 use crate::slow_disk::SlowDisk;
+use crate::soak::Soak;
 use crate::table::Table;
 use crate::webhooks::Webhooks;
 use crate::widths::Widths;
@@ -71,6 +72,7 @@ pub struct All {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Name {
     Day,
+    Soak,
     Engine,
     Http,
     Widths,
@@ -172,6 +174,19 @@ impl All {
                     items: 20,
                     seconds: seconds(3),
                     rounds: rounds(3),
+                    seed: 1,
+                };
+                Part::new(name, part.takes(), move || part.report())
+            }
+            Name::Soak => {
+                let part = Soak {
+                    place,
+                    minutes: 1,
+                    rate: 300,
+                    connections: 64,
+                    shops: 20,
+                    endpoints: 100,
+                    clock_minutes: 60,
                     seed: 1,
                 };
                 Part::new(name, part.takes(), move || part.report())
@@ -318,6 +333,7 @@ impl Name {
     fn name(self) -> &'static str {
         match self {
             Name::Day => "day",
+            Name::Soak => "soak",
             Name::Engine => "engine",
             Name::Http => "http",
             Name::Widths => "widths",

@@ -104,14 +104,19 @@ impl Talk {
     /// Grants wishes until the window ends.
     pub async fn run(mut self) -> Outcome<()> {
         while Instant::now() < self.window.end {
-            let wish = self.chance.wish();
-            self.grant(wish).await.map_err(|why| format!("{wish:?}: {why}"))?;
+            self.wish().await?;
             let now = Instant::now();
             if now >= self.window.begin && now < self.window.end {
                 self.seen.lock().unwrap_or_else(PoisonError::into_inner).wishes += 1;
             }
         }
         Ok(())
+    }
+
+    /// Grants the next wish.
+    pub async fn wish(&mut self) -> Outcome<()> {
+        let wish = self.chance.wish();
+        self.grant(wish).await.map_err(|why| format!("{wish:?}: {why}"))
     }
 
     async fn grant(&mut self, wish: Wish) -> Outcome<()> {

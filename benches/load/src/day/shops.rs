@@ -22,6 +22,15 @@ pub struct Shop {
     pub pesos: AtomicI64,
 }
 
+/// The fate of the holds on what was collected, which last for a day of a shop's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// All of them last.
+    Last,
+    /// Some may have ended: what is no longer held is available.
+    End,
+}
+
 /// All shops of a day.
 pub struct Shops {
     /// The shops that buyers come to.
@@ -48,14 +57,21 @@ impl Shops {
     }
 
     /// Compares every balance with what the answers said.
-    pub fn check(&self, server: &Server) -> Outcome<()> {
+    pub fn check(&self, server: &Server, holds: Holds) -> Outcome<()> {
         super::block_on(async {
             let mut api = Client::open(server.api).await?;
             for shop in self.plain.iter().chain(&self.told) {
-                shop.check(&mut api).await?;
+                shop.check(&mut api, holds).await?;
             }
             Ok(())
         })
+    }
+
+    /// Moves the test clock of a shop that buyers come to forward.
+    pub async fn advance(&self, api: &mut Client, nth: usize, seconds: u64) -> Outcome<()> {
+        let shop = &self.plain[nth % self.plain.len()];
+        let body = json!({ "advanceSeconds": seconds });
+        api.post(&header(&shop.tenant), "/v1/test/clock", &body, 200).await.map(drop)
     }
 }
 
@@ -64,13 +80,12 @@ impl Shop {
         Shop { tenant, paid: AtomicI64::new(0), collected: AtomicI64::new(0), pesos: AtomicI64::new(0) }
     }
 
-    async fn check(&self, api: &mut Client) -> Outcome<()> {
+    async fn check(&self, api: &mut Client, holds: Holds) -> Outcome<()> {
         let of = |sum: &AtomicI64| sum.load(Ordering::Relaxed);
         let ves = api.get(&header(&self.tenant), "/v1/balance", 200).await?;
-        same("availableVes", &ves, FUNDS_CENTS - of(&self.paid))?;
-        same("heldVes", &ves, of(&self.collected))?;
+        same(&ves, ["availableVes", "heldVes"], [FUNDS_CENTS - of(&self.paid), of(&self.collected)], holds)?;
         let pesos = api.get(&header(&self.tenant), "/v1/cop/balance", 200).await?;
-        same("heldCop", &pesos, of(&self.pesos) * 100)
+        same(&pesos, ["availableCop", "heldCop"], [0, of(&self.pesos) * 100], holds)
     }
 }
 
@@ -78,13 +93,23 @@ fn header(tenant: &Tenant) -> String {
     format!("x-api-key: {}", tenant.key)
 }
 
-fn same(name: &str, balance: &Value, cents_expected: i64) -> Outcome<()> {
-    let said = balance[name].as_str().and_then(cents);
-    if said == Some(cents_expected) {
-        Ok(())
-    } else {
-        Err(format!("the answers make a {name} of {cents_expected} hundredths, and the balance is {balance}"))
+/// Compares what is available and what is held, in hundredths, with what they are if no hold has ended.
+fn same(balance: &Value, names: [&str; 2], expected: [i64; 2], holds: Holds) -> Outcome<()> {
+    let said = names.map(|name| balance[name].as_str().and_then(cents));
+    let is_right = match (said, holds) {
+        ([Some(available), Some(held)], Holds::Last) => [available, held] == expected,
+        ([Some(available), Some(held)], Holds::End) => {
+            available + held == expected[0] + expected[1] && (0..=expected[1]).contains(&held)
+        }
+        _ => false,
+    };
+    if is_right {
+        return Ok(());
     }
+    let ([available, held], [free, kept]) = (names, expected);
+    Err(format!(
+        "the answers make an {available} of {free} hundredths and a {held} of {kept} ({holds:?}), and the balance is {balance}"
+    ))
 }
 
 /// An amount with at most two decimals, in hundredths.
@@ -98,12 +123,23 @@ pub fn cents(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::cents;
+    use super::{Holds, cents, same};
+    use serde_json::json;
 
     #[test]
     fn amounts_are_counted_in_hundredths() {
         let known = ["1.5", "2000", "0.07", "-3.20"].map(cents);
         assert_eq!(known, [Some(150), Some(200_000), Some(7), Some(-320)]);
         assert_eq!(["1.005", "x", ""].map(cents), [None; 3]);
+    }
+    #[test]
+    fn what_is_no_longer_held_is_available() {
+        let judged = |available: &str, held: &str, holds| {
+            let balance = json!({ "available": available, "held": held });
+            same(&balance, ["available", "held"], [500, 300], holds).is_ok()
+        };
+        assert!(judged("5.00", "3.00", Holds::Last) && judged("5.00", "3.00", Holds::End));
+        assert!(!judged("6.00", "2.00", Holds::Last) && judged("6.00", "2.00", Holds::End));
+        assert!(!judged("6.00", "2.01", Holds::End) && !judged("4.00", "4.00", Holds::End));
     }
 }
