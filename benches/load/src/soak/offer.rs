@@ -19,6 +19,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Mutex as Queue;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
 
 /// Threads of the generator.
 const THREADS: usize = 2;
@@ -26,8 +27,9 @@ const THREADS: usize = 2;
 const GRACE: Duration = Duration::from_secs(60);
 /// The longest sleep of the thread that hands out: so soon it sees that the run is to end.
 const NAP: Duration = Duration::from_millis(100);
-/// The time between two moves of the same clock: short enough for a buyer's 15 minutes not to pass in one.
-const CLOCK_EVERY: Duration = Duration::from_secs(5);
+/// The time between two moves of the same clock: so short that the five minutes that a buyer has to type a
+/// code do not pass while one does.
+const CLOCK_EVERY: Duration = Duration::from_secs(1);
 
 /// A fixed rate of wishes for some time.
 #[derive(Clone, Copy, Debug)]
@@ -212,6 +214,8 @@ async fn clocks(common: &Common, minutes: u64, progress: &Progress) -> Outcome<(
     let mut api = Client::open(common.api).await?;
     let count = u32::try_from(common.shops.plain.len()).unwrap_or(u32::MAX).max(1);
     let mut ticks = tokio::time::interval(CLOCK_EVERY / count);
+    // After a stall no clock may make up for it in one leap.
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     for nth in 0.. {
         ticks.tick().await;
         if progress.is_over() {
