@@ -119,6 +119,16 @@ mod tests {
     }
 
     #[test]
+    fn four_thousand_at_once_are_no_queue_where_they_are_served_in_time() {
+        let bound = AgeBound::new(4_096);
+        assert!((160..=WAIT_MS_MAX).contains(&overloaded(&bound, 24, 5_000)));
+        assert_eq!(bound.places(), 4_096);
+        let longest = overloaded(&bound, 12, 20_000);
+        assert!((WAIT_MS_MAX / 2..=WAIT_MS_MAX * 3 / 2).contains(&longest), "{longest} ms");
+        assert!((2_048..4_096).contains(&bound.places()), "at half the pace fewer: {}", bound.places());
+    }
+
+    #[test]
     fn of_a_slow_queue_as_many_are_let_in_as_are_served_in_time() {
         let bound = AgeBound::new(16_384);
         let longest = overloaded(&bound, 4, 20_000);
