@@ -291,3 +291,11 @@ fn the_unit_is_one_that_systemd_accepts() {
     let said = String::from_utf8_lossy(&verified.stderr);
     assert!(verified.status.success() && !said.contains("pasarela.service"), "{said}");
 }
+
+#[test]
+fn the_unit_hides_nothing_that_a_node_of_a_cluster_reads() {
+    let unit = text("deploy/pasarela.service");
+    // The file of the boot's identifier lies beside the processes in /proc.
+    assert!(std::fs::exists("/proc/sys/kernel/random/boot_id").expect("it may be asked"));
+    assert!(!unit.lines().any(|line| line == "ProcSubset=pid"), "no node starts");
+}
