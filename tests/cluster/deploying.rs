@@ -299,3 +299,11 @@ fn the_unit_hides_nothing_that_a_node_of_a_cluster_reads() {
     assert!(std::fs::exists("/proc/sys/kernel/random/boot_id").expect("it may be asked"));
     assert!(!unit.lines().any(|line| line == "ProcSubset=pid"), "no node starts");
 }
+
+#[test]
+fn the_unit_is_started_again_after_every_end_but_that_of_a_refused_configuration() {
+    let unit = text("deploy/pasarela.service");
+    for line in ["StartLimitIntervalSec=0", "Restart=on-failure", "RestartPreventExitStatus=2"] {
+        assert!(unit.lines().any(|each| each == line), "{line}");
+    }
+}
