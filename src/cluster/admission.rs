@@ -25,6 +25,9 @@ const START: Duration = Duration::from_secs(3);
 /// The time in which a process that lives speaks again: some of its words.
 const SPEAKS: Duration = Duration::from_secs(1);
 
+/// The file that says since which start of the machine it runs.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
 /// The reason why a node does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
@@ -197,7 +200,7 @@ pub(super) fn prepare(
         partition: cluster.partition.clone(),
         node: cluster.node.clone(),
         belongs,
-        place: place(data).map_err(|source| ClusterError::File { path: data.as_path().into(), source })?,
+        place: place(data)?,
         fingerprint,
         advertise: address(&cluster.advertise, config.server.listen),
         peer_advertise: address(&cluster.peer_advertise, cluster.peer_listen),
@@ -318,9 +321,10 @@ fn speaks(shared: &Shared, before: &Member) -> bool {
 
 /// The place of a directory: the machine since it was started, the disk, and the directory's number there. A
 /// restart in the same place knows it again; a copy is in another.
-fn place(data: &Path) -> io::Result<String> {
-    let found = std::fs::metadata(data)?;
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+fn place(data: &Path) -> Result<String, ClusterError> {
+    let found = std::fs::metadata(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
+    let boot = std::fs::read_to_string(BOOT_ID)
+        .map_err(|source| ClusterError::File { path: Path::new(BOOT_ID).into(), source })?;
     Ok(format!("{} {} {}", boot.trim(), found.dev(), found.ino()))
 }
 
