@@ -11,7 +11,7 @@ use domain::index::Space;
 use domain::platform::is_live;
 use domain::record::Entity;
 use domain::resources::payments::charge::{NewCharge, Transfer};
-use domain::resources::payments::{Means, Status};
+use domain::resources::payments::{Means, Payment, Status};
 use domain::values::ids::EntityId;
 
 /// Reserves the transfer that a payer named, until the bank has said whether it is there; `None` for
@@ -21,15 +21,29 @@ pub async fn hold(services: &Services, tenant: u64, means: &Means) -> Option<Nam
     Some(services.reservations.hold_name(tenant, Space::Transfer, &name).await)
 }
 
+/// The payment that a transfer belongs to; none of means that are no transfer. A request that held the
+/// transfer before, under another reference, may have decided a moment ago, so that is waited for.
+async fn payment_of(services: &Services, tenant: u64, means: &Means) -> Result<Option<Payment>, Problem> {
+    let Some(name) = means.transfer() else { return Ok(None) };
+    let Some(id) = ask::named_now(services, tenant, Space::Transfer, &name).await? else { return Ok(None) };
+    let found = history::entity(services.engine.reader(), tenant, EntityId::payment(id))?;
+    match found.as_deref() {
+        Some(Entity::Payment(payment)) => Ok(Some(payment.clone())),
+        _ => Err(ask::defect("a transfer belongs to a payment that is not there")),
+    }
+}
+
+/// Whether the payment that a transfer belongs to still waits for the bank's word about it.
+pub async fn is_sought(services: &Services, tenant: u64, means: &Means) -> Result<bool, Problem> {
+    let payment = payment_of(services, tenant, means).await?;
+    Ok(payment.is_some_and(|payment| payment.status == Status::Pending))
+}
+
 /// The state of the transfer of a charge. To be called while the transfer is held.
 pub async fn known(services: &Services, tenant: u64, new: &NewCharge) -> Result<Transfer, Problem> {
-    let Some(name) = new.means.transfer() else { return Ok(Transfer::Free) };
-    // A request that held the transfer before, under another reference, may have decided a moment ago.
-    if let Some(payment) = ask::named_now(services, tenant, Space::Transfer, &name).await? {
+    if let Some(payment) = payment_of(services, tenant, &new.means).await? {
         // One that waits for a notice, for another payer or amount, cannot be paid by the same transfer as this.
-        let payment = history::entity(services.engine.reader(), tenant, EntityId::payment(payment))?;
-        let is_awaited = matches!(payment.as_deref(), Some(Entity::Payment(payment))
-            if payment.status == Status::Pending && payment.notice_traits() != new.notice_traits());
+        let is_awaited = payment.status == Status::Pending && payment.notice_traits() != new.notice_traits();
         return Ok(if is_live(tenant) && is_awaited { Transfer::Awaited } else { Transfer::Used });
     }
     match (new.notice_traits(), &new.means) {

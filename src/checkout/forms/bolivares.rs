@@ -3,6 +3,7 @@
 use super::{Sent, bare, compact, options, refuse};
 use crate::checkout::pages::{PageOptions, Typed, fields, show};
 use crate::checkout::visit::Visit;
+use crate::gateway::transfers;
 use crate::http::respond::Reply;
 use crate::pages::form::Form;
 use api::checkout::bolivares::{GotTransfer, Quote, reference, transfer_days};
@@ -71,7 +72,7 @@ pub async fn transfer(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let is_used = matches!(&begun, Err(problem) if problem.code == REFERENCE_USED);
     if is_used {
         let w = options.language.words();
-        let (words, ending) = match visit.is_sought_elsewhere(services, &means)? {
+        let (words, ending) = match transfers::is_sought(services, visit.shop.tenant_key, &means).await? {
             true => (w.failed_waits, w.sent_waits),
             false => (w.failed_used, w.sent_used),
         };

@@ -4,22 +4,19 @@ use super::Visit;
 use crate::gateway::ask;
 use crate::gateway::services::Services;
 use crate::gateway::transfers;
-use crate::store::history;
 use actors::Settled;
 use api::checkout::bolivares::{GotTransfer, Quote, agreed_rate, no_more_than, still_good};
 use api::payments::card_tokens::CardToken;
 use api::payments::cards::means;
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::index::Space;
 use domain::machine::Domain;
 use domain::platform::is_live;
 use domain::rail::Service;
-use domain::record::Entity;
 use domain::resources::checkout::{Attempts, Way};
 use domain::resources::payments;
+use domain::resources::payments::Means;
 use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
-use domain::resources::payments::{Means, Status};
 use domain::values::card::Card;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Rate;
@@ -96,15 +93,6 @@ impl Visit {
             )
             .await?;
         Ok((id, refused(settled)?))
-    }
-
-    /// Whether the payment that a transfer belongs to still waits for the bank's word about it.
-    pub fn is_sought_elsewhere(&self, services: &Services, means: &Means) -> Result<bool, Problem> {
-        let (reader, tenant) = (services.engine.reader(), self.shop.tenant_key);
-        let Some(name) = means.transfer() else { return Ok(false) };
-        let Some(id) = history::named(reader, tenant, Space::Transfer, &name)? else { return Ok(false) };
-        let found = history::entity(reader, tenant, EntityId::payment(id))?;
-        Ok(matches!(found.as_deref(), Some(Entity::Payment(payment)) if payment.status == Status::Pending))
     }
 
     /// Checks that there is a rail for cards, before a card is looked at.
