@@ -1,4 +1,4 @@
-//! Documents: their links, the files that they name, the length of the map.
+//! Documents: their links, the files that they name, the length of their lines and of the map.
 
 use crate::{files_with, root};
 use regex::Regex;
@@ -16,6 +16,9 @@ fn documents() -> Vec<PathBuf> {
         .chain(["docs", "benches", "sdks"].into_iter().flat_map(|folder| files_with(folder, "md")))
         .collect()
 }
+
+/// The number of characters after which a line of a document is broken.
+const COLUMNS_MAX: usize = 120;
 
 /// The text of a document without its blocks of code.
 fn prose(path: &Path) -> String {
@@ -75,6 +78,24 @@ fn files_that_documents_name_exist() {
             assert!(root().join(file).exists(), "{} names {file}, which is not there", path.display());
         }
     }
+}
+
+/// Rows of tables and headings cannot be broken; blocks of code are as they came.
+#[test]
+fn lines_of_documents_fit_a_screen() {
+    let own = |path: &PathBuf| {
+        let below = path.strip_prefix(root()).expect("a path below the root");
+        below.starts_with("docs")
+            || ["README.md", "ARCHITECTURE.md"].iter().any(|name| below == Path::new(name))
+    };
+    let mut lines = 0;
+    for path in documents().into_iter().filter(own) {
+        for line in prose(&path).lines().filter(|line| !line.trim_start().starts_with(['|', '#'])) {
+            assert!(line.chars().count() <= COLUMNS_MAX, "{} has a long line: {line}", path.display());
+            lines += 1;
+        }
+    }
+    assert!(lines > 5_000, "only {lines} lines: are these the documents?");
 }
 
 #[test]
