@@ -16,8 +16,10 @@ use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
+use api::fields::Invalid;
+use api::openapi::kinds;
 use api::operators::approvals::show;
-use api::page::{Page, page_json};
+use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
 use api::query::Query;
 use domain::commands::{Command, KeyedCommand};
@@ -77,14 +79,17 @@ impl Call {
     }
 }
 
+/// Reads which approvals are asked for.
+pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
+    let status = query.optional("status", kinds::named_one(Status::ALL, Status::name));
+    let page = query.page(list);
+    let sound = query.finish()?;
+    Ok((status.get(&sound), page.get(&sound)))
+}
+
 /// GET /admin/approvals: newest first.
 pub async fn list(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let status =
-        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
-    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "approvals");
-    let sound = query.finish()?;
-    let (status, page) = (status.get(&sound), page.get(&sound));
+    let (status, page) = call.listed("approvals", asked)?;
     let read = move |services: &Services, budget: &ReadBudget| items(services, status, &page, budget);
     Ok(Done::ok(call.services.read_pool.read(&call.services, PLATFORM, read).await?))
 }

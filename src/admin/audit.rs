@@ -5,11 +5,12 @@ use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::fields::Bad;
+use api::fields::{Bad, Invalid};
+use api::kind::{Kind as _, kind};
+use api::openapi::{kinds, schema};
 use api::operators::show_entry;
-use api::page::{Page, page_json};
+use api::page::{ListOf, Page, page_json};
 use api::query::Query;
-use chrono::{DateTime, Utc};
 use domain::index::{AuditList, audit, time_bytes};
 use domain::platform::PLATFORM;
 use domain::platform::audit::{AuditEntry, Who};
@@ -20,7 +21,7 @@ use domain::values::time::Timestamp;
 const TIME_BYTES: usize = 8;
 
 /// The filters of the list.
-struct Wanted {
+pub(super) struct Wanted {
     /// `None` for everybody, `Some(None)` for `root`.
     operator: Option<Option<Id>>,
     action: Option<String>,
@@ -50,8 +51,8 @@ impl Wanted {
 }
 
 /// A time as the positions begin with it.
-fn position(time: DateTime<Utc>) -> Vec<u8> {
-    time_bytes(Timestamp::from_unix_ms(time.timestamp_millis())).to_vec()
+fn position(time: Timestamp) -> Vec<u8> {
+    time_bytes(time).to_vec()
 }
 
 fn read_operator(text: &str) -> Result<Option<Id>, Bad> {
@@ -61,24 +62,36 @@ fn read_operator(text: &str) -> Result<Option<Id>, Bad> {
     }
 }
 
-/// GET /admin/audit
-pub async fn list(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let operator = query.optional("operatorId", |text| text.parse_as(read_operator));
-    let action = query.optional("action", |text| text.trimmed(1..=64));
-    let tenant = query.optional("tenantId", |text| text.uuid().map(Id::from));
-    let from = query.optional("from", |text| text.timestamp());
-    let to = query.optional("to", |text| text.timestamp());
-    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "audit");
+/// Reads which entries are asked for.
+pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, Page), Invalid> {
+    let operator = kind(
+        |value| value.text_as(read_operator),
+        || {
+            let root = format!("\"{}\"", Who::ROOT);
+            schema::text().about("An operator's id, or `root`.").example(&root)
+        },
+    );
+    let operator = query.optional("operatorId", operator);
+    let action = kinds::sought(1..=64).described(|_| schema::text().example(r#""adjustment.create""#));
+    let action = query.optional("action", action);
+    let tenant = query.optional("tenantId", kinds::uuid());
+    let from = query.optional("from", kinds::instant());
+    let to = query.optional("to", kinds::instant().about("Exclusive."));
+    let page = query.page(list);
     let sound = query.finish()?;
     let wanted = Wanted {
         operator: operator.get(&sound),
         action: action.get(&sound),
-        tenant: tenant.get(&sound),
+        tenant: tenant.get(&sound).map(Id::from),
         from: from.get(&sound).map(position),
         to: to.get(&sound).map(position),
     };
-    let page = page.get(&sound);
+    Ok((wanted, page.get(&sound)))
+}
+
+/// GET /admin/audit
+pub async fn list(call: Call) -> Outcome {
+    let (wanted, page) = call.listed("audit", asked)?;
     let read = move |services: &Services, budget: &ReadBudget| items(services, &wanted, &page, budget);
     Ok(Done::ok(call.services.read_pool.read(&call.services, PLATFORM, read).await?))
 }

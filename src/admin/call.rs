@@ -8,14 +8,16 @@ use crate::gateway::tenant_settings::Turns;
 use crate::http::respond::Trace;
 use crate::http::unexpected_parameters::without_unexpected;
 use api::fields::Fields;
+use api::page::ListOf;
 use api::problem::{BadField, Problem};
+use api::query::{self, Query};
 use api::refusals;
 use api::render::render;
 use bytes::Bytes;
 use domain::kept::{KeepRef, Shape};
 use domain::machine::{Domain, Facts};
 use domain::platform::acts::{Act, Deed};
-use domain::platform::{Tenant, is_live};
+use domain::platform::{PLATFORM, Tenant, is_live};
 use domain::resources::approvals::Approvable;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
@@ -102,6 +104,22 @@ impl Body {
 }
 
 impl Call {
+    /// Reads the query.
+    pub fn asked<T, E>(&self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {
+        query::read(self.query.as_deref(), reader)
+    }
+
+    /// Reads the query of a list of the platform's, of this kind.
+    pub fn listed<T, E>(
+        &self,
+        kind: &str,
+        reader: impl FnOnce(Query<'_>, ListOf<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mark = |parts: &[&[u8]]| self.services.keys.mark(parts);
+        let list = ListOf { mark: &mark, tenant_key: PLATFORM, kind };
+        self.asked(|query| reader(query, list))
+    }
+
     /// The parameter that the path calls `name`, as an id; what is no UUID names nothing.
     pub fn id(&self, name: &str) -> Option<Id> {
         self.parameters.iter().find(|(known, _)| *known == name).and_then(|(_, text)| Id::parse(text))

@@ -3,13 +3,15 @@
 
 use super::call::{Call, Done, Outcome};
 use super::chargebacks::tell;
-use super::finding::{GotWhose, owned};
+use super::finding::{GotWhose, Whose, mode, owned};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::crypto::{facets, read_approval, read_facets, read_rejection, show};
-use api::page::{Page, page_json};
+use api::crypto::{facets, read_approval, read_rejection, read_status, show};
+use api::fields::Invalid;
+use api::kind::Kind as _;
+use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
@@ -26,14 +28,19 @@ use wal::Reader;
 /// The most entries that a page looks at: one of a few tenants' payouts may be short and have a next one.
 const LOOKS_MAX: usize = 10_000;
 
+/// Reads which payouts are asked for: their facets, and whose they are.
+pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Vec<u8>, Whose, Page), Invalid> {
+    let status = read_status(&mut query);
+    let whose = GotWhose::read_by(&mut query, mode().about("Both if missing."));
+    let page = query.page(list);
+    let sound = query.finish()?;
+    Ok((facets(status.get(&sound)), whose.get(&sound), page.get(&sound)))
+}
+
 /// GET /admin/crypto/payouts: those of all tenants in both modes, newest first.
 pub async fn list(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let (status, whose) = (read_facets(&mut query), GotWhose::read(&mut query));
-    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "crypto payouts");
-    let sound = query.finish()?;
-    let (facets, page) = (facets(status.get(&sound)), page.get(&sound));
-    let keys = whose.get(&sound, &call.services).into_iter().collect();
+    let (facets, whose, page) = call.listed("crypto payouts", asked)?;
+    let keys = whose.keys(&call.services).into_iter().collect();
     let services = &call.services;
     let read = move |services: &Services, budget: &ReadBudget| items(services, &facets, &keys, &page, budget);
     Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await?))

@@ -6,17 +6,18 @@
 //! behind them.
 
 use super::call::{Call, Done, Outcome};
-use crate::gateway::finding as requests;
 use crate::gateway::services::Services;
-use crate::gateway::webhooks;
+use crate::gateway::{finding as requests, webhooks};
 use crate::requests::Found;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::Stored;
-use api::fields::{Got, Sound};
+use api::fields::{Got, Invalid, Sound};
+use api::kind::Kind;
 use api::lists::{List, Tenants};
+use api::openapi::kinds;
 use api::operators::masked;
-use api::page::{Page, list_json, page_json};
+use api::page::{ListOf, Page, list_json, page_json};
 use api::problem::Problem;
 use api::query::Query;
 use api::records::{self, Records, RecordsNow, Unread};
@@ -28,7 +29,7 @@ use domain::platform::{Mode, PLATFORM, Tenant, is_live, tenant_key};
 use domain::record::Entity;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
-use domain::view::{Query as Asked, View};
+use domain::view::{self, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -46,24 +47,42 @@ pub(super) struct GotWhose {
     mode: Got<Option<Mode>>,
 }
 
+/// The tenants and modes that a list is of.
+pub(super) struct Whose {
+    tenant: Option<Id>,
+    mode: Option<Mode>,
+}
+
+/// A mode of a query.
+pub(super) fn mode<'a>() -> impl Kind<'a, Mode> {
+    kinds::named_one(Mode::ALL, Mode::name)
+}
+
 impl GotWhose {
     pub(super) fn read(query: &mut Query<'_>) -> GotWhose {
-        let modes = [Mode::Live, Mode::Test].map(|mode| (mode.name(), mode));
-        GotWhose {
-            tenant: query.optional("tenantId", |text| text.uuid()),
-            mode: query.optional("mode", |text| text.one_of(&modes)),
-        }
+        GotWhose::read_by(query, mode())
     }
 
+    /// Reads them with a mode of this kind.
+    pub(super) fn read_by<'a>(query: &mut Query<'a>, mode: impl Kind<'a, Mode>) -> GotWhose {
+        GotWhose { tenant: query.optional("tenantId", kinds::uuid()), mode: query.optional("mode", mode) }
+    }
+
+    pub(super) fn get(self, sound: &Sound) -> Whose {
+        Whose { tenant: self.tenant.get(sound).map(Id::from), mode: self.mode.get(sound) }
+    }
+}
+
+impl Whose {
     /// The tenant keys.
-    pub(super) fn get(self, sound: &Sound, services: &Services) -> Vec<u64> {
-        let (tenant, mode) = (self.tenant.get(sound).map(Id::from), self.mode.get(sound));
+    pub(super) fn keys(&self, services: &Services) -> Vec<u64> {
         let directory = &services.callers.directory;
-        let tenants = match tenant {
+        let tenants = match self.tenant {
             Some(id) => directory.tenant(id).into_iter().collect(),
             None => directory.tenants(),
         };
-        let modes = [Mode::Live, Mode::Test].into_iter().filter(|each| mode.is_none_or(|mode| mode == *each));
+        let modes =
+            [Mode::Live, Mode::Test].into_iter().filter(|each| self.mode.is_none_or(|mode| mode == *each));
         let of = |tenant: &Arc<Tenant>| {
             modes.clone().map(|mode| tenant_key(tenant.number, mode)).collect::<Vec<_>>()
         };
@@ -71,48 +90,67 @@ impl GotWhose {
     }
 }
 
+/// A list over tenants that is asked for: its filters, whose it is, and which page.
+type Asked<F> = Result<(F, Whose, Page), Invalid>;
+
+/// Reads the query of a list over tenants, whose filters `read` asks for and `get` gives.
+fn asked<G, F>(
+    mut query: Query<'_>,
+    list: ListOf<'_>,
+    read: impl FnOnce(&mut Query<'_>) -> G,
+    get: impl FnOnce(G, &Sound) -> F,
+) -> Asked<F> {
+    let (filters, whose) = (read(&mut query), GotWhose::read(&mut query));
+    let page = query.page(list);
+    let sound = query.finish()?;
+    Ok((get(filters, &sound), whose.get(&sound), page.get(&sound)))
+}
+
+/// Reads which payments are asked for.
+pub(super) fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> Asked<payments::list::Filters> {
+    asked(query, list, payments::list::GotFilters::read, payments::list::GotFilters::get)
+}
+
 /// GET /admin/payments
 pub async fn payments(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let filters = payments::list::GotFilters::read(&mut query);
-    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all payments"));
-    let sound = query.finish()?;
-    let filters = filters.get(&sound);
+    let (filters, whose, page) = call.listed("all payments", asked_payments)?;
     let name = filters.external_ref.clone().map(|name| (name, payments::list::named as Named));
-    let keys = whose.get(&sound, &call.services);
-    across(&call, keys, filters.list(), name, page.get(&sound), payments::show_entity).await
+    across(&call, whose, filters.list(), name, page, payments::show_entity).await
+}
+
+/// Reads which payouts are asked for.
+pub(super) fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> Asked<payouts::list::Filters> {
+    asked(query, list, payouts::list::GotFilters::read, payouts::list::GotFilters::get)
 }
 
 /// GET /admin/payouts
 pub async fn payouts(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let filters = payouts::list::GotFilters::read(&mut query);
-    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all payouts"));
-    let sound = query.finish()?;
-    let filters = filters.get(&sound);
+    let (filters, whose, page) = call.listed("all payouts", asked_payouts)?;
     let name = filters.external_ref.clone().map(|name| (name, payouts::list::named as Named));
-    let keys = whose.get(&sound, &call.services);
-    across(&call, keys, filters.list(), name, page.get(&sound), payouts::list::show_entity).await
+    across(&call, whose, filters.list(), name, page, payouts::list::show_entity).await
+}
+
+/// Reads which conversions are asked for.
+pub(super) fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
+    asked(query, list, conversions::GotFilters::read, conversions::GotFilters::get)
 }
 
 /// GET /admin/conversions
 pub async fn conversions(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let filters = conversions::GotFilters::read(&mut query);
-    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all conversions"));
-    let sound = query.finish()?;
-    let keys = whose.get(&sound, &call.services);
-    across(&call, keys, filters.get(&sound), None, page.get(&sound), conversions::show_entity).await
+    let (list, whose, page) = call.listed("all conversions", asked_conversions)?;
+    across(&call, whose, list, None, page, conversions::show_entity).await
+}
+
+/// Reads which payouts in pesos are asked for.
+pub(super) fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
+    use cop_payments::payouts::GotFilters;
+    asked(query, list, GotFilters::read, GotFilters::get)
 }
 
 /// GET /admin/cop-payouts
 pub async fn cop_payouts(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let filters = cop_payments::payouts::GotFilters::read(&mut query);
-    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all payouts in pesos"));
-    let sound = query.finish()?;
-    let keys = whose.get(&sound, &call.services);
-    across(&call, keys, filters.get(&sound), None, page.get(&sound), show_cop_payout).await
+    let (list, whose, page) = call.listed("all payouts in pesos", asked_cop_payouts)?;
+    across(&call, whose, list, None, page, show_cop_payout).await
 }
 
 /// A payout in pesos with its holder masked, whom its tenant knows.
@@ -121,29 +159,27 @@ fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
     Some(masked(&String::from_utf8_lossy(&shown)).into_bytes())
 }
 
-/// GET /admin/chargebacks
-pub async fn chargebacks(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let filters = chargebacks::GotFilters::read(&mut query);
-    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all chargebacks"));
-    let sound = query.finish()?;
-    let keys = whose.get(&sound, &call.services);
-    across(&call, keys, filters.get(&sound), None, page.get(&sound), chargebacks::show_entity).await
+/// Reads which chargebacks are asked for.
+pub(super) fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
+    asked(query, list, chargebacks::GotFilters::read, chargebacks::GotFilters::get)
 }
 
-fn page(call: &Call, query: &mut Query<'_>, list: &str) -> Got<Page> {
-    query.page(&|parts| call.services.keys.mark(parts), PLATFORM, list)
+/// GET /admin/chargebacks
+pub async fn chargebacks(call: Call) -> Outcome {
+    let (list, whose, page) = call.listed("all chargebacks", asked_chargebacks)?;
+    across(&call, whose, list, None, page, chargebacks::show_entity).await
 }
 
 /// A page of a list over tenant keys; by a name, of what has it.
 async fn across(
     call: &Call,
-    keys: Vec<u64>,
+    whose: Whose,
     list: List,
     name: Option<(String, Named)>,
     page: Page,
     show: Show,
 ) -> Outcome {
+    let keys = whose.keys(&call.services);
     let read = move |services: &Services, budget: &ReadBudget| match &name {
         None => walked(services, budget, &keys, &list, &page, show),
         Some((name, named)) => by_one_name(services, budget, &keys, (&list, name, *named), &page, show),
@@ -221,14 +257,16 @@ fn stopped(unread: Unread) -> Stopped {
     }
 }
 
+/// Reads which deliveries are asked for.
+pub(super) fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> Asked<()> {
+    asked(query, list, |_| (), |(), _| ())
+}
+
 /// GET /admin/webhooks/deliveries
 pub async fn deliveries(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all deliveries"));
-    let sound = query.finish()?;
-    let page = page.get(&sound);
+    let ((), whose, page) = call.listed("all deliveries", asked_deliveries)?;
     let after = webhooks::last_delivery(&page)?;
-    let keys: BTreeSet<u64> = whose.get(&sound, &call.services).into_iter().collect();
+    let keys: BTreeSet<u64> = whose.keys(&call.services).into_iter().collect();
     let read = move |services: &Services, budget: &ReadBudget| {
         let mut shown = BTreeMap::new();
         for (tenant, webhook) in endpoints(services)?.into_iter().filter(|(tenant, _)| keys.contains(tenant))
@@ -265,7 +303,7 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
 
 /// GET /admin/search
 pub async fn search(call: Call) -> Outcome {
-    let sought = Sought::read(call.query.as_deref())?;
+    let sought = call.asked(Sought::read)?;
     let services = &call.services;
     let requests = services.requests.find_all(&sought.text, services.now()).await;
     let requests = requests.map_err(Problem::internal_error)?;
@@ -279,7 +317,7 @@ pub async fn search(call: Call) -> Outcome {
             matches!(&hit.subject, Subject::Entity(entity) if matches!(**entity, Entity::Session(_)));
         if is_session && !clocks.contains_key(&hit.tenant) {
             // Only a session's status follows from its tenant's clock. A book that is halted has none.
-            if let Ok(View::Clock(now)) = services.engine.view(hit.tenant, Asked::Clock).await {
+            if let Ok(View::Clock(now)) = services.engine.view(hit.tenant, view::Query::Clock).await {
                 clocks.insert(hit.tenant, now);
             }
         }

@@ -6,7 +6,9 @@ use crate::gateway::services::{Callers, Services};
 use crate::store::history;
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::page::{Page, page_json};
+use api::fields::Invalid;
+use api::openapi::kinds;
+use api::page::{ListOf, Page, page_json};
 use api::query::Query;
 use api::writer::Object;
 use domain::index;
@@ -18,14 +20,17 @@ use domain::values::ids::{EntityId, Id, Kind};
 /// The rails that notices are of.
 pub const RAILS: [&str; 2] = ["r4", "wompi"];
 
+/// Reads which notices are asked for.
+pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
+    let (unmatched, page) = (query.optional("unmatched", kinds::boolean()), query.page(list));
+    let sound = query.finish()?;
+    Ok((unmatched.get(&sound), page.get(&sound)))
+}
+
 /// GET /admin/notices: newest first.
 pub async fn list(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let unmatched = query.optional("unmatched", |text| text.boolean());
-    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "notices");
-    let sound = query.finish()?;
-    let page = page.get(&sound);
-    let facets: &[u8] = match unmatched.get(&sound) {
+    let (unmatched, page) = call.listed("notices", asked)?;
+    let facets: &[u8] = match unmatched {
         Some(true) => &[UNMATCHED],
         Some(false) | None => &[UNMATCHED, CLAIMED],
     };

@@ -10,7 +10,7 @@ mod lookup;
 mod queues;
 
 pub use count::keep_counted;
-pub use list::{STATUSES, list};
+pub use list::{STATUSES, asked, list};
 pub(super) use lookup::find;
 
 use super::call::{Call, Done, Outcome};
@@ -25,10 +25,9 @@ use api::kind::{Kind as _, kind};
 use api::openapi::{kinds, schema};
 use api::payouts::own_account;
 use api::problem::Problem;
-use api::refusals;
 use api::value::Value;
 use api::writer::Object;
-use api::{crypto, merchants, payments, payouts};
+use api::{crypto, merchants, payments, payouts, refusals};
 use domain::commands::{Command, KeyedCommand};
 use domain::kept::Shape;
 use domain::machine::Domain;

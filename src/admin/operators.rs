@@ -11,7 +11,7 @@ use api::openapi::{kinds, schema};
 use api::operators::{made, of, show, show_root};
 use api::page::{bad_cursor, page_json};
 use api::problem::Problem;
-use api::query::Query;
+use api::query;
 use api::value::Value;
 use domain::kept::Shape;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
@@ -93,10 +93,7 @@ fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
 
 /// GET /admin/operators: newest first.
 pub async fn list(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "operators");
-    let sound = query.finish()?;
-    let page = page.get(&sound);
+    let page = call.listed("operators", query::page)?;
     let after = match &page.after {
         None => None,
         Some(position) => {

@@ -4,21 +4,22 @@
 
 use super::call::{Call, Done, Outcome};
 use super::chargebacks::tell;
-use crate::gateway::ask;
 use crate::gateway::services::Services;
-use crate::gateway::webhooks;
-use crate::store::history;
+use crate::gateway::{ask, webhooks};
 use crate::store::read_budget::{ReadBudget, Stopped};
-use crate::store::story;
+use crate::store::{history, story};
 use crate::webhooks::backlog;
 use api::cop_payments::payouts::show_to_operator;
+use api::kind::Kind as _;
 use api::merchants;
+use api::openapi::kinds;
 use api::operators::{masked, unmasked_payment};
 use api::payments::show_entity;
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
 use domain::kept::Shape;
+use domain::platform::operators::Role;
 use domain::platform::{Mode, PLATFORM, PlatformAsk, tenant_key};
 use domain::record::Entity;
 use domain::resources::cop_payments::Channel;
@@ -59,14 +60,21 @@ async fn find_payment(call: &Call) -> Result<Found, Problem> {
 
 /// Whether personal data are asked for unmasked; 403 for who may not see them.
 fn reads_unmasked(call: &Call) -> Result<bool, Problem> {
-    let mut query = Query::parse(call.query.as_deref());
-    let unmask = query.optional("unmask", |text| text.boolean());
-    let is_asked = unmask.peek().copied().flatten().unwrap_or(false);
-    if is_asked {
-        call.operator.must_be(domain::platform::operators::Role::Support)?;
+    call.asked(|query| asked(query, || call.operator.must_be(Role::Support)))
+}
+
+/// Reads whether personal data are asked for unmasked, if whoever calls may see them.
+pub(super) fn asked(
+    mut query: Query<'_>,
+    must_see: impl FnOnce() -> Result<(), Problem>,
+) -> Result<bool, Problem> {
+    let unmask = kinds::boolean().about("People unmasked; takes the role `support`, and is in the audit.");
+    let unmask = query.optional("unmask", unmask);
+    if unmask.peek_some() == Some(&true) {
+        must_see()?;
     }
-    query.finish()?;
-    Ok(is_asked)
+    let sound = query.finish()?;
+    Ok(unmask.get(&sound).unwrap_or(false))
 }
 
 /// The members that operators see of anything: whose it is, and in which mode.
@@ -139,7 +147,7 @@ pub async fn read_cop_payout(call: Call) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let (tenant_key, payout) = find(&call, vec![EntityId::cop_payout(id)]).await?;
     let Entity::CopPayout(payout) = &*payout else { return Err(Problem::not_found()) };
-    let in_clear = call.operator.must_be(domain::platform::operators::Role::Treasury).is_ok();
+    let in_clear = call.operator.must_be(Role::Treasury).is_ok();
     if in_clear {
         note_look(&call, "cop-payout.unmask", tenant_key).await?;
     }

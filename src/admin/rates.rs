@@ -4,7 +4,7 @@
 use super::call::{Call, Done, Outcome};
 use crate::gateway::beside;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, Place, RateStoreError, Sample, Series};
-use api::fields::{Bad, Fields, Got};
+use api::fields::{Bad, Fields, Got, Invalid};
 use api::kind::{Kind, kind};
 use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
@@ -90,16 +90,7 @@ pub async fn list(call: Call) -> Outcome {
 /// DELETE /admin/rates/pin
 pub async fn unpin(call: Call) -> Outcome {
     let prices = &call.services.prices;
-    let mut query = Query::parse(call.query.as_deref());
-    let pair = query.required("pair", |text| text.parse_as(Pair::parse));
-    let source = query.required("source", |text| text.parse_as(name));
-    // A series may have no side: nothing after the equals sign.
-    let side = query.required("side", |text| match text.as_str() {
-        "" => Ok(None),
-        _ => text.parse_as(name).map(Some),
-    });
-    let sound = query.finish()?;
-    let place = Place { pair: pair.get(&sound), source: source.get(&sound), side: side.get(&sound) };
+    let place = call.asked(asked_place)?;
     let pinned = || prices.board.pin_of(&place, call.services.now()).ok_or_else(is_not_pinned);
     pinned()?;
     if let Some(waiting) = call.waits_for_approval().await? {
@@ -182,6 +173,22 @@ pub(super) fn read(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Prob
 /// The name of a source, a side or a method.
 fn known_name<'a>() -> impl Kind<'a, Arc<str>> {
     kind(|value: Value<'a>| value.text_as(name), || schema::text().chars(1..=NAME_CHARACTERS_MAX))
+}
+
+/// Reads which rate is asked for. One may have no side: nothing after the equals sign.
+pub(super) fn asked_place(mut query: Query<'_>) -> Result<Place, Invalid> {
+    let pair = kind(|value: Value<'_>| value.text_as(Pair::parse), schema::text);
+    let side = kind(
+        |value: Value<'_>| match &*value.string()? {
+            "" => Ok(None),
+            _ => value.text_as(name).map(Some),
+        },
+        || schema::text().chars(0..=NAME_CHARACTERS_MAX).about("Empty for a rate that has none."),
+    );
+    let pair = query.required("pair", pair);
+    let (source, side) = (query.required("source", known_name()), query.required("side", side));
+    let sound = query.finish()?;
+    Ok(Place { pair: pair.get(&sound), source: source.get(&sound), side: side.get(&sound) })
 }
 
 /// The end of a pin.

@@ -18,10 +18,14 @@ use crate::reconciliation::shelf::{
     self, Asked, BAD_LINES_SHOWN, Counts, NotReconciled, ShelfError, Status, Summary,
 };
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
+use api::fields::Invalid;
+use api::kind::{Kind as _, kind};
+use api::openapi::kinds;
+use api::openapi::schema::{self, Schema};
 use api::operators::masked;
-use api::page::page_json;
+use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
-use api::query::{Query, Text};
+use api::query::Query;
 use api::writer::Object;
 use domain::platform::PLATFORM;
 use domain::values::date::Date;
@@ -31,11 +35,12 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// The rails that have statements.
-const RAILS: [&str; 2] = ["r4", "wompi"];
+pub(super) const RAILS: [&str; 2] = ["r4", "wompi"];
 /// Digits of an account.
 const ACCOUNT_DIGITS: usize = 20;
 /// The results of items.
-const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
+pub(super) const RESULTS: [&str; 6] =
+    ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
 /// The most items that may be named at once.
 const ACCEPTED_MAX: usize = 100_000;
 /// The size of the pages in which items are read here.
@@ -62,7 +67,7 @@ pub async fn create(call: Call) -> Outcome {
     };
     let (call, statement, digest) =
         tokio::task::spawn_blocking(read).await.map_err(Problem::internal_error)?;
-    let (mut asked, rail, from, to) = asked(&call)?;
+    let (mut asked, rail, from, to) = call.asked(asked)?;
     let statement = statement?;
     asked.digest = digest;
     let services = &call.services;
@@ -95,12 +100,13 @@ pub async fn create(call: Call) -> Outcome {
     Ok(Done { status: 202, ..Done::ok(show_begun(id, Status::Running)) })
 }
 
-/// What is asked for beside the file: what it is of, its rail and its days.
-fn asked(call: &Call) -> Result<(Asked, &'static str, Date, Date), Problem> {
-    let mut query = Query::parse(call.query.as_deref());
-    let rail = query.required("rail", |text| text.one_of(&RAILS.map(|rail| (rail, rail))));
-    let account = query.required("account", |text| text.parse_as(account));
-    let [from, to] = ["from", "to"].map(|name| query.required(name, day));
+/// Reads what is asked for beside the file: what it is of, its rail and its days.
+pub(super) fn asked(mut query: Query<'_>) -> Result<(Asked, &'static str, Date, Date), Invalid> {
+    let account = kind(|value| value.text_as(account), described_account);
+    let rail = query.required("rail", kinds::named_one(RAILS, |rail| rail));
+    let account = query.required("account", account);
+    let from = query.required("from", kinds::day().about("The first day of the statement."));
+    let to = query.required("to", kinds::day().about("The last one."));
     if let (Some(first), Some(last)) = (from.peek(), to.peek())
         && first > last
     {
@@ -123,13 +129,15 @@ fn shown_bad(bad: &BadLine) -> shelf::BadLine {
     shelf::BadLine { line: bad.number, message: bad.message.to_owned() }
 }
 
+/// The schema of the account that a statement is of.
+pub(super) fn described_account() -> Schema {
+    let text = schema::text().pattern("^[0-9]{20}$");
+    text.about("A label: the account that the statement is of.").example(r#""01690001001234567890""#)
+}
+
 fn account(text: &str) -> Result<String, &'static str> {
     let is_account = text.len() == ACCOUNT_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
     is_account.then(|| text.to_owned()).ok_or("must have 20 digits")
-}
-
-fn day(text: Text<'_>) -> Result<Date, api::fields::Bad> {
-    text.parse_as(Date::parse)
 }
 
 /// A hash of a file: two of the same bytes are the same statement.
@@ -266,14 +274,17 @@ fn show_entry(services: &Services, entry: &Entry) -> Vec<u8> {
         .end()
 }
 
+/// Reads which reconciliations are asked for.
+pub(super) fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
+    let status = query.optional("status", kinds::named_one(Status::ALL, Status::name));
+    let page = query.page(list);
+    let sound = query.finish()?;
+    Ok((status.get(&sound), page.get(&sound)))
+}
+
 /// GET /admin/reconciliations: newest first, without items.
 pub async fn list(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let status =
-        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
-    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "reconciliations");
-    let sound = query.finish()?;
-    let (status, page) = (status.get(&sound), page.get(&sound));
+    let (status, page) = call.listed("reconciliations", asked_all)?;
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
     let all = call.services.reconciliations.list(status);
     let mut rest = all.iter().filter(|(id, _)| after.is_none_or(|after| *id < after));
@@ -321,15 +332,21 @@ fn show(id: Id, summary: &Summary) -> Vec<u8> {
         .end()
 }
 
+/// Reads which items are asked for.
+pub(super) fn asked_items(
+    mut query: Query<'_>,
+    list: ListOf<'_>,
+) -> Result<(Option<&'static str>, Page), Invalid> {
+    let result = query.optional("result", kinds::named_one(RESULTS, |result| result));
+    let page = query.page(list);
+    let sound = query.finish()?;
+    Ok((result.get(&sound), page.get(&sound)))
+}
+
 /// GET /admin/reconciliations/:id/items
 pub async fn items(call: Call) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
-    let mut query = Query::parse(call.query.as_deref());
-    let result = query.optional("result", |text| text.one_of(&RESULTS.map(|result| (result, result))));
-    let list = format!("items of {id}");
-    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, &list);
-    let sound = query.finish()?;
-    let (result, page) = (result.get(&sound), page.get(&sound));
+    let (result, page) = call.listed(&format!("items of {id}"), asked_items)?;
     let (id, summary) = named(&call)?;
     if summary.status != Status::Done {
         return Ok(Done::ok(page_json(Vec::<Vec<u8>>::new(), None)));

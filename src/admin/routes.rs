@@ -32,7 +32,8 @@ pub struct Route {
     pub approval: Option<Approvable>,
     /// Whether it is the second person's word: the least role is then that of what waits.
     pub decides_approval: bool,
-    /// Whether it takes parameters after the question mark; if not, any is unknown.
+    /// Whether it takes parameters after the question mark; if not, any is unknown. Derived from the
+    /// description.
     pub takes_query: bool,
     /// Whether its body is CSV, and no JSON.
     pub takes_csv: bool,
@@ -73,11 +74,6 @@ impl Route {
         Route { decides_approval: true, ..self }
     }
 
-    /// Marks the row as one that takes parameters after the question mark.
-    fn with_query(self) -> Route {
-        Route { takes_query: true, ..self }
-    }
-
     /// Marks the row as one that takes CSV.
     fn with_csv(self) -> Route {
         Route { takes_csv: true, ..self }
@@ -112,17 +108,13 @@ const fn row(method: Method, path: &'static str, operation: &'static str, handle
     }
 }
 
-fn list(path: &'static str, operation: &'static str, handler: Handler) -> Route {
-    Route { takes_query: true, ..row(Method::GET, path, operation, handler) }
-}
-
 /// The operators' route table.
 pub fn routes() -> Vec<Route> {
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![
         row(post(), "/admin/tenants", "createTenant", |call| Box::pin(tenants::create(call)))
             .by(Role::Admin, "tenant.create"),
-        list("/admin/tenants", "listTenants", |call| Box::pin(tenants::list(call))),
+        row(get(), "/admin/tenants", "listTenants", |call| Box::pin(tenants::list(call))),
         row(get(), "/admin/tenants/:id", "getTenant", |call| Box::pin(tenants::read(call))),
         row(patch(), "/admin/tenants/:id/settings", "updateSettings", |call| {
             Box::pin(tenants::set_settings(call))
@@ -151,17 +143,18 @@ pub fn routes() -> Vec<Route> {
         })
         .by(Role::Treasury, "adjustment.create")
         .approved_as(Approvable::Adjustments),
-        list("/admin/tenants/:id/statements", "getTenantStatement", |call| {
+        row(get(), "/admin/tenants/:id/statements", "getTenantStatement", |call| {
             Box::pin(statements::of_tenant(call))
         }),
-        list("/admin/statements", "getPlatformStatement", |call| Box::pin(statements::of_platform(call))),
+        row(get(), "/admin/statements", "getPlatformStatement", |call| {
+            Box::pin(statements::of_platform(call))
+        }),
         row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call)))
             .by(Role::Treasury, "rate.add")
             .approved_as(Approvable::Rates)
             .noted(),
         row(get(), "/admin/rates", "listRates", |call| Box::pin(rates::list(call))),
         row(delete(), "/admin/rates/pin", "unpinRate", |call| Box::pin(rates::unpin(call)))
-            .with_query()
             .by(Role::Treasury, "rate.unpin")
             .approved_as(Approvable::Rates)
             .noted(),
@@ -188,7 +181,7 @@ pub fn routes() -> Vec<Route> {
         .by(Role::Treasury, "chargeback.close"),
         row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call)))
             .by(Role::Admin, "backup"),
-        list("/admin/crypto/payouts", "listAllCryptoPayouts", |call| Box::pin(crypto::list(call))),
+        row(get(), "/admin/crypto/payouts", "listAllCryptoPayouts", |call| Box::pin(crypto::list(call))),
         row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", |call| {
             Box::pin(crypto::approve(call))
         })
@@ -211,7 +204,7 @@ pub fn routes() -> Vec<Route> {
             .by(Role::Treasury, "cop-payout.fail"),
         row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call)))
             .by(Role::Admin, "bank.refresh"),
-        list("/admin/operations", "listOperations", |call| Box::pin(operations::list(call))),
+        row(get(), "/admin/operations", "listOperations", |call| Box::pin(operations::list(call))),
         row(post(), "/admin/operations/:id/resolve", "resolveOperation", |call| {
             Box::pin(operations::resolve(call))
         })
@@ -220,15 +213,16 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/reconciliations", "createReconciliation", |call| {
             Box::pin(reconciliations::create(call))
         })
-        .with_query()
         .with_csv()
         .by(Role::Treasury, "reconciliation.create")
         .noted(),
-        list("/admin/reconciliations", "listReconciliations", |call| Box::pin(reconciliations::list(call))),
+        row(get(), "/admin/reconciliations", "listReconciliations", |call| {
+            Box::pin(reconciliations::list(call))
+        }),
         row(get(), "/admin/reconciliations/:id", "getReconciliation", |call| {
             Box::pin(reconciliations::read(call))
         }),
-        list("/admin/reconciliations/:id/items", "listReconciliationItems", |call| {
+        row(get(), "/admin/reconciliations/:id/items", "listReconciliationItems", |call| {
             Box::pin(reconciliations::items(call))
         }),
         row(post(), "/admin/reconciliations/:id/accept", "acceptReconciliation", |call| {
@@ -240,7 +234,7 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/admin/me", "getMe", |call| Box::pin(operators::me(call))),
         row(post(), "/admin/operators", "createOperator", |call| Box::pin(operators::create(call)))
             .by(Role::Admin, "operator.create"),
-        list("/admin/operators", "listOperators", |call| Box::pin(operators::list(call))),
+        row(get(), "/admin/operators", "listOperators", |call| Box::pin(operators::list(call))),
         row(get(), "/admin/operators/:id", "getOperator", |call| Box::pin(operators::read(call))),
         row(patch(), "/admin/operators/:id", "updateOperator", |call| Box::pin(operators::change(call)))
             .by(Role::Admin, "operator.update")
@@ -250,8 +244,8 @@ pub fn routes() -> Vec<Route> {
         })
         .by(Role::Admin, "operator.rotate")
         .in_reserve(),
-        list("/admin/payments/:id", "getAnyPayment", |call| Box::pin(people::read_payment(call))),
-        list("/admin/merchants/:id", "getAnyMerchant", |call| Box::pin(people::read_merchant(call))),
+        row(get(), "/admin/payments/:id", "getAnyPayment", |call| Box::pin(people::read_payment(call))),
+        row(get(), "/admin/merchants/:id", "getAnyMerchant", |call| Box::pin(people::read_merchant(call))),
         row(post(), "/admin/payments/:id/cancel", "cancelAnyPayment", |call| {
             Box::pin(people::cancel_payment(call))
         })
@@ -261,7 +255,7 @@ pub fn routes() -> Vec<Route> {
         })
         .by(Role::Support, "event.resend")
         .noted(),
-        list("/admin/approvals", "listApprovals", |call| Box::pin(approvals::list(call))),
+        row(get(), "/admin/approvals", "listApprovals", |call| Box::pin(approvals::list(call))),
         row(get(), "/admin/approvals/:id", "getApproval", |call| Box::pin(approvals::read(call))),
         row(post(), "/admin/approvals/:id/approve", "approveCall", |call| Box::pin(approvals::approve(call)))
             .by(Role::Treasury, "approval.approve")
@@ -269,18 +263,20 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/approvals/:id/reject", "rejectCall", |call| Box::pin(approvals::reject(call)))
             .by(Role::Treasury, "approval.reject")
             .decides_approval(),
-        list("/admin/audit", "listAudit", |call| Box::pin(audit::list(call))),
-        list("/admin/search", "searchAll", |call| Box::pin(finding::search(call))),
-        list("/admin/payments", "listAllPayments", |call| Box::pin(finding::payments(call))),
-        list("/admin/payouts", "listAllPayouts", |call| Box::pin(finding::payouts(call))),
-        list("/admin/conversions", "listAllConversions", |call| Box::pin(finding::conversions(call))),
-        list("/admin/cop-payouts", "listAllCopPayouts", |call| Box::pin(finding::cop_payouts(call))),
+        row(get(), "/admin/audit", "listAudit", |call| Box::pin(audit::list(call))),
+        row(get(), "/admin/search", "searchAll", |call| Box::pin(finding::search(call))),
+        row(get(), "/admin/payments", "listAllPayments", |call| Box::pin(finding::payments(call))),
+        row(get(), "/admin/payouts", "listAllPayouts", |call| Box::pin(finding::payouts(call))),
+        row(get(), "/admin/conversions", "listAllConversions", |call| Box::pin(finding::conversions(call))),
+        row(get(), "/admin/cop-payouts", "listAllCopPayouts", |call| Box::pin(finding::cop_payouts(call))),
         row(get(), "/admin/cop-payouts/:id", "getAnyCopPayout", |call| {
             Box::pin(people::read_cop_payout(call))
         }),
-        list("/admin/chargebacks", "listAllChargebacks", |call| Box::pin(finding::chargebacks(call))),
-        list("/admin/webhooks/deliveries", "listAllDeliveries", |call| Box::pin(finding::deliveries(call))),
-        list("/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
+        row(get(), "/admin/chargebacks", "listAllChargebacks", |call| Box::pin(finding::chargebacks(call))),
+        row(get(), "/admin/webhooks/deliveries", "listAllDeliveries", |call| {
+            Box::pin(finding::deliveries(call))
+        }),
+        row(get(), "/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
         row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call)))
             .by(Role::Admin, "bank.update"),
     ]

@@ -12,22 +12,20 @@ use super::kept::{self, Slot};
 use super::routes::{Handler, Route, routes};
 use super::signature::{Beginning, Signature, begin, said};
 use crate::cluster::front;
-use crate::gateway::ask;
 use crate::gateway::exports::{Export, Pages};
-use crate::gateway::health;
 use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::on_behalf::OnBehalf;
 use crate::gateway::operators::{Operator, TokenDigest};
 use crate::gateway::pipeline::{self, Asked, Columns, Surface, document};
 use crate::gateway::services::Services;
+use crate::gateway::{ask, health};
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
 use crate::http::guard::Guard;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
-use crate::http::unexpected_parameters::unexpected_parameters;
 use crate::metrics::{self, Metrics};
 use api::problem::Problem;
 use bytes::Bytes;
@@ -60,10 +58,12 @@ impl AdminApi {
     /// The operators' API. Who its callers are, the directory of operators says.
     pub fn new(services: Arc<Services>, metrics: Metrics, guard: Guard) -> Result<AdminApi, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
-        let mut tables = description::document().tables();
+        let description = description::document();
+        let (mut tables, with_query) = (description.tables(), description.with_query());
         let row = |mut route: Route| {
             let meter = meters.of(&route.method, route.path);
             route.table = tables.remove(route.operation).map(Arc::new);
+            route.takes_query = with_query.contains(route.operation);
             (route.method.clone(), route.path, (route, meter))
         };
         let router = Router::new(routes().into_iter().map(row))?;
@@ -206,17 +206,15 @@ impl Surface for AdminApi {
             let beginning = Beginning { at: self.services.now(), peer: &peer, request_id, path };
             Signature::of(begin(&operator, action, &beginning))
         });
-        let export =
-            Export::wanted(asked.row.table.as_ref(), &head.headers, asked.row.path, head.uri.query());
+        let Route { table, takes_query, path, .. } = asked.row;
+        let export = Export::wanted(table.as_ref(), *takes_query, &head.headers, path, head.uri.query());
         let (export, bad) = export.unzip();
         let query = match &export {
             Some(export) => Some(export.query(None)),
             None => head.uri.query().map(str::to_owned),
         };
         if let Some(bad) = bad {
-            let takes_query = asked.row.takes_query;
-            unexpected = if takes_query { Vec::new() } else { unexpected_parameters(query.as_deref()) };
-            unexpected.extend(bad);
+            unexpected = bad;
         }
         let call = Call {
             services: Arc::clone(&self.services),

@@ -1,7 +1,10 @@
 //! Statements of tenants and of the platform, for operators (`docs/contract.md, 20.5`).
 
 use super::call::{Call, Done, Outcome};
+use crate::admin::finding::mode;
 use crate::gateway::statements;
+use api::fields::Invalid;
+use api::kind::Kind as _;
 use api::problem::Problem;
 use api::query::Query;
 use api::statements::{Ask, Asked, CURRENCIES, show};
@@ -10,7 +13,7 @@ use domain::platform::{Mode, tenant_key};
 
 /// GET /admin/tenants/:id/statements
 pub async fn of_tenant(call: Call) -> Outcome {
-    let (mode, ask) = asked(&call, Ledger::Tenant)?;
+    let (mode, ask) = call.asked(|query| asked(query, Ledger::Tenant))?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let lines = statements::lines(&call.services, tenant_key(tenant.number, mode), ask).await?;
     Ok(Done::ok(show(ask.currency, &lines)))
@@ -18,15 +21,15 @@ pub async fn of_tenant(call: Call) -> Outcome {
 
 /// GET /admin/statements
 pub async fn of_platform(call: Call) -> Outcome {
-    let (mode, ask) = asked(&call, Ledger::Fees)?;
+    let (mode, ask) = call.asked(|query| asked(query, Ledger::Fees))?;
     let lines = statements::of_platform(&call.services, mode, ask).await?;
     Ok(Done::ok(show(ask.currency, &lines)))
 }
 
-fn asked(call: &Call, ledger: Ledger) -> Result<(Mode, Ask), Problem> {
-    let mut query = Query::parse(call.query.as_deref());
-    let mode = query.optional("mode", |text| text.one_of(&Mode::ALL.map(|mode| (mode.name(), mode))));
+/// Reads which statement is asked for, of an account of this owner.
+pub(super) fn asked(mut query: Query<'_>, ledger: Ledger) -> Result<(Mode, Ask), Invalid> {
     let asked = Asked::read(&mut query, &CURRENCIES);
+    let mode = query.optional("mode", mode().about("`live` if missing."));
     let sound = query.finish()?;
     Ok((mode.get(&sound).unwrap_or(Mode::Live), asked.of(ledger, &sound)))
 }

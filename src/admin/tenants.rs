@@ -13,7 +13,7 @@ use api::openapi::kinds;
 use api::openapi::schema::{self, Schema};
 use api::page::{bad_cursor, page_json};
 use api::problem::Problem;
-use api::query::Query;
+use api::query;
 use api::tenants::{self, settings};
 use api::value::Value;
 use domain::kept::{KeepRef, Shape};
@@ -81,10 +81,7 @@ pub(super) async fn open(
 
 /// GET /admin/tenants
 pub async fn list(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "tenants");
-    let sound = query.finish()?;
-    let page = page.get(&sound);
+    let page = call.listed("tenants", query::page)?;
     let after = match &page.after {
         None => u32::MAX,
         Some(position) => {

@@ -5,9 +5,11 @@
 //! parts; the others look at each entity, and a page looks at a bounded number: a page may be short
 //! and still have a next one. So a page costs the same whatever the length of the history.
 
-use crate::fields::{Bad, Got, Sound};
+use crate::fields::{Got, Sound};
+use crate::kind::Kind as _;
+use crate::openapi::kinds;
 use crate::page::{Page, page_json};
-use crate::query::{Query, Text};
+use crate::query::Query;
 use crate::records::{Answered, Records, Stopped};
 use domain::index::{self, Found, PersonMarks, Trait};
 use domain::record::Entity;
@@ -65,18 +67,16 @@ pub struct GotSpan {
 impl GotSpan {
     /// Reads `from` and `to`.
     pub fn read(query: &mut Query<'_>) -> GotSpan {
-        GotSpan { from: query.optional("from", instant), to: query.optional("to", instant) }
+        GotSpan {
+            from: query.optional("from", kinds::instant().about("Made at this instant or later.")),
+            to: query.optional("to", kinds::instant().about("Made before this instant.")),
+        }
     }
 
     /// The instants.
     pub fn get(self, sound: &Sound) -> Span {
         Span { from: self.from.get(sound), to: self.to.get(sound) }
     }
-}
-
-/// An instant of a query.
-fn instant(text: Text<'_>) -> Result<Timestamp, Bad> {
-    text.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))
 }
 
 impl Span {

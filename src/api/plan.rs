@@ -6,9 +6,10 @@
 //! [`records`](crate::records). What takes more than one command is [`Work`].
 
 use crate::entities::OfKind;
-use crate::page::Page;
+use crate::page::{ListOf, Page};
 use crate::payments::card_tokens::CardToken;
 use crate::problem::Problem;
+use crate::query::{self, Query};
 use crate::records::{self, Answered, Read, Records, RecordsNow, Unread};
 use crate::search::Sought;
 use crate::statements::Ask;
@@ -26,7 +27,7 @@ use domain::resources::rates::samples::Sample;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, Rate, Usdt};
 use domain::values::time::Timestamp;
-use domain::view::{Query, View};
+use domain::view::{self, View};
 use std::sync::Arc;
 use url::Url;
 
@@ -120,6 +121,21 @@ impl Call<'_> {
         (self.random_id)()
     }
 
+    /// Reads the query.
+    pub fn asked<T, E>(&self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {
+        query::read(self.query, reader)
+    }
+
+    /// Reads the query of a list of the caller's, of this kind.
+    pub fn listed<T, E>(
+        &self,
+        kind: &str,
+        reader: impl FnOnce(Query<'_>, ListOf<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let list = ListOf { mark: self.mark, tenant_key: self.caller.tenant_key, kind };
+        self.asked(|query| reader(query, list))
+    }
+
     /// The id in the path, under this name; what is no UUID names nothing.
     pub fn id(&self, name: &str) -> Result<Id, Problem> {
         Id::parse(&(self.path)(name)).ok_or_else(Problem::not_found)
@@ -139,7 +155,7 @@ pub enum Plan {
     /// A read that is shown with status 200.
     Read(Read),
     /// The book is asked something, and its answer is shown with status 200.
-    View(Query, ShowView),
+    View(view::Query, ShowView),
     /// A command to the book itself.
     Book(Command, Shape),
     /// A command to an entity.

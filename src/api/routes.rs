@@ -64,6 +64,9 @@ pub struct Route {
     pub chapter: &'static str,
     /// The description of parameters, bodies, answers and refusals.
     pub description: fn() -> Operation,
+    /// Whether it takes parameters after the question mark; if not, any is unknown. Derived from the
+    /// description.
+    pub takes_query: bool,
     /// The columns of a list, which can be read as CSV; derived from the description.
     pub table: Option<Arc<Table>>,
 }
@@ -99,6 +102,7 @@ const fn row(
         handler,
         chapter,
         description,
+        takes_query: false,
         table: None,
     }
 }

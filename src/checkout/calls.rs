@@ -3,21 +3,20 @@
 
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
-use crate::gateway::ask;
-use crate::gateway::card_vault;
 use crate::gateway::dispatch::reply;
 use crate::gateway::ids::random_id;
 use crate::gateway::secrets::reply_with_secret;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
+use crate::gateway::{ask, card_vault};
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use crate::network::Client;
-use crate::pages::form::Form;
 use crate::store::history::{self, Unreadable};
 use actors::Settled;
 use api::checkout::bolivares::{GotCard, read_card_call, read_transfer, show_token};
+use api::checkout::description::asked_attempt;
 use api::checkout::sessions::{address, client_secret};
 use api::checkout::{
     Besides, address as show_address, priced, read_execution, read_network, read_pesos, read_quantity,
@@ -26,6 +25,7 @@ use api::checkout::{
 use api::cop_payments::read_code;
 use api::fields::Fields;
 use api::problem::Problem;
+use api::query;
 use api::refusals::problem;
 use domain::index::{self, Space};
 use domain::kept::Shape;
@@ -85,13 +85,10 @@ pub async fn state(
     headers: &HeaderMap,
     query: Option<&str>,
 ) -> Result<Reply, Problem> {
-    let visit = visited(services, admitted(services, id, headers)?).await?;
-    let attempt = Form::query(query)
-        .get("attempt")
-        .and_then(Id::parse)
-        .map(|attempt| visit.attempt(services, attempt))
-        .transpose()?
-        .flatten();
+    let admitted = admitted(services, id, headers)?;
+    let attempt = query::read(query, asked_attempt)?;
+    let visit = visited(services, admitted).await?;
+    let attempt = attempt.map(|attempt| visit.attempt(services, attempt)).transpose()?.flatten();
     Ok(state_reply(services, &visit, attempt.as_ref()))
 }
 

@@ -5,8 +5,6 @@
 mod doing;
 mod export;
 
-use crate::gateway::ask;
-use crate::gateway::health;
 use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
 use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
@@ -14,10 +12,10 @@ use crate::gateway::on_behalf::OnBehalf;
 use crate::gateway::pipeline::{self, Asked, Columns, Proof, Surface, document};
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::RailCalls;
-use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
 use crate::gateway::throttle::Throttle;
+use crate::gateway::{ask, health, secrets};
 use crate::guides::Guides;
 use crate::http::accept;
 use crate::http::body::Inbound;
@@ -116,10 +114,12 @@ impl Gateway {
         test_key: Option<&str>,
     ) -> Result<Gateway, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
-        let mut tables = openapi::public().tables();
+        let description = openapi::public();
+        let (mut tables, with_query) = (description.tables(), description.with_query());
         let row = |mut route: Route| {
             let meter = meters.of(&route.method, route.path);
             route.table = tables.remove(route.operation).map(Arc::new);
+            route.takes_query = with_query.contains(route.operation);
             (route.method.clone(), route.path, (route, meter))
         };
         let router = Router::new(routes().into_iter().map(row))?;
@@ -330,7 +330,7 @@ impl Surface for Gateway {
             takes_json: writes,
             has_card: route.has_card,
             takes_key: route.method == Method::POST,
-            takes_query: !writes,
+            takes_query: route.takes_query,
         }
     }
 
@@ -402,7 +402,7 @@ impl Surface for Gateway {
         }
         let mut export = Export::wanted(asked);
         if let Some(export) = &mut export {
-            asked.unexpected.append(&mut export.unexpected);
+            asked.unexpected = mem::take(&mut export.unexpected);
         }
         let first = export.as_ref().map(|export| export.query());
         let query = first.as_deref().or_else(|| asked.arrival.head.uri.query());

@@ -8,6 +8,7 @@
 use crate::http::accept;
 use crate::http::pieces::{Broken, Piece, Rest};
 use crate::http::respond::{self, CSV, JSON, Reply, RequestId};
+use crate::http::unexpected_parameters::unexpected_parameters;
 use api::csv::{Asked, MEDIA_TYPE, Table};
 use api::problem::{BadField, Problem};
 use bytes::Bytes;
@@ -33,9 +34,11 @@ pub trait Pages: Clone + Send + Sync + 'static {
 }
 
 impl Export {
-    /// The list if it is wanted as CSV, and what is bad about its parameters.
+    /// The list if it is wanted as CSV, and what is bad about its parameters beside its filters, which it
+    /// may not take.
     pub fn wanted(
         table: Option<&Arc<Table>>,
+        takes_query: bool,
         headers: &HeaderMap,
         path: &str,
         query: Option<&str>,
@@ -44,8 +47,12 @@ impl Export {
         if accept::wanted(headers, &[JSON, MEDIA_TYPE]) != Some(MEDIA_TYPE) {
             return None;
         }
-        let (asked, unexpected) = Asked::read(query);
-        Some((Export { table: Arc::clone(table), asked, name: file_name(path) }, unexpected))
+        let (asked, bad) = Asked::read(query);
+        let export = Export { table: Arc::clone(table), asked, name: file_name(path) };
+        let mut unexpected =
+            if takes_query { Vec::new() } else { unexpected_parameters(Some(&export.query(None))) };
+        unexpected.extend(bad);
+        Some((export, unexpected))
     }
 
     /// The query of the list, or of its page at a cursor.

@@ -10,9 +10,10 @@ use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Lookup, Router};
+use crate::http::unexpected_parameters::without_unexpected;
 use api::problem::Problem;
 use api::public::routes::{PREFIX, PublicRoute, routes};
-use api::public::{PublicCall, PublicPlan, history, latest};
+use api::public::{PublicCall, PublicPlan, description, history, latest};
 use domain::resources::rates::samples::{Pair, Series};
 use domain::resources::rates::withdrawals::{Policy, Withdrawals};
 use domain::values::ids::Id;
@@ -24,7 +25,9 @@ use hyper::header::{
     HeaderValue, IF_NONE_MATCH, ORIGIN, VARY,
 };
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -65,8 +68,10 @@ impl Public {
         policy: Policy,
     ) -> Result<Public, BadRoute> {
         let meters = &services.observed.meters;
-        let rows = routes().into_iter().map(|route| {
+        let with_query: BTreeSet<_> = description::chapter().with_query().collect();
+        let rows = routes().into_iter().map(|mut route| {
             let meter = meters.of(&Method::GET, route.path);
+            route.takes_query = with_query.contains(route.operation);
             (Method::GET, route.path, (route, meter))
         });
         let router = Router::new(rows)?;
@@ -128,8 +133,8 @@ impl Surface for Public {
         &self.unrouted
     }
 
-    fn columns(&self, _: &PublicRoute) -> Columns {
-        Columns { takes_query: true, ..Columns::default() }
+    fn columns(&self, route: &PublicRoute) -> Columns {
+        Columns { takes_query: route.takes_query, ..Columns::default() }
     }
 
     /// Browsers ask with OPTIONS what they may do, at paths of the table alone.
@@ -167,7 +172,8 @@ impl Surface for Public {
             withdrawals: &self.withdrawals,
             policy: named.unwrap_or(&self.policy),
         };
-        let body = match (route.handler)(&call)? {
+        let plan = without_unexpected((route.handler)(&call), mem::take(&mut asked.unexpected))?;
+        let body = match plan {
             PublicPlan::Answer(body) => body,
             PublicPlan::History(ask) => read_history(&services.prices, &ask)?,
         };

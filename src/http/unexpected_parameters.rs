@@ -3,7 +3,7 @@
 //! (`docs/contract.md, 1.2`).
 
 use api::problem::{BadField, Problem};
-use api::query::Query;
+use api::query;
 use hyper::header::{HeaderMap, HeaderName};
 use std::ops::RangeInclusive;
 
@@ -28,7 +28,9 @@ pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
     if query.is_none() {
         return Vec::new();
     }
-    Query::parse(query).finish().err().map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)
+    query::read(query, |query| query.finish())
+        .err()
+        .map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)
 }
 
 /// Adds the bad fields outside of a body to those inside it, so that one problem names them all.

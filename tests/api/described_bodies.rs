@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 /// Calls that look for something else before they read their body: one machine alone has no leader to name.
 const ELSEWHERE: [&str; 1] = ["handOver"];
 
-/// The clients and the names in paths that every call needs to get as far as its body.
-struct Callers {
+/// The clients and the names in paths that every call needs to get as far as its body or its query.
+pub(crate) struct Callers {
     tenant: Api,
     admin: Api,
     page: Page,
@@ -21,7 +21,7 @@ struct Callers {
 }
 
 impl Callers {
-    fn of(server: &Server) -> Callers {
+    pub(crate) fn of(server: &Server) -> Callers {
         let tenant = server.tenant();
         let product = tenant.test.post("/v1/products", &json!({ "name": "Camisa", "priceUsd": "25.50" }));
         let links = format!("/v1/products/{}/links", text(&product.expect(201), "id"));
@@ -31,7 +31,7 @@ impl Callers {
     }
 
     /// The client of a path of the description, and the path with names in it.
-    fn call(&self, template: &str) -> (&Api, String) {
+    pub(crate) fn call(&self, template: &str) -> (&Api, String) {
         let (api, path) = match template.strip_prefix("/checkout/{id}") {
             Some(rest) => (&self.page.api, format!("{}{rest}", self.page.base)),
             None if template.starts_with("/admin/") => (&self.admin, template.to_owned()),

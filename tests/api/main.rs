@@ -32,6 +32,7 @@ mod csv;
 mod cursors;
 mod debit;
 mod described_bodies;
+mod described_queries;
 mod disk;
 mod errors;
 mod events;

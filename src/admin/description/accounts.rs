@@ -7,8 +7,8 @@ use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
 use api::openapi::schema::{Schema, boolean, integer, list, named, object, one_of, text};
 use api::openapi::values::{four_decimals, instant, items, page, pesos, uuid, ves};
-use api::reference;
 use api::tenants::settings::{change, read as read_settings};
+use api::{query, reference};
 use domain::platform::settings::Settings;
 use domain::platform::{Mode, Scope};
 use domain::values::time::Timestamp;
@@ -45,7 +45,7 @@ pub(super) fn tenants() -> Chapter {
                 .example("a shop", r#"{"name":"mi tienda"}"#)
                 .example("with a fee of its own", r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#)
                 .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
-            operation("listTenants", "List accounts").pages().answers(200, "TenantPage", "Newest first"),
+            operation("listTenants", "List accounts").list(query::page).answers(200, "TenantPage", "Newest first"),
             operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
             operation("updateSettings", "Change settings")
                 .about("What is not named stays as it is; objects are merged, lists replaced.")

@@ -1,13 +1,14 @@
 //! Finding things among all tenants, as the description tells of it.
 
-use api::chargebacks;
-use api::cop_payments;
+use crate::admin::finding::{
+    asked_chargebacks, asked_conversions, asked_cop_payouts, asked_deliveries, asked_payments, asked_payouts,
+};
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, operation};
 use api::openapi::schema::{Schema, boolean, object, one_of, text};
 use api::openapi::values::{instant, page, pesos, uuid};
 use api::search::description as search;
-use api::{conversions, payments, payouts, webhooks};
+use api::{chargebacks, conversions, cop_payments, payments, payouts, webhooks};
 use domain::platform::Mode;
 
 /// The chapter.
@@ -15,44 +16,39 @@ pub(super) fn finding() -> Chapter {
     let whose = |operation: Operation| {
         operation
             .about("Newest first whichever the tenant; both modes unless `mode` is given. What is personal is masked.")
-            .query("tenantId", uuid())
-            .query("mode", one_of(Mode::ALL.map(Mode::name)))
-            .pages()
     };
     Chapter {
         tag: "Finding things",
         about: "One text leads to everything that it names, among all tenants in both modes; and the lists of tenants, over all of them.",
         operations: vec![
-            search::search(
-                operation("searchAll", "Search among all tenants").query_required("q", search::sought()),
-            ),
-            whose(payments::list::filters(operation("listAllPayments", "List the payments of all tenants")))
+            search::search(operation("searchAll", "Search among all tenants")),
+            whose(operation("listAllPayments", "List the payments of all tenants").list(asked_payments))
                 .answers(200, "OwnedPaymentPage", "Newest first"),
-            whose(payouts::list::filters(operation("listAllPayouts", "List the payouts of all tenants")))
+            whose(operation("listAllPayouts", "List the payouts of all tenants").list(asked_payouts))
                 .answers(200, "OwnedPayoutPage", "Newest first"),
-            whose(conversions::description::filters(operation(
-                "listAllConversions",
-                "List the conversions of all tenants",
-            )))
+            whose(
+                operation("listAllConversions", "List the conversions of all tenants")
+                    .list(asked_conversions),
+            )
             .answers(200, "OwnedConversionPage", "Newest first"),
-            whose(cop_payments::payouts::filters(operation(
-                "listAllCopPayouts",
-                "List the payouts in pesos of all tenants",
-            )))
+            whose(
+                operation("listAllCopPayouts", "List the payouts in pesos of all tenants")
+                    .list(asked_cop_payouts),
+            )
             .answers(200, "OwnedCopPayoutPage", "Newest first"),
             operation("getAnyCopPayout", "Read a payout in pesos")
                 .about("Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` instead: the end of the account.")
                 .answers(200, "SeenCopPayout", "The payout"),
-            whose(chargebacks::description::filters(operation(
-                "listAllChargebacks",
-                "List the chargebacks of all tenants",
-            )))
+            whose(
+                operation("listAllChargebacks", "List the chargebacks of all tenants")
+                    .list(asked_chargebacks),
+            )
             .answers(200, "OwnedChargebackPage", "Newest first"),
-            whose(operation("listAllDeliveries", "List the webhook deliveries of all tenants")).answers(
-                200,
-                "OwnedDeliveryPage",
-                "Newest first",
-            ),
+            whose(
+                operation("listAllDeliveries", "List the webhook deliveries of all tenants")
+                    .list(asked_deliveries),
+            )
+            .answers(200, "OwnedDeliveryPage", "Newest first"),
         ],
         schemas: [
             search::found(),

@@ -1,16 +1,17 @@
 //! The words for what operators do to tenants' money: corrections, chargebacks and payouts.
 
+use crate::admin::crypto::asked as asked_payouts;
+use crate::admin::statements::asked as asked_statement;
 use crate::admin::{adjustments, cop_payouts};
 use api::conversions::read_reason;
 use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, operation};
-use api::openapi::schema::{any_of, named, one_of};
-use api::openapi::values::{page, uuid};
-use api::statements::CURRENCIES;
+use api::openapi::schema::{any_of, named};
+use api::openapi::values::page;
 use api::statements::description::{schemas, statement};
 use api::{balance, chargebacks, cop_payments, crypto};
-use domain::platform::Mode;
+use domain::ledger::Ledger;
 
 pub(super) fn money() -> Chapter {
     Chapter {
@@ -64,10 +65,7 @@ pub(super) fn crypto_payouts() -> Chapter {
         about: "Payouts in USDT above the limit of their account wait for a review.",
         operations: vec![
             operation("listAllCryptoPayouts", "List the USDT payouts of all accounts")
-                .query("status", crypto::description::payout_status())
-                .query("tenantId", uuid())
-                .query("mode", one_of(Mode::ALL.map(Mode::name)).about("Both if missing."))
-                .pages()
+                .list(asked_payouts)
                 .answers(200, "CryptoPayoutPage", "Newest first"),
             review(
                 operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
@@ -130,10 +128,8 @@ pub(super) fn cop_payouts() -> Chapter {
 }
 
 pub(super) fn statements() -> Chapter {
-    let of_mode = |operation: Operation| {
-        statement(operation, &CURRENCIES)
-            .query("mode", one_of(Mode::ALL.map(Mode::name)).about("`live` if missing."))
-    };
+    let of_mode =
+        |operation: Operation| statement(operation.query(|query| asked_statement(query, Ledger::Fees)));
     Chapter {
         tag: "Statements",
         about: "What moved on each day, by columns. Days are those of Caracas, of pesos those of Bogotá.",

@@ -2,12 +2,13 @@
 
 use crate::admin::approvals::read_note;
 use crate::admin::operators::{read_change, read_new};
+use crate::admin::{approvals, audit, people};
 use api::kind::body;
 use api::openapi::document::Chapter;
-use api::openapi::operation::operation;
-use api::openapi::schema::{Schema, anything, boolean, named, object, one_of, text};
+use api::openapi::operation::{Operation, operation};
+use api::openapi::schema::{Schema, anything, named, object, one_of, text};
 use api::openapi::values::{instant, page, uuid};
-use domain::platform::audit::Who;
+use api::query;
 use domain::platform::operators::{OperatorStatus, Role};
 use domain::resources::approvals::{Approvable, Status};
 
@@ -48,7 +49,7 @@ pub(super) fn operators() -> Chapter {
                 .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
                 .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
                 .refuses(409, &["operator_exists"]),
-            operation("listOperators", "List operators").pages().answers(200, "OperatorPage", "Newest first"),
+            operation("listOperators", "List operators").list(query::page).answers(200, "OperatorPage", "Newest first"),
             operation("getOperator", "Read an operator").answers(200, "Operator", "The operator"),
             operation("updateOperator", "Change an operator's role, or whether the token is taken")
                 .about("Who is disabled is refused at once.")
@@ -81,19 +82,11 @@ pub(super) fn audit() -> Chapter {
     Chapter {
         tag: "Audit",
         about: "One entry for every call that changed something, and for every look at unmasked personal data, in the record of the change itself. Refused calls and repeats leave none, and secrets are never in one.",
-        operations: vec![
-            operation("listAudit", "List who changed what")
-                .query(
-                    "operatorId",
-                    text().about("An operator's id, or `root`.").example(&format!("\"{}\"", Who::ROOT)),
-                )
-                .query("action", text().example(r#""adjustment.create""#))
-                .query("tenantId", uuid())
-                .query("from", instant())
-                .query("to", instant().about("Exclusive."))
-                .pages()
-                .answers(200, "AuditPage", "Newest first"),
-        ],
+        operations: vec![operation("listAudit", "List who changed what").list(audit::asked).answers(
+            200,
+            "AuditPage",
+            "Newest first",
+        )],
         schemas: vec![
             (
                 "AuditEntry",
@@ -133,8 +126,7 @@ pub(super) fn approvals() -> Chapter {
         about: "Calls that `[admin] approvals` names wait for a second person: they are answered 202 and do nothing yet. Whoever else may make such a call decides about it, once and in time. The request was checked when it was made; what it meets is checked when it is done.",
         operations: vec![
             operation("listApprovals", "List calls that wait or waited for a second person")
-                .query("status", one_of(Status::ALL.map(Status::name)))
-                .pages()
+                .list(approvals::asked)
                 .answers(200, "ApprovalPage", "Newest first"),
             operation("getApproval", "Read an approval").answers(200, "Approval", "The approval"),
             operation("approveCall", "Let a call go on")
@@ -177,17 +169,17 @@ pub(super) fn approvals() -> Chapter {
 }
 
 pub(super) fn people() -> Chapter {
-    let unmask = || boolean().about("People unmasked; takes the role `support`, and is in the audit.");
+    let read = |operation: Operation| operation.query(|query| people::asked(query, || Ok(())));
     Chapter {
         tag: "People",
         about: "Payments and sellers one at a time, across accounts, with the people in them masked unless they are asked for unmasked.",
         operations: vec![
-            operation("getAnyPayment", "Read a payment of any account").query("unmask", unmask()).answers(
+            read(operation("getAnyPayment", "Read a payment of any account")).answers(
                 200,
                 "AnyPayment",
                 "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`",
             ),
-            operation("getAnyMerchant", "Read a seller of any account").query("unmask", unmask()).answers(
+            read(operation("getAnyMerchant", "Read a seller of any account")).answers(
                 200,
                 "AnyMerchant",
                 "As its account reads it, with `tenantId` and `mode`",

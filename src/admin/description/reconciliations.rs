@@ -1,25 +1,14 @@
 //! The words for reconciliation with a bank's statement.
 
-use crate::admin::reconciliations::read_chosen;
+use crate::admin::reconciliations::{
+    RAILS, RESULTS, asked, asked_all, asked_items, described_account, read_chosen,
+};
 use crate::reconciliation::shelf::Status;
 use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
 use api::openapi::schema::{Schema, integer, list, object, one_of, text};
 use api::openapi::values::{amount, day, instant, page, uuid};
-
-const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
-
-fn account() -> Schema {
-    text()
-        .pattern("^[0-9]{20}$")
-        .about("A label: the account that the statement is of.")
-        .example(r#""01690001001234567890""#)
-}
-
-fn rail() -> Schema {
-    one_of(["r4", "wompi"])
-}
 
 /// The chapter.
 pub(super) fn reconciliations() -> Chapter {
@@ -29,23 +18,18 @@ pub(super) fn reconciliations() -> Chapter {
         operations: vec![
             operation("createReconciliation", "Upload a bank's statement")
                 .about("At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name `phone` and `bank`, in any order, divided by commas or semicolons. The same statement of the same rail, account and days again is the first one, with 200, unless that failed.")
-                .query_required("rail", rail())
-                .query_required("account", account())
-                .query_required("from", day().about("The first day of the statement."))
-                .query_required("to", day().about("The last one."))
+                .query(asked)
                 .body_in("text/csv", text())
                 .answers(202, "ReconciliationBegun", "It runs")
                 .answers(200, "ReconciliationBegun", "The same statement was uploaded before"),
             operation("listReconciliations", "List reconciliations")
-                .query("status", one_of(Status::ALL.map(Status::name)))
-                .pages()
+                .list(asked_all)
                 .answers(200, "ReconciliationPage", "Newest first"),
             operation("getReconciliation", "Read how far a reconciliation is")
                 .answers(200, "Reconciliation", "The reconciliation"),
             operation("listReconciliationItems", "List what came of each line")
                 .about("In the order of the statement, then what is missing there. None before it is done.")
-                .query("result", one_of(RESULTS))
-                .pages()
+                .list(asked_items)
                 .answers(200, "ReconciliationItemPage", "Items"),
             operation("acceptReconciliation", "Resolve the operations that lines answer")
                 .about("Each in a record of its own, as an operator's own word would: done, with the line's reference. The line of one of two micro-deposits books that one alone: their operation is resolved when both are. What is resolved already is not accepted again.")
@@ -86,8 +70,8 @@ fn reconciliation() -> Schema {
     object()
         .member("id", uuid())
         .member("status", one_of(Status::ALL.map(Status::name)))
-        .member("rail", rail())
-        .member("account", account())
+        .member("rail", one_of(RAILS))
+        .member("account", described_account())
         .member("from", day())
         .member("to", day())
         .member("progress", integer().range("0", "100").about("Percent."))

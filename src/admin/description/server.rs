@@ -1,6 +1,7 @@
 //! The words for what the server knows and does: orders to banks, rates, the catalogue of banks, its state.
 
 use crate::admin::cluster::read_leader;
+use crate::admin::rates::asked_place;
 use crate::admin::{banks, notices, operations, rates};
 use crate::backups;
 use crate::config::EVM_NETWORKS;
@@ -30,10 +31,7 @@ pub(super) fn orders() -> Chapter {
         operations: vec![
             operation("listOperations", "List the orders to banks that may need an operator")
                 .about("All of them, each with its status, unless `status` names one. A rail that there is not is refused with the names of those that there are.")
-                .query("status", one_of(operations::STATUSES))
-                .query("rail", text())
-                .query("tenantId", uuid())
-                .pages()
+                .list(|query, list| operations::asked(query, list, &[]))
                 .answers(200, "OperationPage", "Newest first"),
             operation("resolveOperation", "Say what became of an order that no bank has answered")
                 .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, and if it says the opposite that is a contradiction, which moves no money.")
@@ -84,10 +82,11 @@ pub(super) fn incoming() -> Chapter {
         tag: "Notices",
         about: "What banks and processors said by themselves of money that came. A notice of a transfer verifies one Pago Móvil payment of whatever account; a transaction of Wompi is listed if no payment is known by it.",
         operations: vec![
-            operation("listNotices", "List what banks said by themselves")
-                .query("unmatched", boolean())
-                .pages()
-                .answers(200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed"),
+            operation("listNotices", "List what banks said by themselves").list(notices::asked).answers(
+                200,
+                "NoticePage",
+                "Newest first; with `unmatched=true` those that nobody claimed",
+            ),
         ],
         schemas: vec![
             (
@@ -117,7 +116,6 @@ pub(super) fn incoming() -> Chapter {
 }
 
 pub(super) fn rates_and_banks() -> Chapter {
-    let name = || text().chars(1..=32);
     Chapter {
         tag: BANKS,
         about: "What the server knows of the outside.",
@@ -140,9 +138,7 @@ pub(super) fn rates_and_banks() -> Chapter {
                 .answers_with(200, object().member("items", list(named("RateSample"))), "By pair, source and side"),
             operation("unpinRate", "End the pin of a rate")
                 .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
-                .query_required("pair", text())
-                .query_required("source", name())
-                .query_required("side", text().chars(0..=32).about("Empty for a rate that has none."))
+                .query(asked_place)
                 .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "RatePin", "The pin as it was")
                 .refuses(404, &["not_found"]),

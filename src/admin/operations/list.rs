@@ -10,7 +10,10 @@ use crate::gateway::services::Services;
 use crate::store::history::{self, Read};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::page::{bad_cursor, page_json};
+use api::fields::Invalid;
+use api::kind::Kind as _;
+use api::openapi::{kinds, schema};
+use api::page::{ListOf, Page, bad_cursor, page_json};
 use api::query::Query;
 use api::writer::Object;
 use domain::index;
@@ -28,7 +31,7 @@ const PENDING: &str = STATUSES[1];
 const UNRESOLVED: &str = STATUSES[2];
 
 /// The filters of a list of operations.
-struct Wanted {
+pub struct Wanted {
     status: Option<&'static str>,
     rail: Option<&'static str>,
     tenant: Option<Id>,
@@ -72,19 +75,32 @@ impl Places {
     }
 }
 
+/// Reads which orders are asked for, on a server with these rails.
+pub fn asked(
+    mut query: Query<'_>,
+    list: ListOf<'_>,
+    rails: &[&'static str],
+) -> Result<(Wanted, Page), Invalid> {
+    let rails = rails.iter().map(|name| (*name, *name)).collect::<Vec<_>>();
+    let rail = kinds::one_of(rails).described(|_| schema::text());
+    let status = query.optional("status", kinds::named_one(STATUSES, |status| status));
+    let rail = query.optional("rail", rail);
+    let tenant = query.optional("tenantId", kinds::uuid());
+    let page = query.page(list);
+    let sound = query.finish()?;
+    let wanted = Wanted {
+        status: status.get(&sound),
+        rail: rail.get(&sound),
+        tenant: tenant.get(&sound).map(Id::from),
+    };
+    Ok((wanted, page.get(&sound)))
+}
+
 /// GET /admin/operations: newest first, of all tenants in both modes.
 pub async fn list(call: Call) -> Outcome {
     let services = &call.services;
-    let names = services.rails.names();
-    let rails: Vec<(&str, &'static str)> = names.iter().map(|name| (*name, *name)).collect();
-    let mut query = Query::parse(call.query.as_deref());
-    let status = query.optional("status", |text| text.one_of(&STATUSES.map(|status| (status, status))));
-    let rail = query.optional("rail", |text| text.one_of(&rails));
-    let tenant = query.optional("tenantId", |text| text.uuid().map(Id::from));
-    let page = query.page(&|parts| services.keys.mark(parts), PLATFORM, "operations");
-    let sound = query.finish()?;
-    let wanted = Wanted { status: status.get(&sound), rail: rail.get(&sound), tenant: tenant.get(&sound) };
-    let page = page.get(&sound);
+    let rails = services.rails.names();
+    let (wanted, page) = call.listed("operations", |query, list| asked(query, list, &rails))?;
     let places = match &page.after {
         Some(after) => Places::of_bytes(after).ok_or_else(bad_cursor)?,
         None => Places::default(),

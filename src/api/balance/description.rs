@@ -5,7 +5,9 @@ use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, object, one_of, text};
 use crate::openapi::values::{currency, instant, livemode, page, shown_ref, signed_pesos, signed_ves, uuid};
 use crate::shown::Describing;
+use domain::index::LedgerKey;
 use domain::ledger::MovementKind;
+use domain::values::money::Currency;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Balance";
@@ -22,14 +24,11 @@ pub fn chapter() -> Chapter {
 
 /// A list of movements with its filters.
 pub(crate) fn movements(operation: Operation) -> Operation {
-    operation
-        .query_list("type", one_of(MovementKind::ALL.map(MovementKind::name)))
-        .query("paymentId", uuid())
-        .query("payoutId", uuid())
-        .query("from", instant().about("Inclusive."))
-        .query("to", instant().about("Exclusive."))
-        .pages()
-        .answers(200, "MovementPage", "Newest first; new movements never shift pages being walked")
+    operation.list(|query, list| super::asked(query, list, LedgerKey::Tenant(Currency::Ves))).answers(
+        200,
+        "MovementPage",
+        "Newest first; new movements never shift pages being walked",
+    )
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {

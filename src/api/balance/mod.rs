@@ -8,11 +8,14 @@ pub mod description;
 pub mod movements;
 
 use crate::balance::movements::Movements;
+use crate::fields::Invalid;
+use crate::kind::{Kind as _, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
+use crate::openapi::{kinds, schema, values};
+use crate::page::ListOf;
 use crate::plan::{Call, Condition, Plan, Work};
 use crate::problem::Problem;
-use crate::query::{Query, Text};
+use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::writer::Object;
@@ -28,29 +31,24 @@ use domain::view::{Balance, CopBalance, View};
 
 /// GET /v1/balance
 pub const READ: Endpoint = endpoint(description::TAG, read, || {
-    summary("Read the balance, now or as it was")
-        .query(
-            "at",
-            values::instant().about("A moment of the past; what had happened until then, inclusive."),
-        )
-        .answers(200, "Balance", "The balance")
+    summary("Read the balance, now or as it was").query(asked_at).answers(200, "Balance", "The balance")
 });
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let at = query.optional("at", instant);
+fn asked_at(mut query: Query<'_>) -> Result<Option<Timestamp>, Invalid> {
+    let moment = kinds::instant().about("A moment of the past; what had happened until then, inclusive.");
+    let at = query.optional("at", moment);
     let sound = query.finish()?;
-    Ok(match at.get(&sound) {
+    Ok(at.get(&sound))
+}
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    Ok(match call.asked(asked_at)? {
         Some(at) => Plan::Work(Work::BalanceAt(at)),
         None => Plan::View(domain::view::Query::Balance, |view, livemode| match view {
             View::Balance(now) => Ok(show(&now, livemode)),
             _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
         }),
     })
-}
-
-fn instant(text: Text<'_>) -> Result<Timestamp, crate::fields::Bad> {
-    text.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))
 }
 
 /// GET /v1/merchants/:id/balance
@@ -60,7 +58,6 @@ pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, r
 
 fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::View(domain::view::Query::Seller(id), |view, livemode| match view {
         View::Seller(Some(now)) => Ok(show_seller(&now, livemode)),
         _ => Err(Problem::not_found()),
@@ -81,8 +78,7 @@ pub const READ_COP: Endpoint = endpoint(crate::cop_payments::description::TAG, r
     summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
 });
 
-fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
-    Query::parse(call.query).finish()?;
+fn read_cop(_: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::View(domain::view::Query::CopBalance, |view, livemode| match view {
         View::CopBalance(now) => Ok(show_cop(&now, livemode)),
         _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
@@ -121,17 +117,17 @@ fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     list(call, LedgerKey::Tenant(Currency::Usdt), "movements in USDT")
 }
 
-fn list(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let kinds = query.list("type", |text| {
-        MovementKind::from_name(text.as_str())
-            .ok_or_else(|| crate::fields::Bad::from("must be a type of movement"))
-    });
-    let payment = query.optional("paymentId", |text| text.uuid());
-    let payout = query.optional("payoutId", |text| text.uuid());
-    let from = query.optional("from", instant);
-    let to = query.optional("to", instant);
-    let page = query.page(call.mark, call.caller.tenant_key, list);
+fn asked(mut query: Query<'_>, list: ListOf<'_>, ledger: LedgerKey) -> Result<Movements, Invalid> {
+    let movement = kind(
+        |value| value.text_known("a type of movement", MovementKind::from_name),
+        || schema::one_of(MovementKind::ALL.map(MovementKind::name)),
+    );
+    let kinds = query.list("type", movement);
+    let payment = query.optional("paymentId", kinds::uuid());
+    let payout = query.optional("payoutId", kinds::uuid());
+    let from = query.optional("from", kinds::instant().about("Inclusive."));
+    let to = query.optional("to", kinds::instant().about("Exclusive."));
+    let page = query.page(list);
     let sound = query.finish()?;
     let mut kinds: Vec<u8> = kinds.get(&sound).into_iter().map(|kind| kind as u8).collect();
     if kinds.is_empty() {
@@ -141,14 +137,18 @@ fn list(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem>
     let payout_of =
         if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
     let payout = payout.get(&sound).map(|id| payout_of(Id::from(id)));
-    let ask = Movements {
+    Ok(Movements {
         ledger,
         kinds,
         from: from.get(&sound),
         to: to.get(&sound),
         subjects: payment.into_iter().chain(payout).collect(),
         page: page.get(&sound),
-    };
+    })
+}
+
+fn list(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
+    let ask = call.listed(list, |query, list| asked(query, list, ledger))?;
     Ok(Plan::many_now(move |records| movements::read(records, &ask)))
 }
 

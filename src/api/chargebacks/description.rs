@@ -3,7 +3,6 @@
 use super::{read_new, read_verdict};
 use crate::kind::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, one_of};
 use crate::openapi::values::page;
 use crate::shown::Describing;
@@ -23,11 +22,6 @@ pub(crate) fn reason() -> Schema {
 /// A chargeback.
 pub fn chargeback() -> Schema {
     super::members(Describing::object()).schema()
-}
-
-/// The filters of a list of chargebacks.
-pub fn filters(operation: Operation) -> Operation {
-    operation.query("status", status())
 }
 
 /// The heading of the chapter.

@@ -12,6 +12,7 @@ use crate::kind::{Kind as _, kind};
 use crate::lists::{List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
+use crate::page::{ListOf, Page};
 use crate::payments::of_name;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
@@ -112,13 +113,12 @@ pub const READ: Endpoint = endpoint(description::TAG, read, || {
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::one(EntityId::chargeback(id), show))
 }
 
 /// GET /v1/chargebacks
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    description::filters(summary("List chargebacks")).pages().answers(200, "ChargebackPage", "Newest first")
+    summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first")
 });
 
 /// The filter of a list of them, as it is read.
@@ -127,8 +127,7 @@ pub struct GotFilters(Got<Option<Status>>);
 impl GotFilters {
     /// Reads the filter of a query.
     pub fn read(query: &mut Query<'_>) -> GotFilters {
-        let statuses = Status::ALL.map(|status| (status.name(), status));
-        GotFilters(query.optional("status", |text| text.one_of(&statuses)))
+        GotFilters(query.optional("status", kinds::named_one(Status::ALL, Status::name)))
     }
 
     /// The list.
@@ -140,12 +139,14 @@ impl GotFilters {
     }
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let filters = GotFilters::read(&mut query);
-    let page = query.page(call.mark, call.caller.tenant_key, "chargebacks");
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
+    let (filters, page) = (GotFilters::read(&mut query), query.page(list));
     let sound = query.finish()?;
-    let (list, page) = (filters.get(&sound), page.get(&sound));
+    Ok((filters.get(&sound), page.get(&sound)))
+}
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (list, page) = call.listed("chargebacks", asked)?;
     Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
 }
 

@@ -2,13 +2,17 @@
 
 use super::{bolivares, read_execution, read_network, read_pesos, read_quantity, read_request};
 use crate::crypto::description::{asset, network};
-use crate::kind::body;
+use crate::fields::Invalid;
+use crate::kind::{Kind as _, body};
 use crate::openapi::document::Chapter;
+use crate::openapi::kinds;
 use crate::openapi::operation::{Operation, operation};
 use crate::openapi::schema::{Schema, boolean, integer, list, object, one_of, text};
 use crate::openapi::values::{identity, instant, livemode, page, phone, uuid, ves};
+use crate::query::Query;
 use domain::resources::banks::Catalogue;
 use domain::resources::payments::Status;
+use domain::values::ids::Id;
 
 /// The ways to pay, by name.
 pub(super) const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];
@@ -73,10 +77,18 @@ pub(crate) fn pays(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured", "rail_unavailable", "rate_unavailable"])
 }
 
+/// Reads which attempt the state is asked with.
+pub fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
+    let payment = kinds::uuid().about("A payment of this session: the answer then says how that stands too.");
+    let attempt = query.optional("attempt", payment);
+    let sound = query.finish()?;
+    Ok(attempt.get(&sound).map(Id::from))
+}
+
 fn operations() -> Vec<Operation> {
     vec![
         operation("getCheckoutState", "Where the session stands")
-            .query("attempt", uuid().about("A payment of this session: the answer then says how that stands too."))
+            .query(asked_attempt)
             .answers(200, "CheckoutState", "Its state, and by what it can be paid now"),
         pays(operation("requestCheckoutC2p", "Begin to pay by C2P"))
             .body("CheckoutDebtor")

@@ -5,9 +5,10 @@ use crate::checkout::description::WAYS;
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind as _, kind};
-use crate::lists::{GotSpan, Keep, List};
+use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::operation::summary;
-use crate::openapi::{kinds, schema, values};
+use crate::openapi::{kinds, schema};
+use crate::page::{ListOf, Page};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
@@ -104,7 +105,6 @@ pub const READ: Endpoint = endpoint(crate::checkout::description::SESSIONS, read
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     let secret = secret(call.mark, id);
     Ok(Plan::few_now(move |records| {
         let found = records.entity(EntityId::session(id))?;
@@ -118,11 +118,7 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 pub const LIST: Endpoint = endpoint(crate::checkout::description::SESSIONS, list, || {
     summary("List checkout sessions")
         .about("Sessions that were opened by an earlier version are read by their id alone.")
-        .query("status", schema::one_of(STATUSES.map(|(name, _)| name)))
-        .query("reference", schema::text().chars(1..=REFERENCE_MAX))
-        .query("from", values::instant().about("Made at this instant or later."))
-        .query("to", values::instant().about("Made before this instant."))
-        .pages()
+        .list(asked)
         .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
 });
 
@@ -136,15 +132,29 @@ const STATUSES: [(&str, Stands); 3] = [
     ("expired", |status| status == Status::Expired),
 ];
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let status = query.optional("status", |text| text.one_of(&STATUSES));
-    let reference = query.optional("reference", |text| text.trimmed(1..=REFERENCE_MAX));
-    let span = GotSpan::read(&mut query);
-    let page = query.page(call.mark, call.caller.tenant_key, "checkout sessions");
+/// The sessions that are asked for.
+struct Asked {
+    status: Option<Stands>,
+    reference: Option<String>,
+    span: Span,
+    page: Page,
+}
+
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<Asked, Invalid> {
+    let status = query.optional("status", kinds::one_of(STATUSES));
+    let reference = query.optional("reference", kinds::sought(1..=REFERENCE_MAX));
+    let (span, page) = (GotSpan::read(&mut query), query.page(list));
     let sound = query.finish()?;
-    let (status, reference, span) = (status.get(&sound), reference.get(&sound), span.get(&sound));
-    let page = page.get(&sound);
+    Ok(Asked {
+        status: status.get(&sound),
+        reference: reference.get(&sound),
+        span: span.get(&sound),
+        page: page.get(&sound),
+    })
+}
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let Asked { status, reference, span, page } = call.listed("checkout sessions", asked)?;
     let keep: Keep = Box::new(move |entity| {
         let is = |session: &Session| reference.is_none() || session.reference == reference;
         Session::of(entity).is_some_and(is)

@@ -3,7 +3,6 @@
 use super::{read_acceptance, read_quote, read_settings};
 use crate::kind::body;
 use crate::openapi::document::{Chapter, Webhook, event};
-use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use crate::openapi::values::{four_decimals, instant, livemode, page, pesos, uuid, ves};
 use domain::resources::conversions::Status;
@@ -33,11 +32,6 @@ fn price(at: Schema) -> Schema {
         .member("sourceAmount", any_of([ves(), pesos()]).about("In the decimals of its currency."))
         .member("sourceAmountVes", ves().or_null().about("Null of pesos."))
         .member("targetAmountUsdt", ves())
-}
-
-/// The filters of a list of conversions.
-pub fn filters(operation: Operation) -> Operation {
-    operation.query("status", one_of(Status::ALL.map(Status::name))).query("sourceCurrency", one_of(SOURCES))
 }
 
 /// A conversion.

@@ -13,6 +13,7 @@ use crate::lists::{List, Span};
 use crate::number;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
+use crate::page::{ListOf, Page};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -212,7 +213,6 @@ pub const READ: Endpoint = endpoint(description::TAG, read, || {
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::few(move |records| {
         let found = records.entity(EntityId::conversion(id))?;
         let shown = found.as_deref().and_then(Conversion::of).and_then(show);
@@ -222,7 +222,7 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// GET /v1/conversions
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    description::filters(summary("List conversions")).pages().answers(200, "ConversionPage", "Newest first")
+    summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first")
 });
 
 /// The filters of a list of conversions, as they are read.
@@ -235,9 +235,8 @@ impl GotFilters {
     /// Reads the filters of a query.
     pub fn read(query: &mut Query<'_>) -> GotFilters {
         GotFilters {
-            status: query
-                .optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status)))),
-            source: query.optional("sourceCurrency", |text| text.one_of(&SOURCES)),
+            status: query.optional("status", kinds::named_one(Status::ALL, Status::name)),
+            source: query.optional("sourceCurrency", kinds::one_of(SOURCES)),
         }
     }
 
@@ -253,12 +252,14 @@ impl GotFilters {
     }
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let filters = GotFilters::read(&mut query);
-    let page = query.page(call.mark, call.caller.tenant_key, "conversions");
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
+    let (filters, page) = (GotFilters::read(&mut query), query.page(list));
     let sound = query.finish()?;
-    let (list, page) = (filters.get(&sound), page.get(&sound));
+    Ok((filters.get(&sound), page.get(&sound)))
+}
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (list, page) = call.listed("conversions", asked)?;
     Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
 }
 
@@ -340,7 +341,6 @@ pub const SETTINGS: Endpoint = endpoint(description::TAG, settings, || {
 });
 
 fn settings(call: &Call<'_>) -> Result<Plan, Problem> {
-    Query::parse(call.query).finish()?;
     Ok(Plan::Answer(200, show_settings(&call.caller.tenant.tenant_settings.settings)))
 }
 

@@ -17,7 +17,6 @@ use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::plan::{Call, Plan};
 use crate::problem::{BadField, Problem};
-use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
@@ -215,7 +214,6 @@ pub const READ: Endpoint = endpoint(description::TAG, read, || {
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::one(EntityId::cop_payment(id), show))
 }
 

@@ -2,10 +2,11 @@
 //! (`docs/contract.md, 11.8`).
 
 use crate::entities::OfKind;
-use crate::fields::{Got, Sound};
+use crate::fields::{Got, Invalid, Sound};
 use crate::lists::{List, Span};
-use crate::openapi::operation::{Operation, summary};
-use crate::openapi::{schema, values};
+use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema, values};
+use crate::page::{ListOf, Page};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -21,16 +22,12 @@ use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts
 pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, list, || {
-    filters(summary("List payouts in pesos"))
-        .about("They are made by the operator on request.")
-        .pages()
-        .answers(200, "CopPayoutPage", "Newest first")
+    summary("List payouts in pesos").about("They are made by the operator on request.").list(asked).answers(
+        200,
+        "CopPayoutPage",
+        "Newest first",
+    )
 });
-
-/// The description of the filter.
-pub fn filters(operation: Operation) -> Operation {
-    operation.query("status", schema::one_of(Status::ALL.map(Status::name)))
-}
 
 /// The filter of a list of them, as it is read.
 pub struct GotFilters(Got<Option<Status>>);
@@ -38,8 +35,7 @@ pub struct GotFilters(Got<Option<Status>>);
 impl GotFilters {
     /// Reads the filter of a query.
     pub fn read(query: &mut Query<'_>) -> GotFilters {
-        let statuses = Status::ALL.map(|status| (status.name(), status));
-        GotFilters(query.optional("status", |text| text.one_of(&statuses)))
+        GotFilters(query.optional("status", kinds::named_one(Status::ALL, Status::name)))
     }
 
     /// The list.
@@ -51,12 +47,14 @@ impl GotFilters {
     }
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let filters = GotFilters::read(&mut query);
-    let page = query.page(call.mark, call.caller.tenant_key, "cop payouts");
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
+    let (filters, page) = (GotFilters::read(&mut query), query.page(list));
     let sound = query.finish()?;
-    let (list, page) = (filters.get(&sound), page.get(&sound));
+    Ok((filters.get(&sound), page.get(&sound)))
+}
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (list, page) = call.listed("cop payouts", asked)?;
     Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
 }
 
@@ -72,7 +70,6 @@ pub const READ: Endpoint = endpoint(crate::cop_payments::description::TAG, read,
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::one(EntityId::cop_payout(id), show))
 }
 

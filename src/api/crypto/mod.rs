@@ -10,6 +10,7 @@ use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
+use crate::page::{ListOf, Page};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -40,8 +41,7 @@ pub const BALANCE: Endpoint = endpoint(description::TAG, balance, || {
     summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
 });
 
-fn balance(call: &Call<'_>) -> Result<Plan, Problem> {
-    Query::parse(call.query).finish()?;
+fn balance(_: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::View(domain::view::Query::Crypto, |view, livemode| match view {
         View::Crypto(now) => Ok(show_balance(&now, livemode)),
         _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
@@ -140,7 +140,6 @@ pub const READ: Endpoint = endpoint(description::TAG, read, || {
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::one(EntityId::crypto_payout(id), show))
 }
 
@@ -150,14 +149,13 @@ pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
 });
 
 fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
-    Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
     Ok(Plan::named(Space::CryptoPayout, name.as_str().to_owned(), show))
 }
 
-/// The facets that a list of payouts is to show, by the parameter `status`.
-pub fn read_facets(query: &mut Query<'_>) -> Got<Option<Status>> {
-    query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))))
+/// The status of the payouts that a list is to show.
+pub fn read_status(query: &mut Query<'_>) -> Got<Option<Status>> {
+    query.optional("status", kinds::named_one(Status::ALL, Status::name))
 }
 
 /// The facets of payouts with this status, or of all.
@@ -171,18 +169,18 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
 
 /// GET /v1/crypto/payouts
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List USDT payouts")
-        .query("status", schema::one_of(Status::ALL.map(Status::name)))
-        .pages()
-        .answers(200, "CryptoPayoutPage", "Newest first")
+    summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first")
 });
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let status = read_facets(&mut query);
-    let page = query.page(call.mark, call.caller.tenant_key, "crypto payouts");
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
+    let (status, page) = (read_status(&mut query), query.page(list));
     let sound = query.finish()?;
-    Ok(Plan::list(facets(status.get(&sound)), page.get(&sound), show))
+    Ok((status.get(&sound), page.get(&sound)))
+}
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (status, page) = call.listed("crypto payouts", asked)?;
+    Ok(Plan::list(facets(status), page, show))
 }
 
 /// POST /v1/test/crypto/payouts/:id/approve

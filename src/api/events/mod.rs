@@ -10,9 +10,11 @@ pub mod pages;
 
 use crate::chargebacks::{outcome, show_in_payment};
 use crate::cop_payments::payouts as cop_payouts;
+use crate::fields::Invalid;
+use crate::kind::Kind as _;
 use crate::openapi::operation::summary;
-use crate::openapi::schema;
-use crate::page::bad_cursor;
+use crate::openapi::{kinds, schema};
+use crate::page::{ListOf, Page, bad_cursor};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -42,25 +44,24 @@ const TEST_NOTIFICATION: &str = "notification.test";
 
 /// GET /v1/events
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List events from a number on")
-        .query(
-            "after",
-            schema::integer().at_least("0").about("The last sequence that you know; 0 is the beginning."),
-        )
-        .pages()
-        .answers(200, "EventPage", "Oldest first")
+    summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first")
 });
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let after = query.optional("after", |text| text.integer(0..=i64::MAX));
-    let page = query.page(call.mark, call.caller.tenant_key, "events");
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<i64>, Page), Invalid> {
+    let sequence = kinds::integer(0..=i64::MAX).described(|_| {
+        schema::integer().at_least("0").about("The last sequence that you know; 0 is the beginning.")
+    });
+    let (after, page) = (query.optional("after", sequence), query.page(list));
     let sound = query.finish()?;
-    let page = page.get(&sound);
+    Ok((after.get(&sound), page.get(&sound)))
+}
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (after, page) = call.listed("events", asked)?;
     let number =
         |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
     let position = page.after.as_deref().map(number).transpose()?;
-    let after = after.get(&sound).and_then(|after| u64::try_from(after).ok());
+    let after = after.and_then(|after| u64::try_from(after).ok());
     let (after, tenant_mode) = (position.or(after).unwrap_or(0), tenant_mode(call));
     Ok(Plan::many(move |records| pages::after(records, after, &page, tenant_mode)))
 }
@@ -71,7 +72,6 @@ pub const READ: Endpoint =
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     let tenant_mode = tenant_mode(call);
     Ok(Plan::few(move |records| pages::one(records, id, tenant_mode)))
 }

@@ -9,7 +9,7 @@ use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::list_json;
+use crate::page::{ListOf, Page, list_json};
 use crate::payouts::credit_bank;
 use crate::payouts::own_account::read_seen;
 use crate::plan::{Call, Plan};
@@ -106,13 +106,7 @@ fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Resul
 /// GET /v1/merchants: a page, or with externalRef one merchant.
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
     summary("List merchants, or read one by your reference")
-        .query("status", schema::one_of(Status::ALL.map(Status::name)))
-        .query("isActive", schema::boolean())
-        .query(
-            "externalRef",
-            schema::text().chars(1..=64).about("Answers the one merchant with this reference, or 404."),
-        )
-        .pages()
+        .list(asked)
         .answers_with(
             200,
             schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
@@ -121,18 +115,33 @@ pub const LIST: Endpoint = endpoint(description::TAG, list, || {
         .refuses(404, &["not_found"])
 });
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let status =
-        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
-    let active = query.optional("isActive", |text| text.boolean());
-    let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
-    let page = query.page(call.mark, call.caller.tenant_key, "merchants");
+/// The merchants that are asked for.
+struct Asked {
+    status: Option<Status>,
+    active: Option<bool>,
+    external_ref: Option<String>,
+    page: Page,
+}
+
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<Asked, Invalid> {
+    let name = kinds::sought(1..=64).about("Answers the one merchant with this reference, or 404.");
+    let status = query.optional("status", kinds::named_one(Status::ALL, Status::name));
+    let active = query.optional("isActive", kinds::boolean());
+    let (external_ref, page) = (query.optional("externalRef", name), query.page(list));
     let sound = query.finish()?;
-    if let Some(name) = external_ref.get(&sound) {
+    Ok(Asked {
+        status: status.get(&sound),
+        active: active.get(&sound),
+        external_ref: external_ref.get(&sound),
+        page: page.get(&sound),
+    })
+}
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let Asked { status, active, external_ref, page } = call.listed("merchants", asked)?;
+    if let Some(name) = external_ref {
         return Ok(Plan::named(Space::Merchant, name, show));
     }
-    let (status, active) = (status.get(&sound), active.get(&sound));
     let mut facets = Vec::new();
     for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
         facets.extend(
@@ -142,7 +151,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
                 .map(|active| facet(each_status, active)),
         );
     }
-    Ok(Plan::list(facets, page.get(&sound), show))
+    Ok(Plan::list(facets, page, show))
 }
 
 /// GET /v1/merchants/:id
@@ -151,7 +160,6 @@ pub const READ: Endpoint =
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::one(EntityId::merchant(id), show))
 }
 
@@ -232,7 +240,6 @@ pub const METHODS: Endpoint = endpoint(description::TAG, methods, || {
 
 fn methods(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::one(EntityId::merchant(id), show_methods))
 }
 

@@ -4,17 +4,16 @@
 mod refusals;
 mod shared;
 
-use super::columns;
 use super::operation::{Answer, Operation, Parameter};
 use super::schema::{Schema, named};
-use super::values;
+use super::{columns, values};
 use crate::codes::words;
 use crate::csv::{MEDIA_TYPE, Separator, Table};
 use crate::writer::{Object, text};
 use hyper::{Method, StatusCode};
 use refusals::{show_refusal, usual_refusals};
 use shared::{headers, shown_headers, shown_parameters};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The callers of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +75,13 @@ pub struct Chapter {
     pub schemas: Vec<(&'static str, Schema)>,
     /// The webhook events about the chapter's subject.
     pub webhooks: Vec<Webhook>,
+}
+
+impl Chapter {
+    /// The names of the operations that take parameters in their query.
+    pub fn with_query(&self) -> impl Iterator<Item = &'static str> {
+        self.operations.iter().filter(|operation| operation.has_query()).map(|operation| operation.id)
+    }
 }
 
 /// A message that is sent, not asked for.
@@ -167,6 +173,11 @@ impl Document {
             Some((row.operation, table(row, operation, &find)?))
         });
         tables.collect()
+    }
+
+    /// The names of the operations that take parameters in their query.
+    pub fn with_query(&self) -> BTreeSet<&'static str> {
+        self.chapters.iter().flat_map(Chapter::with_query).collect()
     }
 
     /// The schema that has this name.

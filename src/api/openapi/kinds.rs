@@ -1,5 +1,5 @@
-//! Kinds of single values in bodies, which occur in many resources: how each is read, and its schema.
-//! One that a single resource has is made where it is read, of [`kind`].
+//! Kinds of single values in bodies and queries, which occur in many resources: how each is read, and
+//! its schema. One that a single resource has is made where it is read, of [`kind`].
 
 use super::{schema, values};
 use crate::fields::{Bad, Fields, Invalid};
@@ -14,6 +14,7 @@ use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use schema::Schema;
 use std::borrow::Cow;
+use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 
@@ -49,9 +50,35 @@ pub fn trimmed<'a>(chars: RangeInclusive<usize>) -> impl Kind<'a, Cow<'a, str>> 
     )
 }
 
+/// A text that something is looked up by, without the white space around it, of so many characters:
+/// nobody sees it, so it may have any.
+pub fn sought<'a>(chars: RangeInclusive<usize>) -> impl Kind<'a, String> {
+    let (least, most) = (*chars.start(), *chars.end());
+    kind(
+        move |value: Value<'a>| {
+            let text = value.string()?;
+            let text = text.trim();
+            if (least..=most).contains(&text.chars().count()) {
+                Ok(text.to_owned())
+            } else {
+                Err(format!("must have {least} to {most} characters").into())
+            }
+        },
+        move || schema::text().chars(least..=most),
+    )
+}
+
 /// One of several names.
-pub fn one_of<'a, T: Clone, const N: usize>(choices: [(&'static str, T); N]) -> impl Kind<'a, T> {
-    OneOf(choices)
+pub fn one_of<'a, T: Clone>(choices: impl AsRef<[(&'static str, T)]>) -> impl Kind<'a, T> {
+    OneOf { choices, of: PhantomData }
+}
+
+/// One of these, by its name.
+pub fn named_one<'a, T: Copy, const N: usize>(
+    all: [T; N],
+    name: impl Fn(T) -> &'static str,
+) -> impl Kind<'a, T> {
+    one_of(all.map(|each| (name(each), each)))
 }
 
 /// A list of so many elements.
@@ -135,15 +162,18 @@ pub fn phone<'a>() -> impl Kind<'a, MobilePhone> {
     kind(|value: Value<'a>| value.text_as(MobilePhone::parse), values::phone)
 }
 
-struct OneOf<T, const N: usize>([(&'static str, T); N]);
+struct OneOf<C, T> {
+    choices: C,
+    of: PhantomData<T>,
+}
 
-impl<'a, T: Clone, const N: usize> Kind<'a, T> for OneOf<T, N> {
+impl<'a, T: Clone, C: AsRef<[(&'static str, T)]>> Kind<'a, T> for OneOf<C, T> {
     fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
-        value.one_of(&self.0)
+        value.one_of(self.choices.as_ref())
     }
 
     fn schema(&self) -> Schema {
-        schema::one_of(self.0.iter().map(|(name, _)| *name))
+        schema::one_of(self.choices.as_ref().iter().map(|(name, _)| *name))
     }
 }
 

@@ -2,6 +2,9 @@
 //! scope, what every call may be refused for) comes from the row.
 
 use super::schema::{Schema, named, text};
+use crate::kind::{self, Asked, Need};
+use crate::page::ListOf;
+use crate::query::Query;
 
 /// An answer that is no refusal.
 pub(super) struct Answer {
@@ -77,41 +80,33 @@ impl Operation {
         Operation { about, ..self }
     }
 
-    fn parameter(
-        mut self,
-        name: &'static str,
-        place: &'static str,
-        schema: Schema,
-        required: bool,
-        repeatable: bool,
-    ) -> Operation {
-        self.parameters.push(Parameter { name, place, schema, required, repeatable });
-        self
+    /// Parameters of the query, as `reader` asks for them.
+    pub fn query<T, E>(self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Operation {
+        let (asked, pages) = kind::query(reader);
+        let asked = asked.into_iter().map(|Asked { name, schema, need }| Parameter {
+            name,
+            place: "query",
+            schema,
+            required: need == Need::Required,
+            repeatable: need == Need::Repeatable,
+        });
+        Operation { parameters: self.parameters.into_iter().chain(asked).collect(), pages, ..self }
     }
 
-    /// A parameter that may be missing.
-    pub fn query(self, name: &'static str, schema: Schema) -> Operation {
-        self.parameter(name, "query", schema, false, false)
-    }
-
-    /// A parameter that must be there.
-    pub fn query_required(self, name: &'static str, schema: Schema) -> Operation {
-        self.parameter(name, "query", schema, true, false)
-    }
-
-    /// A parameter with any number of values.
-    pub fn query_list(self, name: &'static str, schema: Schema) -> Operation {
-        self.parameter(name, "query", schema, false, true)
+    /// Parameters of the query of a list, as `reader` asks for them.
+    pub fn list<T, E>(self, reader: impl FnOnce(Query<'_>, ListOf<'_>) -> Result<T, E>) -> Operation {
+        self.query(|query| reader(query, ListOf::DESCRIBED))
     }
 
     /// A header that may be missing.
-    pub fn header(self, name: &'static str, schema: Schema) -> Operation {
-        self.parameter(name, "header", schema, false, false)
+    pub fn header(mut self, name: &'static str, schema: Schema) -> Operation {
+        self.parameters.push(Parameter { name, place: "header", schema, required: false, repeatable: false });
+        self
     }
 
-    /// `limit` and `cursor`.
-    pub fn pages(self) -> Operation {
-        Operation { pages: true, ..self }
+    /// Whether it takes parameters in its query.
+    pub(super) fn has_query(&self) -> bool {
+        self.pages || self.parameters.iter().any(|parameter| parameter.place == "query")
     }
 
     /// A body of the schema with this name.

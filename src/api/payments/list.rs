@@ -1,10 +1,12 @@
 //! Lists of payments in whatever they were collected: `GET /v1/payments` and its twin for operators.
 
 use super::{attempts, description, show_entity};
-use crate::fields::{Got, Sound};
+use crate::fields::{Got, Invalid, Sound};
+use crate::kind::Kind as _;
 use crate::lists::{GotSpan, Keep, List, Span};
-use crate::openapi::operation::{Operation, summary};
-use crate::openapi::{schema, values};
+use crate::openapi::kinds;
+use crate::openapi::operation::summary;
+use crate::page::{ListOf, Page};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -21,30 +23,8 @@ const REFERENCE_MAX: usize = 128;
 
 /// GET /v1/payments
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    filters(summary("List payments")).pages().answers(200, "PaymentPage", "Newest first")
+    summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first")
 });
-
-/// The description of the filters.
-pub fn filters(operation: Operation) -> Operation {
-    let time = |about: &str| values::instant().about(about);
-    operation
-        .query("status", schema::one_of(Status::ALL.map(Status::name)))
-        .query("method", schema::one_of(Method::ALL.map(Method::name)))
-        .query("externalRef", schema::text().chars(1..=64).about("All attempts under this reference."))
-        .query(
-            "bankReference",
-            schema::text().chars(1..=REFERENCE_MAX).about("As the payment shows it, whole."),
-        )
-        .query(
-            "reference",
-            schema::text()
-                .chars(1..=REFERENCE_MAX)
-                .about("Of the checkout session, or of the payment in pesos."),
-        )
-        .query("merchantId", values::uuid().about("The seller."))
-        .query("from", time("Made at this instant or later."))
-        .query("to", time("Made before this instant."))
-}
 
 /// The filters, as they are read.
 pub struct GotFilters {
@@ -72,16 +52,17 @@ pub struct Filters {
 impl GotFilters {
     /// Reads the filters of a query.
     pub fn read(query: &mut Query<'_>) -> GotFilters {
-        let reference = |text: crate::query::Text<'_>| text.trimmed(1..=REFERENCE_MAX);
+        let name = kinds::sought(1..=64).about("All attempts under this reference.");
+        let of_bank = kinds::sought(1..=REFERENCE_MAX).about("As the payment shows it, whole.");
+        let of_sale = kinds::sought(1..=REFERENCE_MAX);
+        let of_sale = of_sale.about("Of the checkout session, or of the payment in pesos.");
         GotFilters {
-            status: query
-                .optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status)))),
-            method: query
-                .optional("method", |text| text.one_of(&Method::ALL.map(|method| (method.name(), method)))),
-            external_ref: query.optional("externalRef", |text| text.trimmed(1..=64)),
-            bank_reference: query.optional("bankReference", reference),
-            reference: query.optional("reference", reference),
-            merchant: query.optional("merchantId", |text| text.uuid()),
+            status: query.optional("status", kinds::named_one(Status::ALL, Status::name)),
+            method: query.optional("method", kinds::named_one(Method::ALL, Method::name)),
+            external_ref: query.optional("externalRef", name),
+            bank_reference: query.optional("bankReference", of_bank),
+            reference: query.optional("reference", of_sale),
+            merchant: query.optional("merchantId", kinds::uuid().about("The seller.")),
             span: GotSpan::read(query),
         }
     }
@@ -180,12 +161,14 @@ pub(crate) fn bank_reference(payment: &Payment) -> Option<&str> {
     shown(&payment.bank_reference).filter(|_| payment.status != Status::Failed)
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let filters = GotFilters::read(&mut query);
-    let page = query.page(call.mark, call.caller.tenant_key, "payments");
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
+    let (filters, page) = (GotFilters::read(&mut query), query.page(list));
     let sound = query.finish()?;
-    let (filters, page) = (filters.get(&sound), page.get(&sound));
+    Ok((filters.get(&sound), page.get(&sound)))
+}
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (filters, page) = call.listed("payments", asked)?;
     Ok(match filters.external_ref.clone() {
         // Only payments of the first kind have an externalRef.
         Some(name) => {

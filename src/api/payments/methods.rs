@@ -5,7 +5,6 @@ use crate::openapi::operation::summary;
 use crate::page::list_json;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
-use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::writer::Object;
 use domain::resources::payments::{Method, Offer};
@@ -20,7 +19,6 @@ pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, list, || 
 });
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    Query::parse(call.query).finish()?;
     let offered = |service| call.banks.shown().any(|bank| call.banks.offers(bank.code, service));
     let methods = Method::ALL.into_iter().filter_map(|method| {
         Some((

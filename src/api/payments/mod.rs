@@ -26,7 +26,6 @@ use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
-use crate::query::Query;
 use crate::records::{Answered, Records, Stopped, Unread, first_known};
 use crate::refusals::problem;
 use crate::routes::{Endpoint, endpoint};
@@ -293,7 +292,6 @@ pub const READ: Endpoint =
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::few(move |records| read_any(records, of_name(records, id)?)))
 }
 
@@ -303,7 +301,6 @@ pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
 });
 
 fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
-    Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
     Ok(Plan::few(move |records| {
         let newest = attempts::newest(records, name.as_str())?.ok_or_else(Problem::not_found)?;
@@ -320,7 +317,6 @@ pub const OPERATION: Endpoint = endpoint(description::TAG, operation, || {
 
 fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::few(move |records| {
         let (whose, n) = id.entity_and_operation();
         for whose in [

@@ -1,8 +1,10 @@
 //! The call for a receipt (`docs/contract.md, 20.6`). What it says is written in `src/receipts/`.
 
 use super::{description, of_name};
+use crate::fields::Invalid;
+use crate::kind::Kind as _;
+use crate::openapi::kinds;
 use crate::openapi::operation::summary;
-use crate::openapi::schema::one_of;
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -22,17 +24,20 @@ pub const PDF: &str = "application/pdf";
 pub const READ: Endpoint = endpoint(description::TAG, read, || {
     summary("The receipt of a payment")
         .about("For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop (settings `shop.name`, `shop.rif`), the payer's bank, the method, the amounts, the rate, the references and the date with its zone; the payer is masked.")
-        .query("lang", one_of(["es", "en"]).about("`es` if missing."))
+        .query(asked)
         .answers_in(200, &FORMS, "The receipt")
         .refuses(409, &["payment_not_completed"])
 });
 
+fn asked(mut query: Query<'_>) -> Result<Option<&'static str>, Invalid> {
+    let lang = query.optional("lang", kinds::named_one(["es", "en"], |lang| lang).about("`es` if missing."));
+    let sound = query.finish()?;
+    Ok(lang.get(&sound))
+}
+
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    let mut query = Query::parse(call.query);
-    let lang = query.optional("lang", |text| text.one_of(&[("es", "es"), ("en", "en")]));
-    let sound = query.finish()?;
-    Ok(Plan::Work(Work::Receipt { id, lang: lang.get(&sound), form: PAGE }))
+    Ok(Plan::Work(Work::Receipt { id, lang: call.asked(asked)?, form: PAGE }))
 }
 
 /// The payment that a receipt is for, of whatever kind.

@@ -2,11 +2,12 @@
 
 use super::{KINDS, description, show};
 use crate::entities::OfKind;
-use crate::fields::{Got, Sound};
+use crate::fields::{Got, Invalid, Sound};
+use crate::kind::Kind as _;
 use crate::lists::{GotSpan, Keep, List, Span};
-use crate::openapi::operation::{Operation, summary};
-use crate::openapi::{schema, values};
-use crate::page::page_json;
+use crate::openapi::kinds;
+use crate::openapi::operation::summary;
+use crate::page::{ListOf, Page, page_json};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -19,19 +20,8 @@ use domain::values::ids::{EntityId, Id, Kind};
 
 /// GET /v1/payouts
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    filters(summary("List payouts")).pages().answers(200, "PayoutPage", "Newest first")
+    summary("List payouts").list(asked).answers(200, "PayoutPage", "Newest first")
 });
-
-/// The description of the filters.
-pub fn filters(operation: Operation) -> Operation {
-    operation
-        .query("status", schema::one_of(Status::ALL.map(Status::name)))
-        .query("kind", schema::one_of(KINDS.map(PayoutKind::name)))
-        .query("merchantId", values::uuid().about("The seller who is paid."))
-        .query("externalRef", schema::text().chars(1..=64))
-        .query("from", values::instant().about("Made at this instant or later."))
-        .query("to", values::instant().about("Made before this instant."))
-}
 
 /// The filters, as they are read.
 pub struct GotFilters {
@@ -56,11 +46,10 @@ impl GotFilters {
     /// Reads the filters of a query.
     pub fn read(query: &mut Query<'_>) -> GotFilters {
         GotFilters {
-            status: query
-                .optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status)))),
-            kind: query.optional("kind", |text| text.one_of(&KINDS.map(|kind| (kind.name(), kind)))),
-            merchant: query.optional("merchantId", |text| text.uuid()),
-            external_ref: query.optional("externalRef", |text| text.trimmed(1..=64)),
+            status: query.optional("status", kinds::named_one(Status::ALL, Status::name)),
+            kind: query.optional("kind", kinds::named_one(KINDS, PayoutKind::name)),
+            merchant: query.optional("merchantId", kinds::uuid().about("The seller who is paid.")),
+            external_ref: query.optional("externalRef", kinds::sought(1..=64)),
             span: GotSpan::read(query),
         }
     }
@@ -105,12 +94,14 @@ pub fn named(records: &dyn Records, name: &str) -> Result<Vec<EntityId>, Stopped
     Ok(records.named(Space::Payout, name)?.map(EntityId::payout).into_iter().collect())
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let filters = GotFilters::read(&mut query);
-    let page = query.page(call.mark, call.caller.tenant_key, "payouts");
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {
+    let (filters, page) = (GotFilters::read(&mut query), query.page(list));
     let sound = query.finish()?;
-    let (filters, page) = (filters.get(&sound), page.get(&sound));
+    Ok((filters.get(&sound), page.get(&sound)))
+}
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (filters, page) = call.listed("payouts", asked)?;
     let name = filters.external_ref.clone();
     let list = filters.list();
     Ok(match name {

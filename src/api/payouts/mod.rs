@@ -16,7 +16,6 @@ use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::plan::{Call, Condition, Plan};
 use crate::problem::Problem;
-use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
@@ -270,7 +269,6 @@ pub const READ: Endpoint =
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::one(EntityId::payout(id), show))
 }
 
@@ -280,7 +278,6 @@ pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
 });
 
 fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
-    Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
     Ok(Plan::named(Space::Payout, name.as_str().to_owned(), show))
 }

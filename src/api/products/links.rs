@@ -10,7 +10,6 @@ use crate::page::list_json;
 use crate::payments::{commission_percent, marketplace_of};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
-use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
@@ -89,7 +88,6 @@ pub const LIST: Endpoint = endpoint(crate::products::description::TAG, list, || 
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::one(EntityId::product(id), show_all))
 }
 
@@ -100,7 +98,6 @@ pub const READ: Endpoint = endpoint(crate::products::description::TAG, read, || 
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = link_id(call)?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::few(move |records| {
         let found = records.entity(product_of(id))?;
         let product = found.as_deref().and_then(Product::of).ok_or_else(Problem::not_found)?;

@@ -10,6 +10,7 @@ use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
+use crate::page::{ListOf, Page};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -107,25 +108,23 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct
 
 /// GET /v1/products
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List products").query("active", schema::boolean()).pages().answers(
-        200,
-        "ProductPage",
-        "Newest first",
-    )
+    summary("List products").list(asked).answers(200, "ProductPage", "Newest first")
 });
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let active = query.optional("active", |text| text.boolean());
-    let page = query.page(call.mark, call.caller.tenant_key, "products");
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
+    let (active, page) = (query.optional("active", kinds::boolean()), query.page(list));
     let sound = query.finish()?;
-    let active = active.get(&sound);
+    Ok((active.get(&sound), page.get(&sound)))
+}
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (active, page) = call.listed("products", asked)?;
     let facets = [true, false]
         .into_iter()
         .filter(|each| active.is_none_or(|active| active == *each))
         .map(facet)
         .collect();
-    Ok(Plan::list(facets, page.get(&sound), show))
+    Ok(Plan::list(facets, page, show))
 }
 
 /// GET /v1/products/:id
@@ -135,7 +134,6 @@ pub const READ: Endpoint = endpoint(description::TAG, read, || {
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::one(EntityId::product(id), show))
 }
 

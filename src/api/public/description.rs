@@ -1,11 +1,13 @@
 //! Interface A, as the description tells of it: rates and fees for everybody.
 
+use super::{fees, history, latest};
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::{Operation, operation};
 use crate::openapi::schema::{Schema, any_of, integer, list, named, number, object, one_of, text};
 use crate::openapi::values::{figure, instant, uuid};
+use domain::values::time::Timestamp;
 
-const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
+pub(super) const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
 const POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
 
 /// The heading of the chapter.
@@ -22,13 +24,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-fn pair() -> Schema {
-    text()
-        .pattern("^[A-Za-z]{3,5}/[A-Za-z]{3,5}$")
-        .default("\"USDT/VES\"")
-        .about("BASE/QUOTE, such as USD/VES.")
-}
-
 fn of_tenant(operation: Operation) -> Operation {
     operation
         .header(
@@ -41,28 +36,13 @@ fn of_tenant(operation: Operation) -> Operation {
 fn operations() -> Vec<Operation> {
     let described = vec![
         operation("getLatestRate", "The latest rate of a pair")
-            .query("pair", pair())
-            .query("source", text().about("`p2p`, the market, or `bcv`, the official one. Without it the freshest of all."))
-            .query("method", text().about("`p2p_floor` selects the floor of the market."))
-            .query("side", text().about(SIDES))
+            .query(latest::asked)
             .answers(200, "Rate", "The freshest sample")
             .refuses(400, &["invalid_data"])
             .refuses(404, &["not_found"]),
         operation("getRateHistory", "The history of a pair")
+            .query(|query| history::asked(query, Timestamp::from_unix_ms(0)))
             .about("The window begins with `startDate`, inclusive, or so many `days` before its end, and ends before `endDate`. Buckets are UTC.")
-            .query("pair", pair())
-            .query("source", text())
-            .query("side", text().about(SIDES))
-            .query("days", integer().range("1", "3650").about("Not beside `startDate`."))
-            .query("startDate", instant())
-            .query("endDate", instant())
-            .query(
-                "interval",
-                one_of(["hour", "day", "auto"]).about("Single samples if missing. `auto`: samples up to 1 day, hours up to 14 days, days beyond."),
-            )
-            .query("aggregation", one_of(["avg", "min", "max", "first", "last"]).default("\"avg\""))
-            .query("sort", one_of(["asc", "desc"]).default("\"asc\""))
-            .query("limit", integer().range("1", "1000").default("100"))
             .answers(200, "RateHistory", "The points")
             .refuses(400, &["invalid_data"])
             .refuses(404, &["not_found"]),
@@ -70,15 +50,11 @@ fn operations() -> Vec<Operation> {
             .answers(200, "FeeSchedule", "The policy in force")
             .refuses(400, &["invalid_data"]),
         of_tenant(operation("estimateWithdrawalFee", "What a withdrawal would cost"))
-            .query_required("amount_cents", integer().at_least("1"))
-            .query("method", one_of(["PAGO_MOVIL", "CRYPTO_WALLET", "ACH", "PAYPAL"]))
-            .query("network", text().about("Of a wallet: TRC20, ERC20, BEP20 or POLYGON; TRC20 if missing."))
-            .query("asset", one_of(["USDT", "USDC"]).default("\"USDT\""))
+            .query(fees::asked_estimate)
             .answers(200, "FeeEstimate", "The estimate")
             .refuses(400, &["invalid_amount_cents", "invalid_method", "invalid_network", "invalid_data"]),
         of_tenant(operation("getPagoMovilQuote", "What a withdrawal by Pago Móvil would bring"))
-            .query_required("amountCents", integer().at_least("1000"))
-            .query("calculator", one_of(["1", "true", "0", "false"]).about("With `1` or `true` the full fee of the policy is counted, without waivers."))
+            .query(fees::asked_quote)
             .answers(200, "PagoMovilQuote", "The quote")
             .refuses(400, &["invalid_amount_cents", "pago_movil_min_amount", "invalid_data"])
             .refuses(503, &["rate_unavailable"]),

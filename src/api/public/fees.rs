@@ -1,11 +1,16 @@
 //! The fees of withdrawals, and what a withdrawal by Pago Móvil would bring.
 
 use super::{PublicCall, PublicPlan};
+use crate::fields::Invalid;
+use crate::kind::{Kind, kind};
+use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
-use crate::query::{Query, Text};
+use crate::query::Query;
+use crate::value::Value;
 use crate::writer::{Object, text};
 use domain::resources::rates::withdrawals::{CENTS_MAX, NETWORK_DEFAULT, PaidBy, Range, dollars};
 use rust_decimal::Decimal;
+use std::borrow::Cow;
 
 /// Tokens that a wallet is paid in; each counts as a dollar.
 const ASSETS: [&str; 2] = ["USDT", "USDC"];
@@ -17,9 +22,58 @@ fn refused(code: &'static str) -> Problem {
     Problem::refused(400, code, code)
 }
 
-/// A whole number from 1 on; `None` for any other text.
-fn cents(text: Text<'_>) -> Option<i64> {
-    text.integer(1..=CENTS_MAX).ok()
+/// A whole number from 1 on, described from `least` on; `None` for any other text.
+fn cents<'a>(least: &'static str) -> impl Kind<'a, Option<i64>> {
+    kind(|value: Value<'a>| Ok(value.integer(1..=CENTS_MAX).ok()), move || schema::integer().at_least(least))
+}
+
+/// A withdrawal whose fee is asked for. A value that is not known is there and `None`.
+pub(super) struct Withdrawal {
+    amount: Option<i64>,
+    method: Option<Option<PaidBy>>,
+    network: Option<String>,
+    asset: Option<Option<&'static str>>,
+}
+
+/// Reads the withdrawal whose fee is asked for.
+pub(super) fn asked_estimate(mut query: Query<'_>) -> Result<Withdrawal, Invalid> {
+    let network = kind(
+        |value: Value<'_>| value.string().map(Cow::into_owned),
+        || schema::text().about("Of a wallet: TRC20, ERC20, BEP20 or POLYGON; TRC20 if missing."),
+    );
+    let amount = query.wanted("amount_cents", cents("1"));
+    let method = query.optional("method", known(PaidBy::ALL, PaidBy::code));
+    let network = query.optional("network", network);
+    let asset = query.optional("asset", known(ASSETS, |asset| asset).default("\"USDT\""));
+    let sound = query.finish()?;
+    Ok(Withdrawal {
+        amount: amount.get(&sound).flatten(),
+        method: method.get(&sound),
+        network: network.get(&sound),
+        asset: asset.get(&sound),
+    })
+}
+
+/// One of these by its name; `None` for any other text.
+fn known<'a, T: Copy, const N: usize>(
+    all: [T; N],
+    name: impl Fn(T) -> &'static str,
+) -> impl Kind<'a, Option<T>> {
+    let named = all.map(|each| (name(each), each));
+    kind(
+        move |value: Value<'a>| Ok(value.one_of(&named).ok()),
+        move || schema::one_of(named.map(|(name, _)| name)),
+    )
+}
+
+/// Reads the amount of a withdrawal by Pago Móvil, and whether its whole fee is counted.
+pub(super) fn asked_quote(mut query: Query<'_>) -> Result<(Option<i64>, Option<bool>), Invalid> {
+    let whole_fee = kinds::one_of([("1", true), ("true", true), ("0", false), ("false", false)])
+        .about("With `1` or `true` the full fee of the policy is counted, without waivers.");
+    let amount = query.wanted("amountCents", cents("1000"));
+    let whole_fee = query.optional("calculator", whole_fee);
+    let sound = query.finish()?;
+    Ok((amount.get(&sound).flatten(), whole_fee.get(&sound)))
 }
 
 /// The problem of an amount that is too large to be counted.
@@ -29,7 +83,6 @@ fn too_large() -> Problem {
 
 /// GET /api/v1/public/withdraw/fee-schedule
 pub fn schedule(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
-    Query::parse(call.query).finish()?;
     let ranges: Vec<Range<'_>> = call.policy.ranges().collect();
     let summary: Vec<String> = ranges.iter().map(|range| format!("{range}: {}", range.tier)).collect();
     let mut body = Object::new()
@@ -60,22 +113,14 @@ fn show_range(range: &Range<'_>) -> Vec<u8> {
 
 /// GET /api/v1/public/withdraw/estimate-fee
 pub fn estimate(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
-    let mut query = Query::parse(call.query);
-    let amount = query.optional("amount_cents", |text| Ok(cents(text)));
-    let method = query
-        .optional("method", |text| Ok(PaidBy::ALL.into_iter().find(|method| method.code() == text.as_str())));
-    let network = query.optional("network", |text| {
-        Ok(call.withdrawals.network_fee(text.as_str()).map(|_| text.as_str().to_owned()))
-    });
-    let asset = query.optional("asset", |text| Ok(ASSETS.contains(&text.as_str())));
-    let sound = query.finish()?;
-    let amount = amount.get(&sound).flatten().ok_or_else(|| refused("invalid_amount_cents"))?;
+    let Withdrawal { amount, method, network, asset } = call.asked(asked_estimate)?;
+    let amount = amount.ok_or_else(|| refused("invalid_amount_cents"))?;
     // A parameter that was sent must have a known value; one that was not sent may be missing.
-    let method =
-        method.get(&sound).map(|method| method.ok_or_else(|| refused("invalid_method"))).transpose()?;
-    let network =
-        network.get(&sound).map(|network| network.ok_or_else(|| refused("invalid_network"))).transpose()?;
-    if asset.get(&sound) == Some(false) {
+    let method = method.map(|method| method.ok_or_else(|| refused("invalid_method"))).transpose()?;
+    if network.as_deref().is_some_and(|network| call.withdrawals.network_fee(network).is_none()) {
+        return Err(refused("invalid_network"));
+    }
+    if asset == Some(None) {
         return Err(refused("invalid_asset"));
     }
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
@@ -104,13 +149,8 @@ pub fn estimate(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
 
 /// GET /api/v1/public/withdraw/pago-movil-quote
 pub fn pago_movil(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
-    let mut query = Query::parse(call.query);
-    let amount = query.optional("amountCents", |text| Ok(cents(text)));
-    let whole_fee = query.optional("calculator", |text| {
-        text.one_of(&[("1", true), ("true", true), ("0", false), ("false", false)])
-    });
-    let sound = query.finish()?;
-    let amount = amount.get(&sound).flatten().ok_or_else(|| refused("invalid_amount_cents"))?;
+    let (amount, whole_fee) = call.asked(asked_quote)?;
+    let amount = amount.ok_or_else(|| refused("invalid_amount_cents"))?;
     if amount < call.withdrawals.minimum {
         return Err(refused("pago_movil_min_amount"));
     }
@@ -118,8 +158,7 @@ pub fn pago_movil(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
         Problem::refused(503, "rate_unavailable", "exchange rate service unavailable").after(RETRY_SECONDS)
     })?;
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
-    let quote =
-        call.withdrawals.pago_movil(range.tier, amount, floor.price, whole_fee.get(&sound).unwrap_or(false));
+    let quote = call.withdrawals.pago_movil(range.tier, amount, floor.price, whole_fee.unwrap_or(false));
     Ok(PublicPlan::Answer(
         Object::new()
             .number("exchange_rate_base", floor.price.0.normalize())

@@ -3,9 +3,14 @@
 //! The window begins with its first instant and ends before its last. What is shown is cut to the
 //! limit after it was sorted. A bucket at an end of the window holds what lies in the window alone.
 
+use super::description::SIDES;
+use super::latest::{name, pair};
 use super::{PublicCall, PublicPlan};
+use crate::fields::Invalid;
+use crate::kind::Kind;
+use crate::openapi::kinds;
 use crate::problem::Problem;
-use crate::query::{Query, Text};
+use crate::query::Query;
 use crate::writer::Object;
 use domain::resources::rates::buckets::{Aggregation, Kept, Point, Step, Window};
 use domain::resources::rates::samples::{Filter, Pair};
@@ -81,25 +86,24 @@ impl Ask {
 
 /// GET /api/v1/fx/history
 pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
-    let mut query = Query::parse(call.query);
-    let pair = query.optional("pair", |text| text.parse_as(Pair::parse));
-    let source = query.optional("source", |text| Ok(text.as_str().to_owned()));
-    let side = query.optional("side", |text| Ok(text.as_str().to_owned()));
-    let days = query.optional("days", |text| text.integer(1..=DAYS_MAX));
-    let start = query.optional("startDate", instant);
-    let end = query.optional("endDate", instant);
-    let interval = query.optional("interval", |text| {
-        text.one_of(&[
-            ("hour", Interval::Of(Step::Hour)),
-            ("day", Interval::Of(Step::Day)),
-            ("auto", Interval::Auto),
-        ])
-    });
-    let aggregation = query.optional("aggregation", |text| {
-        text.one_of(&Aggregation::ALL.map(|aggregation| (aggregation.name(), aggregation)))
-    });
-    let newest_first = query.optional("sort", |text| text.one_of(&[("asc", false), ("desc", true)]));
-    let limit = query.optional("limit", |text| text.integer(1..=LIMIT_MAX));
+    let ask = call.asked(|query| asked(query, call.now))?;
+    Ok(PublicPlan::History(Box::new(ask)))
+}
+
+/// Reads which history is asked for, at this time.
+pub(super) fn asked(mut query: Query<'_>, now: Timestamp) -> Result<Ask, Invalid> {
+    let pair = query.optional("pair", pair());
+    let source = query.optional("source", name());
+    let side = query.optional("side", name().about(SIDES));
+    let days = query.optional("days", kinds::integer(1..=DAYS_MAX).about("Not beside `startDate`."));
+    let start = query.optional("startDate", kinds::instant());
+    let end = query.optional("endDate", kinds::instant());
+    let interval = query.optional("interval", interval());
+    let aggregation = kinds::named_one(Aggregation::ALL, Aggregation::name).default("\"avg\"");
+    let aggregation = query.optional("aggregation", aggregation);
+    let order = kinds::one_of([("asc", false), ("desc", true)]).default("\"asc\"");
+    let newest_first = query.optional("sort", order);
+    let limit = query.optional("limit", kinds::integer(1..=LIMIT_MAX).default("100"));
     if query.has("days") && query.has("startDate") {
         query.bad("days", "must not stand beside startDate");
     }
@@ -110,8 +114,8 @@ pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     }
     let sound = query.finish()?;
     let end = end.get(&sound);
-    let until = end.unwrap_or(call.now);
-    Ok(PublicPlan::History(Box::new(Ask {
+    let until = end.unwrap_or(now);
+    Ok(Ask {
         pair: pair.get(&sound).unwrap_or(Pair::USDT_VES),
         source: source.get(&sound),
         side: side.get(&sound),
@@ -122,11 +126,14 @@ pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
         aggregation: aggregation.get(&sound).unwrap_or(Aggregation::Avg),
         newest_first: newest_first.get(&sound).unwrap_or(false),
         limit: limit.get(&sound).unwrap_or(LIMIT_DEFAULT) as usize,
-    })))
+    })
 }
 
-fn instant(text: Text<'_>) -> Result<Timestamp, crate::fields::Bad> {
-    Ok(Timestamp::from_unix_ms(text.timestamp()?.timestamp_millis()))
+fn interval<'a>() -> impl Kind<'a, Interval> {
+    let steps =
+        [("hour", Interval::Of(Step::Hour)), ("day", Interval::Of(Step::Day)), ("auto", Interval::Auto)];
+    kinds::one_of(steps)
+        .about("Single samples if missing. `auto`: samples up to 1 day, hours up to 14 days, days beyond.")
 }
 
 /// A history as JSON.

@@ -11,7 +11,9 @@ pub mod history;
 pub mod latest;
 pub mod routes;
 
+use crate::fields::Invalid;
 use crate::problem::Problem;
+use crate::query::{self, Query};
 use domain::resources::rates::samples::{Filter, Pair, Sample};
 use domain::resources::rates::withdrawals::{Policy, Withdrawals};
 use domain::values::time::Timestamp;
@@ -31,6 +33,13 @@ pub struct PublicCall<'a> {
     pub withdrawals: &'a Withdrawals,
     /// The policy of the tenant that is asked for, or of all that have none of their own.
     pub policy: &'a Policy,
+}
+
+impl PublicCall<'_> {
+    /// Reads the query.
+    pub fn asked<T>(&self, reader: impl FnOnce(Query<'_>) -> Result<T, Invalid>) -> Result<T, Problem> {
+        Ok(query::read(self.query, reader)?)
+    }
 }
 
 /// The work that a handler of the public API asks for.

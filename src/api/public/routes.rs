@@ -15,6 +15,9 @@ pub struct PublicRoute {
     pub fresh_seconds: u32,
     /// Whether it depends on the tenant that `x-tenant-id` names.
     pub of_tenant: bool,
+    /// Whether it takes parameters after the question mark; if not, any is unknown. Derived from the
+    /// description.
+    pub takes_query: bool,
     /// The function that reads the request.
     pub handler: PublicHandler,
 }
@@ -26,7 +29,7 @@ const fn row(
     of_tenant: bool,
     handler: PublicHandler,
 ) -> PublicRoute {
-    PublicRoute { path, operation, fresh_seconds, of_tenant, handler }
+    PublicRoute { path, operation, fresh_seconds, of_tenant, takes_query: false, handler }
 }
 
 /// The table of public routes.

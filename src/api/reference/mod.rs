@@ -4,10 +4,11 @@
 
 pub mod description;
 
-use crate::fields::Bad;
+use crate::fields::Invalid;
+use crate::kind::Kind as _;
 use crate::openapi::operation::summary;
-use crate::openapi::{schema, values};
-use crate::payments::{PRICE_EXPECTED, in_price_range};
+use crate::openapi::{kinds, schema};
+use crate::payments::usd_amount;
 use crate::plan::{BankRate, Call, Official, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -30,7 +31,6 @@ pub const BANKS: Endpoint = endpoint(description::TAG, banks, || {
 });
 
 fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
-    Query::parse(call.query).finish()?;
     let mut body = vec![b'['];
     for bank in call.banks.shown() {
         if body.len() > 1 {
@@ -78,25 +78,26 @@ pub(crate) fn bank_members<'a, M: Members<'a, Bank>>(members: M) -> M {
 /// (`docs/contract.md, 14.4`).
 pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
     summary("Price dollars in bolívares at the BCV rate")
-        .query_required("usdAmount", values::usd_price())
+        .query(asked_price)
         .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
         .refuses(503, &["rate_unavailable"])
 });
 
-fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let usd = query.required("usdAmount", |text| {
-        Usd::exact(text.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED))
-    });
+fn asked_price(mut query: Query<'_>) -> Result<Usd, Invalid> {
+    let usd = query.required("usdAmount", usd_amount());
     let sound = query.finish()?;
-    show_quote(usd.get(&sound), &(call.official)()).map(|body| Plan::Answer(200, body)).map_err(|refusal| {
-        match refusal {
+    Ok(usd.get(&sound))
+}
+
+fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
+    show_quote(call.asked(asked_price)?, &(call.official)()).map(|body| Plan::Answer(200, body)).map_err(
+        |refusal| match refusal {
             Refusal::AmountOverflow => {
                 Problem::invalid_field("usdAmount", "must be a smaller amount at this rate")
             }
             refusal => refusals::problem(&refusal),
-        }
-    })
+        },
+    )
 }
 
 fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
@@ -132,15 +133,21 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
 pub const KEPT: Endpoint = endpoint(description::TAG, kept, || {
     summary("Find out what became of a request")
                 .about("After a lost answer: whether the request with this Idempotency-Key happened, and what it was answered. 404 means that it did not happen, or more than 24 hours ago.")
-                .query("path", schema::text().chars(1..=512).about("The path that the key was used on, if it was used on several; otherwise the newest use is shown."))
+                .query(asked_path)
                 .answers(200, "IdempotencyKey", "The newest use of the key")
 });
 
-fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let path = query.optional("path", |text| text.trimmed(1..=512));
+fn asked_path(mut query: Query<'_>) -> Result<Option<String>, Invalid> {
+    let of_key = kinds::sought(1..=512).about(
+        "The path that the key was used on, if it was used on several; otherwise the newest use is shown.",
+    );
+    let path = query.optional("path", of_key);
     let sound = query.finish()?;
-    Ok(Plan::Work(Work::Kept { key: (call.path)("key"), path: path.get(&sound) }))
+    Ok(path.get(&sound))
+}
+
+fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
+    Ok(Plan::Work(Work::Kept { key: (call.path)("key"), path: call.asked(asked_path)? }))
 }
 
 #[cfg(test)]

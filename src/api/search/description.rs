@@ -1,5 +1,6 @@
 //! Searching and the log of requests, as the description tells of them.
 
+use super::Sought;
 use super::items::{KINDS, Why};
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
@@ -19,16 +20,10 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The schema of `q`.
-pub fn sought() -> Schema {
-    text()
-        .chars(super::CHARACTERS)
-        .about("An id in any case, or a text as it was sent; a document or a phone as in bodies.")
-}
-
 /// The description of a search.
 pub fn search(operation: Operation) -> Operation {
     operation
+        .query(Sought::read)
         .about("By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of a request, a document or a phone of a payer or seller: always the whole text. What an earlier version wrote is found by ids and by your own unique references.")
         .answers(200, "FoundList", "Newest first, at most 50")
 }

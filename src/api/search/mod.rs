@@ -10,6 +10,9 @@ mod traits;
 
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
+use crate::fields::Invalid;
+use crate::kind::Kind as _;
+use crate::openapi::kinds;
 use crate::openapi::operation::summary;
 use crate::payments::list;
 use crate::plan::{Call, Plan, Work};
@@ -67,9 +70,10 @@ pub struct Sought {
 
 impl Sought {
     /// Reads `q`.
-    pub fn read(query: Option<&str>) -> Result<Sought, Problem> {
-        let mut query = Query::parse(query);
-        let text = query.required("q", |text| text.trimmed(CHARACTERS));
+    pub fn read(mut query: Query<'_>) -> Result<Sought, Invalid> {
+        let text = kinds::sought(CHARACTERS)
+            .about("An id in any case, or a text as it was sent; a document or a phone as in bodies.");
+        let text = query.required("q", text);
         let sound = query.finish()?;
         Ok(Sought::of(text.get(&sound)))
     }
@@ -104,12 +108,11 @@ impl Sought {
 }
 
 /// GET /v1/search
-pub const SEARCH: Endpoint = endpoint(description::TAG, search, || {
-    description::search(summary("Search by one text")).query_required("q", description::sought())
-});
+pub const SEARCH: Endpoint =
+    endpoint(description::TAG, search, || description::search(summary("Search by one text")));
 
 fn search(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Work(Work::Search(Sought::read(call.query)?)))
+    Ok(Plan::Work(Work::Search(call.asked(Sought::read)?)))
 }
 
 /// GET /v1/requests/:requestId
@@ -121,7 +124,6 @@ pub const REQUEST: Endpoint = endpoint(description::TAG, request, || {
 });
 
 fn request(call: &Call<'_>) -> Result<Plan, Problem> {
-    Query::parse(call.query).finish()?;
     Ok(Plan::Work(Work::Request((call.path)("requestId"))))
 }
 

@@ -6,7 +6,6 @@ use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, list, named, object, one_of, text};
 use crate::shown::Describing;
 use domain::ledger::days::Column;
-use domain::values::money::Currency;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Statements";
@@ -21,14 +20,9 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// A statement with its parameters.
-pub fn statement(operation: Operation, currencies: &[(&'static str, Currency)]) -> Operation {
-    let day = || text().format("date");
-    operation
-        .query_required("currency", one_of(currencies.iter().map(|(name, _)| *name)))
-        .query_required("from", day().about("The first day."))
-        .query_required("to", day().about("The last day; 400 days at most. Days to come are left out."))
-        .answers(200, "Statement", "A line for every day, empty ones too, oldest first")
+/// The answer with a statement.
+pub fn statement(operation: Operation) -> Operation {
+    operation.answers(200, "Statement", "A line for every day, empty ones too, oldest first")
 }
 
 /// The schemas of a statement.

@@ -6,9 +6,10 @@
 
 pub mod description;
 
-use crate::fields::{Bad, Got, Sound};
-use crate::openapi::operation::summary;
-use crate::openapi::schema;
+use crate::fields::{Got, Invalid, Sound};
+use crate::kind::Kind as _;
+use crate::openapi::operation::{Operation, summary};
+use crate::openapi::{kinds, schema};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -52,12 +53,11 @@ const CURRENCIES_OF_SELLERS: [(&str, Currency); 2] = [("VES", Currency::Ves), ("
 
 impl Asked {
     /// Reads the parameters.
-    pub fn read(query: &mut Query<'_>, currencies: &[(&str, Currency)]) -> Asked {
-        let currency = query.required("currency", |text| text.one_of(currencies));
-        let day = |query: &mut Query<'_>, name| {
-            query.required(name, |text| text.parse_as(|text| Date::parse(text).map_err(Bad::from)))
-        };
-        let (from, to) = (day(query, "from"), day(query, "to"));
+    pub fn read(query: &mut Query<'_>, currencies: &[(&'static str, Currency)]) -> Asked {
+        let currency = query.required("currency", kinds::one_of(currencies));
+        let from = query.required("from", kinds::day().about("The first day."));
+        let last = kinds::day().about("The last day; 400 days at most. Days to come are left out.");
+        let to = query.required("to", last);
         if let (Some(from), Some(to)) = (from.peek(), to.peek())
             && to.days() - from.days() >= DAYS_MAX
         {
@@ -74,7 +74,7 @@ impl Asked {
 
 /// GET /v1/statements
 pub const READ: Endpoint =
-    endpoint(description::TAG, read, || description::statement(summary("A statement by days"), &CURRENCIES));
+    endpoint(description::TAG, read, || answers(summary("A statement by days"), &CURRENCIES));
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     plan(call, Ledger::Tenant, &CURRENCIES)
@@ -82,18 +82,29 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// GET /v1/merchants/:id/statements
 pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, read_seller, || {
-    description::statement(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
+    answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
 });
 
 fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
     plan(call, Ledger::Seller(call.id("id")?), &CURRENCIES_OF_SELLERS)
 }
 
-fn plan(call: &Call<'_>, ledger: Ledger, currencies: &[(&str, Currency)]) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
+fn answers(operation: Operation, currencies: &[(&'static str, Currency)]) -> Operation {
+    description::statement(operation.query(|query| asked(query, Ledger::Tenant, currencies)))
+}
+
+fn asked(
+    mut query: Query<'_>,
+    ledger: Ledger,
+    currencies: &[(&'static str, Currency)],
+) -> Result<Ask, Invalid> {
     let asked = Asked::read(&mut query, currencies);
     let sound = query.finish()?;
-    Ok(Plan::Work(Work::Statement(asked.of(ledger, &sound))))
+    Ok(asked.of(ledger, &sound))
+}
+
+fn plan(call: &Call<'_>, ledger: Ledger, currencies: &[(&'static str, Currency)]) -> Result<Plan, Problem> {
+    Ok(Plan::Work(Work::Statement(call.asked(|query| asked(query, ledger, currencies))?)))
 }
 
 /// A statement, as JSON.

@@ -15,7 +15,7 @@ use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::plan::{Call, Condition, Plan, Work};
 use crate::problem::Problem;
-use crate::query::Query;
+use crate::query;
 use crate::records::{Records, Stopped, Unread};
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
@@ -103,8 +103,7 @@ pub const LIST: Endpoint = endpoint(description::TAG, list, || {
     summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode")
 });
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    Query::parse(call.query).finish()?;
+fn list(_: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::few(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show)))))
 }
 
@@ -134,7 +133,6 @@ pub const READ: Endpoint =
 
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    Query::parse(call.query).finish()?;
     Ok(Plan::one(EntityId::webhook(id), show))
 }
 
@@ -201,15 +199,16 @@ fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// GET /v1/webhooks/:id/deliveries
 pub const DELIVERIES: Endpoint = endpoint(description::TAG, deliveries, || {
-    summary("List the deliveries of an endpoint").pages().answers(200, "DeliveryPage", "Newest first")
+    summary("List the deliveries of an endpoint").list(query::page).answers(
+        200,
+        "DeliveryPage",
+        "Newest first",
+    )
 });
 
 fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    let mut query = Query::parse(call.query);
-    let page = query.page(call.mark, call.caller.tenant_key, &format!("deliveries {id}"));
-    let sound = query.finish()?;
-    Ok(Plan::Work(Work::Deliveries(id, page.get(&sound))))
+    Ok(Plan::Work(Work::Deliveries(id, call.listed(&format!("deliveries {id}"), query::page)?)))
 }
 
 /// POST /v1/events/:id/resend

@@ -24,7 +24,7 @@
 //! must not know any particular field.
 
 use super::json::{self, Malformed, Shape};
-use super::kind::{Description, Kind};
+use super::kind::{Description, Kind, Need};
 use super::problem::{BadField, Problem};
 use super::value::Value;
 use std::borrow::Cow;
@@ -91,6 +91,11 @@ impl Bad {
 pub struct Invalid(Vec<BadField>);
 
 impl Invalid {
+    /// The end of a reader that reads nothing.
+    pub(super) fn described() -> Invalid {
+        Invalid(Vec::new())
+    }
+
     /// Every bad field.
     pub fn fields(&self) -> &[BadField] {
         &self.0
@@ -258,7 +263,7 @@ impl<'a> Fields<'a> {
     /// A member that must be there and not null.
     pub fn required<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<T> {
         if let Some(description) = &self.described {
-            return description.required(name, kind.schema());
+            return description.ask(name, kind.schema(), Need::Required);
         }
         let found = match self.look(name) {
             Some(value) if !value.is_null() => {
@@ -273,7 +278,7 @@ impl<'a> Fields<'a> {
     /// A member that may be missing; null reads as missing.
     pub fn optional<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<Option<T>> {
         if let Some(description) = &self.described {
-            return description.optional(name, kind.schema());
+            return description.ask(name, kind.schema(), Need::Optional);
         }
         let found = match self.look(name) {
             Some(value) if !value.is_null() => {
@@ -288,7 +293,7 @@ impl<'a> Fields<'a> {
     /// A member for which null means something of its own: `None` if missing, `Some(None)` if null.
     pub fn nullable<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<Option<Option<T>>> {
         if let Some(description) = &self.described {
-            return description.optional(name, kind.schema());
+            return description.ask(name, kind.schema(), Need::Optional);
         }
         self.is_idle &= !self.members.iter().any(|member| member.name == name);
         let found = match self.look(name) {
@@ -328,7 +333,7 @@ impl<'a> Fields<'a> {
     pub fn finish(mut self) -> Result<Sound, Invalid> {
         if let Some(description) = self.described {
             description.close();
-            return Err(Invalid(Vec::new()));
+            return Err(Invalid::described());
         }
         for (member, asked) in self.members.iter().zip(&self.asked) {
             if !asked {
@@ -361,7 +366,7 @@ impl<'a> Fields<'a> {
             }
             let member = &self.members[at];
             if member.name == name {
-                let value = Value::new(member.value);
+                let value = Value::json(member.value);
                 self.asked[at] = true;
                 self.next = if at + 1 == count { 0 } else { at + 1 };
                 return Some(value);

@@ -1,5 +1,6 @@
-//! A kind of value in a body: how it is read, and the schema that describes it. A reader says it
-//! once ([`Fields::required`]), and both what is accepted and what is described come from there.
+//! A kind of value in a body or a query: how it is read, and the schema that describes it. A reader says
+//! it once ([`Fields::required`], [`Query::optional`]), and both what is accepted and what is described
+//! come from there.
 //!
 //! ```
 //! use api::fields::{Fields, Invalid};
@@ -21,9 +22,10 @@
 //! ```
 //!
 //! Schemas are functions, and reading calls none of them: a kind costs what its reading costs. The
-//! kinds that many bodies share are in `../openapi/kinds.rs`.
+//! kinds that many readers share are in `../openapi/kinds.rs`.
 
 use super::fields::{Bad, Fields, Got};
+use super::query::Query;
 use super::value::Value;
 use crate::openapi::schema::{Schema, object};
 use std::cell::RefCell;
@@ -49,7 +51,7 @@ pub trait Kind<'a, T>: Sized {
 
     /// The kind with another schema, made of its own.
     fn described(self, change: impl Fn(Schema) -> Schema) -> impl Kind<'a, T> {
-        Described { kind: self, change }
+        Reworded { kind: self, change }
     }
 }
 
@@ -65,51 +67,86 @@ pub fn kind<'a, T>(
 pub fn body<'a, T, E>(read: impl FnOnce(Fields<'a>) -> Result<T, E>) -> Schema {
     let (fields, description) = Fields::describing();
     assert!(read(fields).is_err(), "a reader of a body ends with what finish says");
-    description.take()
+    let Described { asked, is_change, is_finished, .. } = description.take();
+    let body = if is_change { object().members_min(1) } else { object() };
+    let body = asked.into_iter().fold(body, |body, Asked { name, schema, need }| match need {
+        Need::Required => body.member(name, schema),
+        Need::Optional | Need::Repeatable => body.optional(name, schema.or_null()),
+    });
+    if is_finished { body.closed() } else { body }
 }
 
-/// The schema of a body, as far as its reader has asked for members.
-#[derive(Clone, Debug)]
-pub(super) struct Description(Rc<RefCell<Schema>>);
-
-impl Default for Description {
-    fn default() -> Self {
-        Description(Rc::new(RefCell::new(object())))
-    }
+/// The parameters that `read` reads, and whether it reads those of a list in pages: it is made to
+/// describe them, and reads nothing.
+pub fn query<T, E>(read: impl FnOnce(Query<'_>) -> Result<T, E>) -> (Vec<Asked>, bool) {
+    let description = Description::default();
+    assert!(read(Query::describing(&description)).is_err(), "a reader of a query ends with what finish says");
+    let Described { asked, has_pages, .. } = description.take();
+    (asked, has_pages)
 }
+
+/// The need of what a reader asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// One must be there.
+    Required,
+    /// One may be there.
+    Optional,
+    /// Any number may be there.
+    Repeatable,
+}
+
+/// A member or a parameter that a reader asks for.
+#[derive(Debug)]
+pub struct Asked {
+    /// Its name.
+    pub name: &'static str,
+    /// The schema of its value.
+    pub schema: Schema,
+    /// The need of it.
+    pub need: Need,
+}
+
+/// Everything that a reader has asked for so far.
+#[derive(Debug, Default)]
+struct Described {
+    asked: Vec<Asked>,
+    is_change: bool,
+    has_pages: bool,
+    is_finished: bool,
+}
+
+/// The notes of a reader that reads nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Description(Rc<RefCell<Described>>);
 
 impl Description {
-    /// Adds a member that must be there.
+    /// Notes what is asked for; nothing is found.
     #[cold]
-    pub(super) fn required<T>(&self, name: &'static str, schema: Schema) -> Got<T> {
-        self.change(|body| body.member(name, schema));
+    pub(super) fn ask<T>(&self, name: &'static str, schema: Schema, need: Need) -> Got<T> {
+        self.0.borrow_mut().asked.push(Asked { name, schema, need });
         Got::none()
     }
 
-    /// Adds a member that may be missing, or null: that reads as missing, or clears.
-    #[cold]
-    pub(super) fn optional<T>(&self, name: &'static str, schema: Schema) -> Got<T> {
-        self.change(|body| body.optional(name, schema.or_null()));
-        Got::none()
-    }
-
-    /// Requires a member, whichever it is.
+    /// Notes that something must be in a body, whatever it is.
     pub(super) fn changes_something(&self) {
-        self.change(|body| body.members_min(1));
+        self.0.borrow_mut().is_change = true;
+    }
+
+    /// Notes that a list is read in pages; there is none.
+    #[cold]
+    pub(super) fn pages<T>(&self) -> Got<T> {
+        self.0.borrow_mut().has_pages = true;
+        Got::none()
     }
 
     /// Ends the members: others are refused.
     pub(super) fn close(&self) {
-        self.change(Schema::closed);
+        self.0.borrow_mut().is_finished = true;
     }
 
-    fn change(&self, change: impl FnOnce(Schema) -> Schema) {
-        let body = self.take();
-        self.0.replace(change(body));
-    }
-
-    fn take(&self) -> Schema {
-        self.0.replace(object())
+    fn take(&self) -> Described {
+        self.0.take()
     }
 }
 
@@ -129,12 +166,12 @@ impl<'a, T, R: FnMut(Value<'a>) -> Result<T, Bad>, S: Fn() -> Schema> Kind<'a, T
     }
 }
 
-struct Described<K, C> {
+struct Reworded<K, C> {
     kind: K,
     change: C,
 }
 
-impl<'a, T, K: Kind<'a, T>, C: Fn(Schema) -> Schema> Kind<'a, T> for Described<K, C> {
+impl<'a, T, K: Kind<'a, T>, C: Fn(Schema) -> Schema> Kind<'a, T> for Reworded<K, C> {
     #[inline]
     fn read(&mut self, value: Value<'a>) -> Result<T, Bad> {
         self.kind.read(value)

@@ -32,6 +32,27 @@ pub type Mark<'a> = &'a dyn Fn(&[&[u8]]) -> [u8; 16];
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ListKey([u8; 16]);
 
+/// A list, but for its filters.
+#[derive(Clone, Copy)]
+pub struct ListOf<'a> {
+    /// The server's keyed hash.
+    pub mark: Mark<'a>,
+    /// The tenant key whose list it is.
+    pub tenant_key: u64,
+    /// The kind of the list: `payments`.
+    pub kind: &'a str,
+}
+
+impl ListOf<'_> {
+    /// A list that nobody reads, to describe what a list is asked.
+    pub const DESCRIBED: ListOf<'static> = ListOf { mark: &|_| [0; 16], tenant_key: 0, kind: "" };
+
+    /// The key of the list under these filters in their order.
+    pub fn key(self, filters: &[(&str, &str)]) -> ListKey {
+        ListKey::of(self.mark, self.tenant_key, self.kind, filters)
+    }
+}
+
 impl ListKey {
     /// The list of a kind, `payments`, of a tenant key, under these filters in their order.
     pub fn of(mark: Mark<'_>, tenant_key: u64, kind: &str, filters: &[(&str, &str)]) -> ListKey {

@@ -2,15 +2,15 @@
 //! [`super::fields`] reads a body.
 //!
 //! A parameter that stands alone may come once; [`Query::list`] takes repeated keys and commas.
-//! What was not asked for is unknown and named. This file must not know any particular list.
+//! What was not asked for is unknown and named. The function that asks for the parameters is also what
+//! describes them (`kind.rs`). This file must not know any particular list.
 
 use super::fields::{Bad, Findings, Got, Invalid, Sound};
-use super::page::{BAD_CURSOR, LIMIT_DEFAULT, LIMIT_MAX, ListKey, Mark, Page};
-use super::value::{self, choice};
-use chrono::{DateTime, Utc};
+use super::kind::{Description, Kind, Need};
+use super::page::{BAD_CURSOR, LIMIT_DEFAULT, LIMIT_MAX, ListKey, ListOf, Page};
+use super::value::Value;
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
-use uuid::Uuid;
+use std::cell::Cell;
 
 /// The most parameters that are read: the rest counts as unknown.
 const PARAMETERS_MAX: usize = 200;
@@ -19,42 +19,66 @@ const PARAMETERS_MAX: usize = 200;
 struct Parameter<'a> {
     name: Cow<'a, str>,
     text: Cow<'a, str>,
-    asked: bool,
+    asked: Cell<bool>,
+}
+
+/// Reads what stands after the question mark, if anything does.
+pub fn read<T, E>(query: Option<&str>, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {
+    let (parameters, findings) = parse(query);
+    reader(Query { parameters: &parameters, findings, described: None })
+}
+
+/// Reads `limit` and `cursor` of a list that has no filters.
+pub fn page(mut query: Query<'_>, list: ListOf<'_>) -> Result<Page, Invalid> {
+    let page = query.page(list);
+    let sound = query.finish()?;
+    Ok(page.get(&sound))
+}
+
+/// Splits and decodes a query.
+fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {
+    let mut parameters = Vec::new();
+    let mut findings = Findings::default();
+    let pairs = query.unwrap_or("").split('&').filter(|pair| !pair.is_empty());
+    for pair in pairs {
+        let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
+        if parameters.len() == PARAMETERS_MAX {
+            findings.add_unknown(name, "is one parameter too many");
+            break;
+        }
+        match (decode(name), decode(text)) {
+            (Some(name), Some(text)) => parameters.push(Parameter { name, text, asked: Cell::new(false) }),
+            (Some(name), None) => findings.add_unknown(&name, "must be percent-encoded UTF-8"),
+            (None, _) => findings.add_unknown(name, "must be percent-encoded UTF-8"),
+        }
+    }
+    (parameters, findings)
 }
 
 /// The parameters of one request while they are being read.
 #[derive(Debug)]
 #[must_use = "finish it, or unknown parameters pass unseen"]
 pub struct Query<'a> {
-    parameters: Vec<Parameter<'a>>,
+    parameters: &'a [Parameter<'a>],
     findings: Findings,
+    /// The description that is made, where nothing is read.
+    described: Option<Description>,
 }
 
 impl<'a> Query<'a> {
-    /// Splits and decodes what stands after the question mark, if anything does.
-    pub fn parse(query: Option<&'a str>) -> Self {
-        let mut parameters = Vec::new();
-        let mut findings = Findings::default();
-        let pairs = query.unwrap_or("").split('&').filter(|pair| !pair.is_empty());
-        for pair in pairs {
-            let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
-            if parameters.len() == PARAMETERS_MAX {
-                findings.add_unknown(name, "is one parameter too many");
-                break;
-            }
-            match (decode(name), decode(text)) {
-                (Some(name), Some(text)) => parameters.push(Parameter { name, text, asked: false }),
-                (Some(name), None) => findings.add_unknown(&name, "must be percent-encoded UTF-8"),
-                (None, _) => findings.add_unknown(name, "must be percent-encoded UTF-8"),
-            }
-        }
-        Query { parameters, findings }
+    /// The parameters of no query: they are described as they are asked for, none is found, and `finish`
+    /// fails, so that a reader acts on nothing.
+    pub(super) fn describing(description: &Description) -> Self {
+        Query { parameters: &[], findings: Findings::default(), described: Some(description.clone()) }
     }
 
     /// A parameter that must be there.
-    pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Text<'_>) -> Result<T, Bad>) -> Got<T> {
+    pub fn required<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<T> {
+        if let Some(description) = &self.described {
+            return description.ask(name, kind.schema(), Need::Required);
+        }
         let found = match self.single(name) {
-            Ok(Some(text)) => read(text),
+            Ok(Some(value)) => kind.read(value),
             Ok(None) => Err(Bad::from("is required")),
             Err(bad) => Err(bad),
         };
@@ -62,14 +86,21 @@ impl<'a> Query<'a> {
     }
 
     /// A parameter that may be missing.
-    pub fn optional<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(Text<'_>) -> Result<T, Bad>,
-    ) -> Got<Option<T>> {
+    pub fn optional<T>(&mut self, name: &'static str, kind: impl Kind<'a, T>) -> Got<Option<T>> {
+        self.maybe(name, kind, Need::Optional)
+    }
+
+    /// A parameter that must be there, whose absence the caller of the reader refuses in words of its own.
+    pub fn wanted<T>(&mut self, name: &'static str, kind: impl Kind<'a, T>) -> Got<Option<T>> {
+        self.maybe(name, kind, Need::Required)
+    }
+
+    fn maybe<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>, need: Need) -> Got<Option<T>> {
+        if let Some(description) = &self.described {
+            return description.ask(name, kind.schema(), need);
+        }
         let found = match self.single(name) {
-            Ok(Some(text)) => read(text).map(Some),
-            Ok(None) => Ok(None),
+            Ok(value) => value.map(|value| kind.read(value)).transpose(),
             Err(bad) => Err(bad),
         };
         self.findings.take(name, found)
@@ -77,16 +108,16 @@ impl<'a> Query<'a> {
 
     /// A parameter with any number of values, as repeated keys, divided by commas, or both. Empty
     /// if missing.
-    pub fn list<T>(&mut self, name: &str, mut read: impl FnMut(Text<'_>) -> Result<T, Bad>) -> Got<Vec<T>> {
+    pub fn list<T>(&mut self, name: &'static str, mut kind: impl Kind<'a, T>) -> Got<Vec<T>> {
+        if let Some(description) = &self.described {
+            return description.ask(name, kind.schema(), Need::Repeatable);
+        }
         let mut values = Vec::new();
         let mut failure = None;
-        for parameter in &mut self.parameters {
-            if parameter.name != name {
-                continue;
-            }
-            parameter.asked = true;
+        for parameter in self.parameters.iter().filter(|parameter| parameter.name == name) {
+            parameter.asked.set(true);
             for text in parameter.text.split(',') {
-                match read(Text(text)) {
+                match kind.read(Value::plain(text)) {
                     Ok(value) => values.push(value),
                     Err(bad) => failure = failure.or(Some(bad)),
                 }
@@ -97,10 +128,13 @@ impl<'a> Query<'a> {
 
     /// `limit` and `cursor` of a list that pages. All other parameters of the query are its
     /// filters.
-    pub fn page(&mut self, mark: Mark<'_>, tenant_key: u64, kind: &str) -> Got<Page> {
-        let list = self.list_key(mark, tenant_key, kind);
-        let limit = self.optional("limit", |text| text.integer(1..=LIMIT_MAX as i64));
-        let after = self.optional("cursor", |text| list.open(text.0).ok_or(Bad::from(BAD_CURSOR)));
+    pub fn page(&mut self, list: ListOf<'_>) -> Got<Page> {
+        if let Some(description) = &self.described {
+            return description.pages();
+        }
+        let list = self.list_key(list);
+        let limit = self.bound("limit", |value| value.integer(1..=LIMIT_MAX as i64));
+        let after = self.bound("cursor", |value| list.open(&value.string()?).ok_or(Bad::from(BAD_CURSOR)));
         match (limit.peek(), after.peek()) {
             (Some(limit), Some(after)) => Got::some(Page {
                 limit: limit.map_or(LIMIT_DEFAULT, |limit| limit as usize),
@@ -109,6 +143,12 @@ impl<'a> Query<'a> {
             }),
             _ => Got::none(),
         }
+    }
+
+    /// A parameter of a page, which every list that pages has.
+    fn bound<T>(&mut self, name: &str, read: impl FnOnce(Value<'a>) -> Result<T, Bad>) -> Got<Option<T>> {
+        let found = self.single(name).and_then(|value| value.map(read).transpose());
+        self.findings.take(name, found)
     }
 
     /// True if the parameter was sent. Asking does not count as reading it.
@@ -123,116 +163,42 @@ impl<'a> Query<'a> {
 
     /// Ends the reading: names what was not asked for as unknown and fails if anything was bad.
     pub fn finish(mut self) -> Result<Sound, Invalid> {
-        for parameter in &self.parameters {
-            if !parameter.asked {
+        if let Some(description) = self.described {
+            description.close();
+            return Err(Invalid::described());
+        }
+        for parameter in self.parameters {
+            if !parameter.asked.get() {
                 self.findings.add_unknown(&parameter.name, "is unknown");
             }
         }
         self.findings.close()
     }
 
-    fn single(&mut self, name: &str) -> Result<Option<Text<'_>>, Bad> {
-        let mut found: Option<usize> = None;
-        for (index, parameter) in self.parameters.iter_mut().enumerate() {
+    fn single(&self, name: &str) -> Result<Option<Value<'a>>, Bad> {
+        let mut found: Option<&'a Parameter<'a>> = None;
+        for parameter in self.parameters {
             if parameter.name == name {
-                parameter.asked = true;
-                if found.replace(index).is_some() {
+                parameter.asked.set(true);
+                if found.replace(parameter).is_some() {
                     return Err(Bad::from("must be given once"));
                 }
             }
         }
-        Ok(found.map(|index| Text(&self.parameters[index].text)))
+        Ok(found.map(|parameter| Value::plain(&parameter.text)))
     }
 
-    fn list_key(&self, mark: Mark<'_>, tenant_key: u64, kind: &str) -> ListKey {
+    fn list_key(&self, list: ListOf<'_>) -> ListKey {
         // `type=a,b`, `type=b&type=a`: the same filters.
-        let named = |parameter: &'_ Parameter<'a>| parameter.name.clone();
-        let mut filters: Vec<(Cow<'_, str>, &str)> = self
+        let mut filters: Vec<(&str, &str)> = self
             .parameters
             .iter()
-            .flat_map(|parameter| parameter.text.split(',').map(move |text| (named(parameter), text)))
+            .flat_map(|parameter| parameter.text.split(',').map(|text| (&*parameter.name, text)))
             .collect();
-        filters.retain(|(name, _)| !matches!(&**name, "limit" | "cursor"));
+        filters.retain(|(name, _)| !matches!(*name, "limit" | "cursor"));
         filters.sort_unstable();
         filters.dedup();
-        let filters: Vec<(&str, &str)> = filters.iter().map(|(name, text)| (&**name, *text)).collect();
-        ListKey::of(mark, tenant_key, kind, &filters)
-    }
-}
-
-/// The decoded text of one parameter and the ways to read it.
-#[derive(Clone, Copy, Debug)]
-pub struct Text<'q>(&'q str);
-
-impl<'q> Text<'q> {
-    /// The text as it is.
-    pub fn as_str(self) -> &'q str {
-        self.0
-    }
-
-    /// The text without the white space around it, of so many characters.
-    pub fn trimmed(self, chars: RangeInclusive<usize>) -> Result<String, Bad> {
-        let text = self.0.trim();
-        if chars.contains(&text.chars().count()) {
-            Ok(text.to_owned())
-        } else {
-            Err(format!("must have {} to {} characters", chars.start(), chars.end()).into())
-        }
-    }
-
-    /// A whole number in plain digits, in this range.
-    pub fn integer(self, range: RangeInclusive<i64>) -> Result<i64, Bad> {
-        let digits = self.0.strip_prefix('-').unwrap_or(self.0);
-        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        plain
-            .then(|| self.0.parse().ok())
-            .flatten()
-            .filter(|value| range.contains(value))
-            .ok_or_else(|| format!("must be a whole number from {} to {}", range.start(), range.end()).into())
-    }
-
-    /// A decimal number, written as JSON writes numbers.
-    pub fn number(self) -> Result<rust_decimal::Decimal, Bad> {
-        match super::json::read(self.0) {
-            Ok(super::json::Shape::Scalar)
-                if self.0.starts_with(|first: char| first == '-' || first.is_ascii_digit()) =>
-            {
-                super::number::decimal(self.0.trim_end())
-            }
-            _ => Err(Bad::from("must be a number")),
-        }
-    }
-
-    /// `true` or `false`.
-    pub fn boolean(self) -> Result<bool, Bad> {
-        choice(self.0, &[("true", true), ("false", false)])
-    }
-
-    /// Reads one of these texts as the value that stands beside it.
-    pub fn one_of<T: Clone>(self, choices: &[(&str, T)]) -> Result<T, Bad> {
-        choice(self.0, choices)
-    }
-
-    /// A UUID.
-    pub fn uuid(self) -> Result<Uuid, Bad> {
-        value::uuid(self.0).ok_or(Bad::from("must be a UUID"))
-    }
-
-    /// An instant in RFC 3339; a plus sign that was not percent-encoded is understood.
-    pub fn timestamp(self) -> Result<DateTime<Utc>, Bad> {
-        value::timestamp(self.0)
-            .or_else(|| value::timestamp(&self.0.replace(' ', "+")))
-            .ok_or_else(|| format!("must be {}", value::TIMESTAMP).into())
-    }
-
-    /// A day, `2026-11-21`.
-    pub fn date(self) -> Result<chrono::NaiveDate, Bad> {
-        value::date(self.0).ok_or(Bad::from("must be a date such as 2026-11-21"))
-    }
-
-    /// Reads the text with `parse`, whose error becomes the message.
-    pub fn parse_as<T, E: Into<Bad>>(self, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, Bad> {
-        parse(self.0).map_err(Into::into)
+        list.key(&filters)
     }
 }
 
@@ -266,6 +232,8 @@ pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::query as describe;
+    use crate::openapi::kinds;
     use crate::problem::Problem;
     use sha2::{Digest, Sha256};
 
@@ -275,45 +243,48 @@ mod tests {
         std::array::from_fn(|at| hash[at])
     }
 
-    fn names(query: Query<'_>) -> Vec<String> {
-        let problem = Problem::from(query.finish().expect_err("something is bad"));
+    fn payments() -> ListOf<'static> {
+        ListOf { mark: &mark, tenant_key: 1, kind: "payments" }
+    }
+
+    fn names<T: std::fmt::Debug>(read: Result<T, Invalid>) -> Vec<String> {
+        let problem = Problem::from(read.expect_err("something is bad"));
         problem.fields.into_iter().map(|bad| bad.field).collect()
     }
 
     #[test]
     fn every_bad_parameter_is_named_at_once() {
-        let mut q = Query::parse(Some("limit=0&cursor=%40%40%40&from=yesterday&to=now&typ=payment"));
-        let _ = q.optional("from", |t| t.timestamp());
-        let _ = q.optional("to", |t| t.timestamp());
-        let _ = q.required("pair", |t| t.trimmed(1..=9));
-        let _ = q.page(&mark, 1, "movements");
-        assert_eq!(names(q), ["from", "to", "pair", "limit", "cursor", "typ"]);
+        let sent = "limit=0&cursor=%40%40%40&from=yesterday&to=now&typ=payment";
+        let named = names(read(Some(sent), |mut q| {
+            let _ = q.optional("from", kinds::instant());
+            let _ = q.optional("to", kinds::instant());
+            let _ = q.required("pair", kinds::sought(1..=9));
+            let _ = q.page(payments());
+            q.finish()
+        }));
+        assert_eq!(named, ["from", "to", "pair", "limit", "cursor", "typ"]);
     }
 
     #[test]
     fn limits_are_1_to_100_and_25_by_default() {
+        let sent = |query: Option<&str>| read(query, |query| page(query, payments()));
         for bad in ["0", "-1", "101", "ten", "1.5", "", "+5", "1e1", "99999999999999999999"] {
-            let query = format!("limit={bad}");
-            let mut q = Query::parse(Some(&query));
-            let _ = q.page(&mark, 1, "payments");
-            assert_eq!(names(q), ["limit"], "{bad}");
+            assert_eq!(names(sent(Some(&format!("limit={bad}")))), ["limit"], "{bad}");
         }
         for (query, limit) in [(None, 25), (Some("limit=1"), 1), (Some("limit=100"), 100)] {
-            let mut q = Query::parse(query);
-            let page = q.page(&mark, 1, "payments");
-            let ok = q.finish().expect("sound");
-            assert_eq!(page.get(&ok).limit, limit);
+            assert_eq!(sent(query).expect("sound").limit, limit);
         }
     }
 
     #[test]
     fn a_cursor_holds_for_the_same_filters_in_any_order() {
         let page = |query: &str| {
-            let mut q = Query::parse(Some(query));
-            let _ = q.list("status", |t| t.trimmed(1..=9));
-            let _ = q.optional("method", |t| t.trimmed(1..=9));
-            let page = q.page(&mark, 1, "payments");
-            q.finish().ok().map(|ok| page.get(&ok))
+            let sent = read(Some(query), |mut q| {
+                let _ = q.list("status", kinds::sought(1..=9));
+                let _ = q.optional("method", kinds::sought(1..=9));
+                page(q, payments())
+            });
+            sent.ok()
         };
         let cursor = page("status=A&method=B").expect("sound").next(b"7");
         let second = page(&format!("method=B&limit=3&cursor={cursor}&status=A")).expect("sound");
@@ -324,38 +295,66 @@ mod tests {
 
     #[test]
     fn values_are_decoded_and_keys_may_repeat_in_lists() {
-        let mut q = Query::parse(Some("type=a%2Cb,c&type=d+e&name=%C3%B1&&flag=true"));
-        let types = q.list("type", |t| t.trimmed(1..=9));
-        let name = q.required("name", |t| t.trimmed(1..=1));
-        let flag = q.optional("flag", |t| t.boolean());
-        let ok = q.finish().expect("sound");
-        assert_eq!(types.get(&ok), ["a", "b", "c", "d e"]);
-        assert_eq!(name.get(&ok), "ñ");
-        assert_eq!(flag.get(&ok), Some(true));
+        let sent = read(Some("type=a%2Cb,c&type=d+e&name=%C3%B1&&flag=true"), |mut q| {
+            let types = q.list("type", kinds::sought(1..=9));
+            let name = q.required("name", kinds::sought(1..=1));
+            let flag = q.optional("flag", kinds::boolean());
+            let ok = q.finish()?;
+            Ok::<_, Invalid>((types.get(&ok), name.get(&ok), flag.get(&ok)))
+        });
+        let (types, name, flag) = sent.expect("sound");
+        assert_eq!(types, ["a", "b", "c", "d e"]);
+        assert_eq!((name.as_str(), flag), ("ñ", Some(true)));
     }
 
     #[test]
     fn twice_is_refused_and_so_is_broken_encoding() {
-        let mut q = Query::parse(Some("a=1&a=2&b=%ff&c=%2&d=%zz&%ff=1"));
-        let _ = q.optional("a", |t| t.integer(0..=9));
-        assert_eq!(names(q), ["b", "c", "d", "%ff", "a"]);
+        let named = names(read(Some("a=1&a=2&b=%ff&c=%2&d=%zz&%ff=1"), |mut q| {
+            let _ = q.optional("a", kinds::integer(0..=9));
+            q.finish()
+        }));
+        assert_eq!(named, ["b", "c", "d", "%ff", "a"]);
     }
 
     #[test]
     fn an_unknown_value_in_a_list_is_refused() {
-        let mut q = Query::parse(Some("type=payment,bogus"));
-        let _ = q.list("type", |t| t.one_of(&[("payment", 1)]));
-        assert_eq!(names(q), ["type"]);
+        let named = names(read(Some("type=payment,bogus"), |mut q| {
+            let _ = q.list("type", kinds::one_of([("payment", 1)]));
+            q.finish()
+        }));
+        assert_eq!(named, ["type"]);
     }
 
     #[test]
     fn instants_with_a_plus_sign() {
         for text in ["2026-11-21T02:13:00%2B01:00", "2026-11-21T02:13:00+01:00", "2026-11-21T01:13:00Z"] {
-            let query = format!("from={text}");
-            let mut q = Query::parse(Some(&query));
-            let from = q.required("from", |t| t.timestamp());
-            let ok = q.finish().expect("sound");
-            assert_eq!(from.get(&ok).timestamp(), 1_795_223_580, "{text}");
+            let from = read(Some(&format!("from={text}")), |mut q| {
+                let from = q.required("from", kinds::instant());
+                q.finish().map(|ok| from.get(&ok))
+            });
+            assert_eq!(from.expect("sound").unix_ms(), 1_795_223_580_000, "{text}");
         }
+    }
+
+    #[test]
+    fn parameters_are_described_as_they_are_asked_for() {
+        let (asked, has_pages) = describe(|mut q| {
+            let _ = q.required("pair", kinds::sought(1..=9));
+            let _ = q.optional("from", kinds::instant());
+            let _ = q.list("type", kinds::one_of([("payment", 1)]));
+            let _ = q.wanted("amount", kinds::integer(1..=9));
+            let _ = q.page(payments());
+            if q.has("pair") {
+                q.bad("pair", "is not taken");
+            }
+            q.finish()
+        });
+        let named: Vec<_> = asked.iter().map(|asked| (asked.name, asked.need)).collect();
+        let (required, optional) = (Need::Required, Need::Optional);
+        assert_eq!(
+            named,
+            [("pair", required), ("from", optional), ("type", Need::Repeatable), ("amount", required)]
+        );
+        assert!(has_pages);
     }
 }

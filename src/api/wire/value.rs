@@ -1,5 +1,5 @@
-//! A JSON value and the ways to read it. Types are strict: a number in quotes is no number, a bare
-//! number is no text.
+//! A value of a body or a query, and the ways to read it. In JSON types are strict: a number in quotes is
+//! no number, a bare number is no text. A parameter of a query has no quotes: it is what it is read as.
 //!
 //! Numbers are read as the exact decimal that was written; no float is involved. Messages never
 //! quote the value. Rules of money and of particular fields are plugged in by the handler, as
@@ -18,9 +18,21 @@ use std::ops::RangeInclusive;
 use uuid::Uuid;
 use zeroize::Zeroize;
 
-/// The exact text of one JSON value, checked to be one.
+/// The exact text of one value: of JSON, checked to be one, or of a parameter.
 #[derive(Clone, Copy)]
-pub struct Value<'a>(&'a str);
+pub struct Value<'a> {
+    text: &'a str,
+    notation: Notation,
+}
+
+/// The way in which a value is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Notation {
+    /// That of JSON.
+    Json,
+    /// That of a parameter, decoded.
+    Plain,
+}
 
 /// Shows the kind alone: the value may be a secret.
 impl std::fmt::Debug for Value<'_> {
@@ -30,33 +42,39 @@ impl std::fmt::Debug for Value<'_> {
 }
 
 impl<'a> Value<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Value(text)
+    /// A value of JSON.
+    pub(super) fn json(text: &'a str) -> Self {
+        Value { text, notation: Notation::Json }
     }
 
-    /// True for `null`.
+    /// The decoded text of a parameter.
+    pub(super) fn plain(text: &'a str) -> Self {
+        Value { text, notation: Notation::Plain }
+    }
+
+    /// True for the `null` of JSON.
     pub fn is_null(self) -> bool {
-        self.0 == "null"
+        self.notation == Notation::Json && self.text == "null"
     }
 
     /// The value as it was sent.
     pub fn raw(self) -> Result<&'a RawValue, Bad> {
-        serde_json::from_str(self.0).map_err(|_| Bad::from("must be JSON"))
+        serde_json::from_str(self.text).map_err(|_| Bad::from("must be JSON"))
     }
 
     /// Bytes that are the same for every text that means the same ([`canonical`]).
     pub fn canonical(self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.0.len());
-        canonical::write(self.0, &mut bytes);
+        let mut bytes = Vec::with_capacity(self.text.len());
+        canonical::write(self.text, &mut bytes);
         bytes
     }
 
-    /// A string, borrowed unless it was written with escapes.
+    /// A string, borrowed unless it was written with escapes; any parameter is one.
     pub fn string(self) -> Result<Cow<'a, str>, Bad> {
-        if self.0.starts_with('"') {
-            Ok(json::decode_string(self.0))
-        } else {
-            Err(Bad::from("must be a string"))
+        match self.notation {
+            Notation::Plain => Ok(Cow::Borrowed(self.text)),
+            Notation::Json if self.text.starts_with('"') => Ok(json::decode_string(self.text)),
+            Notation::Json => Err(Bad::from("must be a string")),
         }
     }
 
@@ -135,7 +153,7 @@ impl<'a> Value<'a> {
 
     /// `true` or `false`.
     pub fn boolean(self) -> Result<bool, Bad> {
-        match self.0 {
+        match self.text {
             "true" => Ok(true),
             "false" => Ok(false),
             _ => Err(Bad::from("must be true or false")),
@@ -147,19 +165,19 @@ impl<'a> Value<'a> {
         if !self.is_number() {
             return Err(Bad::from("must be a number"));
         }
-        decimal(self.0)
+        decimal(self.text.trim_end())
     }
 
-    /// A whole number in this range; `1e1` and `10.0` are 10.
+    /// A whole number in this range; `1e1` and `10.0` are 10, but a parameter has plain digits.
     pub fn integer(self, range: RangeInclusive<i64>) -> Result<i64, Bad> {
         let wanted = || format!("must be a whole number from {} to {}", range.start(), range.end());
-        if !self.is_number() {
-            return Err(wanted().into());
-        }
-        let value = match self.0.parse::<i64>() {
-            Ok(value) => Some(value),
-            Err(_) => {
-                decimal(self.0).ok().filter(Decimal::is_integer).and_then(|value| i64::try_from(value).ok())
+        let value = match (self.notation, self.text.parse::<i64>()) {
+            (Notation::Plain, read) => read.ok().filter(|_| !self.text.starts_with('+')),
+            (Notation::Json, _) if !self.is_number() => None,
+            (Notation::Json, Ok(value)) => Some(value),
+            (Notation::Json, Err(_)) => {
+                let value = decimal(self.text).ok().filter(Decimal::is_integer);
+                value.and_then(|value| i64::try_from(value).ok())
             }
         };
         value.filter(|value| range.contains(value)).ok_or_else(|| wanted().into())
@@ -204,9 +222,14 @@ impl<'a> Value<'a> {
         self.text_known("a UUID", uuid)
     }
 
-    /// An instant in RFC 3339.
+    /// An instant in RFC 3339; in a parameter a plus sign that was not percent-encoded is understood.
     pub fn timestamp(self) -> Result<DateTime<Utc>, Bad> {
-        self.text_known(TIMESTAMP, timestamp)
+        match self.notation {
+            Notation::Plain if self.text.contains(' ') => {
+                Value::plain(&self.text.replace(' ', "+")).timestamp()
+            }
+            Notation::Plain | Notation::Json => self.text_known(TIMESTAMP, timestamp),
+        }
     }
 
     /// A day, `2026-11-21`.
@@ -216,8 +239,8 @@ impl<'a> Value<'a> {
 
     /// An object. Finish it inside the closure; its findings get the outer name and a dot in front.
     pub fn object(self) -> Result<Fields<'a>, Bad> {
-        match json::read(self.0) {
-            Ok(Shape::Object(members)) => Ok(Fields::over(members)),
+        match self.shape() {
+            Some(Shape::Object(members)) => Ok(Fields::over(members)),
             _ => Err(Bad::from("must be an object")),
         }
     }
@@ -228,7 +251,7 @@ impl<'a> Value<'a> {
         count: RangeInclusive<usize>,
         mut read: impl FnMut(Value<'a>) -> Result<T, Bad>,
     ) -> Result<Vec<T>, Bad> {
-        let Ok(Shape::List(elements)) = json::read(self.0) else {
+        let Some(Shape::List(elements)) = self.shape() else {
             return Err(Bad::from("must be a list"));
         };
         if !count.contains(&elements.len()) {
@@ -237,7 +260,7 @@ impl<'a> Value<'a> {
         let mut values = Vec::with_capacity(elements.len());
         let mut bad = Vec::new();
         for (index, element) in elements.into_iter().enumerate() {
-            match read(Value(element)) {
+            match read(Value::json(element)) {
                 Ok(value) => values.push(value),
                 Err(found) => found.report(&format!("[{index}]"), &mut bad),
             }
@@ -245,12 +268,19 @@ impl<'a> Value<'a> {
         if bad.is_empty() { Ok(values) } else { Err(Bad::Inside(bad)) }
     }
 
+    /// The members or elements in it; a parameter has none.
+    fn shape(self) -> Option<Shape<'a>> {
+        (self.notation == Notation::Json).then(|| json::read(self.text).ok()).flatten()
+    }
+
+    /// Whether it is written as JSON writes numbers.
     fn is_number(self) -> bool {
-        matches!(self.0.as_bytes()[0], b'-' | b'0'..=b'9')
+        let begins = matches!(self.text.as_bytes().first(), Some(b'-' | b'0'..=b'9'));
+        begins && (self.notation == Notation::Json || json::read(self.text).is_ok())
     }
 }
 
-pub(super) const TIMESTAMP: &str = "a timestamp such as 2026-11-21T02:13:00.000Z";
+const TIMESTAMP: &str = "a timestamp such as 2026-11-21T02:13:00.000Z";
 
 /// The message about a text with a character that nobody types.
 const MISLEADS: &str = "must not have control characters, nor marks of the direction of writing";
@@ -268,7 +298,7 @@ fn has_misleading(value: &serde_json::Value) -> bool {
 }
 
 /// Finds a text among `choices`; the message lists them.
-pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, Bad> {
+fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, Bad> {
     match choices.iter().find(|(name, _)| *name == text) {
         Some((_, value)) => Ok(value.clone()),
         None => {
@@ -303,6 +333,10 @@ pub fn date(text: &str) -> Option<NaiveDate> {
 mod tests {
     use super::*;
 
+    fn json(text: &str) -> Value<'_> {
+        Value::json(text)
+    }
+
     fn said<T>(read: Result<T, Bad>) -> String {
         match read {
             Err(Bad::Said(message)) => message.into_owned(),
@@ -314,27 +348,27 @@ mod tests {
     #[test]
     fn types_are_strict() {
         for text in ["\"10\"", "true", "null", "[]", "{}"] {
-            assert!(Value(text).number().is_err(), "{text}");
-            assert!(Value(text).integer(0..=100).is_err(), "{text}");
+            assert!(json(text).number().is_err(), "{text}");
+            assert!(json(text).integer(0..=100).is_err(), "{text}");
         }
         for text in ["12345678", "true", "[]", "{}"] {
-            assert!(Value(text).string().is_err(), "{text}");
-            assert!(Value(text).digits(1..=9).is_err(), "{text}");
-            assert!(Value(text).amount().is_err(), "{text}");
+            assert!(json(text).string().is_err(), "{text}");
+            assert!(json(text).digits(1..=9).is_err(), "{text}");
+            assert!(json(text).amount().is_err(), "{text}");
         }
         for text in ["\"true\"", "1", "\"\""] {
-            assert!(Value(text).boolean().is_err(), "{text}");
+            assert!(json(text).boolean().is_err(), "{text}");
         }
-        assert_eq!(Value("false").boolean(), Ok(false));
+        assert_eq!(json("false").boolean(), Ok(false));
     }
 
     #[test]
     fn integers_count_by_value_and_have_a_range() {
-        assert_eq!(Value("10").integer(1..=10), Ok(10));
-        assert_eq!(Value("1e1").integer(1..=10), Ok(10));
-        assert_eq!(Value("10.0").integer(1..=10), Ok(10));
+        assert_eq!(json("10").integer(1..=10), Ok(10));
+        assert_eq!(json("1e1").integer(1..=10), Ok(10));
+        assert_eq!(json("10.0").integer(1..=10), Ok(10));
         for text in ["0", "11", "1.5", "-1", "1e30", "99999999999999999999"] {
-            assert_eq!(said(Value(text).integer(1..=10)), "must be a whole number from 1 to 10", "{text}");
+            assert_eq!(said(json(text).integer(1..=10)), "must be a whole number from 1 to 10", "{text}");
         }
     }
 
@@ -342,7 +376,7 @@ mod tests {
     fn amounts_have_two_decimals() {
         for (text, minor) in [("\"0.00\"", 0), ("\"10.05\"", 1005), ("\"999999999999.99\"", AMOUNT_MINOR_MAX)]
         {
-            assert_eq!(Value(text).amount(), Ok(minor), "{text}");
+            assert_eq!(json(text).amount(), Ok(minor), "{text}");
         }
         for text in [
             "10.00",
@@ -363,24 +397,24 @@ mod tests {
             "\"١.00\"",
         ] {
             assert!(
-                said(Value(text).amount()).starts_with("must be a string with exactly two decimals"),
+                said(json(text).amount()).starts_with("must be a string with exactly two decimals"),
                 "{text}"
             );
         }
         for text in ["\"1000000000000.00\"", "\"99999999999999999999999999.00\""] {
-            assert_eq!(said(Value(text).amount()), "must be at most 999999999999.99", "{text}");
+            assert_eq!(said(json(text).amount()), "must be at most 999999999999.99", "{text}");
         }
-        assert_eq!(said(Value("\"0.00\"").positive_amount()), "must be more than 0.00");
+        assert_eq!(said(json("\"0.00\"").positive_amount()), "must be more than 0.00");
     }
 
     #[test]
     fn strings_are_trimmed_and_count_characters() {
         let name = format!("\"  {}\\t\"", "ñ".repeat(64));
-        assert_eq!(Value(&name).trimmed(1..=64), Ok(Cow::Owned("ñ".repeat(64))));
-        assert!(matches!(Value("\" a \"").trimmed(1..=64), Ok(Cow::Borrowed("a"))));
-        assert_eq!(said(Value("\"   \"").trimmed(1..=64)), "must have 1 to 64 characters");
-        assert_eq!(said(Value("\"abc\"").trimmed(0..=2)), "must have at most 2 characters");
-        assert_eq!(said(Value("\"1234a\"").digits(4..=8)), "must be a string of 4 to 8 digits");
+        assert_eq!(json(&name).trimmed(1..=64), Ok(Cow::Owned("ñ".repeat(64))));
+        assert!(matches!(json("\" a \"").trimmed(1..=64), Ok(Cow::Borrowed("a"))));
+        assert_eq!(said(json("\"   \"").trimmed(1..=64)), "must have 1 to 64 characters");
+        assert_eq!(said(json("\"abc\"").trimmed(0..=2)), "must have at most 2 characters");
+        assert_eq!(said(json("\"1234a\"").digits(4..=8)), "must be a string of 4 to 8 digits");
     }
 
     #[test]
@@ -388,27 +422,27 @@ mod tests {
         let rule = |text: &str| {
             if text == "V1" { Ok(7) } else { Err("must be an identity document".to_owned()) }
         };
-        assert_eq!(Value("\"V1\"").text_as(rule), Ok(7));
-        assert_eq!(said(Value("\"X1\"").text_as(rule)), "must be an identity document");
-        assert_eq!(said(Value("1").text_as(rule)), "must be a string");
+        assert_eq!(json("\"V1\"").text_as(rule), Ok(7));
+        assert_eq!(said(json("\"X1\"").text_as(rule)), "must be an identity document");
+        assert_eq!(said(json("1").text_as(rule)), "must be a string");
         let choices = [("won", 1), ("lost", 2)];
-        assert_eq!(Value("\"lost\"").one_of(&choices), Ok(2));
-        assert_eq!(said(Value("\"WON\"").one_of(&choices)), "must be one of won, lost");
+        assert_eq!(json("\"lost\"").one_of(&choices), Ok(2));
+        assert_eq!(said(json("\"WON\"").one_of(&choices)), "must be one of won, lost");
     }
 
     #[test]
     fn ids_and_times() {
-        assert!(Value("\"01930000-0000-7000-8000-000000000000\"").uuid().is_ok());
+        assert!(json("\"01930000-0000-7000-8000-000000000000\"").uuid().is_ok());
         for text in [
             "\"01930000000070008000000000000000\"",
             "\"{01930000-0000-7000-8000-000000000000}\"",
             "\"x\"",
             "1",
         ] {
-            assert!(Value(text).uuid().is_err(), "{text}");
+            assert!(json(text).uuid().is_err(), "{text}");
         }
-        let instant = Value("\"2026-11-21T02:13:00.000Z\"").timestamp().expect("an instant");
-        assert_eq!(Value("\"2026-11-20T22:13:00-04:00\"").timestamp(), Ok(instant));
+        let instant = json("\"2026-11-21T02:13:00.000Z\"").timestamp().expect("an instant");
+        assert_eq!(json("\"2026-11-20T22:13:00-04:00\"").timestamp(), Ok(instant));
         for text in [
             "\"yesterday\"",
             "\"2026-11-21\"",
@@ -416,23 +450,42 @@ mod tests {
             "\"2026-11-21T02:13:00\"",
             "\"+12026-11-21T02:13:00Z\"",
         ] {
-            assert!(Value(text).timestamp().is_err(), "{text}");
+            assert!(json(text).timestamp().is_err(), "{text}");
         }
-        assert!(Value("\"2026-02-28\"").date().is_ok());
+        assert!(json("\"2026-02-28\"").date().is_ok());
         for text in ["\"2026-02-30\"", "\"2026-2-3\"", "\"26-02-2003\"", "\"+026-02-03\""] {
-            assert!(Value(text).date().is_err(), "{text}");
+            assert!(json(text).date().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_parameter_has_no_quotes_and_is_no_json() {
+        let plain = Value::plain;
+        assert_eq!(plain("\"a\"").string(), Ok(Cow::Borrowed("\"a\"")));
+        assert!(!plain("null").is_null() && plain("null").object().is_err());
+        assert!(plain("[1]").list(1..=2, |v| v.integer(0..=9)).is_err());
+        assert_eq!((plain("05").integer(0..=9), plain("true").boolean()), (Ok(5), Ok(true)));
+        for text in ["", "-", "+5", "1e1", "5.0", " 5", "99999999999999999999"] {
+            assert_eq!(said(plain(text).integer(0..=9)), "must be a whole number from 0 to 9", "{text}");
+        }
+        assert_eq!(plain("10.50 ").number(), Ok(Decimal::new(105, 1)));
+        for text in ["", "05", "+5", "\"5\"", "five"] {
+            assert_eq!(said(plain(text).number()), "must be a number", "{text}");
+        }
+        let instant = json("\"2026-11-21T01:13:00Z\"").timestamp();
+        assert_eq!(plain("2026-11-21T02:13:00 01:00").timestamp(), instant);
+        assert_eq!(plain("2026-11-21T02:13:00+01:00").timestamp(), instant);
     }
 
     #[test]
     fn raw_is_what_was_sent() {
-        assert_eq!(Value("{\"a\" : [1.10]}").raw().expect("raw").get(), "{\"a\" : [1.10]}");
+        assert_eq!(json("{\"a\" : [1.10]}").raw().expect("raw").get(), "{\"a\" : [1.10]}");
     }
 
     #[test]
     fn lists_are_counted() {
-        assert_eq!(Value("[1, 2]").list(1..=2, |v| v.integer(0..=9)), Ok(vec![1, 2]));
-        assert_eq!(said(Value("[]").list(1..=2, |v| v.integer(0..=9))), "must have 1 to 2 elements");
-        assert_eq!(said(Value("{}").list(1..=2, |v| v.integer(0..=9))), "must be a list");
+        assert_eq!(json("[1, 2]").list(1..=2, |v| v.integer(0..=9)), Ok(vec![1, 2]));
+        assert_eq!(said(json("[]").list(1..=2, |v| v.integer(0..=9))), "must have 1 to 2 elements");
+        assert_eq!(said(json("{}").list(1..=2, |v| v.integer(0..=9))), "must be a list");
     }
 }

@@ -36,8 +36,13 @@ impl Export {
     /// The list if it is wanted as CSV.
     pub(super) fn wanted(asked: &Asked<'_, Gateway>) -> Option<Box<Export>> {
         let (row, head) = (asked.row, &asked.arrival.head);
-        let (export, unexpected) =
-            exports::Export::wanted(row.table.as_ref(), &head.headers, row.path, head.uri.query())?;
+        let (export, unexpected) = exports::Export::wanted(
+            row.table.as_ref(),
+            row.takes_query,
+            &head.headers,
+            row.path,
+            head.uri.query(),
+        )?;
         let parameters = asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect();
         Some(Box::new(Export { export, handler: row.handler, parameters, unexpected }))
     }
