@@ -76,7 +76,7 @@ pub(super) fn read(mut fields: Fields<'_>) -> Result<Wanted, Invalid> {
     let mode = fields.required("mode", kinds::mode());
     let currency = fields.required("currency", kinds::currency());
     let minor = fields.required("amount", signed_amount(currency.peek().copied()));
-    let description = fields.required("description", kinds::trimmed(DESCRIPTION_CHARACTERS));
+    let description = fields.required("description", kinds::prose(DESCRIPTION_CHARACTERS));
     let external_ref = fields.required("externalRef", kinds::plain_ref());
     let sound = fields.finish()?;
     Ok(Wanted {

@@ -233,7 +233,7 @@ pub(super) fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Inval
     );
     let code: Got<Option<String>> = fields.optional("failureCode", code);
     let note =
-        kinds::trimmed(NOTE_CHARACTERS).about("Why it is believed. It is in the record, with who said it.");
+        kinds::prose(NOTE_CHARACTERS).about("Why it is believed. It is in the record, with who said it.");
     let note = fields.required("note", note);
     if let Some(is_done) = is_done.peek().copied() {
         let (has_reference, has_code) = (fields.has("reference"), fields.has("failureCode"));

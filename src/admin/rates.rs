@@ -141,7 +141,7 @@ pub(super) fn read(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Prob
     let as_of = fields.optional("asOf", day);
     let is_pin = fields.has("pinnedUntil");
     let until = fields.optional("pinnedUntil", end(now));
-    let reason = kinds::trimmed(REASON_CHARACTERS).described(|_| {
+    let reason = kinds::prose(REASON_CHARACTERS).described(|_| {
         let text = schema::text().chars(REASON_CHARACTERS);
         text.about("Required with `pinnedUntil`, refused without.")
     });

@@ -173,7 +173,7 @@ pub(super) fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Op
         live_status,
     );
     let status: Got<LiveStatus> = fields.required("status", status);
-    let reason = fields.optional("reason", kinds::trimmed(REASON_CHARACTERS));
+    let reason = fields.optional("reason", kinds::prose(REASON_CHARACTERS));
     let sound = fields.finish()?;
     let reason = reason.get(&sound).map(|reason| reason.into_owned()).filter(|reason| !reason.is_empty());
     Ok((status.get(&sound), reason))

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 const MISLEADING: [&str; 6] =
     ["a\0b", "a\u{202e}b", "\u{2066}a\u{2069}", "a\u{200f}", "\u{61c}a", "a\u{1b}[2Jb"];
 
+/// Texts of which a reader sees only the first line, or takes the second for somebody else's.
+const BROKEN: [&str; 5] = ["a\nb", "a\r\nb", "a\tb", "a\u{2028}b", "a\u{2029}b"];
+
 /// Sends a body with a bad member, which is named.
 #[track_caller]
 fn names(api: &Api, path: &str, body: Value, member: &str) {
@@ -66,6 +69,51 @@ fn misleading_texts_are_named_wherever_they_come_in() {
             .expect(201);
         assert_eq!(product["description"], text);
     }
+}
+
+/// Sends a body with a text of two lines where there is one, which is named.
+#[track_caller]
+fn is_one_line(api: &Api, path: &str, body: Value, member: &str) {
+    for text in BROKEN {
+        let broken = merged(body.clone(), json!({ member: text }));
+        let refused = api.post(path, &broken).refused(400, "invalid_data");
+        let of_member =
+            refused["fields"].as_array().expect("fields").iter().find(|bad| bad["field"] == member);
+        let message = of_member.unwrap_or_else(|| panic!("{member} of {path} is taken: {refused}"));
+        assert_eq!(message["message"], "must be one line, without tabs", "{path}");
+    }
+}
+
+#[test]
+fn texts_of_one_line_have_no_tabs_and_no_second_line() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let (api, admin) = (&tenant.test, server.admin());
+    is_one_line(api, "/v1/payments/credit", json!({}), "concepto");
+    is_one_line(api, "/v1/payments/debit", json!({}), "concepto");
+    is_one_line(api, "/v1/payments/debit", json!({}), "nombre");
+    is_one_line(api, "/v1/merchants", json!({}), "name");
+    is_one_line(api, "/v1/products", json!({}), "name");
+    is_one_line(api, "/v1/checkout/sessions", json!({ "amountUsd": 10 }), "reference");
+    is_one_line(api, "/v1/cop/payments", json!({ "amountCop": 50_000, "channel": "qr" }), "reference");
+    is_one_line(&admin, "/admin/tenants", json!({}), "name");
+    is_one_line(&admin, "/admin/operators", json!({}), "name");
+    is_one_line(&admin, &format!("/admin/tenants/{}/cop-payouts", tenant.id), json!({}), "bank");
+    is_one_line(&admin, &format!("/admin/tenants/{}/cop-payouts", tenant.id), json!({}), "holderName");
+    let id = "01975a2e-7c00-7000-8000-000000000000";
+    is_one_line(
+        &admin,
+        &format!("/admin/operations/{id}/resolve"),
+        json!({ "outcome": "done" }),
+        "reference",
+    );
+    is_one_line(&admin, &format!("/admin/cop-payouts/{id}/complete"), json!({}), "reference");
+    // What people explain to each other may have lines.
+    let session = json!({ "amountUsd": 10, "description": "line one\n\tline two" });
+    assert_eq!(
+        api.post("/v1/checkout/sessions", &session).expect(201)["description"],
+        "line one\n\tline two"
+    );
 }
 
 #[test]

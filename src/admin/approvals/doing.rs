@@ -47,7 +47,7 @@ fn route_of(approval: &Approval) -> Option<Route> {
 
 /// Reads the note of who decides, if there is one.
 pub fn read_note(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
-    let note = fields.optional("note", kinds::trimmed(NOTE_CHARACTERS));
+    let note = fields.optional("note", kinds::prose(NOTE_CHARACTERS));
     let sound = fields.finish()?;
     Ok(note.get(&sound).map(Cow::into_owned))
 }

@@ -64,7 +64,7 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
 /// Reads the body of a new session, which has no id and no address so far.
 pub(super) fn read_new(mut fields: Fields<'_>, livemode: bool) -> Result<NewSession, Invalid> {
     let amount = fields.required("amountUsd", usd_amount());
-    let description = fields.optional("description", kinds::trimmed(1..=DESCRIPTION_MAX));
+    let description = fields.optional("description", kinds::prose(1..=DESCRIPTION_MAX));
     let reference = fields.optional("reference", kinds::trimmed(1..=REFERENCE_MAX));
     let success_url = clearable(livemode).about("https; http to loopback in test mode.");
     let success_url = fields.optional("successUrl", success_url);

@@ -201,7 +201,7 @@ fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// Reads the reason of a refusal, in the operator's words, if there is one.
 pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
-    let reason = fields.optional("reason", kinds::trimmed(1..=REASON_MAX));
+    let reason = fields.optional("reason", kinds::prose(1..=REASON_MAX));
     let sound = fields.finish()?;
     Ok(reason.get(&sound).map(|reason| reason.into_owned()))
 }

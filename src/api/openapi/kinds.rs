@@ -37,17 +37,23 @@ pub fn text<'a>() -> impl Kind<'a, Cow<'a, str>> {
     kind(Value::string, schema::text)
 }
 
-/// A text without the white space around it, of so many characters; one that may be empty has no
-/// pattern.
+/// A text of one line without the white space around it, of so many characters; one that may be empty
+/// has no pattern.
 pub fn trimmed<'a>(chars: RangeInclusive<usize>) -> impl Kind<'a, Cow<'a, str>> {
     let (least, most) = (*chars.start(), *chars.end());
-    kind(
-        move |value: Value<'a>| value.trimmed(least..=most),
-        move || {
-            let text = schema::text().chars(least..=most);
-            if least == 0 { text } else { text.pattern(r"\S") }
-        },
-    )
+    kind(move |value: Value<'a>| value.trimmed(least..=most), move || free_text(least..=most))
+}
+
+/// A text like [`trimmed`], which may have several lines: what people explain to each other.
+pub fn prose<'a>(chars: RangeInclusive<usize>) -> impl Kind<'a, Cow<'a, str>> {
+    let (least, most) = (*chars.start(), *chars.end());
+    kind(move |value: Value<'a>| value.prose(least..=most), move || free_text(least..=most))
+}
+
+fn free_text(chars: RangeInclusive<usize>) -> Schema {
+    let may_be_empty = *chars.start() == 0;
+    let text = schema::text().chars(chars);
+    if may_be_empty { text } else { text.pattern(r"\S") }
 }
 
 /// A text that something is looked up by, without the white space around it, of so many characters:

@@ -82,7 +82,7 @@ pub(super) fn read_charge(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<
     let usd = fields.required("usdAmount", usd_amount());
     let sent = fields.required("card", sent(tokens));
     let external_ref = fields.required("externalRef", kinds::external_ref());
-    let description = fields.optional("description", kinds::trimmed(1..=DESCRIPTION_MAX));
+    let description = fields.optional("description", kinds::prose(1..=DESCRIPTION_MAX));
     let marketplace = marketplace(&mut fields);
     let sound = fields.finish()?;
     Ok(Asked {

@@ -59,7 +59,7 @@ fn read_price(value: Value<'_>) -> Result<Usd, Bad> {
 /// A text for buyers; an empty one clears.
 fn text_for_buyers<'a>() -> impl Kind<'a, Option<String>> {
     let read = |value: Value<'a>| {
-        let text = value.trimmed(0..=DESCRIPTION_MAX)?;
+        let text = value.prose(0..=DESCRIPTION_MAX)?;
         Ok((!text.is_empty()).then(|| text.into_owned()))
     };
     kind(read, || schema::text().chars(0..=DESCRIPTION_MAX))

@@ -10,7 +10,7 @@ use super::fields::{Bad, Fields};
 use super::json::{self, Shape};
 use super::number::{AMOUNT_MINOR_MAX, amount, cents, decimal};
 use chrono::{DateTime, NaiveDate, Utc};
-use domain::values::free_text::is_misleading;
+use domain::values::free_text::{is_misleading, is_misleading_line};
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -78,9 +78,15 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A free text: a string without the white space around it, of so many characters, none of
-    /// which misleads.
+    /// A free text of one line: a string without the white space around it, of so many characters, none
+    /// of which misleads.
     pub fn trimmed(self, chars: RangeInclusive<usize>) -> Result<Cow<'a, str>, Bad> {
+        let text = self.prose(chars)?;
+        if is_misleading_line(&text) { Err(Bad::from(BREAKS)) } else { Ok(text) }
+    }
+
+    /// A free text like [`Value::trimmed`], which may have tabs and several lines.
+    pub fn prose(self, chars: RangeInclusive<usize>) -> Result<Cow<'a, str>, Bad> {
         let text = match self.string()? {
             Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
             Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
@@ -284,6 +290,9 @@ const TIMESTAMP: &str = "a timestamp such as 2026-11-21T02:13:00.000Z";
 
 /// The message about a text with a character that nobody types.
 const MISLEADS: &str = "must not have control characters, nor marks of the direction of writing";
+
+/// The message about a text of one line that has more.
+const BREAKS: &str = "must be one line, without tabs";
 
 /// Whether any text in a value misleads, names of members included.
 fn has_misleading(value: &serde_json::Value) -> bool {
