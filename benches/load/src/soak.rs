@@ -318,6 +318,8 @@ impl Looker<'_> {
         is_counted: bool,
     ) -> Outcome<(Look, (Instant, Duration))> {
         let (now, spent, took) = (Instant::now(), self.server.spent()?.cpu, run.took());
+        // Counted before those that were written, which are never fewer.
+        let snapshots_kept = if is_counted { snapshots_kept(self.data) } else { None };
         let look = Look {
             time: now - at,
             took,
@@ -325,7 +327,7 @@ impl Looker<'_> {
             memory: machine::own_memory(self.server.pid())?,
             disk: bytes_below(self.data),
             snapshots_written: self.server.log_status()?.snapshots,
-            snapshots_kept: if is_counted { snapshots_kept(self.data) } else { None },
+            snapshots_kept,
             deliveries_pending: (self.pending)(),
             waiting: run.waiting(),
         };

@@ -143,6 +143,7 @@ impl Talk {
 
     async fn collect(&mut self, nth: usize, shop: &Shop) -> Outcome<()> {
         let reference = self.reference();
+        let _clock_stands = shop.clock.read().await;
         let usd = 1 + self.chance.below(50);
         let mut body = json!({
             "usdAmount": usd, "debtorId": "V12345678", "debtorCellPhone": "04141234567", "debtorBankCode": 134,
@@ -211,6 +212,7 @@ impl Talk {
 
     async fn pesos(&mut self, shop: &Shop) -> Outcome<()> {
         let reference = self.reference();
+        let _clock_stands = shop.clock.read().await;
         let body = json!({
             "amountCop": 20_000 + self.chance.below(80) * 1_000, "channel": "sms", "reference": reference,
             "buyer": { "email": "ana@example.com", "phone": "+573001234567", "documentType": "CC", "documentNumber": "1020304050" },

@@ -6,6 +6,7 @@ use crate::prepare::{self, Client, Extent, FUNDS_CENTS, Tenant};
 use crate::server::Server;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicI64, Ordering};
+use tokio::sync::RwLock;
 
 /// The event that a shop with an endpoint is told of.
 const TOLD: &str = "payout.completed";
@@ -20,6 +21,9 @@ pub struct Shop {
     pub collected: AtomicI64,
     /// Pesos that were collected, without their fees.
     pub pesos: AtomicI64,
+    /// The test clock: it stands still from the first to the last call of a payment, which would be over
+    /// otherwise when its buyer answers.
+    pub clock: RwLock<()>,
 }
 
 /// The fate of the holds on what was collected, which last for a day of a shop's clock.
@@ -71,13 +75,15 @@ impl Shops {
     pub async fn advance(&self, api: &mut Client, nth: usize, seconds: u64) -> Outcome<()> {
         let shop = &self.plain[nth % self.plain.len()];
         let body = json!({ "advanceSeconds": seconds });
+        let _alone = shop.clock.write().await;
         api.post(&header(&shop.tenant), "/v1/test/clock", &body, 200).await.map(drop)
     }
 }
 
 impl Shop {
     fn new(tenant: Tenant) -> Shop {
-        Shop { tenant, paid: AtomicI64::new(0), collected: AtomicI64::new(0), pesos: AtomicI64::new(0) }
+        let none = || AtomicI64::new(0);
+        Shop { tenant, paid: none(), collected: none(), pesos: none(), clock: RwLock::new(()) }
     }
 
     async fn check(&self, api: &mut Client, holds: Holds) -> Outcome<()> {
