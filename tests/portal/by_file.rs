@@ -218,9 +218,9 @@ fn lines_have_the_numbers_that_an_editor_shows() {
         ]
         .join(end);
         let preview = shop.preview(file.as_bytes());
-        // Of two lines in quotes the first one counts.
-        assert_eq!(lines(preview.text(), "ok"), [2, 4, 6, 9], "{name}");
-        assert_eq!(lines(preview.text(), "bad"), [10], "{name}");
+        // Of two lines in quotes the first one counts; a concept is one line, so they are refused.
+        assert_eq!(lines(preview.text(), "ok"), [2, 6, 9], "{name}");
+        assert_eq!(lines(preview.text(), "bad"), [4, 10], "{name}");
         let late_header =
             format!("{end}{end}{}{end}{}{end}", HEADER.replace(',', ";"), row("uno").replace(',', ";"));
         assert_eq!(lines(shop.preview(late_header.as_bytes()).text(), "ok"), [4], "{name}, header in line 3");
