@@ -142,9 +142,8 @@ impl Failure {
     /// 2 for what an operator has to write in another way, 1 for the rest.
     fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Config(_) | Failure::ExtraCa(_) | Failure::Startup(StartupError::Cluster(_)) => {
-                ExitCode::from(2)
-            }
+            Failure::Config(_) | Failure::ExtraCa(_) => ExitCode::from(2),
+            Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),
             _ => ExitCode::FAILURE,
         }
     }

@@ -140,6 +140,22 @@ pub enum ClusterError {
     Thread(io::Error),
 }
 
+impl ClusterError {
+    /// True if the node may not start as it is, however often it tries. The rest is what another start
+    /// may mend, such as a directory that another process has open.
+    pub fn is_refusal(&self) -> bool {
+        !matches!(
+            self,
+            ClusterError::File { .. }
+                | ClusterError::Directory(_)
+                | ClusterError::Log(_)
+                | ClusterError::Books(_)
+                | ClusterError::Following(_)
+                | ClusterError::Thread(_)
+        )
+    }
+}
+
 /// A path in an error.
 #[derive(Clone, Debug)]
 pub struct Shown(std::path::PathBuf);

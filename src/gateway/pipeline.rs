@@ -232,17 +232,13 @@ async fn steps<'a, S: Surface>(
         let confirming = cluster.begin_to_confirm();
         (cluster, if is_read(arrival) { confirming.asked() } else { confirming })
     });
-    let mut routed = pin!(routed(surface, arrival, inbound, measuring));
-    match confirming {
-        None => routed.await,
-        Some((cluster, confirming)) => {
-            // The request that is not answered by now may still be carried out.
-            let reply = tokio::select! {
-                reply = &mut routed => reply,
-                () = cluster.stalled() => Err(unconfirmed(arrival)),
-            };
-            confirmed(confirming, reply, arrival).await
-        }
+    let routed = routed(surface, arrival, inbound, measuring);
+    let Some((cluster, confirming)) = confirming else { return routed.await };
+    let confirmed = async { confirmed(confirming, routed.await, arrival).await };
+    tokio::select! {
+        reply = confirmed => reply,
+        // The request that is not answered by now may still be carried out.
+        () = cluster.stalled() => Err(unconfirmed(arrival)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Texts that mislead whoever reads them, and addresses that are none, are refused wherever they
 //! come in.
 
+use crate::harness::check::list;
 use crate::harness::client::Api;
 use crate::harness::flows::{fresh, merged, vpos_body};
 use crate::harness::server::Server;
@@ -108,6 +109,13 @@ fn texts_of_one_line_have_no_tabs_and_no_second_line() {
         "reference",
     );
     is_one_line(&admin, &format!("/admin/cop-payouts/{id}/complete"), json!({}), "reference");
+    for (path, member) in [("/v1/merchants", "externalRef"), ("/v1/crypto/deposit-addresses", "customerRef")]
+    {
+        for text in BROKEN {
+            let refused = api.post(path, &json!({ member: text })).refused(400, "invalid_data");
+            assert!(list(&refused, "fields").iter().any(|bad| bad["field"] == member), "{text:?} of {path}");
+        }
+    }
     // What people explain to each other may have lines.
     let session = json!({ "amountUsd": 10, "description": "line one\n\tline two" });
     assert_eq!(

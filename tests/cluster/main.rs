@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 
 /// The time in which something succeeds again after a machine is lost.
 const FIRST_SUCCESS: Duration = Duration::from_secs(5);
+/// The longest that a request may wait while etcd is silent: `failover_ms` and a second, and one more for
+/// a busy machine.
+const SILENT_MAX: Duration = Duration::from_millis(1_500 + 2_000);
 
 fn seller(reference: &str) -> Value {
     json!({
@@ -77,6 +80,9 @@ fn a_cluster_is_founded_joined_and_answers_on_every_node() {
     assert!(!machines.data(0).exists(), "a refused start makes nothing");
     machines.found();
     assert_eq!(machines.command(0, &["cluster", "init"]).status.code(), Some(1), "a second init");
+    let beside = machines.command(0, &["serve"]);
+    assert!(String::from_utf8_lossy(&beside.stderr).contains("in use"));
+    assert_eq!(beside.status.code(), Some(1), "another start may mend it");
 
     let (status, headers, _) = machines.exchange(1, "GET", "/v1/balance", None).expect("it answers");
     assert_eq!((status, headers.get("pasarela-served-by").map(String::as_str)), (200, Some("n0")));
@@ -188,4 +194,33 @@ fn without_a_majority_of_etcd_nobody_answers_from_memory() {
     }
     assert_eq!(machines.get(0, "/healthz").map(|(status, _)| status), Some(200));
     assert_eq!(machines.get(1, "/readyz").map(|(status, _)| status), Some(503));
+}
+
+#[test]
+fn while_etcd_is_silent_nobody_waits_for_longer_than_a_takeover_and_a_second() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    insist(&machines, "before");
+    let leader = machines.leader();
+    (0..3).for_each(|etcd| machines.signal_etcd(etcd, "STOP"));
+    let asked = |method: &str, path: &str, body: Option<Value>| {
+        let began = Instant::now();
+        let answer = machines.exchange(leader, method, path, body.as_ref());
+        (answer.map(|(status, _, body)| (status, body["error"].clone())), began.elapsed())
+    };
+    let (read, refused, taken) = std::thread::scope(|scope| {
+        let read = scope.spawn(|| asked("GET", "/v1/balance", None));
+        let refused = scope.spawn(|| asked("POST", "/v1/merchants", Some(json!({ "name": 1 }))));
+        let taken = scope.spawn(|| asked("POST", "/v1/merchants", Some(seller("meanwhile"))));
+        let told = |asked: std::thread::ScopedJoinHandle<'_, _>| asked.join().expect("it asks");
+        (told(read), told(refused), told(taken))
+    });
+    (0..3).for_each(|etcd| machines.signal_etcd(etcd, "CONT"));
+    for (answer, took) in [&read, &refused, &taken] {
+        assert!(*took < SILENT_MAX, "{answer:?} after {took:?}");
+    }
+    assert_eq!(read.0, Some((503, json!("no_leader"))));
+    assert_eq!(refused.0, Some((503, json!("storage_unavailable"))));
+    assert_eq!(taken.0, Some((503, json!("storage_unavailable"))));
+    insist(&machines, "after");
 }

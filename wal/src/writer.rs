@@ -59,8 +59,10 @@ impl<C> Entry<C> {
 /// would cost more than acknowledging it.
 const HANDED_OVER_FROM: usize = 8;
 
-/// The part of an agreement's time, as its divisor, for which a batch waits for more.
+/// The part of an agreement's time, as its divisor, for which the next batch waits for more.
 const GATHER_PART: u32 = 4;
+/// The longest such wait: an agreement that took long was held up, and says nothing of the next.
+const GATHER_MAX: Duration = Duration::from_millis(10);
 
 pub(crate) struct Writer<C: Completion> {
     store: Arc<dyn Store>,
@@ -82,8 +84,8 @@ pub(crate) struct Writer<C: Completion> {
     agreement: Option<Box<dyn Agreement>>,
     /// The entries of the last batch, and those that waited behind it when it was acknowledged.
     under_way: usize,
-    /// The time that the last agreement took.
-    agreed_in: Duration,
+    /// The instant until which those who were answered then may be about to ask again.
+    gather_until: Instant,
     closing: bool,
 }
 
@@ -117,7 +119,7 @@ impl<C: Completion> Writer<C> {
             ack_sender: beside.ack_sender,
             agreement: beside.agreement,
             under_way: 0,
-            agreed_in: Duration::ZERO,
+            gather_until: Instant::now(),
             closing: false,
         }
     }
@@ -186,7 +188,7 @@ impl<C: Completion> Writer<C> {
             self.take(first);
         }
         self.drain();
-        if self.agreement.is_some() {
+        if self.agreement.is_some() && self.building.records > 0 && !self.closing {
             self.gather();
         }
         self.add_piece();
@@ -205,14 +207,13 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// Waits for more, for a part of the time that an agreement takes: until there are as many as
-    /// were under way when the last batch was acknowledged, since whoever was answered then may be about to
-    /// ask again. Otherwise callers come to be of two halves, of which each waits while the other is
-    /// agreed on, and the quorum is asked twice as often.
+    /// Waits for more until there are as many as were under way when the last batch was acknowledged,
+    /// but only until a part of an agreement's time has passed since then: whoever was answered may be
+    /// about to ask again. Otherwise callers come to be of two halves, of which each waits while the
+    /// other is agreed on, and the quorum is asked twice as often.
     fn gather(&mut self) {
-        let until = Instant::now() + self.agreed_in / GATHER_PART;
         while self.waiting.len() < self.under_way && !self.is_full() && self.first_of_next.is_none() {
-            match self.entries.recv_deadline(until) {
+            match self.entries.recv_deadline(self.gather_until) {
                 Ok(entry) => self.take_in_turn(entry),
                 Err(_) => break,
             }
@@ -314,7 +315,6 @@ impl<C: Completion> Writer<C> {
             let batch = &self.building.batch;
             if let Some(agreement) = &mut self.agreement {
                 agreed = agree(&mut **agreement, &self.shared, &self.building)?;
-                self.agreed_in = agreed.unwrap_or(self.agreed_in);
             }
             let began = Instant::now();
             self.store.write(batch)?;
@@ -334,6 +334,7 @@ impl<C: Completion> Writer<C> {
     /// handed to the task that acknowledges.
     fn acknowledge(&mut self, agreed: Option<Duration>) {
         self.under_way = self.waiting.len() + self.entries.len();
+        self.gather_until = Instant::now() + (agreed.unwrap_or_default() / GATHER_PART).min(GATHER_MAX);
         if let Some(ack_sender) = &self.ack_sender
             && (self.waiting.len() >= HANDED_OVER_FROM || !self.shared.handed_over.is_done())
         {

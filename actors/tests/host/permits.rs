@@ -48,7 +48,7 @@ async fn one_too_many_is_refused_at_once_and_capacity_comes_back() {
 }
 
 /// The requests that may wait for their first record when the rig's 10,000 may be under way.
-const FIRST_RECORDS: usize = 1_250;
+const FIRST_RECORDS: usize = 2_500;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_for_its_first_record_is_bounded_and_what_waits_for_a_bank_is_not_counted() {

@@ -4,10 +4,11 @@
 use super::{schema, values};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, body, kind};
-use crate::value::Value;
+use crate::value::{BREAKS, Value};
 use domain::platform::Mode;
 use domain::values::date::Date;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
+use domain::values::free_text::is_misleading_line;
 use domain::values::identity::IdentityDocument;
 use domain::values::money::Currency;
 use domain::values::phone::MobilePhone;
@@ -137,7 +138,14 @@ pub fn positive_amount<'a>() -> impl Kind<'a, i64> {
 
 /// The caller's own name for something.
 pub fn external_ref<'a>() -> impl Kind<'a, ExternalRef> {
-    kind(|value: Value<'a>| value.text_as(ExternalRef::parse), values::external_ref)
+    kind(|value: Value<'a>| value.text_as(new_ref), values::external_ref)
+}
+
+/// Reads a reference that a caller gives: one line (1.6). What was stored before that was so is read by
+/// [`ExternalRef::parse`].
+fn new_ref(text: &str) -> Result<ExternalRef, &'static str> {
+    let reference = ExternalRef::parse(text)?;
+    if is_misleading_line(&reference) { Err(BREAKS) } else { Ok(reference) }
 }
 
 /// A name like [`external_ref`], described without its words.

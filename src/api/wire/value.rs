@@ -292,7 +292,7 @@ const TIMESTAMP: &str = "a timestamp such as 2026-11-21T02:13:00.000Z";
 const MISLEADS: &str = "must not have control characters, nor marks of the direction of writing";
 
 /// The message about a text of one line that has more.
-const BREAKS: &str = "must be one line, without tabs";
+pub(crate) const BREAKS: &str = "must be one line, without tabs";
 
 /// Whether any text in a value misleads, names of members included.
 fn has_misleading(value: &serde_json::Value) -> bool {

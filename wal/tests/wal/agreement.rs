@@ -190,13 +190,13 @@ fn snapshots_and_floors_need_no_agreement() {
     assert_eq!(count.load(Ordering::Relaxed), 1);
 }
 
-/// An agreement that takes long, and says with how many records it begins.
+/// An agreement that takes a while, and says with how many records it begins.
 struct Slow(Sender<u64>);
 
 impl Agreement for Slow {
     fn agree(&mut self, proposal: &Proposal<'_>) -> Agreed {
         self.0.send(proposal.tip.seq - proposal.base.seq).expect("the test listens");
-        std::thread::sleep(Duration::from_millis(200));
+        std::thread::sleep(Duration::from_millis(60));
         Agreed::Committed
     }
 }
@@ -209,9 +209,9 @@ fn callers_who_ask_again_soon_come_to_share_their_agreements() {
     let log = log.expect("an empty store opens");
     std::thread::scope(|scope| {
         let ask = || {
-            (0..6).for_each(|n| {
+            (0..16).for_each(|n| {
                 assert!(append(&log, record(1, &[n])).seq() > 0);
-                std::thread::sleep(Duration::from_millis(10)); // the way of an answer and of a question
+                std::thread::sleep(Duration::from_millis(1)); // the way of an answer and of a question
             })
         };
         scope.spawn(ask);
@@ -220,6 +220,7 @@ fn callers_who_ask_again_soon_come_to_share_their_agreements() {
         scope.spawn(ask);
     });
     let sizes: Vec<u64> = batches.try_iter().collect();
-    assert_eq!(sizes.iter().sum::<u64>(), 11);
-    assert!(sizes.len() < 9, "two who take turns ask eleven times: {sizes:?}");
+    assert_eq!(sizes.iter().sum::<u64>(), 31);
+    let shared = sizes.iter().filter(|size| **size == 2).count();
+    assert!(shared >= 4, "two who take turns share none: {sizes:?}");
 }
