@@ -60,7 +60,9 @@ impl<C> Entry<C> {
 const HANDED_OVER_FROM: usize = 8;
 
 /// The part of an agreement's time, as its divisor, for which the next batch waits for more.
-const GATHER_PART: u32 = 4;
+const GATHER_PART: u32 = 2;
+/// The time between two looks at what has come meanwhile.
+const GATHER_LOOK: Duration = Duration::from_micros(100);
 /// The longest such wait: an agreement that took long was held up, and says nothing of the next.
 const GATHER_MAX: Duration = Duration::from_millis(10);
 
@@ -201,7 +203,12 @@ impl<C: Completion> Writer<C> {
     fn drain(&mut self) {
         while !self.is_full() && self.first_of_next.is_none() {
             match self.entries.try_recv() {
-                Ok(entry) => self.take_in_turn(entry),
+                // Pruning compares with what is durable, so nothing else may be in the batch before
+                // it.
+                Ok(entry @ Entry::Pruning { .. }) if !self.building.is_empty() => {
+                    self.first_of_next = Some(entry)
+                }
+                Ok(entry) => self.take(entry),
                 Err(_) => break,
             }
         }
@@ -212,20 +219,15 @@ impl<C: Completion> Writer<C> {
     /// about to ask again. Otherwise callers come to be of two halves, of which each waits while the
     /// other is agreed on, and the quorum is asked twice as often.
     fn gather(&mut self) {
-        while self.waiting.len() < self.under_way && !self.is_full() && self.first_of_next.is_none() {
-            match self.entries.recv_deadline(self.gather_until) {
-                Ok(entry) => self.take_in_turn(entry),
-                Err(_) => break,
+        loop {
+            let are_missing = self.waiting.len() < self.under_way;
+            let left = self.gather_until.saturating_duration_since(Instant::now());
+            if !are_missing || left.is_zero() || self.is_full() || self.first_of_next.is_some() {
+                return;
             }
-        }
-    }
-
-    /// Takes an entry, or leaves it for the next batch: pruning compares with what is durable, so
-    /// nothing else may be in the batch before it.
-    fn take_in_turn(&mut self, entry: Entry<C>) {
-        match entry {
-            Entry::Pruning { .. } if !self.building.is_empty() => self.first_of_next = Some(entry),
-            entry => self.take(entry),
+            // Whoever sends to a thread that listens has to wake it, which costs more than to look.
+            std::thread::sleep(left.min(GATHER_LOOK));
+            self.drain();
         }
     }
 
