@@ -26,7 +26,6 @@ use bytes::Bytes;
 use domain::values::ids::Id;
 use hyper::Method;
 use std::ops::ControlFlow;
-use std::pin::pin;
 use std::sync::Arc;
 
 /// The columns of a route table, as far as a step depends on them.

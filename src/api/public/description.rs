@@ -52,7 +52,8 @@ fn operations() -> Vec<Operation> {
         of_tenant(operation("estimateWithdrawalFee", "What a withdrawal would cost"))
             .query(fees::asked_estimate)
             .answers(200, "FeeEstimate", "The estimate")
-            .refuses(400, &["invalid_amount_cents", "invalid_method", "invalid_network", "invalid_asset", "invalid_data"]),
+            .refuses(400, &["invalid_amount_cents", "invalid_method", "invalid_network"])
+            .refuses(400, &["invalid_asset", "invalid_data"]),
         of_tenant(operation("getPagoMovilQuote", "What a withdrawal by Pago Móvil would bring"))
             .query(fees::asked_quote)
             .answers(200, "PagoMovilQuote", "The quote")

@@ -119,7 +119,7 @@ final class Rates
      * @param 'USDT'|'USDC' $asset
      * @param string $xTenantId The tenant whose fee policy applies; the server's own if missing.
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `invalid_amount_cents`, `invalid_method`, `invalid_network`, `not_found`
+     *     `invalid_amount_cents`, `invalid_asset`, `invalid_method`, `invalid_network`, `not_found`
      */
     public function estimateWithdrawalFee(
         int $amountCents,

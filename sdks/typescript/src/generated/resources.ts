@@ -1700,8 +1700,8 @@ export class RatesResource {
    *
    *
    *
-   * @throws ApiError, beside the codes that every call has with `code` `invalid_amount_cents`, `invalid_method`,
-   * `invalid_network`, `not_found`.
+   * @throws ApiError, beside the codes that every call has with `code` `invalid_amount_cents`, `invalid_asset`,
+   * `invalid_method`, `invalid_network`, `not_found`.
    */
   estimateWithdrawalFee(amountCents: number, params: RatesEstimateWithdrawalFeeParams = {}, options: CallOptions = {}): Promise<FeeEstimate> {
     return this.#session.model({ method: 'GET', path: '/api/v1/public/withdraw/estimate-fee', query: { amountCents, method: params.method, network: params.network, asset: params.asset }, headers: { 'x-tenant-id': params.xTenantId }, open: true }, 'FeeEstimate', options);

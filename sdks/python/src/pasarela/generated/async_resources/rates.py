@@ -134,8 +134,8 @@ class AsyncRates:
             x_tenant_id: The tenant whose fee policy applies; the server's own if missing.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `invalid_amount_cents`, `invalid_method`,
-                `invalid_network`, `not_found`.
+            ApiError: beside the codes that every call has, with `code` `invalid_amount_cents`, `invalid_asset`,
+                `invalid_method`, `invalid_network`, `not_found`.
         """
         call = Call(
             "GET",
