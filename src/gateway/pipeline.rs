@@ -26,6 +26,7 @@ use bytes::Bytes;
 use domain::values::ids::Id;
 use hyper::Method;
 use std::ops::ControlFlow;
+use std::pin::pin;
 use std::sync::Arc;
 
 /// The columns of a route table, as far as a step depends on them.
@@ -231,9 +232,10 @@ async fn steps<'a, S: Surface>(
         let confirming = cluster.begin_to_confirm();
         (cluster, if is_read(arrival) { confirming.asked() } else { confirming })
     });
-    let routed = routed(surface, arrival, inbound, measuring);
+    // In one place: moved into what follows, it would take its room in every connection twice.
+    let mut routed = pin!(routed(surface, arrival, inbound, measuring));
     let Some((cluster, confirming)) = confirming else { return routed.await };
-    let confirmed = async { confirmed(confirming, routed.await, arrival).await };
+    let confirmed = async { confirmed(confirming, routed.as_mut().await, arrival).await };
     tokio::select! {
         reply = confirmed => reply,
         // The request that is not answered by now may still be carried out.
