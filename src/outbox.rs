@@ -9,7 +9,6 @@ use crate::gateway::business::Business;
 use crate::gateway::notices::Sought;
 use crate::gateway::services::Services;
 use crate::rails::Call;
-use crate::rails::queue::Queued;
 use crate::rails::registry::{Registered, Registry};
 use crate::rates::Market;
 use crate::webhooks::Webhooks;
@@ -77,8 +76,8 @@ impl Outbox {
 impl Outbox {
     /// The same in live mode. Without a rail, nothing is sent and nobody asked.
     fn live(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
-        let Effect { entity, operation, rail_id, at, how, order } = effect;
-        if let Order::SendUsdt { network, .. } = &order
+        let (operation, how) = (effect.operation, effect.how);
+        if let Order::SendUsdt { network, .. } = &effect.order
             && let Some(evm) = self.rails.network(*network)
         {
             // The worker of the network reads in the log what is owed, and says what became of it.
@@ -87,16 +86,17 @@ impl Outbox {
             let reply = RailReply::plain(operation, how, answer);
             return Box::pin(std::future::ready(Command::RailReply(reply).into()));
         }
-        let Some(lane) = self.rails.lane(&order).map(Arc::clone) else {
+        let Some(lane) = self.rails.lane(&effect.order).map(Arc::clone) else {
             let answer = if how == How::Ask { RailAnswer::NotAsked } else { RailAnswer::NotSent };
             let reply = RailReply::plain(operation, how, answer);
             return Box::pin(std::future::ready(Command::RailReply(reply).into()));
         };
-        let call = Call { operation_id: operation.into(), at, tenant, order };
         if how == How::Offer {
-            let queued = Queued { accepted_ms: at.unix_ms(), operation, tenant, entity };
-            return Box::pin(std::future::ready(queue::offer(&lane, queued).into()));
+            let services = self.services.get().and_then(Weak::upgrade);
+            return Box::pin(async move { queue::offer(services.as_deref(), &lane, tenant, &effect).into() });
         }
+        let Effect { rail_id, at, order, .. } = effect;
+        let call = Call { operation_id: operation.into(), at, tenant, order };
         Box::pin(async move {
             let (answer, said) = match how {
                 How::Send | How::Offer => lane.send(&call).await,

@@ -329,8 +329,7 @@ pub struct Effect {
     pub operation: Id,
     /// The rail's name for it, as far as it is known.
     pub rail_id: Option<RailId>,
-    /// The instant of the decision, on the tenant's clock; of an order that waits for its turn, the
-    /// instant at which it was accepted.
+    /// The instant of the decision, on the tenant's clock.
     pub at: Timestamp,
     /// Sent, asked about or queued.
     pub how: How,

@@ -6,27 +6,42 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::rails::lane::Lane;
 use crate::rails::queue::Queued;
-use crate::store::history;
+use crate::store::history::{self, Entities, Unreadable};
 use actors::Failure;
 use api::problem::Problem;
 use domain::commands::Command;
+use domain::index::{self, LedgerKey};
+use domain::ledger::{Ledger, MovementKind};
 use domain::platform::is_live;
-use domain::rail::{How, RailAnswer, RailReply, Service};
+use domain::rail::{Effect, How, RailAnswer, RailReply, Service};
 use domain::record::Entity;
-use domain::resources::payouts::CREDIT;
-use domain::resources::{crypto, payouts};
+use domain::resources::payouts::{CREDIT, Payout, Status};
 use domain::values::ids::{EntityId, Kind};
+use domain::values::money::Currency;
 use domain::view::{Query, View};
 use std::sync::Arc;
+use wal::{Reader, Seq};
 
-/// The command for an order that may be sent when it is its turn: at once, if nobody is before it.
-pub fn offer(lane: &Lane, queued: Queued) -> Command {
+/// The command for an order that may be sent when it is its turn: at once, if nobody is before it. One
+/// whose place cannot be told comes back with its deadline.
+pub fn offer(services: Option<&Services>, lane: &Lane, tenant: u64, effect: &Effect) -> Command {
     if lane.is_free() {
         return Command::Begin;
     }
-    let answer = if lane.queue.put(queued) { RailAnswer::NotSent } else { RailAnswer::NotAsked };
+    let place = services.map(|services| {
+        let reader = services.engine.reader();
+        waiting(reader, tenant, effect.entity, &mut Entities::new(reader, tenant))
+    });
+    let answer = match place {
+        Some(Ok(Some(queued))) if lane.queue.put(queued) => RailAnswer::NotSent,
+        Some(Ok(_)) | None => RailAnswer::NotAsked,
+        Some(Err(unreadable)) => {
+            tracing::error!(error = %unreadable, "an order does not wait for its turn, as its place is not known");
+            RailAnswer::NotAsked
+        }
+    };
     lane.wake();
-    Command::RailReply(RailReply::plain(queued.operation, How::Offer, answer))
+    Command::RailReply(RailReply::plain(effect.operation, How::Offer, answer))
 }
 
 /// Keeps the rails of live mode going: their probes and their queues. Called once, when the books are
@@ -36,8 +51,8 @@ pub async fn start(services: &Arc<Services>) -> Result<(), Problem> {
     if lanes.is_empty() {
         return Ok(());
     }
-    for (service, queued) in left(services).await? {
-        if let Some(lane) = services.rails.serving(service) {
+    if let Some(lane) = services.rails.serving(Service::Payouts) {
+        for queued in left(services).await? {
             lane.queue.put(queued);
         }
     }
@@ -51,7 +66,7 @@ pub async fn start(services: &Arc<Services>) -> Result<(), Problem> {
 }
 
 /// The orders that wait in the books of live mode.
-async fn left(services: &Services) -> Result<Vec<(Service, Queued)>, Problem> {
+async fn left(services: &Services) -> Result<Vec<Queued>, Problem> {
     let engine = &services.engine;
     let mut found = Vec::new();
     for tenant in engine.books_in_memory().into_iter().filter(|key| is_live(*key)) {
@@ -61,28 +76,52 @@ async fn left(services: &Services) -> Result<Vec<(Service, Queued)>, Problem> {
             Ok(_) | Err(Failure::Halted) => continue,
             Err(failed) => return Err(failure(failed)),
         };
-        for (_, id) in due.iter().filter(|(_, id)| matches!(id.kind, Kind::Payout | Kind::CryptoPayout)) {
-            let entity = history::entity(engine.reader(), tenant, *id)?;
-            found.extend(entity.and_then(|entity| waiting(tenant, *id, &entity)));
+        let mut entities = Entities::new(engine.reader(), tenant);
+        for (_, id) in due.iter().filter(|(_, id)| id.kind == Kind::Payout) {
+            found.extend(waiting(engine.reader(), tenant, *id, &mut entities)?);
         }
     }
     Ok(found)
 }
 
-fn waiting(tenant: u64, id: EntityId, entity: &Entity) -> Option<(Service, Queued)> {
-    let (service, accepted, operation) = match entity {
-        Entity::Payout(payout) if payout.status == payouts::Status::Pending && payout.trace.is_queued() => {
-            (Service::Payouts, payout.created_at, payout.id.operation(CREDIT))
+/// The place of a payout, if it waits for its turn.
+fn waiting(
+    reader: &Reader,
+    tenant: u64,
+    id: EntityId,
+    entities: &mut Entities<'_>,
+) -> Result<Option<Queued>, Unreadable> {
+    match entities.find(id)?.as_deref() {
+        Some(Entity::Payout(payout)) if payout.status == Status::Pending && payout.trace.is_queued() => {
+            let accepted = accepted(reader, tenant, payout, entities)?;
+            Ok(Some(Queued { accepted, operation: payout.id.operation(CREDIT), tenant, entity: id }))
         }
-        Entity::CryptoPayout(payout)
-            if payout.status == crypto::payouts::Status::Processing && payout.trace.is_queued() =>
-        {
-            let operation = payout.id.operation(crypto::payouts::SEND);
-            (Service::Usdt(payout.network), payout.created_at, operation)
-        }
-        _ => return None,
+        _ => Ok(None),
+    }
+}
+
+/// The sequence of the record that debited a payout.
+fn accepted(
+    reader: &Reader,
+    tenant: u64,
+    payout: &Payout,
+    entities: &mut Entities<'_>,
+) -> Result<Seq, Unreadable> {
+    let payer = match payout.payer() {
+        Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
+        _ => LedgerKey::Tenant(Currency::Ves),
     };
-    Some((service, Queued { accepted_ms: accepted.unix_ms(), operation, tenant, entity: id }))
+    let mut from = index::movements(tenant, payer, MovementKind::Payout as u8);
+    from.extend_from_slice(&index::time_bytes(payout.created_at));
+    let end = [from.as_slice(), &[0xFF; 9]].concat();
+    for entry in reader.index_scan(&from, &end, false) {
+        let (key, _) = entry?;
+        let seq = history::seq(&key[from.len()..])?;
+        if entities.record(seq)?.entity(EntityId::payout(payout.id)).is_some() {
+            return Ok(seq);
+        }
+    }
+    Err(Unreadable(format!("no record debits the payout {}", payout.id)))
 }
 
 /// Gives each order of a queue its turn, for ever.

@@ -6,12 +6,14 @@ use domain::values::ids::{EntityId, Id};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use wal::Seq;
 
 /// An order that waits for its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued {
-    /// The instant at which it was accepted, in milliseconds since 1970.
-    pub accepted_ms: i64,
+    /// The sequence of the record that accepted it. Instants would not do: two tenants' orders may be
+    /// of one millisecond, and a clock may go back.
+    pub accepted: Seq,
     /// The order's operation.
     pub operation: Id,
     /// The tenant whose order it is.
@@ -28,8 +30,8 @@ pub struct Queue {
 
 #[derive(Default)]
 struct Inner {
-    /// By acceptance; ids of one millisecond go on in the order in which they were made.
-    waiting: BTreeMap<(i64, Id), Queued>,
+    /// By acceptance; the orders of one record by their ids, which are in the order of its items.
+    waiting: BTreeMap<(Seq, Id), Queued>,
     in_turn: Option<Id>,
     /// Whether the call of the order in its turn has ended.
     is_called: bool,
@@ -41,7 +43,7 @@ struct Inner {
 impl Queue {
     /// Takes an order in at its place; whether it was not there yet.
     pub fn put(&self, queued: Queued) -> bool {
-        self.inner().waiting.insert((queued.accepted_ms, queued.operation), queued).is_none()
+        self.inner().waiting.insert((queued.accepted, queued.operation), queued).is_none()
     }
 
     /// The orders that the last process left are in the queue.
@@ -108,9 +110,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn queued(accepted_ms: i64, n: u64) -> Queued {
-        let operation = Id::derived(accepted_ms, n, 0);
-        Queued { accepted_ms, operation, tenant: 2, entity: EntityId::payout(operation) }
+    fn queued(accepted: Seq, n: u64) -> Queued {
+        // The ids of an instant say nothing of the order in which tenants' orders were accepted.
+        let operation = Id::derived(7, 1_000 - n, 0);
+        Queued { accepted, operation, tenant: 2, entity: EntityId::payout(operation) }
     }
 
     #[test]
@@ -142,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_leaves_in_the_order_of_acceptance(accepted in prop::collection::vec(0_i64..1_000, 0..60)) {
+        fn whatever_comes_leaves_in_the_order_of_acceptance(accepted in prop::collection::vec(0_u64..1_000, 0..60)) {
             let queue = Queue::default();
             queue.restored();
             for (at, n) in accepted.iter().zip(0..) {
@@ -150,7 +153,7 @@ mod tests {
             }
             let mut left = Vec::new();
             while let Some(first) = queue.take_first(Duration::ZERO) {
-                left.push(first.accepted_ms);
+                left.push(first.accepted);
                 queue.end_turn();
             }
             let mut sorted = accepted;

@@ -98,12 +98,16 @@ impl<'a> Entities<'a> {
     /// The newest state of an entity.
     pub fn find(&mut self, id: EntityId) -> Result<Option<Arc<Entity>>, Unreadable> {
         let Some(value) = self.reader.index_get(&index::entity(self.tenant, id))? else { return Ok(None) };
-        let seq = seq(&value)?;
+        Ok(self.record(seq(&value)?)?.entity(id).cloned())
+    }
+
+    /// The record with this sequence, which is the last one read.
+    pub fn record(&mut self, seq: Seq) -> Result<&Record, Unreadable> {
         let (_, record) = match self.last.take() {
             Some(last) if last.0 == seq => self.last.insert(last),
             _ => self.last.insert((seq, record(self.reader, seq)?.record)),
         };
-        Ok(record.entity(id).cloned())
+        Ok(record)
     }
 }
 

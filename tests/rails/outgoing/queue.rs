@@ -86,6 +86,39 @@ fn payouts_wait_for_a_bank_that_is_not_there_and_go_in_their_order() {
 }
 
 #[test]
+fn two_tenants_payouts_of_one_millisecond_go_in_the_order_of_the_log() {
+    let bank = Bank::start();
+    let port = bank.port();
+    let mut server = server(&bank, &[]);
+    let tenants = [live(&server, "1000.00"), live(&server, "1000.00")];
+    drop(bank);
+    // Once it has found no connection, nothing is sent for a second.
+    tenants[0].live.post("/v1/payments/credit", &credit("100.00")).expect(202);
+    let mut accepted: Vec<(u64, String)> = std::thread::scope(|scope| {
+        let sent: Vec<_> = (1..=32_usize)
+            .map(|n| {
+                let api = &tenants[n % 2].live;
+                scope.spawn(move || {
+                    let amount = format!("{n}.00");
+                    let answer = api.post("/v1/payments/credit", &credit(&amount));
+                    assert_eq!(answer.expect(202)["status"], "pending");
+                    (answer.header("wal-seq").expect("a record").parse().expect("a number"), amount)
+                })
+            })
+            .collect();
+        sent.into_iter().map(|sent| sent.join().expect("it is accepted")).collect()
+    });
+    accepted.sort();
+    server.kill();
+    server.restart();
+    let bank = Bank::on(port);
+    bank.always("MBvuelto", done("00", "1"));
+    until("all are sent", || (amounts(&bank).len() == 33).then_some(()));
+    let in_order = std::iter::once("100.00").chain(accepted.iter().map(|(_, amount)| amount.as_str()));
+    assert_eq!(amounts(&bank), in_order.collect::<Vec<_>>());
+}
+
+#[test]
 fn a_queued_payout_that_an_operator_refused_is_never_sent() {
     let bank = Bank::start();
     let port = bank.port();

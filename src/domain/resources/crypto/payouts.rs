@@ -250,7 +250,7 @@ impl RailPayout for CryptoPayout {
             entity: EntityId::crypto_payout(self.id),
             operation: self.id.operation(SEND),
             rail_id: self.trace.id.clone(),
-            at: if how == How::Offer { self.created_at } else { turn.now },
+            at: turn.now,
             how,
             order,
         }

@@ -199,7 +199,7 @@ impl Payout {
     }
 
     /// The ledger that pays it.
-    fn payer(&self) -> Ledger {
+    pub fn payer(&self) -> Ledger {
         match self.merchant.filter(|_| self.from_merchant_balance) {
             Some(merchant) => Ledger::Seller(merchant),
             None => Ledger::Tenant,
@@ -323,7 +323,7 @@ impl RailPayout for Payout {
             entity: EntityId::payout(self.id),
             operation: self.id.operation(CREDIT),
             rail_id: self.trace.id.clone(),
-            at: if how == How::Offer { self.created_at } else { turn.now },
+            at: turn.now,
             how,
             order: self.instruction(),
         }
