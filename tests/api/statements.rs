@@ -19,6 +19,8 @@ fn to_midnight(api: &Api, hours: i64, past: TimeDelta) {
 
 /// Money of every kind, some of which goes back on a later day.
 fn some_days(server: &Server, tenant: &str, api: &Api) -> Value {
+    // From midday the next local midnights are within the day in which a sale may be reversed.
+    to_midnight(api, 4, TimeDelta::hours(12));
     let merchant = api.merchant();
     let share = json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": 10 });
     api.fund("1000.00");

@@ -35,6 +35,10 @@ const DONE: &str = "filled";
 /// its funds.
 const OPENING: u64 = 6;
 
+/// The seconds after which a book that nobody asks leaves memory: the books of a million tenants that
+/// stayed would take more than the machine has.
+const IDLE_SECONDS: u64 = 2;
+
 /// Records under way at once.
 const WIDTH: usize = 1_024;
 
@@ -44,11 +48,14 @@ pub struct Filling {
     /// Tenants, each with funds
     #[arg(long, default_value_t = 100)]
     pub tenants: u32,
+    /// The first tenants, which the debits are of; 0 for all
+    #[arg(long, default_value_t = 0)]
+    pub active: u32,
     /// Holds of a cent each on the first tenant's balance
     #[arg(long, default_value_t = 0)]
     pub holds: u64,
     /// Records in the log, the tenants, their funds and the holds included; the others are debits
-    /// of the tenants in turn
+    /// of the active tenants in turn
     #[arg(long)]
     pub records: u64,
     /// Of these, records behind the snapshot
@@ -77,10 +84,18 @@ impl Filling {
         OPENING * u64::from(self.tenants) + self.holds
     }
 
+    /// The number of tenants that the debits are of.
+    pub fn active(&self) -> u32 {
+        if self.active == 0 { self.tenants } else { self.active.min(self.tenants) }
+    }
+
     /// The available balance of a tenant in the end, in cents.
     pub fn balance_minor(&self, tenant: u32) -> i64 {
-        let (debits, tenants) = (self.records.saturating_sub(self.opening()), u64::from(self.tenants.max(1)));
-        let own = debits / tenants + u64::from(u64::from(tenant - 1) < debits % tenants);
+        let (debits, active) = (self.records.saturating_sub(self.opening()), u64::from(self.active().max(1)));
+        let own = match u64::from(tenant - 1) {
+            nth if nth < active => debits / active + u64::from(nth < debits % active),
+            _ => 0,
+        };
         FUNDS_MINOR - i64::try_from(own).unwrap_or(i64::MAX)
     }
 
@@ -96,6 +111,7 @@ impl Filling {
         command.args(["fill", "--data"]).arg(data);
         for (name, value) in [
             ("--tenants", u64::from(self.tenants)),
+            ("--active", u64::from(self.active)),
             ("--holds", self.holds),
             ("--records", self.records),
             ("--tail", self.tail),
@@ -132,15 +148,15 @@ impl Fill {
         std::fs::create_dir_all(&self.data).map_err(|error| format!("{}: {error}", self.data.display()))?;
         directory::mark_key(&self.data).map_err(|failed| failed.to_string())?;
         let written = runtime.block_on(async {
-            let engine = engine(&self.data, WIDTH * 2).await?;
-            let tenants = u64::from(filling.tenants);
+            let engine = engine(&self.data, WIDTH * 2, IDLE_SECONDS).await?;
+            let (tenants, active) = (u64::from(filling.tenants), u64::from(filling.active()));
             each(&engine, 0..tenants, |engine, _| async move { open(&engine).await }).await?;
             each(&engine, 0..filling.holds, |engine, _| async move {
                 hold(&engine, tenant_key(1, Mode::Test), 1).await.map(|_| ())
             })
             .await?;
             let debit = move |engine: Engine<Domain>, nth: u64| async move {
-                adjust(&engine, tenant_key(number(nth % tenants.max(1)), Mode::Test), -1).await.map(|_| ())
+                adjust(&engine, tenant_key(number(nth % active.max(1)), Mode::Test), -1).await.map(|_| ())
             };
             each(&engine, 0..before, debit).await?;
             if filling.tail < filling.records {
@@ -252,8 +268,12 @@ mod tests {
     #[test]
     fn debits_are_taken_from_the_tenants_in_turn() {
         let balance = |tenant: u32, debits: u64| {
-            Filling { tenants: 100, holds: 7, records: 607 + debits, tail: 0 }.balance_minor(tenant)
+            Filling { tenants: 100, active: 0, holds: 7, records: 607 + debits, tail: 0 }
+                .balance_minor(tenant)
         };
+        let few = Filling { tenants: 100, active: 2, holds: 0, records: 603, tail: 0 };
+        let debited = [1, 2, 3, 100].map(|tenant| FUNDS_MINOR - few.balance_minor(tenant));
+        assert_eq!(debited, [2, 1, 0, 0]);
         assert_eq!(balance(1, 0), FUNDS_MINOR);
         assert_eq!((balance(1, 101), balance(2, 101)), (FUNDS_MINOR - 2, FUNDS_MINOR - 1));
     }

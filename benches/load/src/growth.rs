@@ -44,6 +44,9 @@ pub struct Growth {
     /// Tenants
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000])]
     pub(super) tenants: Vec<u32>,
+    /// Tenants that pay and have paid, of each number of them; 0 for all
+    #[arg(long, default_value_t = 0)]
+    pub(super) active: u32,
     /// Holds of the balance that is debited
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 1_000_000])]
     pub(super) holds: Vec<u64>,
@@ -123,7 +126,7 @@ impl Growth {
 
     fn levels(&self) -> Vec<Level> {
         let level = |driver, size, tenants, holds, history: u64| {
-            let filling = Filling { tenants, holds, records: 0, tail: TAIL };
+            let filling = Filling { tenants, active: self.active, holds, records: 0, tail: TAIL };
             Level {
                 driver,
                 size,
@@ -187,7 +190,7 @@ impl Growth {
         let server = Server::gateway(scratch.path(), PATIENCE)?;
         let memory = machine::own_memory(server.pid())?;
         check(&server, &level.filling)?;
-        let tenants: Vec<Tenant> = (1..=level.filling.tenants)
+        let tenants: Vec<Tenant> = (1..=level.filling.active())
             .map(|tenant| Tenant { key: key_of(tenant), merchant: String::new() })
             .collect();
         let requests: Arc<dyn Workload> = Arc::new(Requests::credits(server.api, &tenants));
@@ -255,9 +258,13 @@ impl Growth {
         ];
         let mut table = Table::new("How cost grows", &columns);
         table.remark(format!(
-            "Payouts to a phone (POST /v1/payments/credit, two durable records) over {CONNECTIONS} connections, from all tenants of the level in turn; {} rounds of {} s, each beside a round of a \
+            "Payouts to a phone (POST /v1/payments/credit, two durable records) over {CONNECTIONS} connections, from {} of the level in turn; {} rounds of {} s, each beside a round of a \
              server with one tenant, no hold and no history; medians. Every level has {} records behind its last snapshot, which a start after SIGKILL replays; history is debits of {} tenants. \
              Memory is the process's own when it is ready. Balances were checked after the start.",
+            match self.active {
+                0 => "all tenants".to_owned(),
+                active => format!("the first {} tenants", grouped(u64::from(active))),
+            },
             self.rounds,
             self.seconds,
             grouped(TAIL),

@@ -68,14 +68,14 @@ impl Effects<Domain> for NoEffects {
 }
 
 /// An engine on a data directory, which makes no snapshots by itself.
-pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> {
+pub async fn engine(data: &Path, permits_max: usize, idle_seconds: u64) -> Outcome<Engine<Domain>> {
     let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
     let config = Config {
         permits_max,
         shares: Shares::UNBOUNDED,
         snapshot_records: u64::MAX,
         snapshot_seconds: u64::MAX,
-        idle_seconds: u64::MAX,
+        idle_seconds,
         awake_max: usize::MAX,
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| eprintln!("pasarela-bench: the engine stops: {why}")),
@@ -195,7 +195,7 @@ impl InProcess {
     fn measure(&self, runtime: &Runtime, dir: &Path) -> Outcome<(Size, Vec<Case>)> {
         let tenant = tenant_key(TENANT, Mode::Test);
         let most = self.callers.iter().copied().max().unwrap_or(1);
-        let engine = runtime.block_on(engine(&dir.join("data"), most * 2))?;
+        let engine = runtime.block_on(engine(&dir.join("data"), most * 2, u64::MAX))?;
         let record = runtime.block_on(async {
             adjust(&engine, tenant, 99_000_000_000_000).await?;
             adjust(&engine, tenant, -1).await?;

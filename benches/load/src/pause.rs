@@ -66,7 +66,7 @@ impl Pause {
             .build()
             .map_err(|error| error.to_string())?;
         let (calm, stormy) = runtime.block_on(async {
-            let engine = engine(&scratch.path().join("data"), 8 * WIDTH).await?;
+            let engine = engine(&scratch.path().join("data"), 8 * WIDTH, u64::MAX).await?;
             let tenant = tenant_key(TENANT, Mode::Test);
             adjust(&engine, tenant, 99_000_000_000_000).await?;
             progress(&format!("making {} holds", grouped(self.holds)));

@@ -59,7 +59,7 @@ impl Restart {
 
     /// The content that the directory is filled with.
     fn filling(&self) -> Filling {
-        Filling { tenants: TENANTS, holds: 0, records: self.records, tail: self.tail }
+        Filling { tenants: TENANTS, active: 0, holds: 0, records: self.records, tail: self.tail }
     }
 
     fn measure(&self) -> Outcome<Started> {

@@ -283,7 +283,15 @@ impl All {
                     [1_000, 100_000].map(|tenants| u32::try_from(size(tenants)).unwrap_or(u32::MAX)).to_vec();
                 let (holds, history) =
                     ([1_000, 1_000_000].map(size).to_vec(), [1_000_000, 10_000_000].map(size).to_vec());
-                let part = Growth { place, tenants, holds, history, seconds: seconds(2), rounds: rounds(3) };
+                let part = Growth {
+                    place,
+                    tenants,
+                    active: 0,
+                    holds,
+                    history,
+                    seconds: seconds(2),
+                    rounds: rounds(3),
+                };
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Restart => {
