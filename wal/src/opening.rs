@@ -8,7 +8,7 @@
 use crate::batch::{Batch, Family};
 use crate::meta::{self, Tip};
 use crate::record::RawRecord;
-use crate::store::{Scan, Store, Way, checked_item};
+use crate::store::{Scan, Store, Way, checked_item, leave_back};
 use crate::{Damage, OpenError, ReadError, Seq, snapshot};
 
 /// The end of a checked store's log, from which the writer goes on.
@@ -156,7 +156,7 @@ pub(crate) fn log_key(key: &[u8]) -> Result<Seq, Damage> {
     }
 }
 
-/// The highest sequence of any snapshot, found by one seek for each tenant.
+/// The highest sequence of any snapshot, found by a look at the newest of each tenant.
 fn highest_snapshot(store: &dyn Store) -> Result<Option<(u64, Seq)>, ReadError> {
     let mut highest: Option<(u64, Seq)> = None;
     let mut cursor = store.cursor(Scan::all(Family::Snapshots).by(Way::Leap));
@@ -166,10 +166,7 @@ fn highest_snapshot(store: &dyn Store) -> Result<Option<(u64, Seq)>, ReadError> 
         if highest.is_none_or(|(_, highest)| seq > highest) {
             highest = Some((tenant, seq));
         }
-        let Some(before) = tenant.checked_sub(1) else {
-            break;
-        };
-        cursor.seek_back(&snapshot::key(before, Seq::MAX));
+        leave_back(&mut *cursor, &tenant.to_be_bytes());
     }
     Ok(highest)
 }

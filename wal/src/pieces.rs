@@ -7,7 +7,7 @@
 
 use crate::batch::{Batch, Family};
 use crate::snapshot::{self, Head, Snapshot, StoredSnapshot};
-use crate::store::{Scan, Store, Way, checked_item};
+use crate::store::{Scan, Store, Way, checked_item, leave_back};
 use crate::{Damage, ReadError, Seq};
 use std::time::Instant;
 
@@ -172,10 +172,8 @@ pub(crate) fn removal_of_orphans(store: &dyn Store) -> Result<Batch, ReadError> 
         if store.get(Family::Snapshots, &snapshot::key(tenant, seq))?.is_none() {
             removal.delete(Family::Pieces, found);
             cursor.prev();
-        } else if let Some(before) = tenant.checked_sub(1) {
-            cursor.seek_back(&key(before, Seq::MAX, u32::MAX));
         } else {
-            break;
+            leave_back(&mut *cursor, &tenant.to_be_bytes());
         }
     }
     Ok(removal)

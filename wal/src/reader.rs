@@ -14,7 +14,7 @@ use crate::replay::Records;
 use crate::rocks::RocksStore;
 use crate::salvage;
 use crate::snapshot::{self, Found, SnapshotHead, StoredSnapshot};
-use crate::store::{Scan, Store, StoreCursor, StoreError, Way, checked_item};
+use crate::store::{Scan, Store, StoreCursor, StoreError, Way, checked_item, leave, leave_back};
 use crate::verify::{self, Verified};
 use crate::{Damage, Hash, OpenError, ReadError, Record, Seq, record};
 use std::path::Path;
@@ -225,7 +225,7 @@ impl Reader {
             let (tenant, _) = snapshot::decode_key(key)?;
             tenants.push(tenant);
             let Some(next) = tenant.checked_add(1) else { break };
-            cursor.seek(&snapshot::key(next, 0));
+            leave(&mut *cursor, &tenant.to_be_bytes(), &next.to_be_bytes());
         }
         Ok(tenants)
     }
@@ -383,12 +383,11 @@ impl<'a> Snapshots<'a> {
                 (None, Walk::NewestOfEach) => newest(self.store, tenant, Seq::MAX)?,
                 (found, _) => found,
             };
-            match (self.walk, tenant.checked_sub(1)) {
-                (Walk::Every, _) => self.cursor.prev(),
-                (Walk::NewestOfEach, Some(before)) => self.cursor.seek_back(&snapshot::key(before, Seq::MAX)),
-                (Walk::NewestOfEach, None) => self.done = true,
+            match self.walk {
+                Walk::Every => self.cursor.prev(),
+                Walk::NewestOfEach => leave_back(&mut *self.cursor, &tenant.to_be_bytes()),
             }
-            if found.is_some() || self.done {
+            if found.is_some() {
                 return Ok(found);
             }
         }

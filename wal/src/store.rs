@@ -124,6 +124,42 @@ pub trait StoreCursor: Send {
     fn status(&self) -> Result<(), StoreError>;
 }
 
+/// The entries of one owner that are passed one by one before the cursor seeks. Most owners have a few,
+/// and a seek reads and unpacks a block anew, which a step does not.
+const STEPS_MAX: usize = 8;
+
+/// Moves a cursor back to the last key before all that begin with `owner`.
+pub(crate) fn leave_back(cursor: &mut (dyn StoreCursor + '_), owner: &[u8]) {
+    if !steps_out(cursor, owner, |cursor| cursor.prev()) {
+        // The longer keys that begin with it are above it.
+        cursor.seek_back(owner);
+    }
+}
+
+/// Moves a cursor on to the first key at `next` or behind it, past all that begin with `owner`.
+pub(crate) fn leave(cursor: &mut (dyn StoreCursor + '_), owner: &[u8], next: &[u8]) {
+    if !steps_out(cursor, owner, |cursor| cursor.next()) {
+        cursor.seek(next);
+    }
+}
+
+/// Steps while the keys begin with `owner`, for a while; whether they do no more.
+fn steps_out<'c>(
+    cursor: &mut (dyn StoreCursor + 'c),
+    owner: &[u8],
+    step: fn(&mut (dyn StoreCursor + 'c)),
+) -> bool {
+    let is_inside =
+        |cursor: &mut (dyn StoreCursor + 'c)| cursor.item().is_some_and(|(key, _)| key.starts_with(owner));
+    for _ in 0..STEPS_MAX {
+        if !is_inside(cursor) {
+            return true;
+        }
+        step(cursor);
+    }
+    !is_inside(cursor)
+}
+
 /// The item under a cursor; a failure is an error and not the end.
 pub(crate) fn checked_item<'c>(cursor: &'c (dyn StoreCursor + '_)) -> Result<Option<Item<'c>>, StoreError> {
     match cursor.item() {

@@ -84,6 +84,29 @@ fn snapshots(log: &Log<Reply>) {
     assert_eq!(reader.newest_snapshot(2).unwrap(), None);
 }
 
+/// Tenants with one snapshot and with more than are passed one by one, each between others.
+fn tenants_of_few_and_many_snapshots(log: &Log<Reply>) {
+    let many = [(0, 12_u8), (3, 1), (4, 7), (5, 8), (6, 9), (256, 30), (257, 1), (u64::MAX, 10)];
+    for (tenant, count) in many {
+        for nth in 1..=count {
+            append(log, record(tenant, b"r")).seq();
+            snapshot(log, tenant, &[nth]).seq();
+        }
+    }
+    let reader = log.reader();
+    let latest: Vec<_> = reader.latest_snapshots().map(|s| s.unwrap()).map(|s| (s.tenant, s.state)).collect();
+    let newest: Vec<_> = many.iter().rev().map(|(tenant, count)| (*tenant, vec![*count])).collect();
+    assert_eq!(latest, newest);
+    assert_eq!(reader.snapshot_tenants().unwrap(), many.map(|(tenant, _)| tenant));
+}
+
+#[test]
+fn the_newest_snapshot_of_each_tenant_is_found_however_many_it_has() {
+    tenants_of_few_and_many_snapshots(&open(MemoryStore::new()));
+    let dir = tempfile::tempdir().unwrap();
+    tenants_of_few_and_many_snapshots(&open(RocksStore::open(dir.path().join("log")).unwrap()));
+}
+
 #[test]
 fn cursors_walk_and_merge_both_ways() {
     walk(&open(MemoryStore::new()));
