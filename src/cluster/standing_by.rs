@@ -42,6 +42,8 @@ pub(super) struct StandingBy {
     shared: Arc<Shared>,
     follower: Follower<Domain>,
     silence: Silence,
+    /// The sign of life that the last look found.
+    beat: Option<Vec<u8>>,
     retention: Retention,
     snapshot_records: u64,
     snapshot_every: Duration,
@@ -80,6 +82,7 @@ impl StandingBy {
             shared,
             follower,
             silence: Silence::default(),
+            beat: None,
             retention: Retention::default(),
             snapshot_records: config.storage.snapshot_records,
             snapshot_every: Duration::from_secs(config.storage.snapshot_seconds),
@@ -183,9 +186,12 @@ impl StandingBy {
         if are_platforms { learn_operators(&self.shared, &mut self.follower) } else { Ok(()) }
     }
 
-    /// Makes the newest look everybody's.
-    fn show(&self, seen: &Seen, is_silent: bool) {
+    /// Makes the newest look everybody's. A leader is one that lives: that is known from its second sign of
+    /// life on, because the first may be left from a machine that is gone.
+    fn show(&mut self, seen: &Seen, is_silent: bool) {
         let wal_seq = self.follower.tip().seq;
+        let before = self.beat.replace(seen.beat.clone());
+        let lives = before.is_some_and(|before| before != seen.beat);
         self.shared.see(|view| {
             view.role = Role::Standby;
             view.epoch = seen.epoch.number;
@@ -196,14 +202,20 @@ impl StandingBy {
             view.read_at = Some(Instant::now());
             // The sign of life of this node's own earlier process is nobody's.
             let leads = seen.is_open && !is_silent && seen.epoch.node != view.node;
-            view.leader = leads.then(|| seen.epoch.node.clone());
-            view.waits_for = if view.leader.is_none() { "there is no leader" } else { "" };
+            let is_known = lives || view.leader.as_ref() == Some(&seen.epoch.node);
+            view.leader = (leads && is_known).then(|| seen.epoch.node.clone());
+            view.waits_for = match view.leader {
+                Some(_) => "",
+                None if leads => "waiting for the leader's next sign of life",
+                None => "there is no leader",
+            };
         });
     }
 
     /// Etcd did not answer: after a while nobody is known to lead.
     fn unanswered(&mut self, why: &'static str) {
         self.silence.failed();
+        self.beat = None;
         let failover = self.shared.settings.failover;
         self.shared.see(|view| {
             if view.read_at.is_none_or(|at| at.elapsed() > failover) {
