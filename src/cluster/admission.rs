@@ -250,6 +250,7 @@ pub(super) fn prepare(
         is_open: AtomicBool::new(false),
         is_window_full: AtomicBool::new(false),
         snapshots: Default::default(),
+        saying: Default::default(),
         is_handing_over: AtomicBool::new(false),
         is_leaving: AtomicBool::new(false),
         takeovers: AtomicU64::new(0),

@@ -164,7 +164,9 @@ impl StandingBy {
         self.show(seen, is_silent);
         self.note();
         self.save();
-        let is_candidate = self.shared.views.borrow().diverged.is_none();
+        // The log of a node that takes it and ends has no leader until another hears its silence.
+        let is_leaving = self.shared.is_leaving.load(Ordering::Acquire);
+        let is_candidate = self.shared.views.borrow().diverged.is_none() && !is_leaving;
         if is_candidate && (is_silent || seen.epoch.appoints(&self.shared.settings.node)) {
             return self.take(seen);
         }
@@ -291,9 +293,8 @@ impl StandingBy {
             return;
         }
         self.noted_at = Some(Instant::now());
-        let about = about(&self.shared, self.follower.tip().seq);
         // The word is said again soon.
-        let _ = self.shared.following.note(about);
+        let _ = self.shared.say(self.follower.tip().seq, |about| self.shared.following.note(about));
     }
 
     /// Writes snapshots when they are due, so that the next start is short.

@@ -2,7 +2,7 @@
 //! is what was done, and what cannot be done keeps nobody from working.
 
 use crate::machines::{Machines, exchange, ok};
-use crate::{insist, seller};
+use crate::{insist, seller, sellers};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::TcpStream;
@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 const INTERRUPTED: Duration = Duration::from_secs(2);
 /// The longest that a stop takes: the time for requests under way, and some for the rest.
 const STOPPED: Duration = Duration::from_secs(25);
+
+/// The longest that a stop of all machines at once takes, while nobody has a request under way.
+const ALL_STOPPED: Duration = Duration::from_secs(4);
 
 /// The longest for two commands whose own node is frozen.
 const ASKED: Duration = Duration::from_secs(20);
@@ -158,4 +161,20 @@ fn a_switch_says_what_was_done_and_a_stop_ends() {
         .expect("taken");
     machines.stop_within(2, STOPPED);
     insist(&machines, "after-the-stop");
+}
+
+#[test]
+fn machines_that_are_told_to_stop_at_once_do_not_wait_for_each_other() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    // The second is told before it has heard of the hand-over, while it opens, and once it serves.
+    let after = [0, 20, 100];
+    for after_ms in after {
+        insist(&machines, &format!("after-{after_ms}"));
+        let took = machines.stop_together(Duration::from_millis(after_ms));
+        assert!(took < ALL_STOPPED, "{took:?} where each was told {after_ms} ms later: {}", machines.logs());
+        (0..3).for_each(|node| machines.start(node));
+        machines.until_ready();
+    }
+    assert_eq!(sellers(&machines, 0).len(), after.len());
 }
