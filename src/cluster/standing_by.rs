@@ -9,6 +9,7 @@ use super::{Promoted, Shared, directory, leading, step_down};
 use crate::config::Config;
 use crate::recovery::books;
 use crate::recovery::directory::{ENDED_BADLY_FILE, mark_key};
+use crate::telemetry;
 use actors::{FollowError, Follower};
 use domain::codec;
 use domain::machine::{AnyBook, Domain};
@@ -429,6 +430,6 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
 
 fn refuse(error: &ClusterError) -> ! {
     tracing::error!(%error, "this node may not be one of the cluster");
-    eprintln!("pasarela: {error}");
+    telemetry::say_last(error);
     std::process::exit(EXIT_REFUSED);
 }
