@@ -411,6 +411,11 @@ fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(
 pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
     let settings = &shared.settings;
     let is_leaving = shared.is_leaving.load(Ordering::Acquire);
+    // Borrowed once: who borrows again while another waits to change the view waits for ever.
+    let (diverged, held_up) = {
+        let view = shared.views.borrow();
+        (view.diverged.is_some(), view.held_up.map(str::to_owned))
+    };
     let member = Member {
         node: settings.node.clone(),
         id: settings.belongs.id.clone(),
@@ -422,8 +427,8 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
         format: domain::stored::newest_version(),
         advertise: settings.advertise.clone(),
         peer_advertise: settings.peer_advertise.clone(),
-        diverged: shared.views.borrow().diverged.is_some(),
-        held_up: shared.views.borrow().held_up.map(str::to_owned),
+        diverged,
+        held_up,
     };
     serde_json::to_vec(&member).unwrap_or_default()
 }
