@@ -49,9 +49,6 @@ use std::time::Duration;
 use stop_signals::StopSignals;
 use tokio::sync::oneshot;
 
-/// The time that another machine has to serve before this one stops.
-const HAND_OVER: Duration = Duration::from_secs(5);
-
 /// Runs until a signal says stop. `spans` is what traces are made with, if they are.
 ///
 /// The books of the tenant keys in `set_aside` are not recovered; they are halted until an operator
@@ -102,7 +99,9 @@ pub async fn run(
     say_ready(&config, &services);
 
     signals.received().await;
-    hand_over(&services).await;
+    if let Some(cluster) = &services.cluster {
+        cluster.hand_over_to_stop().await;
+    }
     tracing::info!("stopping");
     notify::stopping();
     listeners.stop();
@@ -159,17 +158,6 @@ fn say_ready(config: &Config, services: &Services) {
         eprintln!("{}", welcome::lines(config, &format!("{scheme}://{}", config.admin.listen)));
     }
     notify::ready();
-}
-
-/// Has another machine serve before this one stops, if there is one.
-async fn hand_over(services: &Services) {
-    if let Some(cluster) = &services.cluster
-        && let Some(to) = cluster.successor()
-    {
-        tracing::info!(to, "handing the log over");
-        // The process ends, whatever comes of it.
-        let _ = tokio::time::timeout(HAND_OVER, cluster.hand_over(&to)).await;
-    }
 }
 
 /// Follows the log of the cluster until this machine leads it; none if a signal came first.

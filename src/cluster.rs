@@ -59,6 +59,8 @@ const STALLED: Duration = Duration::from_millis(1_000);
 /// The time for which the outcome of a batch is asked for: longer than etcd takes to change its own
 /// leader. Who waits for it is answered before.
 const INSIST: Duration = Duration::from_secs(8);
+/// The time that another node has to serve before this one stops.
+const STOP: Duration = Duration::from_secs(5);
 /// The time between two attempts to reach etcd of which the first failed at once.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -84,6 +86,8 @@ struct Shared {
     is_window_full: AtomicBool,
     /// The operators who wait for a standby's snapshots.
     snapshots: Mutex<Vec<oneshot::Sender<Seq>>>,
+    /// The turn to say something about this node.
+    saying: Mutex<()>,
     is_handing_over: AtomicBool,
     /// Whether the process is about to stop.
     is_leaving: AtomicBool,
@@ -166,13 +170,14 @@ impl Cluster {
         view
     }
 
-    /// Says that this node is about to stop, so that nothing is handed to it.
+    /// Says that this node is about to stop, so that nothing is handed to it; it takes nothing either.
     pub async fn leave(&self) {
         self.shared.is_leaving.store(true, Ordering::Release);
         let shared = Arc::clone(&self.shared);
         // Without an answer the others notice by themselves.
         let _ = tokio::task::spawn_blocking(move || {
-            shared.following.note(standing_by::about(&shared, shared.views.borrow().wal_seq))
+            let wal_seq = shared.views.borrow().wal_seq;
+            shared.say(wal_seq, |about| shared.following.note(about))
         })
         .await;
     }
@@ -293,9 +298,17 @@ impl Cluster {
         leading::hand_over(&self.shared, to).await
     }
 
-    /// The node that is best to hand over to, if there is one.
-    pub fn successor(&self) -> Option<String> {
-        leading::successor(&self.view())
+    /// Has another node serve before this one stops, if there is one that goes on.
+    pub async fn hand_over_to_stop(&self) {
+        let handed = async {
+            self.leave().await;
+            if let Some(to) = leading::successor(&self.shared).await {
+                tracing::info!(to, "handing the log over");
+                let _ = self.hand_over(&to).await;
+            }
+        };
+        // The process ends, whatever comes of it.
+        let _ = tokio::time::timeout(STOP, handed).await;
     }
 }
 
@@ -310,6 +323,13 @@ impl Shared {
 
     fn reader(&self) -> Option<Reader> {
         self.reader.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Says what this node has. What it says are its newest words: none that were chosen before it left are
+    /// said after those.
+    fn say<T>(&self, wal_seq: Seq, say: impl FnOnce(Vec<u8>) -> T) -> T {
+        let _turn = self.saying.lock().unwrap_or_else(PoisonError::into_inner);
+        say(standing_by::about(self, wal_seq))
     }
 
     /// Changes the view that others have.

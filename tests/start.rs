@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::MetadataExt as _;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -132,6 +133,8 @@ fn it_serves_until_it_is_told_to_stop() {
         .env("PASARELA__SERVER__LISTEN", format!("127.0.0.1:{port}"))
         .env("PASARELA__ADMIN__LISTEN", "127.0.0.1:0")
         .env("PASARELA__ADMIN__TOKEN", "hush-hush")
+        // A service's child has the variable, and this stderr of its own.
+        .env("JOURNAL_STREAM", "1:1")
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
@@ -158,4 +161,45 @@ fn it_serves_until_it_is_told_to_stop() {
         let event: serde_json::Value = serde_json::from_str(line).expect("a JSON line");
         assert!(event["timestamp"].is_string() && event["level"].is_string(), "{line}");
     }
+}
+
+#[test]
+fn lines_for_the_journal_begin_with_their_priority() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("journal");
+    let start = |token: &str| {
+        let journal = std::fs::File::create(&path).expect("a file");
+        let stream = journal.metadata().expect("it is there");
+        pasarela(&["serve", "--data-dir", directory.path().join("data").to_str().expect("UTF-8")])
+            .current_dir(directory.path())
+            .env("PASARELA__SERVER__LISTEN", "127.0.0.1:0")
+            .env("PASARELA__ADMIN__LISTEN", "127.0.0.1:0")
+            .env("PASARELA__ADMIN__TOKEN", token)
+            .env("JOURNAL_STREAM", format!("{}:{}", stream.dev(), stream.ino()))
+            .stderr(journal)
+            .spawn()
+            .expect("it starts")
+    };
+    let mut child = start("hush-hush");
+    let written = || std::fs::read_to_string(&path).expect("UTF-8");
+    let began = Instant::now();
+    while !written().contains("\"ready\"") {
+        assert!(began.elapsed() < Duration::from_secs(60), "{}", written());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(Command::new("kill").arg(child.id().to_string()).status().expect("kill runs").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    let levels: Vec<String> = written()
+        .lines()
+        .map(|line| {
+            let (priority, line) = line.split_at(3);
+            let event: serde_json::Value = serde_json::from_str(line).expect("a JSON line");
+            format!("{priority}{}", event["level"].as_str().expect("a level"))
+        })
+        .collect();
+    assert!(levels.iter().all(|level| level == "<4>WARN" || level == "<6>INFO"), "{levels:?}");
+    assert!(levels.contains(&"<4>WARN".to_owned()), "the short token is warned of: {levels:?}");
+
+    assert_eq!(start("").wait().expect("it ends").code(), Some(2));
+    assert!(written().starts_with("<3>pasarela: "), "{}", written());
 }

@@ -30,6 +30,7 @@ use crate::cluster::joining::NotJoined;
 use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
 use crate::recovery::moving::NotMoved;
+use crate::telemetry;
 use crate::telemetry::spans::CollectorError;
 use crate::webhooks::post::{ExtraCaError, PosterError};
 use clap::{Args, Parser, Subcommand};
@@ -190,7 +191,7 @@ pub fn run() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("pasarela: {failure}");
+            telemetry::say_last(&failure);
             failure.exit_code()
         }
     }

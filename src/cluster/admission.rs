@@ -250,6 +250,7 @@ pub(super) fn prepare(
         is_open: AtomicBool::new(false),
         is_window_full: AtomicBool::new(false),
         snapshots: Default::default(),
+        saying: Default::default(),
         is_handing_over: AtomicBool::new(false),
         is_leaving: AtomicBool::new(false),
         takeovers: AtomicU64::new(0),
@@ -286,10 +287,14 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
     if founded.id != settings.belongs.cluster {
         return Err(ClusterError::OtherCluster { path: path.into() });
     }
-    match following.look(local) {
-        // The batches that are no longer in etcd are brought by a peer.
-        Err(LookError::Pruned { .. }) => Ok(()),
-        Err(why @ (LookError::Ahead { .. } | LookError::Diverged { .. })) => {
+    let seen = match following.look(local) {
+        // The batches that are no longer in etcd are brought by a peer, whose log shows whether this one is a
+        // beginning of it.
+        Err(LookError::Pruned { .. }) => following.glance(),
+        looked => looked,
+    };
+    match seen {
+        Err(why @ (LookError::Ahead { .. } | LookError::Diverged { .. } | LookError::Pruned { .. })) => {
             Err(ClusterError::NotAgreed { path: path.into(), why })
         }
         Err(LookError::Unanswered(why)) => Err(FoundingError::Unanswered(why).into()),

@@ -1,11 +1,10 @@
 //! The leader's threads: signs of life, what others say, the window in etcd, confirmations; and the
 //! planned switch to another node.
 
-use super::Shared;
 use super::admission::{members, now_ms};
-use super::standing_by::about;
 use super::step_down::step_down;
 use super::view::{ABSENT_AFTER_MS, BEHIND_MAX, Member, Role, View};
+use super::{STOP, Shared};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -91,7 +90,7 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
         let wal_seq =
             shared.reader().map_or_else(|| shared.views.borrow().wal_seq, |reader| reader.last_seq());
         let is_open = shared.is_open.load(Ordering::Acquire);
-        let beaten = leader.beat(count, is_open, vec![(me.clone(), about(shared, wal_seq))]);
+        let beaten = shared.say(wal_seq, |about| leader.beat(count, is_open, vec![(me.clone(), about)]));
         if let Some(why) = leader.lost() {
             return step_down(shared, why);
         }
@@ -191,9 +190,23 @@ fn is_present(member: &Member, now_ms: i64) -> bool {
 }
 
 /// The node that has most of the log and may lead.
-pub(super) fn successor(view: &View) -> Option<String> {
-    let able = view.members.iter().filter(|member| member.node != view.node && able(view, member).is_ok());
-    able.max_by_key(|member| member.wal_seq).map(|member| member.node.clone())
+pub(super) async fn successor(shared: &Arc<Shared>) -> Option<String> {
+    look(shared).await;
+    let view = shared.views.borrow().clone();
+    able_others(&view).max_by_key(|member| member.wal_seq).map(|member| member.node.clone())
+}
+
+/// The other nodes that may lead.
+fn able_others(view: &View) -> impl Iterator<Item = &Member> {
+    view.members.iter().filter(|member| member.node != view.node && able(view, member).is_ok())
+}
+
+/// Hears what members say now: a node that came or went a moment ago is known to etcd alone.
+async fn look(shared: &Arc<Shared>) {
+    let looking = Arc::clone(shared);
+    if let Ok(Ok(seen)) = tokio::task::spawn_blocking(move || looking.following.glance()).await {
+        shared.see(|view| view.members = members(&seen));
+    }
 }
 
 /// The reason why a member could not lead, if it could not.
@@ -237,11 +250,7 @@ pub(super) async fn consider(shared: &Arc<Shared>, to: &str) -> Result<bool, Han
 
 /// The newest words of a node, if it is this one or could lead by them.
 async fn candidate(shared: &Arc<Shared>, to: &str) -> Result<Member, HandOverRefused> {
-    // A node that came a moment ago is known to etcd alone.
-    let looking = Arc::clone(shared);
-    if let Ok(Ok(seen)) = tokio::task::spawn_blocking(move || looking.following.glance()).await {
-        shared.see(|view| view.members = members(&seen));
-    }
+    look(shared).await;
     let view = shared.views.borrow().clone();
     let member = view.members.iter().find(|member| member.node == to);
     let member = member.ok_or(HandOverRefused::UnknownNode)?;
@@ -283,17 +292,28 @@ fn hand(shared: &Shared, leader: &Leader, to: &str) -> Result<HandedOver, HandOv
         view.waits_for = "the log is being handed over";
     });
     let began = Instant::now();
-    while began.elapsed() < HAND_OVER {
+    loop {
+        let is_leaving = shared.is_leaving.load(Ordering::Acquire);
         if let Ok(seen) = shared.following.glance() {
             match outcome(&seen, leader.epoch().number, to) {
                 Some(handed) => return handed,
                 None if seen.epoch.appoints(to) && began.elapsed() >= SIGN => return Err(NOT_TAKEN),
+                // All machines may have been told to stop: then nobody ever serves.
+                None if is_leaving && !is_anybody_able(shared, &seen) => break,
                 None => {}
             }
+        }
+        if began.elapsed() >= if is_leaving { STOP } else { HAND_OVER } {
+            break;
         }
         std::thread::sleep(LOOK_EVERY);
     }
     Err(HandOverRefused::Unknown)
+}
+
+fn is_anybody_able(shared: &Shared, seen: &Seen) -> bool {
+    shared.see(|view| view.members = members(seen));
+    able_others(&shared.views.borrow()).next().is_some()
 }
 
 /// The outcome of a hand-over by the epoch `before`, once another node serves.

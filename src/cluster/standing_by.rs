@@ -9,6 +9,7 @@ use super::{Promoted, Shared, directory, leading, step_down};
 use crate::config::Config;
 use crate::recovery::books;
 use crate::recovery::directory::{ENDED_BADLY_FILE, mark_key};
+use crate::telemetry;
 use actors::{FollowError, Follower};
 use domain::codec;
 use domain::machine::{AnyBook, Domain};
@@ -42,6 +43,8 @@ pub(super) struct StandingBy {
     shared: Arc<Shared>,
     follower: Follower<Domain>,
     silence: Silence,
+    /// The sign of life that the last look found.
+    beat: Option<Vec<u8>>,
     retention: Retention,
     snapshot_records: u64,
     snapshot_every: Duration,
@@ -80,6 +83,7 @@ impl StandingBy {
             shared,
             follower,
             silence: Silence::default(),
+            beat: None,
             retention: Retention::default(),
             snapshot_records: config.storage.snapshot_records,
             snapshot_every: Duration::from_secs(config.storage.snapshot_seconds),
@@ -161,7 +165,9 @@ impl StandingBy {
         self.show(seen, is_silent);
         self.note();
         self.save();
-        let is_candidate = self.shared.views.borrow().diverged.is_none();
+        // The log of a node that takes it and ends has no leader until another hears its silence.
+        let is_leaving = self.shared.is_leaving.load(Ordering::Acquire);
+        let is_candidate = self.shared.views.borrow().diverged.is_none() && !is_leaving;
         if is_candidate && (is_silent || seen.epoch.appoints(&self.shared.settings.node)) {
             return self.take(seen);
         }
@@ -183,9 +189,12 @@ impl StandingBy {
         if are_platforms { learn_operators(&self.shared, &mut self.follower) } else { Ok(()) }
     }
 
-    /// Makes the newest look everybody's.
-    fn show(&self, seen: &Seen, is_silent: bool) {
+    /// Makes the newest look everybody's. A leader is one that lives: that is known from its second sign of
+    /// life on, because the first may be left from a machine that is gone.
+    fn show(&mut self, seen: &Seen, is_silent: bool) {
         let wal_seq = self.follower.tip().seq;
+        let before = self.beat.replace(seen.beat.clone());
+        let lives = before.is_some_and(|before| before != seen.beat);
         self.shared.see(|view| {
             view.role = Role::Standby;
             view.epoch = seen.epoch.number;
@@ -196,14 +205,20 @@ impl StandingBy {
             view.read_at = Some(Instant::now());
             // The sign of life of this node's own earlier process is nobody's.
             let leads = seen.is_open && !is_silent && seen.epoch.node != view.node;
-            view.leader = leads.then(|| seen.epoch.node.clone());
-            view.waits_for = if view.leader.is_none() { "there is no leader" } else { "" };
+            let is_known = lives || view.leader.as_ref() == Some(&seen.epoch.node);
+            view.leader = (leads && is_known).then(|| seen.epoch.node.clone());
+            view.waits_for = match view.leader {
+                Some(_) => "",
+                None if leads => "waiting for the leader's next sign of life",
+                None => "there is no leader",
+            };
         });
     }
 
     /// Etcd did not answer: after a while nobody is known to lead.
     fn unanswered(&mut self, why: &'static str) {
         self.silence.failed();
+        self.beat = None;
         let failover = self.shared.settings.failover;
         self.shared.see(|view| {
             if view.read_at.is_none_or(|at| at.elapsed() > failover) {
@@ -279,9 +294,8 @@ impl StandingBy {
             return;
         }
         self.noted_at = Some(Instant::now());
-        let about = about(&self.shared, self.follower.tip().seq);
         // The word is said again soon.
-        let _ = self.shared.following.note(about);
+        let _ = self.shared.say(self.follower.tip().seq, |about| self.shared.following.note(about));
     }
 
     /// Writes snapshots when they are due, so that the next start is short.
@@ -397,6 +411,11 @@ fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(
 pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
     let settings = &shared.settings;
     let is_leaving = shared.is_leaving.load(Ordering::Acquire);
+    // Borrowed once: who borrows again while another waits to change the view waits for ever.
+    let (diverged, held_up) = {
+        let view = shared.views.borrow();
+        (view.diverged.is_some(), view.held_up.map(str::to_owned))
+    };
     let member = Member {
         node: settings.node.clone(),
         id: settings.belongs.id.clone(),
@@ -408,14 +427,14 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
         format: domain::stored::newest_version(),
         advertise: settings.advertise.clone(),
         peer_advertise: settings.peer_advertise.clone(),
-        diverged: shared.views.borrow().diverged.is_some(),
-        held_up: shared.views.borrow().held_up.map(str::to_owned),
+        diverged,
+        held_up,
     };
     serde_json::to_vec(&member).unwrap_or_default()
 }
 
 fn refuse(error: &ClusterError) -> ! {
     tracing::error!(%error, "this node may not be one of the cluster");
-    eprintln!("pasarela: {error}");
+    telemetry::say_last(error);
     std::process::exit(EXIT_REFUSED);
 }

@@ -332,6 +332,23 @@ impl Machines {
         self.nodes[node] = None;
     }
 
+    /// Tells all nodes to stop, the leader first and the next after a while, and waits until each has ended
+    /// in good order; the time from the last word on.
+    pub fn stop_together(&mut self, after: Duration) -> Duration {
+        let leader = self.leader();
+        self.signal(leader, "TERM");
+        for node in (0..3).filter(|node| *node != leader) {
+            std::thread::sleep(after);
+            self.signal(node, "TERM");
+        }
+        let began = Instant::now();
+        for node in 0..3 {
+            let mut child = self.nodes[node].take().expect("it runs");
+            assert!(child.wait().expect("it ends").success(), "n{node} did not end in good order");
+        }
+        began.elapsed()
+    }
+
     /// Stops the standbys, then the leader, each in good order.
     pub fn stop_all(&mut self) {
         self.until_caught_up();
@@ -382,7 +399,8 @@ impl Machines {
         }
     }
 
-    fn logs(&self) -> String {
+    /// The lines that all nodes' processes wrote.
+    pub fn logs(&self) -> String {
         (0..3).map(|node| self.log(node)).collect()
     }
 

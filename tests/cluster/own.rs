@@ -79,3 +79,18 @@ fn a_standby_without_room_takes_snapshots_and_copies_nothing() {
     assert_eq!(stranger.expect("it answers").0, 401);
     assert_eq!(own("/admin/snapshot", None).0, 200, "a snapshot is taken in the reserve");
 }
+
+#[test]
+fn a_node_that_starts_does_not_take_a_dead_leader_for_one_that_serves() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    (0..3).for_each(|node| machines.kill(node));
+    machines.start(1);
+    machines.until(|machines| match machines.get(1, "/readyz") {
+        Some((200, shown)) => {
+            assert_eq!(shown["role"], "leader", "nobody else runs: {shown}");
+            true
+        }
+        _ => false,
+    });
+}

@@ -1,19 +1,29 @@
 //! Switches of the leader that somebody asks for: by a call, by a command, by a stop. What is answered
 //! is what was done, and what cannot be done keeps nobody from working.
 
+use crate::beside::{product, window};
 use crate::machines::{Machines, exchange, ok};
-use crate::{insist, seller};
+use crate::{insist, seller, sellers};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The longest time for which a refused switch may keep calls waiting.
 const INTERRUPTED: Duration = Duration::from_secs(2);
 /// The longest that a stop takes: the time for requests under way, and some for the rest.
 const STOPPED: Duration = Duration::from_secs(25);
+
+/// The longest that a stop of all machines at once takes, while nobody has a request under way.
+const ALL_STOPPED: Duration = Duration::from_secs(4);
+
+/// The longest that a start takes until it is refused.
+const REFUSED: Duration = Duration::from_secs(20);
+
+/// More than the last batch in etcd has, and less than five have.
+const WINDOW_BYTES: u64 = 5_000;
 
 /// The longest for two commands whose own node is frozen.
 const ASKED: Duration = Duration::from_secs(20);
@@ -72,6 +82,16 @@ fn forget(machines: &Machines) {
     }
 }
 
+/// Writes what etcd keeps for the nodes that are away.
+fn fill_window(machines: &Machines) {
+    let mut random = 1;
+    for _ in 0..5 {
+        let made = machines.post(0, "/v1/products", &product(&mut random));
+        assert!(matches!(made, Some((200..=201, _))), "{made:?}");
+    }
+    machines.until(|machines| window(machines) > WINDOW_BYTES);
+}
+
 /// The copy of a node's directory, which does not run beside it.
 fn start_copied(machines: &Machines, copy: &Path) {
     let mut beside = machines.pasarela(1, &["serve"]);
@@ -79,10 +99,20 @@ fn start_copied(machines: &Machines, copy: &Path) {
     for listener in ["SERVER", "ADMIN"] {
         beside.env(format!("PASARELA__{listener}__LISTEN"), "127.0.0.1:0");
     }
-    let refused = beside.output().expect("it runs");
+    let mut child = beside.stderr(Stdio::piped()).spawn().expect("it runs");
+    let began = Instant::now();
+    while child.try_wait().expect("it can be asked").is_none() {
+        if began.elapsed() > REFUSED {
+            child.kill().expect("it is killed");
+            panic!("a copy runs beside its node");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let refused = child.wait_with_output().expect("it has ended");
     let says = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{says}");
     assert!(says.contains("copy of this directory"), "{says}");
+    assert!(!says.contains("no longer in etcd"), "it took a part before it was refused: {says}");
 }
 
 /// A node that starts, or starts anew, until it is ready: nothing was done by it meanwhile, and it says why in
@@ -116,11 +146,15 @@ fn a_switch_says_what_was_done_and_a_stop_ends() {
     let copy = machines.path("copy");
     let copied = Command::new("cp").arg("-a").arg(machines.data(1)).arg(&copy).status();
     assert!(copied.expect("cp runs").success());
+    fill_window(&machines);
     for node in [1, 2] {
         machines.start(node);
         until_ready(&machines, node);
     }
     forget(&machines);
+    start_copied(&machines, &copy);
+    // The records after the copy's are no longer in etcd.
+    machines.until(|machines| window(machines) < WINDOW_BYTES);
     start_copied(&machines, &copy);
     // Its own node is frozen: others are asked.
     machines.signal(2, "STOP");
@@ -158,4 +192,20 @@ fn a_switch_says_what_was_done_and_a_stop_ends() {
         .expect("taken");
     machines.stop_within(2, STOPPED);
     insist(&machines, "after-the-stop");
+}
+
+#[test]
+fn machines_that_are_told_to_stop_at_once_do_not_wait_for_each_other() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    // The second is told before it has heard of the hand-over, while it opens, and once it serves.
+    let after = [0, 20, 100];
+    for after_ms in after {
+        insist(&machines, &format!("after-{after_ms}"));
+        let took = machines.stop_together(Duration::from_millis(after_ms));
+        assert!(took < ALL_STOPPED, "{took:?} where each was told {after_ms} ms later: {}", machines.logs());
+        (0..3).for_each(|node| machines.start(node));
+        machines.until_ready();
+    }
+    assert_eq!(sellers(&machines, 0).len(), after.len());
 }

@@ -12,6 +12,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,9 @@ const PROBE: Duration = Duration::from_secs(2);
 
 /// The time between two looks.
 const PROBE_EVERY: Duration = Duration::from_millis(5);
+
+/// The ports that servers get, from 10,000 on.
+const PORTS: u32 = 10_000;
 
 /// The time that a server may take to end by itself.
 const STOP: Duration = Duration::from_secs(60);
@@ -348,10 +352,14 @@ fn clean(path: &Path) -> Command {
     command
 }
 
+/// An address that nobody listens on. It is below the ports that the kernel gives to whoever connects: one of
+/// those might be taken before its server binds it.
 fn free_address() -> Outcome<SocketAddr> {
-    let listener =
-        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| format!("no free port: {error}"))?;
-    listener.local_addr().map_err(|error| format!("no free port: {error}"))
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let start = std::process::id() % PORTS;
+    let next = |_| 10_000 + (start + NEXT.fetch_add(1, Ordering::Relaxed)) % PORTS;
+    let mut addresses = (0..PORTS).map(next).map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port as u16)));
+    addresses.find(|address| TcpListener::bind(address).is_ok()).ok_or_else(|| "no free port".to_owned())
 }
 
 fn is_ready(address: SocketAddr) -> bool {

@@ -1,0 +1,97 @@
+//! The way of log lines to stderr. Where that is systemd's journal, each begins with its priority as
+//! sd-daemon(3) has it, which the journal takes off again; elsewhere lines are as they were made.
+
+use std::io::{self, Stderr, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use tracing::{Level, Metadata};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// The variable by which systemd names the stream that it has given to a service: device and inode.
+const STREAM: &str = "JOURNAL_STREAM";
+
+/// The writer of log lines.
+pub(super) struct Lines {
+    is_journal: bool,
+}
+
+impl Lines {
+    /// The writer to this process's stderr.
+    pub fn to_stderr() -> Lines {
+        let named = std::env::var(STREAM).unwrap_or_default();
+        Lines { is_journal: id_of_stderr().is_ok_and(|id| id == named) }
+    }
+
+    /// The beginning of a line of this level: its priority, as syslog numbers them.
+    pub fn mark(&self, level: Level) -> &'static str {
+        match level {
+            _ if !self.is_journal => "",
+            Level::ERROR => "<3>",
+            Level::WARN => "<4>",
+            Level::INFO => "<6>",
+            _ => "<7>",
+        }
+    }
+}
+
+/// Device and inode of stderr. A process that a service starts has the variable too, and may have another
+/// stderr.
+fn id_of_stderr() -> io::Result<String> {
+    let stderr = std::fs::File::from(io::stderr().as_fd().try_clone_to_owned()?).metadata()?;
+    Ok(format!("{}:{}", stderr.dev(), stderr.ino()))
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Line;
+
+    fn make_writer(&'a self) -> Line {
+        Line { mark: self.mark(Level::INFO), to: io::stderr() }
+    }
+
+    fn make_writer_for(&'a self, about: &Metadata<'_>) -> Line {
+        Line { mark: self.mark(*about.level()), to: io::stderr() }
+    }
+}
+
+/// The writer of one log line, or of the few that a message has.
+pub(super) struct Line {
+    mark: &'static str,
+    to: Stderr,
+}
+
+impl Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.mark.is_empty() {
+            return self.to.write(bytes);
+        }
+        // In one piece, so that another thread's line does not come between.
+        self.to.write_all(&marked(self.mark, bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// The lines, each with the mark before it: the journal makes an entry of every line.
+fn marked(mark: &str, lines: &[u8]) -> Vec<u8> {
+    lines.split_inclusive(|byte| *byte == b'\n').flat_map(|line| [mark.as_bytes(), line].concat()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_for_the_journal_has_the_priority_of_its_level() {
+        let journal = Lines { is_journal: true };
+        let of = |level| String::from_utf8(marked(journal.mark(level), b"one\ntwo\n")).expect("text");
+        assert_eq!(of(Level::ERROR), "<3>one\n<3>two\n");
+        assert_eq!(of(Level::WARN), "<4>one\n<4>two\n");
+        assert_eq!(of(Level::INFO), "<6>one\n<6>two\n");
+        assert_eq!(of(Level::DEBUG), "<7>one\n<7>two\n");
+        assert_eq!(of(Level::TRACE), "<7>one\n<7>two\n");
+        assert_eq!(Lines { is_journal: false }.mark(Level::ERROR), "");
+    }
+}
