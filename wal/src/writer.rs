@@ -141,11 +141,17 @@ impl<C: Completion> Writer<C> {
             // unknown too.
             Err(_) => Poisoned::unknown("the writer thread of the log panicked"),
         };
-        tracing::error!(
-            why = poisoned.why(),
-            last_durable_seq = self.shared.published.seq(),
-            "the log is poisoned: nothing more is written"
-        );
+        let (why, last_durable_seq) = (poisoned.why(), self.shared.published.seq());
+        if poisoned.outcome_unknown() {
+            tracing::error!(why, last_durable_seq, "the log is poisoned: nothing more is written");
+        } else {
+            // Nothing is wrong here: a planned switch ends so too.
+            tracing::warn!(
+                why,
+                last_durable_seq,
+                "another writer has taken the log: nothing more is written here"
+            );
+        }
         while panic::catch_unwind(AssertUnwindSafe(|| self.refuse_until_closed(&poisoned))).is_err() {
             tracing::error!("a completion panicked while it was told that the log has failed");
         }

@@ -108,7 +108,8 @@ impl End {
     /// Ends the engine, which cannot go on. Only the first reason counts.
     pub fn fail(&self, why: &str) {
         if self.failed.set(why.to_owned()).is_ok() {
-            tracing::error!(why, "the engine stops");
+            // Whoever is told knows whether that is an error.
+            tracing::warn!(why, "the engine stops");
             (self.on_fatal)(why);
         }
     }
