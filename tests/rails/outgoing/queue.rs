@@ -3,7 +3,7 @@
 
 use super::bank::{Act, Bank, done};
 use super::{credit, debit, live, operations, payout_now, server, unavailable, until};
-use crate::harness::flows::fresh;
+use crate::harness::flows::{fresh, method_path, payout_body};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -116,6 +116,35 @@ fn two_tenants_payouts_of_one_millisecond_go_in_the_order_of_the_log() {
     until("all are sent", || (amounts(&bank).len() == 33).then_some(()));
     let in_order = std::iter::once("100.00").chain(accepted.iter().map(|(_, amount)| amount.as_str()));
     assert_eq!(amounts(&bank), in_order.collect::<Vec<_>>());
+}
+
+#[test]
+fn items_of_a_batch_have_their_place_in_the_queue() {
+    let bank = Bank::start();
+    let port = bank.port();
+    let mut server = server(&bank, &[]);
+    let (shop, other) = (live(&server, "1000.00"), live(&server, "100.00"));
+    let api = &shop.live;
+    bank.always("MBvuelto", done("00", "1"));
+    let merchant = api.create_merchant(json!({})).expect(201);
+    let method = method_path(&merchant, 0);
+    api.act(&format!("{method}/verify/start")).expect(202);
+    let sent = amounts(&bank);
+    api.verify(&method, &sent[0], &sent[1]).expect(200);
+    drop(bank);
+    other.live.post("/v1/payments/credit", &credit("1.00")).expect(202);
+    let items: Vec<Value> = (2..=4).map(|n| payout_body(&merchant, &format!("{n}.00"))).collect();
+    api.post("/v1/payouts/batch", &json!({ "externalRef": fresh("batch"), "items": items })).expect(201);
+    api.payout(&merchant, "5.00", json!({})).expect(202);
+    other.live.post("/v1/payments/credit", &credit("6.00")).expect(202);
+    for _ in 0..2 {
+        server.kill();
+        server.restart();
+    }
+    let bank = Bank::on(port);
+    bank.always("MBvuelto", done("00", "1"));
+    until("all are sent", || (amounts(&bank).len() == 6).then_some(()));
+    assert_eq!(amounts(&bank), ["1.00", "2.00", "3.00", "4.00", "5.00", "6.00"]);
 }
 
 #[test]
