@@ -8,7 +8,7 @@ use crate::value::{BREAKS, Value};
 use domain::platform::Mode;
 use domain::values::date::Date;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
-use domain::values::free_text::is_misleading_line;
+use domain::values::free_text::has_line_break;
 use domain::values::identity::IdentityDocument;
 use domain::values::money::Currency;
 use domain::values::phone::MobilePhone;
@@ -145,7 +145,7 @@ pub fn external_ref<'a>() -> impl Kind<'a, ExternalRef> {
 /// [`ExternalRef::parse`].
 fn new_ref(text: &str) -> Result<ExternalRef, &'static str> {
     let reference = ExternalRef::parse(text)?;
-    if is_misleading_line(&reference) { Err(BREAKS) } else { Ok(reference) }
+    if has_line_break(&reference) { Err(BREAKS) } else { Ok(reference) }
 }
 
 /// A name like [`external_ref`], described without its words.

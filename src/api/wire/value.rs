@@ -10,7 +10,7 @@ use super::fields::{Bad, Fields};
 use super::json::{self, Shape};
 use super::number::{AMOUNT_MINOR_MAX, amount, cents, decimal};
 use chrono::{DateTime, NaiveDate, Utc};
-use domain::values::free_text::{is_misleading, is_misleading_line};
+use domain::values::free_text::{has_line_break, is_misleading};
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -82,7 +82,7 @@ impl<'a> Value<'a> {
     /// of which misleads.
     pub fn trimmed(self, chars: RangeInclusive<usize>) -> Result<Cow<'a, str>, Bad> {
         let text = self.prose(chars)?;
-        if is_misleading_line(&text) { Err(Bad::from(BREAKS)) } else { Ok(text) }
+        if has_line_break(&text) { Err(Bad::from(BREAKS)) } else { Ok(text) }
     }
 
     /// A free text like [`Value::trimmed`], which may have tabs and several lines.
