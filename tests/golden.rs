@@ -19,7 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn golden(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+    Path::new("tests/golden").join(name)
 }
 
 fn assert_golden(name: &str, now: &str) {

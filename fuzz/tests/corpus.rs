@@ -33,7 +33,7 @@ impl fmt::Debug for Input {
 }
 
 fn folder(target: &Target) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name)
+    Path::new("corpus").join(target.name)
 }
 
 /// The kept inputs, by name.

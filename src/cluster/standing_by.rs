@@ -145,8 +145,7 @@ impl StandingBy {
     }
 
     fn seen(&mut self, seen: &Seen) -> Turn {
-        let (quorum, failover) = (Arc::clone(self.shared.following.quorum()), self.shared.settings.failover);
-        self.silence.looked(quorum.now(), seen, failover / 2);
+        let is_silent = self.hears_silence(seen);
         let known = seen.batches.iter().take_while(|batch| is_known(batch)).count();
         match self.apply(&seen.batches[..known]) {
             Ok(()) => {}
@@ -160,7 +159,6 @@ impl StandingBy {
             self.wait_for_upgrade();
             return Turn::Idle;
         }
-        let is_silent = self.silence.lasts(quorum.now()) >= failover;
         self.shared.see(|view| view.held_up = None);
         self.show(seen, is_silent);
         self.note();
@@ -178,6 +176,13 @@ impl StandingBy {
         } else {
             Turn::Followed
         }
+    }
+
+    /// Listens to a look that succeeded: whether the leader has been silent for so long that it is none.
+    fn hears_silence(&mut self, seen: &Seen) -> bool {
+        let (now, failover) = (self.shared.following.quorum().now(), self.shared.settings.failover);
+        self.silence.looked(now, seen, failover / 2);
+        self.silence.lasts(now) >= failover
     }
 
     /// Applies batches that follow each other, with one sync for all of them.
@@ -210,7 +215,7 @@ impl StandingBy {
             view.waits_for = match view.leader {
                 Some(_) => "",
                 None if leads => "waiting for the leader's next sign of life",
-                None => "there is no leader",
+                None => view.held_up.unwrap_or("there is no leader"),
             };
         });
     }
@@ -252,12 +257,13 @@ impl StandingBy {
         }
     }
 
-    /// Follows no further, but shows what there is.
+    /// Follows no further, but shows what there is, and no leader that is silent: whoever asked that one
+    /// through this node would wait for ever.
     fn stay_behind(&mut self) {
         match self.shared.following.glance() {
             Ok(seen) => {
-                self.silence.failed();
-                self.show(&seen, false);
+                let is_silent = self.hears_silence(&seen);
+                self.show(&seen, is_silent);
                 self.note();
             }
             Err(LookError::NotFounded) => self.unanswered("etcd holds no cluster: its data was lost"),

@@ -105,9 +105,7 @@ fn every_figure_has_help_a_type_and_a_name_of_ours() {
 #[test]
 fn alerts_and_dashboard_use_figures_that_are_there_and_every_alert_has_its_steps() {
     let figures = Figures::of(&Server::shared().admin());
-    let read = |path: &str| {
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file")
-    };
+    let read = |path: &str| std::fs::read_to_string(path).expect("a file");
     let (alerts, guide) = (read("deploy/alerts.yml"), read("docs/operating.md"));
     let dashboards = ["deploy/grafana-dashboard.json", "deploy/grafana-business.json"].map(read);
     let name = regex::Regex::new("pasarela_[a-z_]+").expect("a pattern");

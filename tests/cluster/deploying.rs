@@ -17,8 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pasarela");
 
 fn text(path: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
-        .expect("a file of the repository")
+    std::fs::read_to_string(path).expect("a file of the repository")
 }
 
 /// Three machines that have an address and a disk each.
@@ -226,7 +225,7 @@ fn the_packages_of_three_machines_become_a_cluster_whose_units_are_ready() {
     let started = between(&unit, "ExecStart=/usr/bin/pasarela ", "\n");
     let of_unit = pairs(r"(?m)^Environment=([A-Z_]+)=(\S+)$", &unit);
     let mut shipped = Command::new("sh");
-    shipped.args(["-c", "deploy/service-config <config.toml"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    shipped.args(["-c", "deploy/service-config <config.toml"]);
     let shipped = shipped.output().expect("it runs");
     assert!(shipped.status.success());
     let mut waiting = Vec::new();

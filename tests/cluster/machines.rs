@@ -453,19 +453,18 @@ pub fn exchange(port: u16, method: &str, path: &str, body: Option<&Value>, key: 
     exchange_as(port, method, path, body, &head)
 }
 
-/// Asks a port of this machine with these lines in the head.
+/// Asks a port of this machine with these lines in the head. Why there is no answer is printed.
 pub fn exchange_as(port: u16, method: &str, path: &str, body: Option<&Value>, head: &str) -> Answer {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(6))).ok()?;
     let body = body.map(Value::to_string).unwrap_or_default();
     let request = format!(
         "{method} {path} HTTP/1.1\r\n{head}connection: close\r\ncontent-type: application/json\r\n\
          content-length: {}\r\n\r\n{body}",
         body.len()
     );
-    stream.write_all(request.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
+    let began = Instant::now();
+    let answer = whole_answer(port, &request)
+        .inspect_err(|why| eprintln!("{method} {path} to port {port}, after {:?}: {why}", began.elapsed()))
+        .ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let mut lines = head.lines();
     let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
@@ -473,6 +472,15 @@ pub fn exchange_as(port: u16, method: &str, path: &str, body: Option<&Value>, he
         .filter_map(|line| line.split_once(": "))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
     Some((status, headers.collect(), serde_json::from_str(body).unwrap_or_default()))
+}
+
+fn whole_answer(port: u16, request: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(Duration::from_secs(6)))?;
+    stream.write_all(request.as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
 }
 
 impl Drop for Machines {

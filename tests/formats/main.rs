@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn directories() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/directories")
+    PathBuf::from("tests/directories")
 }
 
 fn shown(path: &Path) -> &str {

@@ -180,7 +180,7 @@ fn goldens() -> Vec<Golden> {
 }
 
 fn path(version: u8, resource: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/stored");
+    let folder = PathBuf::from("../../tests/golden/stored");
     folder.join(format!("v{version}/{resource}.txt"))
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Compares what happened with the file of this name.
 pub fn assert_golden(name: &str, now: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/rails").join(name);
+    let path = Path::new("tests/golden/rails").join(name);
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
         fs::write(&path, now).expect("a writable golden file");
         return;

@@ -60,7 +60,6 @@ fn program() -> PathBuf {
         let profile = program.parent().and_then(Path::file_name).expect("a profile");
         let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         build.args(["build", "--offline", "--quiet", "-p", "sandbox"]);
-        build.current_dir(env!("CARGO_MANIFEST_DIR"));
         if profile == "release" {
             build.arg("--release");
         }

@@ -55,7 +55,7 @@ fn compare(sandbox: &Sandbox, name: &str, request: &[u8], further: &[String]) ->
     let masks = [changing(&body), further.to_vec()].concat();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
     let seen = masked(format!("{}{BETWEEN}{}\n", text(request), text(&answer)), &masks);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name).with_extension("http");
+    let path = Path::new("tests/golden").join(name).with_extension("http");
     if std::env::var("GOLDEN").is_ok_and(|value| value == "write") {
         std::fs::write(&path, &seen).expect("written");
     }

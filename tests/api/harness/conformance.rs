@@ -13,7 +13,7 @@ static PUBLIC: LazyLock<Value> = LazyLock::new(|| read("openapi.json"));
 static ADMIN: LazyLock<Value> = LazyLock::new(|| read("openapi-admin.json"));
 
 fn read(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let path = Path::new("tests/golden").join(name);
     let json = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_slice(&json).expect("a description is JSON")
 }

@@ -21,7 +21,7 @@ const SECTOR_BYTES: usize = 512;
 /// The compiled library. Every process of the tests makes one, as another may be of other sources.
 static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shadow-{}.so", std::process::id()));
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/crash/power/shadow.c");
+    let source = "tests/crash/power/shadow.c";
     let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
     let compiled = compiler
         .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", "-o"])

@@ -65,7 +65,7 @@ fn at(tenant: u64, text: &str) -> Append {
 }
 
 fn golden(name: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name].iter().collect()
+    ["tests", "golden", name].iter().collect()
 }
 
 fn to_hex(bytes: &[u8]) -> String {
