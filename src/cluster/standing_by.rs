@@ -120,7 +120,7 @@ impl StandingBy {
             }
         }
         if self.shared.views.borrow().diverged.is_some() {
-            self.stay_behind();
+            self.stay_behind(None);
             return Turn::Idle;
         }
         match self.shared.following.look(self.follower.tip()) {
@@ -159,8 +159,7 @@ impl StandingBy {
             self.wait_for_upgrade();
             return Turn::Idle;
         }
-        self.shared.see(|view| view.held_up = None);
-        self.show(seen, is_silent);
+        self.show(seen, is_silent, None);
         self.note();
         self.save();
         // The log of a node that takes it and ends has no leader until another hears its silence.
@@ -194,14 +193,16 @@ impl StandingBy {
         if are_platforms { learn_operators(&self.shared, &mut self.follower) } else { Ok(()) }
     }
 
-    /// Makes the newest look everybody's. A leader is one that lives: that is known from its second sign of
-    /// life on, because the first may be left from a machine that is gone.
-    fn show(&mut self, seen: &Seen, is_silent: bool) {
+    /// Makes the newest look everybody's, with the reason why this node does not follow, if it does not. A
+    /// leader is one that lives: that is known from its second sign of life on, because the first may be left
+    /// from a machine that is gone.
+    fn show(&mut self, seen: &Seen, is_silent: bool, held_up: Option<&'static str>) {
         let wal_seq = self.follower.tip().seq;
         let before = self.beat.replace(seen.beat.clone());
         let lives = before.is_some_and(|before| before != seen.beat);
         self.shared.see(|view| {
             view.role = Role::Standby;
+            view.held_up = held_up;
             view.epoch = seen.epoch.number;
             view.wal_seq = wal_seq;
             view.agreed_seq = seen.tip.tip.seq;
@@ -215,7 +216,7 @@ impl StandingBy {
             view.waits_for = match view.leader {
                 Some(_) => "",
                 None if leads => "waiting for the leader's next sign of life",
-                None => view.held_up.unwrap_or("there is no leader"),
+                None => held_up.unwrap_or("there is no leader"),
             };
         });
     }
@@ -238,14 +239,12 @@ impl StandingBy {
         if self.shared.views.borrow().held_up != Some(OUTDATED) {
             tracing::error!("{OUTDATED}");
         }
-        self.shared.see(|view| view.held_up = Some(OUTDATED));
-        self.stay_behind();
+        self.stay_behind(Some(OUTDATED));
     }
 
     /// The records after the local log are no longer in etcd: another node has them.
     fn renew(&mut self) {
-        self.shared.see(|view| view.held_up = Some(COPYING));
-        self.stay_behind();
+        self.stay_behind(Some(COPYING));
         let view = self.shared.views.borrow().clone();
         match self.renewal.turn(&view, self.follower.tip()) {
             Renewed::NotYet => {}
@@ -259,11 +258,11 @@ impl StandingBy {
 
     /// Follows no further, but shows what there is, and no leader that is silent: whoever asked that one
     /// through this node would wait for ever.
-    fn stay_behind(&mut self) {
+    fn stay_behind(&mut self, held_up: Option<&'static str>) {
         match self.shared.following.glance() {
             Ok(seen) => {
                 let is_silent = self.hears_silence(&seen);
-                self.show(&seen, is_silent);
+                self.show(&seen, is_silent, held_up);
                 self.note();
             }
             Err(LookError::NotFounded) => self.unanswered("etcd holds no cluster: its data was lost"),
@@ -278,7 +277,7 @@ impl StandingBy {
             self.leave_word(why);
             self.shared.see(|view| view.diverged = Some(why.to_owned()));
         }
-        self.stay_behind();
+        self.stay_behind(None);
     }
 
     fn leave_word(&self, why: &str) {

@@ -16,10 +16,11 @@ use tempfile::TempDir;
 /// The longest wait for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A free port. The kernel gives those from 32,768 on to whoever connects, also while a node is down.
+/// A free port. The kernel gives those from 32,768 on to whoever connects, also while a node is down. Twenty
+/// processes of the tests that start one after the other have some hundreds each.
 fn port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    let start = (std::process::id() % 12_000) as u16;
+    let start = (std::process::id() % 20 * 600) as u16;
     let nth = || 18_000 + (start + NEXT.fetch_add(1, Ordering::Relaxed)) % 12_000;
     let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
     (0..12_000).map(|_| nth()).find(is_free).expect("a port")
