@@ -15,16 +15,21 @@ use crate::{
 };
 use domain::kept::Shape;
 use domain::machine::{Facts, Misshapen, Rendered};
+use domain::refusal::Refusal;
 use domain::resources::checkout::Status;
 use domain::resources::products::Product;
 
 /// Status and body of the answer; none in a shape that does not show what was decided.
 pub fn render(shape: Shape, facts: &Facts<'_>) -> Result<Rendered, Misshapen> {
-    if let Some(refusal) = facts.refusal {
-        let problem = refusals::problem(refusal);
-        return Ok((problem.status, problem.to_json(facts.request_id)));
+    match facts.refusal {
+        Some(refusal) => Ok(refused(refusal, facts)),
+        None => shown(shape, facts).ok_or(Misshapen(shape)),
     }
-    shown(shape, facts).ok_or(Misshapen(shape))
+}
+
+fn refused(refusal: &Refusal, facts: &Facts<'_>) -> Rendered {
+    let problem = refusals::problem(refusal);
+    (problem.status, problem.to_json(facts.request_id))
 }
 
 impl From<Misshapen> for Problem {
@@ -38,7 +43,10 @@ impl From<Misshapen> for Problem {
 fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
     Some(match shape {
         Shape::Intent => payments::intent(facts),
-        Shape::Executed | Shape::Reversed => payments::settled(the(facts)?),
+        Shape::Executed => payments::settled(the(facts)?),
+        Shape::Reversed => {
+            payments::reversed(the(facts)?).unwrap_or_else(|refusal| refused(&refusal.into(), facts))
+        }
         Shape::PayoutCreated => payouts::created(the(facts)?, facts.record.is_some()),
         Shape::MerchantCreated => merchants::registered(the(facts)?, facts.record),
         Shape::MerchantUpdated => (200, merchants::show(the(facts)?)),

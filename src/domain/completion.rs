@@ -59,17 +59,18 @@ impl Domain {
             record.audit = Some(self.audited(entry, book, entity, &record, turn));
         }
         if let Some(of) = keep {
+            let refused = refusal.as_ref().or(draft.refuses_kept.as_ref());
             let facts = Facts {
                 livemode: turn.livemode,
                 record: (!changes_nothing).then_some(&record),
                 time: turn.now,
                 entity: record.entities.first().map(|written| &*written.state).or(entity),
-                refusal: refusal.as_ref(),
+                refusal: refused,
                 request_id: &of.request_id,
                 related: &draft.related,
             };
             let rendered = draft.answer.map_or_else(|| (self.render)(of.shape, &facts), Ok);
-            let void = refusal.as_ref().is_some_and(Refusal::is_void);
+            let void = refused.is_some_and(Refusal::is_void);
             // An answer that is none is not kept: whoever answers finds the same, and tells the log.
             record.kept = rendered.ok().map(|(status, body)| Kept { of, status, body, void });
         }

@@ -105,6 +105,9 @@ pub struct Draft {
     pub related: Vec<Arc<Entity>>,
     /// The kept answer that this record replaces.
     pub replaces_kept: Option<Arc<KeepRef>>,
+    /// The refusal that the replaced answer shows, where what is decided on is not refused: an operator's
+    /// word that a bank refused.
+    pub refuses_kept: Option<Refusal>,
     /// The entry of the audit for an operator's earlier call, which this record carries out.
     pub audit: Option<Box<AuditEntry>>,
 }
@@ -125,6 +128,7 @@ impl Draft {
             answer: None,
             related: Vec::new(),
             replaces_kept: None,
+            refuses_kept: None,
             audit: None,
         }
     }

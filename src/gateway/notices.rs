@@ -9,6 +9,7 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::looks::look_now;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
+use crate::gateway::transfers;
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
 use api::refusals;
@@ -156,7 +157,8 @@ impl Sought {
         Ok((self.not_found(services, payment, is_used), None))
     }
 
-    /// Claims a notice, if the tenant has not used its transfer.
+    /// Claims a notice, if the tenant has not used its transfer. A payment that has the name and waits for
+    /// another payer or amount has used nothing: the claim is what settles whose the transfer is.
     ///
     /// The name is held before the claim, and nobody waits for a name who has claimed: whoever holds
     /// one waits for nothing but longer ones, so no two wait for each other.
@@ -173,7 +175,9 @@ impl Sought {
         if full != without_zeros(typed) {
             held = Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
             let named = ask::named_by_now(services, self.tenant, Space::Transfer, &name).await?;
-            if named.is_some_and(|other| other != self.payment) {
+            if let Some(other) = named.filter(|other| *other != self.payment)
+                && !transfers::is_for_another(services, self.tenant, other, traits)?
+            {
                 return Ok(Claimed::Used);
             }
         }

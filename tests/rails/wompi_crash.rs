@@ -103,6 +103,24 @@ fn a_code_is_sent_and_validated_once_whatever_is_killed_when() {
 }
 
 #[test]
+fn a_refund_that_an_operator_refused_is_no_success_under_its_key() {
+    let world = World::start();
+    world.wompi.next("create", Fault::State("APPROVED"));
+    let paid = world.ask("push").expect(201);
+    let keyed = world.live.keyed("refund-1");
+    let refunding = keyed.cop_refund(&paid).expect(202);
+    let said = json!({ "outcome": "refused", "failureCode": "rejected" });
+    world.resolve(text(&refunding, "operationId"), said).expect(200);
+    // As after a processor's refusal, the key may ask again: another refund begins.
+    let again = keyed.cop_refund(&paid).expect(202);
+    assert_ne!(again["operationId"], refunding["operationId"]);
+    let said = json!({ "outcome": "done", "reference": "R-1" });
+    world.resolve(text(&again, "operationId"), said).expect(200);
+    assert_eq!(keyed.cop_refund(&paid).expect(200)["status"], "refunded");
+    world.live.assert_pesos("0", "0", "0");
+}
+
+#[test]
 fn what_is_set_aside_for_a_refund_outlives_a_crash() {
     let mut world = World::start();
     world.wompi.next("create", Fault::State("APPROVED"));

@@ -38,7 +38,7 @@ use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::{BankCode, Catalogue, Service, sends_otp};
 use domain::resources::payments::charge::{NewCharge, Price, USD_MAX};
-use domain::resources::payments::{self, Debtor, Means, Payment, c2p};
+use domain::resources::payments::{self, Debtor, Means, Payment, PaymentRefusal, Status, c2p};
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
@@ -380,10 +380,20 @@ pub fn intent(facts: &Facts<'_>) -> Rendered {
     (201, body)
 }
 
-/// The answer to a charge or a reversal: 202 while the bank is silent.
+/// The answer to a charge: 202 while the bank is silent.
 pub fn settled(payment: &Payment) -> Rendered {
     let status = if payment.phase.is_deciding() { 202 } else { 200 };
     (status, show(payment))
+}
+
+/// The answer to a reversal; a refusal of a payment that is neither reversed nor about to be, as the bank
+/// said no, or an operator for it while the request waited.
+pub fn reversed(payment: &Payment) -> Result<Rendered, PaymentRefusal> {
+    if payment.status == Status::Reversed || payment.phase.is_deciding() {
+        Ok(settled(payment))
+    } else {
+        Err(PaymentRefusal::ReversalRefused)
+    }
 }
 
 /// The answer to a charge without an intent, or to a repeat of one (`docs/contract.md, 1.10`).

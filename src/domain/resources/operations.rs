@@ -453,9 +453,10 @@ pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<RailAn
 /// The ruling on the corresponding reply, made an operator's: it refuses no
 /// caller, and the bank is still asked whether it agrees.
 pub fn resolved(ruling: Ruling, operation: Id, turn: &Turn<'_>) -> Ruling {
-    let Ruling { draft: Some(mut draft), effects, .. } = ruling else {
+    let Ruling { draft: Some(mut draft), refusal, effects } = ruling else {
         return Ruling::refuse(OperationRefusal::Resolved);
     };
+    draft.refuses_kept = refusal;
     for written in &mut draft.entities {
         if let Some(entity) = Arc::get_mut(&mut written.state) {
             ask_on(entity, operation, turn);

@@ -189,6 +189,37 @@ fn a_mistyped_phone_takes_no_transfer_from_who_made_it() {
 }
 
 #[test]
+fn a_mistyped_verification_that_waits_under_the_name_takes_no_transfer_from_who_made_it() {
+    let server = server(&[("PASARELA__RAILS__R4__NOTICE_WAIT_SECONDS", "6")]);
+    let mistakes = [json!({ "phone": "04149999999" }), json!({ "usdAmount": 11 })];
+    for (at, mistake) in mistakes.into_iter().enumerate() {
+        let tenant = live(&server);
+        // By some of the digits, then by all of them with a mistake, then the notice.
+        let (full, few) = (format!("4455660{at}"), format!("55660{at}"));
+        let right = verify(&tenant.live, &verification(&few)).expect(202);
+        let mistyped = verify(&tenant.live, &merged(verification(&full), mistake.clone())).expect(202);
+        notify(&server, &notice(&full));
+        assert_texts(&settled(&tenant.live, &right), &[("status", "COMPLETED"), ("bankReference", &full)]);
+        assert_eq!(tenant.live.payment(&mistyped)["status"], "PENDING");
+        verify(&tenant.live, &verification(&full)).refused(409, "reference_already_used");
+        // And with the notice there before.
+        let (full, few) = (format!("7788990{at}"), format!("88990{at}"));
+        notify(&server, &notice(&full));
+        let late = verify(&tenant.live, &merged(verification(&full), mistake)).expect(202);
+        let at_once = verify(&tenant.live, &verification(&few)).expect(201);
+        assert_texts(&at_once, &[("status", "COMPLETED"), ("bankReference", &full)]);
+        for failed in [&mistyped, &late] {
+            assert_texts(&settled(&tenant.live, failed), &NOT_FOUND);
+        }
+        // The name that the mistyped one gives up is not free: its transfer has paid.
+        verify(&tenant.live, &verification(&full)).refused(409, "reference_already_used");
+        verify(&tenant.live, &verification(&few)).refused(409, "reference_already_used");
+        tenant.live.assert_books("3940.00", "3940.00", "0.00");
+        assert_eq!(notices(&server, "?unmatched=true"), Vec::<Value>::new());
+    }
+}
+
+#[test]
 fn a_notice_that_comes_too_late_is_unmatched() {
     let server = server(&[("PASARELA__RAILS__R4__NOTICE_WAIT_SECONDS", "2")]);
     let tenant = live(&server);

@@ -233,6 +233,40 @@ fn none_begins_while_the_banks_own_answer_to_one_that_an_operator_refused_may_co
 }
 
 #[test]
+fn whoever_asked_for_a_reversal_hears_that_an_operator_refused_it() {
+    let bank = Bank::start();
+    let still = [("PASARELA__RAILS__POLL_SECONDS", "3600"), ("PASARELA__RAILS__R4__TIMEOUT_SECONDS", "30")];
+    let mut server = server(&bank, &still);
+    let tenant = live(&server, "0.00");
+    let api = &tenant.live;
+    bank.always("MBc2p", done("00", "471"));
+    let pay = || api.execute(&api.intent(10), "12345678", json!({})).expect(200);
+    // It has been answered already: a repeat under the key hears it.
+    let (paid, keyed) = (pay(), api.keyed("reverse-1"));
+    bank.next("MBanulacionC2P", code("68"));
+    let waiting = keyed.reverse(&paid).expect(202);
+    refused_by_operator(&server, &waiting["operationId"]);
+    assert_eq!(keyed.reverse(&paid).expect(409)["error"], "reversal_refused");
+    // It still waits for the bank, which agrees with the operator, or does not.
+    for said in [json!({ "code": "41" }), json!({ "code": "00", "reference": "9" })] {
+        let (paid, keyed) = (pay(), api.keyed(&fresh("reverse")));
+        bank.next("MBanulacionC2P", Act::Late(Duration::from_secs(2), said.to_string()));
+        std::thread::scope(|scope| {
+            let asked = scope.spawn(|| keyed.reverse(&paid));
+            let open = until("the order is at the bank", || operations(&server, "pending").pop());
+            refused_by_operator(&server, &open["operationId"]);
+            asked.join().expect("an answer").refused(409, "reversal_refused");
+        });
+        assert_eq!(keyed.reverse(&paid).expect(409)["error"], "reversal_refused");
+        assert_eq!(api.payment(&paid)["status"], "COMPLETED");
+    }
+    server.kill();
+    server.restart();
+    assert_eq!(keyed.reverse(&paid).expect(409)["error"], "reversal_refused");
+    assert_eq!(bank.of("MBanulacionC2P").len(), 3, "each was sent once");
+}
+
+#[test]
 fn a_debit_that_waits_is_asked_about_under_the_banks_id() {
     let bank = Bank::start();
     let server = server(&bank, &[]);

@@ -64,6 +64,12 @@ impl Payment {
         self.means.notice_traits(self.ves)
     }
 
+    /// Whether the payment waits for the notice of a transfer with other data than these, and so is not what
+    /// such a transfer pays, though it has the name.
+    pub fn awaits_another(&self, traits: Option<&Traits>) -> bool {
+        self.status == Status::Pending && self.notice_traits().as_ref() != traits
+    }
+
     /// Writes the names of a transfer. It is taken when it is first searched for, and free again
     /// when it was not found. Once found, its name has the bank's reference: the digits that the
     /// payer gave may be those of another transfer too.
