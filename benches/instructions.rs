@@ -119,7 +119,7 @@ impl Bench {
         let ask = Registration {
             id,
             external_ref: ExternalRef::parse("bench").expect("a reference"),
-            name: "Bodega La Esquina".to_owned(),
+            name: Some("Bodega La Esquina".to_owned()),
             identification: None,
             contact_email: None,
             contact_phone: None,

@@ -159,6 +159,27 @@ fn a_shell_can_be_changed_and_given_a_method() {
 }
 
 #[test]
+fn who_gives_a_seller_a_method_need_not_say_again_who_it_is() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let known = json!({ "identification": "V12345678", "contactEmail": "ana@example.com", "contactPhone": "04141112233" });
+    let body = merged(shell_body(), known);
+    let shell = api.post("/v1/merchants", &body).expect(201);
+    let reference = json!({ "externalRef": body["externalRef"] });
+    assert_eq!(api.post("/v1/merchants", &reference).expect(200), shell, "nothing was said");
+    let short = merged(reference.clone(), json!({ "bankCode": "0105", "phone": "04161234567" }));
+    let given = api.post("/v1/merchants", &short).expect(200);
+    for member in ["name", "identification", "contactEmail", "contactPhone"] {
+        assert_eq!((member, &given[member]), (member, &shell[member]));
+    }
+    // Sent again, as after an answer that was lost.
+    assert_eq!(api.post("/v1/merchants", &short).expect(200)["payoutMethods"], given["payoutMethods"]);
+    let other = merged(short, json!({ "contactEmail": "otra@example.com" }));
+    let conflict = api.post("/v1/merchants", &other).refused(409, "external_ref_conflict");
+    assert_eq!(conflict["differs"], json!(["contactEmail"]));
+}
+
+#[test]
 fn a_merchant_can_be_switched_off_and_on() {
     let server = Server::shared();
     let api = server.tenant().test;

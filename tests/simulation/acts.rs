@@ -195,7 +195,7 @@ impl Life {
                 let registration = Registration {
                     id: id.id,
                     external_ref: named(id.id),
-                    name: "Bodega".to_owned(),
+                    name: Some("Bodega".to_owned()),
                     identification: None,
                     contact_email: None,
                     contact_phone: None,

@@ -95,7 +95,7 @@ fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Resul
     Ok(Registration {
         id,
         external_ref: external_ref.get(&sound),
-        name: name.get(&sound).map(std::borrow::Cow::into_owned).unwrap_or_default(),
+        name: name.get(&sound).map(std::borrow::Cow::into_owned),
         identification: identification.get(&sound),
         contact_email: contact_email.get(&sound),
         contact_phone: contact_phone.get(&sound),

@@ -136,7 +136,7 @@ mod tests {
             let ask = Registration {
                 id: Id::derived(1, 1, 0),
                 external_ref: ExternalRef::parse("m").expect("a reference"),
-                name: "Bodega".to_owned(),
+                name: Some("Bodega".to_owned()),
                 identification: None,
                 contact_email: None,
                 contact_phone: None,

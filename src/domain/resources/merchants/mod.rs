@@ -193,7 +193,7 @@ pub struct Registration {
     /// The tenant's name for it.
     pub external_ref: ExternalRef,
     /// The name for people.
-    pub name: String,
+    pub name: Option<String>,
     /// The identity.
     pub identification: Option<IdentityDocument>,
     /// The email address.
@@ -204,15 +204,18 @@ pub struct Registration {
     pub method: Option<(BankCode, MobilePhone)>,
 }
 
-/// A new merchant, or the four rules for one whose reference is known (`docs/contract.md, 7.3`).
+/// A new merchant, or the four rules for one whose reference is known (`docs/contract.md, 7.3`). What is
+/// left out of a call is as it was: who gives a seller a new method need not know the rest.
 pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> Ruling {
     let Some(merchant) = existing else { return created(ask, turn) };
     if merchant.methods.is_empty() {
         let changed = merchant.changed(turn.now, |merchant| {
-            merchant.name.clone_from(&ask.name);
-            merchant.identification = ask.identification;
-            merchant.contact_email.clone_from(&ask.contact_email);
-            merchant.contact_phone = ask.contact_phone;
+            if let Some(name) = &ask.name {
+                merchant.name.clone_from(name);
+            }
+            merchant.identification = ask.identification.or(merchant.identification);
+            merchant.contact_email = ask.contact_email.clone().or(merchant.contact_email.take());
+            merchant.contact_phone = ask.contact_phone.or(merchant.contact_phone);
             attach(merchant, ask.method, turn);
         });
         let same = Merchant { updated_at: merchant.updated_at, ..changed.clone() } == *merchant;
@@ -225,10 +228,10 @@ pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> 
         ask.method.is_none_or(|(bank, _)| merchant.methods.iter().any(|method| method.bank == bank));
     let method_known = ask.method.is_none_or(|(bank, phone)| known(bank, phone));
     let differs: Vec<&'static str> = [
-        ("name", merchant.name != ask.name),
-        ("identification", merchant.identification != ask.identification),
-        ("contactEmail", merchant.contact_email != ask.contact_email),
-        ("contactPhone", merchant.contact_phone != ask.contact_phone),
+        ("name", ask.name.is_some_and(|name| name != merchant.name)),
+        ("identification", ask.identification.is_some() && ask.identification != merchant.identification),
+        ("contactEmail", ask.contact_email.is_some() && ask.contact_email != merchant.contact_email),
+        ("contactPhone", ask.contact_phone.is_some() && ask.contact_phone != merchant.contact_phone),
         ("bankCode", !bank_known),
         ("phone", bank_known && !method_known),
     ]
@@ -246,7 +249,7 @@ fn created(ask: Registration, turn: &Turn) -> Ruling {
     let mut merchant = Merchant {
         id: ask.id,
         external_ref: ask.external_ref,
-        name: ask.name,
+        name: ask.name.unwrap_or_default(),
         identification: ask.identification,
         contact_email: ask.contact_email,
         contact_phone: ask.contact_phone,

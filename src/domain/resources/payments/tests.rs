@@ -387,7 +387,7 @@ fn what_no_ledger_could_hold_one_day_is_refused_before_a_bank_hears_of_it() {
     let registration = Registration {
         id: merchant,
         external_ref,
-        name: "Bodega".to_owned(),
+        name: Some("Bodega".to_owned()),
         identification: None,
         contact_email: None,
         contact_phone: None,

@@ -10,7 +10,7 @@ fn with_seller() -> (World, Id) {
     let ask = Registration {
         id,
         external_ref,
-        name: "Tienda".to_owned(),
+        name: Some("Tienda".to_owned()),
         identification: None,
         contact_email: None,
         contact_phone: None,
