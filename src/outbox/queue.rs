@@ -5,7 +5,7 @@
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::rails::lane::Lane;
-use crate::rails::queue::Queued;
+use crate::rails::queue::{Arrival, Queued, Standing};
 use crate::store::history::{self, Entities, Unreadable};
 use actors::Failure;
 use api::problem::Problem;
@@ -25,23 +25,31 @@ use wal::{Reader, Seq};
 /// The command for an order that may be sent when it is its turn: at once, if nobody is before it. One
 /// whose place cannot be told comes back with its deadline.
 pub fn offer(services: Option<&Services>, lane: &Lane, tenant: u64, effect: &Effect) -> Command {
-    if lane.is_free() {
-        return Command::Begin;
-    }
-    let place = services.map(|services| {
-        let reader = services.engine.reader();
-        waiting(reader, tenant, effect.entity, &mut Entities::new(reader, tenant))
-    });
-    let answer = match place {
-        Some(Ok(Some(queued))) if lane.queue.put(queued) => RailAnswer::NotSent,
-        Some(Ok(_)) | None => RailAnswer::NotAsked,
-        Some(Err(unreadable)) => {
-            tracing::error!(error = %unreadable, "an order does not wait for its turn, as its place is not known");
-            RailAnswer::NotAsked
-        }
+    let answer = match lane.offer(effect.operation) {
+        Standing::First => return Command::Begin,
+        Standing::Waits => RailAnswer::NotAsked,
+        Standing::Returns => RailAnswer::NotSent,
+        Standing::Arrives(arrival) => arrive(services, tenant, effect.entity, arrival),
     };
     lane.wake();
     Command::RailReply(RailReply::plain(effect.operation, How::Offer, answer))
+}
+
+/// Puts an order at its place, if it waits for its turn.
+fn arrive(services: Option<&Services>, tenant: u64, id: EntityId, arrival: Arrival<'_>) -> RailAnswer {
+    let Some(reader) = services.map(|services| services.engine.reader()) else { return RailAnswer::NotAsked };
+    match waiting(reader, tenant, id, &mut Entities::new(reader, tenant), &mut Entities::new(reader, tenant))
+    {
+        Ok(Some(queued)) => {
+            arrival.put(queued);
+            RailAnswer::NotSent
+        }
+        Ok(None) => RailAnswer::NotAsked,
+        Err(unreadable) => {
+            tracing::error!(error = %unreadable, "an order does not wait for its turn, as its place is not known");
+            RailAnswer::NotAsked
+        }
+    }
 }
 
 /// Keeps the rails of live mode going: their probes and their queues. Called once, when the books are
@@ -76,37 +84,41 @@ async fn left(services: &Services) -> Result<Vec<Queued>, Problem> {
             Ok(_) | Err(Failure::Halted) => continue,
             Err(failed) => return Err(failure(failed)),
         };
-        let mut entities = Entities::new(engine.reader(), tenant);
+        let reader = engine.reader();
+        let (mut states, mut debits) = (Entities::new(reader, tenant), Entities::new(reader, tenant));
         for (_, id) in due.iter().filter(|(_, id)| id.kind == Kind::Payout) {
-            found.extend(waiting(engine.reader(), tenant, *id, &mut entities)?);
+            found.extend(waiting(reader, tenant, *id, &mut states, &mut debits)?);
         }
     }
     Ok(found)
 }
 
-/// The place of a payout, if it waits for its turn.
+/// The place of a payout, if it waits for its turn. States and debits are read apart, as those of many payouts
+/// are in a few records each.
 fn waiting(
     reader: &Reader,
     tenant: u64,
     id: EntityId,
-    entities: &mut Entities<'_>,
+    states: &mut Entities<'_>,
+    debits: &mut Entities<'_>,
 ) -> Result<Option<Queued>, Unreadable> {
-    match entities.find(id)?.as_deref() {
+    match states.find(id)?.as_deref() {
         Some(Entity::Payout(payout)) if payout.status == Status::Pending && payout.trace.is_queued() => {
-            let accepted = accepted(reader, tenant, payout, entities)?;
+            let accepted = accepted(reader, tenant, payout, debits)?;
             Ok(Some(Queued { accepted, operation: payout.id.operation(CREDIT), tenant, entity: id }))
         }
         _ => Ok(None),
     }
 }
 
-/// The sequence of the record that debited a payout. One whose debit is not found, a defect, goes last:
-/// its place is no reason to keep a server from starting.
+/// The sequence of the record that debited a payout: the payer's of that instant, and if there are several
+/// the one that has it. One whose debit is not found, a defect, goes last: its place is no reason to keep a
+/// server from starting.
 fn accepted(
     reader: &Reader,
     tenant: u64,
     payout: &Payout,
-    entities: &mut Entities<'_>,
+    debits: &mut Entities<'_>,
 ) -> Result<Seq, Unreadable> {
     let payer = match payout.payer() {
         Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
@@ -115,10 +127,15 @@ fn accepted(
     let mut from = index::movements(tenant, payer, MovementKind::Payout as u8);
     from.extend_from_slice(&index::time_bytes(payout.created_at));
     let end = [from.as_slice(), &[0xFF; 9]].concat();
-    for entry in reader.index_scan(&from, &end, false) {
-        let (key, _) = entry?;
-        let seq = history::seq(&key[from.len()..])?;
-        if entities.record(seq)?.entity(EntityId::payout(payout.id)).is_some() {
+    let of_instant = reader.index_scan(&from, &end, false);
+    let seqs =
+        of_instant.map(|entry| history::seq(&entry?.0[from.len()..])).collect::<Result<Vec<_>, _>>()?;
+    // A batch of a thousand is one record: it is not read for each of them.
+    if let [only] = seqs[..] {
+        return Ok(only);
+    }
+    for seq in seqs {
+        if debits.record(seq)?.entity(EntityId::payout(payout.id)).is_some() {
             return Ok(seq);
         }
     }

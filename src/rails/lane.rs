@@ -6,7 +6,7 @@
 
 use super::circuit::{Circuit, Counted, Gate};
 use super::live::{LiveRail, Look, NotSent, Report, after_asking, after_sending};
-use super::queue::Queue;
+use super::queue::{Queue, Standing};
 use super::{BoxFuture, Call, Outcomes, RailAnswer};
 use crate::outbound::Outbound;
 use domain::rail::{How, Service};
@@ -243,9 +243,9 @@ impl Lane {
         self.changed.notify_waiters();
     }
 
-    /// Whether an order may go now, ahead of nobody.
-    pub fn is_free(&self) -> bool {
-        self.gate() == Gate::Closed && self.queue.is_free(self.now())
+    /// The standing of an order that comes now.
+    pub fn offer(&self, operation: Id) -> Standing<'_> {
+        self.queue.offer(operation, self.gate() == Gate::Closed, self.now())
     }
 
     /// Something came into the queue.

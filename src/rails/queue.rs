@@ -3,7 +3,7 @@
 //! It must not know what an order is.
 
 use domain::values::ids::{EntityId, Id};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wal::Seq;
@@ -28,11 +28,46 @@ pub struct Queue {
     inner: Mutex<Inner>,
 }
 
+/// The standing of an order that comes to a queue.
+pub enum Standing<'q> {
+    /// Nothing is before it: it goes at once.
+    First,
+    /// It has its place, as each time that it is looked at while it waits.
+    Waits,
+    /// It was in its turn, was not sent, and has its place again.
+    Returns,
+    /// Its place is to be found.
+    Arrives(Arrival<'q>),
+}
+
+/// An order whose place is being found. Nothing goes from the queue before that has ended: it may be the
+/// first.
+pub struct Arrival<'q> {
+    queue: &'q Queue,
+}
+
+impl Arrival<'_> {
+    /// Takes the order in at its place.
+    pub fn put(self, queued: Queued) {
+        self.queue.put(queued);
+    }
+}
+
+impl Drop for Arrival<'_> {
+    fn drop(&mut self) {
+        self.queue.inner().arriving -= 1;
+    }
+}
+
 #[derive(Default)]
 struct Inner {
     /// By acceptance; the orders of one record by their ids, which are in the order of its items.
     waiting: BTreeMap<(Seq, Id), Queued>,
-    in_turn: Option<Id>,
+    /// The acceptance of each operation that waits.
+    places: HashMap<Id, Seq>,
+    /// The number of orders whose places are being found.
+    arriving: usize,
+    in_turn: Option<Queued>,
     /// Whether the call of the order in its turn has ended.
     is_called: bool,
     held_until: Duration,
@@ -41,9 +76,26 @@ struct Inner {
 }
 
 impl Queue {
-    /// Takes an order in at its place; whether it was not there yet.
-    pub fn put(&self, queued: Queued) -> bool {
-        self.inner().waiting.insert((queued.accepted, queued.operation), queued).is_none()
+    /// Takes an order in at its place.
+    pub fn put(&self, queued: Queued) {
+        self.inner().put(queued);
+    }
+
+    /// The standing of an order that comes, at this instant; `is_open` says whether the rail may be called.
+    pub fn offer(&self, operation: Id, is_open: bool, now: Duration) -> Standing<'_> {
+        let mut inner = self.inner();
+        if is_open && inner.is_free(now) {
+            return Standing::First;
+        }
+        if inner.places.contains_key(&operation) {
+            return Standing::Waits;
+        }
+        if let Some(returns) = inner.in_turn.filter(|in_turn| in_turn.operation == operation) {
+            inner.put(returns);
+            return Standing::Returns;
+        }
+        inner.arriving += 1;
+        Standing::Arrives(Arrival { queue: self })
     }
 
     /// The orders that the last process left are in the queue.
@@ -51,20 +103,15 @@ impl Queue {
         self.inner().is_whole = true;
     }
 
-    /// Whether nothing waits, is in its turn or holds, so that an order need not be put in.
-    pub fn is_free(&self, now: Duration) -> bool {
-        let inner = self.inner();
-        inner.is_whole && inner.waiting.is_empty() && inner.in_turn.is_none() && now >= inner.held_until
-    }
-
     /// Takes out the first, whose turn it is until [`Queue::end_turn`].
     pub fn take_first(&self, now: Duration) -> Option<Queued> {
         let mut inner = self.inner();
-        if !inner.is_whole || inner.in_turn.is_some() || now < inner.held_until {
+        if !inner.may_go(now) {
             return None;
         }
         let (_, first) = inner.waiting.pop_first()?;
-        inner.in_turn = Some(first.operation);
+        inner.places.remove(&first.operation);
+        inner.in_turn = Some(first);
         inner.is_called = false;
         Some(first)
     }
@@ -72,7 +119,7 @@ impl Queue {
     /// A call has ended, or was not begun. One of another order than that in its turn changes nothing.
     pub fn call_ended(&self, operation: Id) {
         let mut inner = self.inner();
-        inner.is_called |= inner.in_turn == Some(operation);
+        inner.is_called |= inner.in_turn.is_some_and(|in_turn| in_turn.operation == operation);
     }
 
     /// Whether the call of the order in its turn has ended.
@@ -105,6 +152,23 @@ impl Queue {
     }
 }
 
+impl Inner {
+    /// Whether the first of those that wait may go.
+    fn may_go(&self, now: Duration) -> bool {
+        self.is_whole && self.arriving == 0 && self.in_turn.is_none() && now >= self.held_until
+    }
+
+    /// Whether nothing is before an order that comes.
+    fn is_free(&self, now: Duration) -> bool {
+        self.waiting.is_empty() && self.may_go(now)
+    }
+
+    fn put(&mut self, queued: Queued) {
+        self.places.insert(queued.operation, queued.accepted);
+        self.waiting.insert((queued.accepted, queued.operation), queued);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,12 +180,18 @@ mod tests {
         Queued { accepted, operation, tenant: 2, entity: EntityId::payout(operation) }
     }
 
+    fn is_free(queue: &Queue, now: Duration) -> bool {
+        matches!(queue.offer(queued(9, 9).operation, true, now), Standing::First)
+    }
+
     #[test]
     fn one_at_a_time_and_none_while_held_or_before_all_is_there() {
         let queue = Queue::default();
         let (first, second) = (queued(1, 1), queued(2, 2));
-        assert!(queue.put(second) && queue.put(first) && !queue.put(first));
-        assert_eq!((queue.take_first(Duration::ZERO), queue.is_free(Duration::ZERO)), (None, false));
+        for each in [second, first, first] {
+            queue.put(each);
+        }
+        assert_eq!((queue.take_first(Duration::ZERO), is_free(&queue, Duration::ZERO)), (None, false));
         queue.restored();
         assert_eq!(queue.take_first(Duration::ZERO), Some(first));
         assert_eq!(queue.take_first(Duration::ZERO), None, "the first is in its turn");
@@ -129,8 +199,9 @@ mod tests {
         assert!(!queue.is_called(), "a call beside the queue");
         queue.call_ended(first.operation);
         assert!(queue.is_called());
-        // The order found no connection: back to its place.
-        queue.put(first);
+        // The order found no connection: back to its place, which nobody has to find.
+        assert!(matches!(queue.offer(first.operation, true, Duration::ZERO), Standing::Returns));
+        assert!(matches!(queue.offer(first.operation, true, Duration::ZERO), Standing::Waits));
         queue.hold_until(Duration::from_secs(5));
         queue.end_turn();
         assert_eq!(queue.take_first(Duration::from_secs(4)), None);
@@ -138,9 +209,30 @@ mod tests {
         queue.end_turn();
         assert_eq!(queue.take_first(Duration::from_secs(5)), Some(second));
         assert!(!queue.is_called());
-        assert!(!queue.is_free(Duration::from_secs(5)));
+        assert!(!is_free(&queue, Duration::from_secs(5)));
         queue.end_turn();
-        assert!(queue.is_free(Duration::from_secs(5)) && queue.is_empty());
+        assert!(is_free(&queue, Duration::from_secs(5)) && queue.is_empty());
+    }
+
+    #[test]
+    fn nothing_goes_before_an_order_whose_place_is_being_found() {
+        let queue = Queue::default();
+        queue.restored();
+        let (first, second, third) = (queued(1, 1), queued(2, 2), queued(3, 3));
+        let closed = |of: &Queued| queue.offer(of.operation, false, Duration::ZERO);
+        let (Standing::Arrives(arrives), Standing::Arrives(leaves)) = (closed(&first), closed(&third)) else {
+            panic!("they are new");
+        };
+        queue.put(second);
+        assert!(!is_free(&queue, Duration::ZERO));
+        assert_eq!(queue.take_first(Duration::ZERO), None, "the first may be on its way");
+        arrives.put(first);
+        assert_eq!(queue.take_first(Duration::ZERO), None, "another is");
+        // It waits no more: somebody has decided about it.
+        drop(leaves);
+        assert_eq!(queue.take_first(Duration::ZERO), Some(first));
+        queue.end_turn();
+        assert_eq!(queue.take_first(Duration::ZERO), Some(second));
     }
 
     proptest! {
