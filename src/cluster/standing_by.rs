@@ -35,6 +35,8 @@ const COPYING: &str = "what follows this log is no longer in etcd: taking anothe
 const OUTDATED: &str = "the log has records of a later version: upgrade this node";
 /// Exit code when the local log failed: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
+/// Exit code when another start may find what this one did not.
+const EXIT_FAILED: i32 = 1;
 /// Exit code when this node may not be one.
 const EXIT_REFUSED: i32 = 2;
 
@@ -184,7 +186,7 @@ impl StandingBy {
         self.silence.lasts(now) >= failover
     }
 
-    /// Applies batches that follow each other, with one sync for all of them.
+    /// Applies batches that follow each other, with one sync for as many as the log writes at once.
     fn apply(&mut self, batches: &[AgreedBatch]) -> Result<(), FollowError> {
         let Some(last) = batches.last() else { return Ok(()) };
         let records: Vec<_> = batches.iter().flat_map(|batch| batch.records.iter().cloned()).collect();
@@ -441,5 +443,6 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
 fn refuse(error: &ClusterError) -> ! {
     tracing::error!(%error, "this node may not be one of the cluster");
     telemetry::say_last(error);
-    std::process::exit(EXIT_REFUSED);
+    // As at a start: what another start may mend is no refusal, and systemd tries it again.
+    std::process::exit(if error.is_refusal() { EXIT_REFUSED } else { EXIT_FAILED });
 }

@@ -7,7 +7,7 @@
 
 use crate::batch::{Batch, Family};
 use crate::snapshot::{self, Head, Snapshot, StoredSnapshot};
-use crate::store::{Scan, Store, Way, checked_item, leave_back};
+use crate::store::{Scan, Store, Way, checked_item};
 use crate::{Damage, ReadError, Seq};
 use std::time::Instant;
 
@@ -173,7 +173,8 @@ pub(crate) fn removal_of_orphans(store: &dyn Store) -> Result<Batch, ReadError> 
             removal.delete(Family::Pieces, found);
             cursor.prev();
         } else {
-            leave_back(&mut *cursor, &tenant.to_be_bytes());
+            // Its other states: their pieces fill blocks of their own, so stepping would read each.
+            cursor.seek_back(&tenant.to_be_bytes());
         }
     }
     Ok(removal)

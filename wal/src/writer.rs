@@ -5,18 +5,16 @@
 //! its sync; the first failed write is the last; every entry that was sent is answered, also after
 //! a failure and while closing.
 
+use crate::Seq;
 use crate::ack::{AckBatch, AckSender, Waiting};
 use crate::batch::Family;
 use crate::building::Building;
 use crate::cluster::{Agreed, Agreement, PROPOSAL_BYTES_MAX, Proposal};
 use crate::config::Config;
 use crate::log::{Append, Completion, Shared};
-
 use crate::opening::Opened;
 use crate::pieces::Writing;
 use crate::poison::{Ended, Poisoned};
-
-use crate::Seq;
 use crate::retention::Superfluous;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
@@ -228,7 +226,8 @@ impl<C: Completion> Writer<C> {
         loop {
             let are_missing = self.waiting.len() < self.under_way;
             let left = self.gather_until.saturating_duration_since(Instant::now());
-            if !are_missing || left.is_zero() || self.is_full() || self.first_of_next.is_some() {
+            let is_over = self.closing || self.is_full() || self.first_of_next.is_some();
+            if !are_missing || left.is_zero() || is_over {
                 return;
             }
             // Whoever sends to a thread that listens has to wake it, which costs more than to look.
