@@ -242,15 +242,19 @@ impl Performer {
     }
 }
 
-/// The key that a request brings.
+/// The key that a request brings; none where it brings two: one may be a proxy's, and another account's.
 fn sent_key(headers: &HeaderMap) -> Option<&str> {
-    headers.get(API_KEY)?.to_str().ok()
+    let mut sent = headers.get_all(API_KEY).iter();
+    let key = sent.next()?;
+    if sent.all(|again| again == key) { key.to_str().ok() } else { None }
 }
 
 /// The problem of a caller whose key opens nothing, or who sent none. Whether a key was ever one is not
 /// said.
 fn without_key(headers: &HeaderMap) -> Problem {
-    Problem::unauthorized(if headers.contains_key(API_KEY) {
+    Problem::unauthorized(if headers.get_all(API_KEY).iter().count() > 1 {
+        "the header x-api-key is there more than once: send one key"
+    } else if headers.contains_key(API_KEY) {
         "the key in the header x-api-key opens nothing: it is mistyped, revoked or expired, or another server's"
     } else if headers.contains_key(AUTHORIZATION) {
         "the header x-api-key is missing: the account's key belongs into it, not into authorization"

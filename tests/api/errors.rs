@@ -4,7 +4,7 @@
 use crate::harness::check::text;
 use crate::harness::client::Answer;
 use crate::harness::flows::{UNKNOWN, fresh, merchant_body, merged, payout_body};
-use crate::harness::server::Server;
+use crate::harness::server::{Server, Tenant};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -189,6 +189,28 @@ fn a_body_may_have_one_mebibyte() {
     api.post_raw("/v1/test/fund", padded(MIB)).expect(201);
     api.post_raw("/v1/test/fund", padded(MIB + 1)).refused(413, "payload_too_large");
     assert_eq!(api.movements().len(), 1);
+}
+
+#[test]
+fn two_keys_in_one_request_are_nobodys() {
+    let server = Server::shared();
+    let (tenant, other) = (server.tenant(), server.tenant());
+    let key = |of: &Tenant| of.created["testKey"]["key"].as_str().expect("a key").to_owned();
+    let answer = |second: &str| {
+        let mut stream = TcpStream::connect(server.address()).expect("connects");
+        let first = key(&tenant);
+        let head = format!(
+            "GET /v1/balance HTTP/1.1\r\nhost: localhost\r\nx-api-key: {first}\r\nx-api-key: {second}\r\n\
+             connection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).expect("writes");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    };
+    let refused = answer(&key(&other));
+    assert!(refused.starts_with("HTTP/1.1 401 ") && refused.contains("more than once"), "{refused}");
+    assert!(answer(&key(&tenant)).starts_with("HTTP/1.1 200 "), "the same twice is one");
 }
 
 #[test]

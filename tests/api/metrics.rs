@@ -5,7 +5,6 @@ use crate::harness::flows::fresh;
 use crate::harness::server::Server;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 

@@ -4,7 +4,6 @@ use crate::harness::check::{decimal, list};
 use crate::harness::server::Server;
 use crate::harness::source::{Behaviour, Source};
 use chrono::{FixedOffset, Utc};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What a source answers, with the time of now where it says one.

@@ -107,6 +107,23 @@ fn settings_are_merged_deeply_and_lists_replaced() {
 }
 
 #[test]
+fn amounts_of_settings_may_have_fewer_decimals() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let path = format!("/admin/tenants/{}/settings", tenant.id);
+    let patch = json!({
+        "reserveVes": "5", "fees": { "payoutVes": "1", "c2p": { "fixedVes": "0.5" } },
+        "conversions": { "minimumUsdt": "2", "dailyLimit": { "VES": "100" } },
+    });
+    let settings = server.admin().patch(&path, &patch).expect(200);
+    assert_eq!((&settings["reserveVes"], &settings["fees"]["payoutVes"]), (&json!("5.00"), &json!("1.00")));
+    assert_eq!(settings["fees"]["c2p"]["fixedVes"], "0.50");
+    assert_eq!(settings["conversions"]["minimumUsdt"], "2.00");
+    assert_eq!(settings["conversions"]["dailyLimit"]["VES"], "100.00");
+    server.admin().patch(&path, &json!({ "reserveVes": "5.001" })).names(&["reserveVes"]);
+}
+
+#[test]
 fn settings_that_make_no_sense_change_nothing() {
     let server = Server::shared();
     let tenant = server.tenant();

@@ -35,7 +35,7 @@ pub fn read_new(mut fields: Fields<'_>, id: Id) -> Result<(Id, NewChargeback), I
     let part = kind(Value::positive_cents, values::positive_amount);
     let amount: Got<Option<i64>> =
         fields.optional("amountVes", part.about("All that is left of the payment if missing."));
-    let fee = kinds::amount().about("The account's setting if missing.");
+    let fee = kinds::cents().about("The account's setting if missing.");
     let fee = fields.optional("feeVes", fee);
     let reasons = Reason::ALL.map(|reason| (reason.name(), reason));
     let reason = fields.required("reason", kinds::one_of(reasons));

@@ -131,6 +131,11 @@ pub fn amount<'a>() -> impl Kind<'a, i64> {
     kind(Value::amount, values::amount)
 }
 
+/// An amount with two decimals or fewer, in minor units.
+pub fn cents<'a>() -> impl Kind<'a, i64> {
+    kind(Value::cents, values::cents)
+}
+
 /// An amount of more than nothing with two decimals, in minor units.
 pub fn positive_amount<'a>() -> impl Kind<'a, i64> {
     kind(Value::positive_amount, values::positive_amount)

@@ -41,6 +41,13 @@ pub fn positive_amount() -> Schema {
         .about("Exactly two decimals, from 0.01 to 999999999999.99.")
 }
 
+/// An amount in a body, with two decimals or fewer.
+pub fn cents() -> Schema {
+    text()
+        .pattern(r"^(0|[1-9][0-9]{0,11})(\.[0-9]{1,2})?$")
+        .about("At most two decimals, at most 999999999999.99.")
+}
+
 /// Whole pesos as text.
 pub fn pesos() -> Schema {
     text().pattern("^(0|[1-9][0-9]*)$").example("\"50000\"")

@@ -202,7 +202,7 @@ fn merge_conversions(
     let limit = kinds::object(|mut fields: Fields<'_>| {
         let mut merged = base.daily_limit.clone();
         // Null is a value here: no limit.
-        put(&mut merged.ves, &fields.nullable("VES", kinds::amount().about("Null: none.")));
+        put(&mut merged.ves, &fields.nullable("VES", kinds::cents().about("Null: none.")));
         put(&mut merged.cop, &fields.nullable("COP", pesos().about("Null: none.")));
         fields.finish()?;
         Ok(merged)
@@ -213,11 +213,11 @@ fn merge_conversions(
 }
 
 fn ves<'a>() -> impl Kind<'a, Ves> {
-    kind(|value: Value<'a>| value.amount().map(Ves::from_minor), values::amount)
+    kind(|value: Value<'a>| value.cents().map(Ves::from_minor), values::cents)
 }
 
 fn usdt<'a>() -> impl Kind<'a, Usdt> {
-    kind(|value: Value<'a>| value.amount().map(Usdt::from_minor), values::amount)
+    kind(|value: Value<'a>| value.cents().map(Usdt::from_minor), values::cents)
 }
 
 fn days<'a>() -> impl Kind<'a, u32> {

@@ -210,13 +210,23 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// An amount as a string with at most two decimals and more than nothing, in minor units: where
-    /// no form is fixed, `"5"` is as good as `"5.00"`.
+    /// An amount as a string with at most two decimals, in minor units: where no form is fixed, `"5"` is as
+    /// good as `"5.00"`.
+    pub fn cents(self) -> Result<i64, Bad> {
+        const WANTED: &str = "must be a string with at most two decimals, such as \"10.00\"";
+        let text = self.string().map_err(|_| Bad::from(WANTED))?;
+        match cents(&text) {
+            None => Err(Bad::from(WANTED)),
+            Some(minor) if minor > AMOUNT_MINOR_MAX => Err(Bad::from("must be at most 999999999999.99")),
+            Some(minor) => Ok(minor),
+        }
+    }
+
+    /// An amount like [`Value::cents`] that is more than nothing.
     pub fn positive_cents(self) -> Result<i64, Bad> {
         const WANTED: &str =
             "must be a string of more than nothing with at most two decimals, such as \"10.00\"";
-        let text = self.string().map_err(|_| Bad::from(WANTED))?;
-        match cents(&text) {
+        match cents(&self.string().map_err(|_| Bad::from(WANTED))?) {
             None | Some(0) => Err(Bad::from(WANTED)),
             Some(minor) if minor > AMOUNT_MINOR_MAX => Err(Bad::from("must be at most 999999999999.99")),
             Some(minor) => Ok(minor),

@@ -123,7 +123,7 @@ final class Test
         $call = new Call(
             'POST',
             '/v1/test/chargebacks',
-            body: ['paymentId' => ['', $paymentId], 'amountVes' => ['t2', $amountVes], 'feeVes' => ['t2', $feeVes], 'reason' => ['', $reason], 'bankDebitedAt' => ['', $bankDebitedAt]],
+            body: ['paymentId' => ['', $paymentId], 'amountVes' => ['t2', $amountVes], 'feeVes' => ['t', $feeVes], 'reason' => ['', $reason], 'bankDebitedAt' => ['', $bankDebitedAt]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,

@@ -33,7 +33,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   PayoutPage: { items: '@Payout' },
   SeenAmounts: { amount1: 't2', amount2: 't2' },
   Chargeback: { amountVes: 't2', feeVes: 't2' },
-  NewChargeback: { amountVes: 't2', feeVes: 't2' },
+  NewChargeback: { amountVes: 't2', feeVes: 't' },
   ChargebackPage: { items: '@Chargeback' },
   NewConversionQuote: { sourceAmountVes: 't', sourceAmount: 't', targetAmountUsdt: 't' },
   ConversionQuote: { rate: 't4', marketRate: 't4', spreadPercent: 't4', sourceAmount: 't', sourceAmountVes: 't2', targetAmountUsdt: 't2' },

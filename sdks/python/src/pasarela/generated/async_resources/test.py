@@ -152,7 +152,7 @@ class AsyncTest:
             {
                 "payment_id": ("paymentId", VALUE),
                 "amount_ves": ("amountVes", DecimalCodec(2)),
-                "fee_ves": ("feeVes", DecimalCodec(2)),
+                "fee_ves": ("feeVes", DECIMAL),
                 "reason": ("reason", VALUE),
                 "bank_debited_at": ("bankDebitedAt", TIME),
             },
