@@ -19,8 +19,7 @@ const TABLES: &[&str] = &[
     "routes in src/api/routes.rs",
     "routes in src/admin/routes.rs",
     "decide in src/domain/dispatch.rs",
-    "name in src/domain/record.rs",
-    "debits in src/domain/ledger/invariants.rs",
+    "properties in src/domain/record.rs",
     "words in src/pages/timeline.rs",
     "cause in src/cli/trigger.rs",
 ];
