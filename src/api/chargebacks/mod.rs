@@ -155,9 +155,9 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Chargeback::of(entity).map(show)
 }
 
-/// The answer that shows one of a payment's chargebacks.
-pub fn one_of(payment: &Payment, id: Id, status: u16) -> Rendered {
-    (status, payment.chargeback(id).map_or_else(|| b"{}".to_vec(), show))
+/// The answer that shows one of a payment's chargebacks, if it has it.
+pub fn one_of(payment: &Payment, id: Id, status: u16) -> Option<Rendered> {
+    Some((status, show(payment.chargeback(id)?)))
 }
 
 /// The outcome of a dispute, once it has one.

@@ -19,6 +19,7 @@ pub mod transfers;
 pub use list::LIST;
 pub use show::{reversal_type, show, show_entity};
 
+use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -356,15 +357,11 @@ fn shown(payment: &Entity) -> Result<Vec<u8>, Problem> {
         .ok_or_else(|| Problem::internal_error("a defect: a payment is stored as something else"))
 }
 
-/// The answer to a request for an intent.
-pub fn intent(facts: &Facts<'_>) -> Rendered {
+/// The answer to a request for an intent; `None` of a record without one.
+pub fn intent(facts: &Facts<'_>) -> Option<Rendered> {
     // The intent is the first entity of its record, also when it took the place of the one that was
     // asked.
-    let Some(Entity::Payment(payment)) =
-        facts.record.and_then(|record| record.entities.first()).map(|written| &*written.state)
-    else {
-        return (200, b"{}".to_vec());
-    };
+    let payment = Payment::of(&facts.record?.entities.first()?.state)?;
     let otp_requested = matches!(payment.means, Means::C2p { otp_requested: true, .. });
     let body = Object::new()
         .plain("intentId", payment.id)
@@ -377,7 +374,7 @@ pub fn intent(facts: &Facts<'_>) -> Rendered {
         .text("externalRef", &*payment.external_ref)
         .boolean("livemode", payment.livemode)
         .end();
-    (201, body)
+    Some((201, body))
 }
 
 /// The answer to a charge or a reversal: 202 while the bank is silent.
