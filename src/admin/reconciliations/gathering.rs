@@ -48,7 +48,7 @@ struct Listed {
 
 fn lists() -> Vec<Listed> {
     let of = |kind, facet, is_late| Listed { kind, facet, is_late, is_told_later: false };
-    // Whatever collects bolívares goes over a rail with statements.
+    // Every method that collects bolívares goes over a rail with statements.
     let methods = Method::ALL.into_iter().filter(|method| method.offer() != Offer::Never);
     let payments = methods.flat_map(|method| {
         [(Status::Completed, false), (Status::Reversed, true)].map(|(status, is_late)| Listed {
