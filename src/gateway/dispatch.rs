@@ -339,6 +339,10 @@ impl Surface for Gateway {
         arrival: &Arrival,
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
+        // Nothing beside the table is below the paths of the API.
+        if arrival.head.uri.path().starts_with("/v1/") {
+            return None;
+        }
         self.health(&arrival.head.method, arrival.head.uri.path(), measuring)
             .or_else(|| self.guide(arrival, measuring))
             .or_else(|| document(&self.documents, arrival, measuring))
