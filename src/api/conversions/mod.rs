@@ -9,7 +9,7 @@ pub mod description;
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
-use crate::lists::{List, Span};
+use crate::lists::{self, List, Span};
 use crate::number;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
@@ -252,10 +252,8 @@ impl GotFilters {
     }
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    let (filters, page) = (GotFilters::read(&mut query), query.page(list));
-    let sound = query.finish()?;
-    Ok((filters.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
+    lists::asked(query, list, GotFilters::read, GotFilters::get)
 }
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
