@@ -2,7 +2,7 @@
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use api::balance::show_movement;

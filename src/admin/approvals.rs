@@ -11,7 +11,7 @@ pub mod take_over;
 pub use doing::{least_role, read_note, settle_done};
 
 use super::call::{Call, Done, Outcome};
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::merge_cursor::MergeCursor;

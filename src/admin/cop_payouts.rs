@@ -3,7 +3,7 @@
 
 use super::ask;
 use super::call::{Call, Outcome};
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::store::history::{self, Unreadable};
 use api::cop_payments::document_number;
 use api::fields::{Bad, Fields, Got, Invalid};

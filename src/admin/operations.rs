@@ -15,7 +15,7 @@ pub(super) use lookup::find;
 
 use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::{Callers, Services, Unresolved};
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::ReadBudget;

@@ -6,7 +6,7 @@ use super::rates::show_pin;
 use super::signature::said;
 use crate::backups;
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::prices::Prices;
 use crate::gateway::services::Services;
 use crate::rails::evm::{Evm, Waits};

@@ -4,7 +4,7 @@
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::steps;
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
-use crate::gateway::dispatch::reply;
+use crate::gateway::answer::reply;
 use crate::gateway::ids::random_id;
 use crate::gateway::secrets::reply_with_secret;
 use crate::gateway::server_keys::ServerKeys;

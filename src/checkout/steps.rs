@@ -9,7 +9,7 @@
 mod charges;
 
 use crate::checkout::visit::Visit;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::otp;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;

@@ -1,7 +1,8 @@
 //! Carrying out a batch: the names of its items are reserved, its record debits them, and its
 //! answer waits until the bank has spoken about each of them, but not for long.
 
-use crate::gateway::dispatch::{failure, reply};
+use crate::gateway::answer::reply;
+use crate::gateway::ask::failure;
 use crate::gateway::idempotency;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId, Trace};

@@ -5,8 +5,8 @@
 //! since neither tenant nor mode is known before a body is read; what is kept names them by a keyed
 //! hash only, as it stands in records of tenants.
 
+use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, defect};
-use crate::gateway::dispatch::failure;
 use crate::gateway::reservations::KeyHeld;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};

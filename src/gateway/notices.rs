@@ -5,7 +5,7 @@
 //! tenant's. Who dies in between is asked again, and finds the notice that the payment has claimed.
 
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::looks::look_now;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;

@@ -10,7 +10,7 @@
 //! answers to OPTIONS. No rule about money is here.
 
 use crate::cluster::{Cluster, Confirming};
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};

@@ -4,7 +4,7 @@
 use super::doing;
 use crate::admin::call::{Call, Done, Outcome};
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::recovery::restored_copy::RestoredCopy;
 use crate::store::history;

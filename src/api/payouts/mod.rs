@@ -22,12 +22,13 @@ use crate::value::Value;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::resources::banks::{BankCode, Catalogue, Service};
+use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payouts::{
     self, Destination, NewPayout, Payout, PayoutKind, PhoneHolder, Receiver, Status,
 };
 use domain::trace::shown;
 use domain::values::account::AccountNumber;
+use domain::values::bank::BankCode;
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;

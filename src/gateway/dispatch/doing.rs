@@ -3,8 +3,10 @@
 mod card_token;
 mod work;
 
-use super::{Performer, Planned, failure, reply};
+use super::{Performer, Planned};
+use crate::gateway::answer::reply;
 use crate::gateway::ask;
+use crate::gateway::ask::failure;
 use crate::gateway::batches;
 use crate::gateway::idempotency::KeyUse;
 use crate::gateway::otp;

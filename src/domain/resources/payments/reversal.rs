@@ -285,10 +285,10 @@ mod tests {
     use super::*;
     use crate::ledger::Posting;
     use crate::record::Record;
-    use crate::resources::banks::BankCode;
     use crate::resources::operations;
     use crate::resources::payments::charge::Figured;
     use crate::resources::payments::{REVERSE, REVERSE_AGAIN};
+    use crate::values::bank::BankCode;
     use crate::values::external_ref::ExternalRef;
     use crate::values::identity::IdentityDocument;
     use crate::values::ids::Id;

@@ -1,8 +1,9 @@
 //! Does the work of a plan that takes more than one command, or a read that no list serves.
 
 use super::{Doing, found};
+use crate::gateway::answer::reply;
 use crate::gateway::batches;
-use crate::gateway::dispatch::{Performer, reply};
+use crate::gateway::dispatch::Performer;
 use crate::gateway::finding;
 use crate::gateway::idempotency;
 use crate::gateway::receipts;
