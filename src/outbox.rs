@@ -229,7 +229,7 @@ impl Transfer {
         let Some(services) = services.get().and_then(Weak::upgrade) else {
             return Command::RailReply(heard(RailAnswer::Silent));
         };
-        let held = services.reservations.hold_name(tenant, Space::Transfer, &name).await;
+        let held = services.names.reservations.hold_name(tenant, Space::Transfer, &name).await;
         match ask::named_by_now(&services, tenant, Space::Transfer, &name).await {
             Ok(Some(other)) if other != payment => {
                 Command::RailReply(heard(RailAnswer::Refused { code: USED.to_owned() }))

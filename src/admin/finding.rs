@@ -304,7 +304,7 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
 pub async fn search(call: Call) -> Outcome {
     let sought = call.asked(Sought::read)?;
     let services = &call.services;
-    let requests = services.requests.find_all(&sought.text, services.now()).await;
+    let requests = services.files.requests.find_all(&sought.text, services.now()).await;
     let requests = requests.map_err(Problem::internal_error)?;
     let hits = services
         .read_pool

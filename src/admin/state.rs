@@ -114,7 +114,7 @@ fn show_rails(services: &Services) -> Vec<u8> {
             .maybe_number("p50Ms", lane.p50_ms)
             .maybe_number("p99Ms", lane.p99_ms)
             .maybe_plain("lastOkAt", lane.last_ok_ms.map(Timestamp::from_unix_ms))
-            .number("unresolved", services.unresolved.at(lane.name))
+            .number("unresolved", services.waits.unresolved.at(lane.name))
             .end()
     };
     Object::new()

@@ -290,6 +290,7 @@ impl Visit {
     async fn begin_attempt(&self, services: &Services, way: Way) -> Result<(NameHeld, Attempts), Problem> {
         self.admits(way)?;
         let held = services
+            .names
             .reservations
             .hold_name(self.shop.tenant_key, Space::Checkout, &self.session.id.to_string())
             .await;

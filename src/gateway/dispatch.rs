@@ -27,7 +27,7 @@ use crate::http::router::{BadRoute, Router};
 use crate::http::unexpected_parameters::without_unexpected;
 use api::interface;
 use api::payments::receipt::FORMS;
-use api::plan::{Call, Caller, Plan, Work};
+use api::plan::{Call, Caller, Plan, Prices, Work};
 use api::problem::Problem;
 use api::routes::{Handler, Modes, Route, routes};
 use domain::platform::Scope;
@@ -205,20 +205,22 @@ impl Performer {
             query,
             body,
             banks: &banks,
-            bcv_rate: &|| services.prices.board.bcv_in_force(now).map(|sample| sample.price),
-            official: &|| services.prices.official(now),
+            prices: Prices {
+                bcv_rate: &|| services.prices.board.bcv_in_force(now).map(|sample| sample.price),
+                official: &|| services.prices.official(now),
+                market_rate: &|currency| services.prices.market.rate(currency, now),
+                network_fees: &services.prices.network_fees,
+            },
             serves: &|service| services.rails.serves(caller.tenant_key, service),
             now,
             fresh_id: &|| services.fresh_id(caller.tenant_key),
             random_id: &random_id,
             micro_deposits: &|| services.rails.micro_deposits(caller.tenant_key),
             base_url: &services.site.base_url,
-            market_rate: &|currency| services.prices.market.rate(currency, now),
-            network_fees: &services.prices.network_fees,
             mark: &|parts| services.keys.mark(parts),
             card_mark: &|parts| services.keys.card_mark(parts),
             private_targets: services.webhooks.allows_private_targets(),
-            notice_wait_ms: services.notice_wait_ms,
+            notice_wait_ms: services.waits.notice_ms,
         };
         handler(&call)
     }

@@ -38,7 +38,7 @@ pub async fn receive(services: &Arc<Services>, about: About) -> Result<(), Probl
     let id = services.fresh_id(PLATFORM);
     let notice = Notice { id, about, received_at: services.now(), claim: None };
     let (name, traits) = (notice.name(), traits(&notice.about));
-    let held = services.reservations.hold_name(PLATFORM, Space::Notice, &name).await;
+    let held = services.names.reservations.hold_name(PLATFORM, Space::Notice, &name).await;
     let engine = &services.engine;
     if history::named(engine.reader(), PLATFORM, Space::Notice, &name)?.is_none() {
         let command = Command::from(notices::Command::Receive(Box::new(notice))).into();
@@ -107,7 +107,7 @@ impl Sought {
     /// failed by one search must not claim a notice by another.
     pub async fn find(self, services: &Services) -> Command {
         let alone = format!("search {}", self.payment);
-        let alone = services.reservations.hold_name(self.tenant, Space::AwaitedNotice, &alone).await;
+        let alone = services.names.reservations.hold_name(self.tenant, Space::AwaitedNotice, &alone).await;
         let (answer, name) = self.search(services).await.unwrap_or_else(|problem| {
             let (error, operation) = (problem.private_message(), self.operation);
             tracing::error!(%problem, error, %operation, "notices of a transfer cannot be searched");
@@ -138,7 +138,9 @@ impl Sought {
             let (full, name) = self.name(&traits, mine);
             let held = match full == without_zeros(reference) {
                 true => None,
-                false => Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await),
+                false => {
+                    Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await)
+                }
             };
             return Ok((done(mine), held));
         }
@@ -171,7 +173,7 @@ impl Sought {
         let mut held = None;
         // The reference that was typed is held already by the request that asked for the payment.
         if full != without_zeros(typed) {
-            held = Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
+            held = Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
             let named = ask::named_by_now(services, self.tenant, Space::Transfer, &name).await?;
             if named.is_some_and(|other| other != self.payment) {
                 return Ok(Claimed::Used);
@@ -201,7 +203,7 @@ impl Sought {
 
     fn not_found(&self, services: &Services, payment: &Payment, is_used: bool) -> RailAnswer {
         // The notice of another transfer, of the same data, may still come.
-        if self.at < payment.created_at.plus_ms(services.notice_wait_ms) {
+        if self.at < payment.created_at.plus_ms(services.waits.notice_ms) {
             return RailAnswer::Waiting;
         }
         let code = if is_used { USED } else { NOT_FOUND };

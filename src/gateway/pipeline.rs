@@ -195,11 +195,11 @@ pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut In
     }
     let services = surface.services();
     if measuring.is_known()
-        && services.requests.takes(reply.status())
+        && services.files.requests.takes(reply.status())
         && let Some(answered) =
             measuring.answered(&arrival.head.method, &reply, &arrival.request_id, services.now())
     {
-        services.requests.note(answered);
+        services.files.requests.note(answered);
     }
     measuring.end(&reply, &arrival.request_id);
     reply

@@ -114,7 +114,7 @@ pub async fn gathered(
         }
         deposits(services, key, span, &mut done).await?;
         let percent = (n + 1) * 99 / tenants.len().max(1);
-        services.reconciliations.progress(id, u8::try_from(percent).unwrap_or(99));
+        services.files.reconciliations.progress(id, u8::try_from(percent).unwrap_or(99));
     }
     let open = operations::unresolved(services).await?;
     let open = open.into_iter().filter(|(key, ..)| is_live(*key));

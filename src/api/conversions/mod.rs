@@ -63,7 +63,7 @@ pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
 fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let (source, amount) = read_quote(Fields::parse(call.body)?)?;
     let id = call.new_id();
-    let new = NewQuote { id, source, amount, market: (call.market_rate)(source.currency()) };
+    let new = NewQuote { id, source, amount, market: (call.prices.market_rate)(source.currency()) };
     Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into(), Shape::Quote))
 }
 

@@ -96,7 +96,7 @@ pub const PAY: Endpoint = endpoint(description::TAG, pay, || {
 
 fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
-    let new = read_payout(Fields::parse(call.body)?, call.network_fees, id)?;
+    let new = read_payout(Fields::parse(call.body)?, call.prices.network_fees, id)?;
     let name = new.external_ref.as_str().to_owned();
     let ask = crypto::payouts::Command::Pay(Box::new(new)).into();
     Ok(Plan::Create {

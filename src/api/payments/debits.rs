@@ -118,7 +118,7 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
 });
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, rate) = (call.new_id(), (call.bcv_rate)());
+    let (id, rate) = (call.new_id(), (call.prices.bcv_rate)());
     Ok(create_charge(read_charge(Fields::parse(call.body)?, call.banks, id, rate)?))
 }
 

@@ -129,7 +129,7 @@ pub const REQUEST_C2P: Endpoint = endpoint(description::TAG, request_c2p, || {
 
 fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let (usd, debtor, external_ref) = read_request(Fields::parse(call.body)?, call.banks)?;
-    let Some(rate) = (call.bcv_rate)() else { return Err(problem(&Refusal::RateUnavailable)) };
+    let Some(rate) = (call.prices.bcv_rate)() else { return Err(problem(&Refusal::RateUnavailable)) };
     let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
     let id = call.new_id();
     let name = external_ref.as_str().to_owned();

@@ -106,7 +106,7 @@ impl Performer {
     /// name, and repeats would keep the tenant's other requests from working. It takes none again, since
     /// who waits for a slot under a name stands in the way of those who wait for the name in a slot.
     async fn hold_name(&self, space: Space, name: &str, doing: &mut Doing<'_>) -> NameHeld {
-        let (reservations, tenant) = (&self.services.reservations, doing.caller.tenant_key);
+        let (reservations, tenant) = (&self.services.names.reservations, doing.caller.tenant_key);
         match reservations.try_hold_name(tenant, space, name) {
             Some(held) => held,
             None => {
