@@ -19,9 +19,9 @@ use domain::machine::Domain;
 use domain::platform::is_live;
 use domain::rail::{Effect, How, Order, RailAnswer, RailReply};
 use domain::record::{Cause, Record};
-use domain::resources::banks::BankCode;
 use domain::resources::payments::{transfer_name, without_zeros};
 use domain::trace::POLL_MS;
+use domain::values::bank::BankCode;
 use domain::values::date::Date;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
@@ -229,7 +229,7 @@ impl Transfer {
         let Some(services) = services.get().and_then(Weak::upgrade) else {
             return Command::RailReply(heard(RailAnswer::Silent));
         };
-        let held = services.reservations.hold_name(tenant, Space::Transfer, &name).await;
+        let held = services.names.reservations.hold_name(tenant, Space::Transfer, &name).await;
         match ask::named_by_now(&services, tenant, Space::Transfer, &name).await {
             Ok(Some(other)) if other != payment => {
                 Command::RailReply(heard(RailAnswer::Refused { code: USED.to_owned() }))

@@ -2,7 +2,7 @@
 //! the bytes of records. Set `GOLDEN=write` to write them anew, and look at the difference.
 
 use api::codes::{self, Tongue};
-use api::openapi;
+use api::interface;
 use api::routes::{Modes, routes};
 use domain::codec;
 use domain::decision::Turn;
@@ -53,7 +53,7 @@ fn the_routes() {
 #[test]
 fn the_descriptions() {
     for (name, json) in
-        [("openapi.json", openapi::public().to_json()), ("openapi-admin.json", admin::document().to_json())]
+        [("openapi.json", interface::public().to_json()), ("openapi-admin.json", admin::document().to_json())]
     {
         let tree: Value = serde_json::from_slice(&json).expect("a description is JSON");
         assert_golden(name, &format!("{tree:#}\n"));
@@ -72,7 +72,7 @@ fn the_pages_of_codes() {
 #[test]
 fn the_codes_are_those_of_the_descriptions() {
     let mut described = BTreeSet::new();
-    for json in [openapi::public().to_json(), admin::document().to_json()] {
+    for json in [interface::public().to_json(), admin::document().to_json()] {
         let document: Value = serde_json::from_slice(&json).expect("a description is JSON");
         let operations = document["paths"].as_object().expect("paths").values().filter_map(Value::as_object);
         for answers in

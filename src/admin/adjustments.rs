@@ -2,7 +2,7 @@
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use api::balance::show_movement;
@@ -49,7 +49,7 @@ pub async fn create(call: Call) -> Outcome {
     // Held to the end: a request with the same reference meanwhile waits, and finds this movement
     // then.
     let _name_held =
-        services.reservations.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;
+        services.names.reservations.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;
     if let Some(known) = find(services, tenant_key, &wanted.external_ref)? {
         return known.compare(tenant_key, &wanted);
     }

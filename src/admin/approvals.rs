@@ -11,7 +11,7 @@ pub mod take_over;
 pub use doing::{least_role, read_note, settle_done};
 
 use super::call::{Call, Done, Outcome};
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::merge_cursor::MergeCursor;
@@ -67,7 +67,7 @@ impl Call {
             expires_at: Timestamp::EPOCH,
             decision: None,
         };
-        let valid_ms = self.services.approvals.valid_ms;
+        let valid_ms = self.services.callers.approvals.valid_ms;
         let ask = approvals::Command::Ask { approval: Box::new(approval), valid_ms };
         let (keep, held) = self.keep(Shape::ApprovalAsked);
         let command = KeyedCommand::from(Command::from(ask)).keeping(keep);

@@ -2,8 +2,8 @@
 //! refresh from a feed, weekly and at once (`docs/contract.md, 14.5`).
 
 use super::call::{Call, Done, Outcome};
+use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, Changed};
-use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use api::fields::{Fields, Got, Invalid};
 use api::kind::kind;
@@ -14,7 +14,8 @@ use api::value::Value;
 use domain::kept::Shape;
 use domain::platform::audit::AuditEntry;
 use domain::platform::{PLATFORM, PlatformAsk};
-use domain::resources::banks::{self, BankCode, Catalogue, Edit, Service};
+use domain::resources::banks::{self, Catalogue, Edit, Service};
+use domain::values::bank::BankCode;
 use domain::values::time::DAY_MS;
 use domain::view::{Query, View};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::call::{Call, Done, Outcome};
 use super::tenant_settings::push_tenant_settings;
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::recovery::rederive::{Rederived, rederive};
 use api::problem::Problem;

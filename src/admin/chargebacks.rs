@@ -3,7 +3,7 @@
 
 use super::ask;
 use super::call::{Call, Outcome};
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::store::history::Unreadable;
 use crate::store::read_budget::Stopped;
 use crate::store::stored::{self, Stored};

@@ -3,7 +3,7 @@
 
 use super::ask;
 use super::call::{Call, Outcome};
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::store::history::{self, Unreadable};
 use api::cop_payments::document_number;
 use api::fields::{Bad, Fields, Got, Invalid};
@@ -38,7 +38,7 @@ pub async fn create(call: Call) -> Outcome {
     // Held until the record is durable: a request with the same reference meanwhile waits, and
     // finds this payout then.
     let name_held =
-        call.services.reservations.hold_name(tenant_key, Space::CopPayout, &new.external_ref).await;
+        call.services.names.reservations.hold_name(tenant_key, Space::CopPayout, &new.external_ref).await;
     let known =
         history::named(call.services.engine.reader(), tenant_key, Space::CopPayout, &new.external_ref)?;
     let id = EntityId::cop_payout(known.unwrap_or(new.id));

@@ -14,7 +14,7 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::Stored;
 use api::fields::{Got, Invalid, Sound};
 use api::kind::Kind;
-use api::lists::{List, Tenants};
+use api::lists::{GotStatus, List, Tenants};
 use api::openapi::kinds;
 use api::operators::masked;
 use api::page::{ListOf, Page, list_json, page_json};
@@ -143,8 +143,7 @@ pub async fn conversions(call: Call) -> Outcome {
 
 /// Reads which payouts in pesos are asked for.
 pub(super) fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
-    use cop_payments::payouts::GotFilters;
-    asked(query, list, GotFilters::read, GotFilters::get)
+    asked(query, list, cop_payments::payouts::by_status, GotStatus::get)
 }
 
 /// GET /admin/cop-payouts
@@ -161,7 +160,7 @@ fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
 
 /// Reads which chargebacks are asked for.
 pub(super) fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
-    asked(query, list, chargebacks::GotFilters::read, chargebacks::GotFilters::get)
+    asked(query, list, chargebacks::by_status, GotStatus::get)
 }
 
 /// GET /admin/chargebacks
@@ -305,7 +304,7 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
 pub async fn search(call: Call) -> Outcome {
     let sought = call.asked(Sought::read)?;
     let services = &call.services;
-    let requests = services.requests.find_all(&sought.text, services.now()).await;
+    let requests = services.files.requests.find_all(&sought.text, services.now()).await;
     let requests = requests.map_err(Problem::internal_error)?;
     let hits = services
         .read_pool

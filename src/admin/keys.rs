@@ -4,7 +4,7 @@
 use super::ask;
 use super::call::{Call, Done, Outcome};
 use super::secret::{Secret, stem};
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use api::fields::{Bad, Fields, Invalid};
 use api::kind::{Kind, kind};

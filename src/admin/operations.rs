@@ -15,7 +15,7 @@ pub(super) use lookup::find;
 
 use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::{Callers, Services, Unresolved};
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::ReadBudget;
@@ -117,13 +117,13 @@ pub(super) async fn unresolved(
     let due = due(services).await?;
     let read = move |services: &Services, budget: &ReadBudget| {
         let mut found = Vec::new();
-        for one in due.iter().filter(|due| due.may_be_older_than(services.unresolved.after_ms)) {
+        for one in due.iter().filter(|due| due.may_be_older_than(services.waits.unresolved.after_ms)) {
             budget.spend()?;
             let Some(entity) = history::entity(services.engine.reader(), one.tenant_key, one.id)? else {
                 continue;
             };
             let open = operations::unanswered(&entity).into_iter();
-            let old = open.filter(|operation| is_old(&services.unresolved, operation, one.now));
+            let old = open.filter(|operation| is_old(&services.waits.unresolved, operation, one.now));
             found.extend(old.map(|operation| (one.tenant_key, Arc::clone(&entity), operation)));
         }
         Ok(found)

@@ -88,7 +88,7 @@ pub async fn create(call: Call) -> Outcome {
         bad_lines: statement.bad.iter().take(BAD_LINES_SHOWN).map(shown_bad).collect(),
         percent: 0,
     };
-    if let Some((known, summary)) = services.reconciliations.begin(id, summary).map_err(failed)? {
+    if let Some((known, summary)) = services.files.reconciliations.begin(id, summary).map_err(failed)? {
         // Nothing changed, so nobody is named for it.
         drop(call.signature.take());
         return Ok(Done::ok(show_begun(known, summary.status)));
@@ -167,7 +167,7 @@ async fn run(services: &Arc<Services>, id: Id, task: Task) {
         tracing::warn!(reconciliation = %id, message, "a reconciliation failed");
     }
     let outcome = outcome.map_err(|_| NotReconciled::OurSideUnread);
-    if let Err(error) = services.reconciliations.end(id, &services.now().to_string(), outcome) {
+    if let Err(error) = services.files.reconciliations.end(id, &services.now().to_string(), outcome) {
         tracing::error!(reconciliation = %id, %error, "what came of a reconciliation was not written");
     }
 }
@@ -225,7 +225,7 @@ fn written(
                 .maybe_text("message", message)
                 .end()
         });
-    services.reconciliations.write_items(id, items)?;
+    services.files.reconciliations.write_items(id, items)?;
     Ok(counts)
 }
 
@@ -286,7 +286,7 @@ pub(super) fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Optio
 pub async fn list(call: Call) -> Outcome {
     let (status, page) = call.listed("reconciliations", asked_all)?;
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
-    let all = call.services.reconciliations.list(status);
+    let all = call.services.files.reconciliations.list(status);
     let mut rest = all.iter().filter(|(id, _)| after.is_none_or(|after| *id < after));
     let shown: Vec<_> = rest.by_ref().take(page.limit).collect();
     let more = rest.next().is_some();
@@ -302,7 +302,7 @@ pub async fn read(call: Call) -> Outcome {
 
 fn named(call: &Call) -> Result<(Id, Summary), Problem> {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
-    Ok((id, call.services.reconciliations.find(id).ok_or_else(Problem::not_found)?))
+    Ok((id, call.services.files.reconciliations.find(id).ok_or_else(Problem::not_found)?))
 }
 
 fn show(id: Id, summary: &Summary) -> Vec<u8> {
@@ -368,6 +368,6 @@ async fn read_items(
     result: Option<&'static str>,
 ) -> Result<shelf::ItemPage, Problem> {
     let services = Arc::clone(services);
-    let read = move || services.reconciliations.items(id, from, limit, result);
+    let read = move || services.files.reconciliations.items(id, from, limit, result);
     tokio::task::spawn_blocking(read).await.map_err(Problem::internal_error)?.map_err(failed)
 }

@@ -78,7 +78,7 @@ impl AdminApi {
 impl AdminApi {
     /// The approval that a row needs, as it is configured.
     fn waiting(&self, route: &Route) -> Option<(Approvable, &'static str)> {
-        let needed = route.approval.filter(|kind| self.services.approvals.of.contains(kind))?;
+        let needed = route.approval.filter(|kind| self.services.callers.approvals.of.contains(kind))?;
         Some((needed, route.operation))
     }
 }

@@ -5,7 +5,7 @@ use super::ask;
 use super::secret::{Secret, stem};
 use super::tenant_settings::push_tenant_settings;
 use super::tenants;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use api::problem::Problem;
 use domain::platform::{ApiKey, Mode, PLATFORM};

@@ -6,7 +6,7 @@ use super::rates::show_pin;
 use super::signature::said;
 use crate::backups;
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::prices::Prices;
 use crate::gateway::services::Services;
 use crate::rails::evm::{Evm, Waits};
@@ -114,7 +114,7 @@ fn show_rails(services: &Services) -> Vec<u8> {
             .maybe_number("p50Ms", lane.p50_ms)
             .maybe_number("p99Ms", lane.p99_ms)
             .maybe_plain("lastOkAt", lane.last_ok_ms.map(Timestamp::from_unix_ms))
-            .number("unresolved", services.unresolved.at(lane.name))
+            .number("unresolved", services.waits.unresolved.at(lane.name))
             .end()
     };
     Object::new()

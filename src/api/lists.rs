@@ -5,10 +5,10 @@
 //! parts; the others look at each entity, and a page looks at a bounded number: a page may be short
 //! and still have a next one. So a page costs the same whatever the length of the history.
 
-use crate::fields::{Got, Sound};
+use crate::fields::{Got, Invalid, Sound};
 use crate::kind::Kind as _;
 use crate::openapi::kinds;
-use crate::page::{Page, page_json};
+use crate::page::{ListOf, Page, page_json};
 use crate::query::Query;
 use crate::records::{Answered, Records, Stopped};
 use domain::index::{self, Found, PersonMarks, Trait};
@@ -77,6 +77,41 @@ impl GotSpan {
     pub fn get(self, sound: &Sound) -> Span {
         Span { from: self.from.get(sound), to: self.to.get(sound) }
     }
+}
+
+/// The status by which a list is filtered, as it is read.
+pub struct GotStatus<const N: usize> {
+    kind: Kind,
+    facets: [u8; N],
+    asked: Got<Option<u8>>,
+}
+
+impl<const N: usize> GotStatus<N> {
+    /// Reads the status of entities of a kind that the index lists by their status alone; each status is
+    /// given by its name and its facet.
+    pub fn read(query: &mut Query<'_>, kind: Kind, statuses: [(&'static str, u8); N]) -> GotStatus<N> {
+        let facets = statuses.map(|(_, facet)| facet);
+        GotStatus { kind, facets, asked: query.optional("status", kinds::one_of(statuses)) }
+    }
+
+    /// The list.
+    pub fn get(self, sound: &Sound) -> List {
+        let asked = self.asked.get(sound);
+        let facets = self.facets.into_iter().filter(|each| asked.is_none_or(|asked| asked == *each));
+        List::of(facets.map(|facet| (self.kind, facet)).collect(), Span::default(), Box::new(|_| true))
+    }
+}
+
+/// Reads the query of a tenant's list, whose filters `read` asks for and `get` gives.
+pub fn asked<G, F>(
+    mut query: Query<'_>,
+    list: ListOf<'_>,
+    read: impl FnOnce(&mut Query<'_>) -> G,
+    get: impl FnOnce(G, &Sound) -> F,
+) -> Result<(F, Page), Invalid> {
+    let (filters, page) = (read(&mut query), query.page(list));
+    let sound = query.finish()?;
+    Ok((get(filters, &sound), page.get(&sound)))
 }
 
 impl Span {

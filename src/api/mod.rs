@@ -4,7 +4,7 @@
 //! into what is durable ([`records`], by the types of [`entities`]), shows what came of it
 //! ([`render`], [`refusals`], [`shown`]), and describes itself. What they share is in two folders:
 //! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them; [`codes`] is
-//! the table of error codes.
+//! the table of error codes. [`interface`] puts the descriptions of all resources together.
 //!
 //! Everything that a caller can see of a call belongs here: its names, forms and words. Rules about
 //! money do not (they are the domain's), and neither does anything that waits, reserves or asks.
@@ -18,6 +18,7 @@ pub mod cop_payments;
 pub mod crypto;
 pub mod entities;
 pub mod events;
+pub mod interface;
 pub mod lists;
 pub mod merchants;
 pub mod openapi;

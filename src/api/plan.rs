@@ -67,6 +67,19 @@ pub enum BankRate {
     Says(Arc<Sample>),
 }
 
+/// Rates and fees, as a handler may need them.
+pub struct Prices<'a> {
+    /// The BCV rate in force.
+    pub bcv_rate: &'a dyn Fn() -> Option<Rate>,
+    /// The official rates of the dollar, for quotes.
+    pub official: &'a dyn Fn() -> Official,
+    /// The market's price of a USDT in this currency, if there is a fresh one.
+    pub market_rate: &'a dyn Fn(Currency) -> Option<Rate>,
+    /// The network fee of a USDT payout on each network, in the order of
+    /// [`domain::resources::crypto::address::Network`].
+    pub network_fees: &'a [Usdt; 4],
+}
+
 /// The input of a handler.
 pub struct Call<'a> {
     /// The caller and its mode.
@@ -79,10 +92,8 @@ pub struct Call<'a> {
     pub body: &'a [u8],
     /// The banks.
     pub banks: &'a Catalogue,
-    /// The BCV rate in force.
-    pub bcv_rate: &'a dyn Fn() -> Option<Rate>,
-    /// The official rates of the dollar, for quotes.
-    pub official: &'a dyn Fn() -> Official,
+    /// Rates and fees, as they are now.
+    pub prices: Prices<'a>,
     /// Whether a rail has this done in the key's mode, now or later.
     pub serves: &'a dyn Fn(Service) -> bool,
     /// The server's clock.
@@ -95,11 +106,6 @@ pub struct Call<'a> {
     pub micro_deposits: &'a dyn Fn() -> (domain::values::money::Ves, domain::values::money::Ves),
     /// The public URL of this server, without a slash at the end.
     pub base_url: &'a str,
-    /// The market's price of a USDT in this currency, if there is a fresh one.
-    pub market_rate: &'a dyn Fn(Currency) -> Option<Rate>,
-    /// The network fee of a USDT payout on each network, in the order of
-    /// [`domain::resources::crypto::address::Network`].
-    pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
     /// A keyed hash of cards, under a key that no copy of the data has.

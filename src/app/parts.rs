@@ -17,12 +17,12 @@ use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
-use crate::gateway::ids::Ids;
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
-use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
-use crate::gateway::services::{Callers, Observed, Services, Site, Unresolved, system_now};
+use crate::gateway::services::{
+    Callers, Files, Names, Observed, Services, Site, Unresolved, Waits, system_now,
+};
 use crate::gateway::shares::{self, Shares};
 use crate::gateway::waiting::Waiting;
 use crate::outbound::{Leads, Outbound};
@@ -101,24 +101,18 @@ pub(super) async fn open(
     let services = Arc::new(Services {
         engine,
         read_pool: start_read_pool(config)?,
-        reservations: Arc::new(Reservations::default()),
-        ids: Ids::default(),
+        names: Names::default(),
         shares: Shares::new(share_bounds(config)),
         callers: callers(config)?,
         prices,
         banks: Banks::new(bank_feed(config)?),
         rails,
-        unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
-        waiting: Waiting::default(),
-        notice_wait_ms: translate::notice_wait_ms(&config.rails),
+        waits: waits(config),
         webhooks,
-        approvals: approvals(config),
         cards: Arc::default(),
         keys,
         observed: Observed { meters: Arc::default(), business, spans, selfcheck: Arc::default() },
-        requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
-            .map_err(StartupError::Requests)?,
-        reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string())?,
+        files: files(config, data)?,
         site: site(config, disk, &state.outbound),
         cluster,
     });
@@ -183,8 +177,25 @@ fn callers(config: &Config) -> Result<Callers, StartupError> {
     Ok(Callers {
         directory: Directory::default(),
         operators: operators(config)?,
+        approvals: approvals(config),
         turns: Arc::default(),
         tenant_defaults: translate::settings(&config.tenant_defaults)?,
+    })
+}
+
+fn waits(config: &Config) -> Waits {
+    Waits {
+        unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
+        counted: Waiting::default(),
+        notice_ms: translate::notice_wait_ms(&config.rails),
+    }
+}
+
+fn files(config: &Config, data: &Path) -> Result<Files, StartupError> {
+    Ok(Files {
+        requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
+            .map_err(StartupError::Requests)?,
+        reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string())?,
     })
 }
 

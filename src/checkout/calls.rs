@@ -2,8 +2,9 @@
 //! opens nothing else.
 
 use crate::checkout::limits::{Limits, Phone};
+use crate::checkout::steps;
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
-use crate::gateway::dispatch::reply;
+use crate::gateway::answer::reply;
 use crate::gateway::ids::random_id;
 use crate::gateway::secrets::reply_with_secret;
 use crate::gateway::server_keys::ServerKeys;
@@ -32,13 +33,12 @@ use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
 use domain::record::Entity;
-use domain::resources::checkout;
 use domain::resources::checkout::{Bought, NewSession, Offered};
 use domain::resources::cop_payments::Channel;
 use domain::resources::products::{Link, Product, product_of};
 use domain::values::buyer::Buyer;
 use domain::values::card::Card;
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::Id;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
@@ -69,6 +69,20 @@ pub fn carries_secret(keys: &ServerKeys, id: Id, headers: &HeaderMap) -> bool {
 /// Reads the session and its state. Call it after the body is there, which may take long.
 async fn visited(services: &Services, id: Id) -> Result<Visit, Problem> {
     Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
+}
+
+/// A call with a body: the session that it is about, and what `read` makes of its body. The session is
+/// read last, as the body may take long.
+async fn called<T>(
+    services: &Services,
+    id: &str,
+    arrival: &Arrival,
+    body: &mut Inbound,
+    read: impl FnOnce(Fields<'_>) -> Result<T, Problem>,
+) -> Result<(Visit, T), Problem> {
+    let id = admitted(services, id, &arrival.head.headers)?;
+    let asked = read(Fields::parse(&body.json(&arrival.head.headers).await?)?)?;
+    Ok((visited(services, id).await?, asked))
 }
 
 /// Whether this is the client secret of a session. What is compared are keyed hashes, so the time
@@ -133,10 +147,8 @@ pub async fn request(
     arrival: &Arrival,
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
-    let id = admitted(services, id, &arrival.head.headers)?;
-    let debtor =
-        read_request(Fields::parse(&body.json(&arrival.head.headers).await?)?, &services.banks.now())?;
-    let visit = visited(services, id).await?;
+    let read = |fields: Fields<'_>| Ok(read_request(fields, &services.banks.now())?);
+    let (visit, debtor) = called(services, id, arrival, body, read).await?;
     limits.message(limits.client(arrival), &visit.session, Phone::Venezuelan(debtor.phone))?;
     let settled = visit.request(services, debtor).await?;
     Ok(reply(visit.shop.tenant_key, Shape::Intent, Ok(settled), &arrival.request_id)?
@@ -150,10 +162,8 @@ pub async fn pay(
     arrival: &Arrival,
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
-    let id = admitted(services, id, &arrival.head.headers)?;
-    let (intent, debtor, token) =
-        read_execution(Fields::parse(&body.json(&arrival.head.headers).await?)?, &services.banks.now())?;
-    let visit = visited(services, id).await?;
+    let read = |fields: Fields<'_>| Ok(read_execution(fields, &services.banks.now())?);
+    let (visit, (intent, debtor, token)) = called(services, id, arrival, body, read).await?;
     let settled = visit.pay(services, intent, Some(debtor), token).await?;
     state_reply_after(services, &visit, intent, &settled).await
 }
@@ -165,11 +175,9 @@ pub async fn card(
     arrival: &Arrival,
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
-    let id = admitted(services, id, &arrival.head.headers)?;
-    let GotCard { card, tokenize, quote } =
-        read_card_call(Fields::parse(&body.json(&arrival.head.headers).await?)?)?;
-    let visit = visited(services, id).await?;
-    limits.guess(limits.client(arrival), visit.shop.tenant_key, id)?;
+    let read = |fields: Fields<'_>| Ok(read_card_call(fields)?);
+    let (visit, GotCard { card, tokenize, quote }) = called(services, id, arrival, body, read).await?;
+    limits.guess(limits.client(arrival), visit.shop.tenant_key, visit.session.id)?;
     if !tokenize {
         let (attempt, settled) = visit.charge_card(services, card, quote.as_ref()).await?;
         return state_reply_after(services, &visit, attempt, &settled).await;
@@ -194,11 +202,9 @@ pub async fn transfer(
     arrival: &Arrival,
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
-    let id = admitted(services, id, &arrival.head.headers)?;
-    let told =
-        read_transfer(Fields::parse(&body.json(&arrival.head.headers).await?)?, &services.banks.now())?;
-    let visit = visited(services, id).await?;
-    limits.guess(limits.client(arrival), visit.shop.tenant_key, id)?;
+    let read = |fields: Fields<'_>| Ok(read_transfer(fields, &services.banks.now())?);
+    let (visit, told) = called(services, id, arrival, body, read).await?;
+    limits.guess(limits.client(arrival), visit.shop.tenant_key, visit.session.id)?;
     let (attempt, settled) = visit.verify_transfer(services, told).await?;
     state_reply_after(services, &visit, attempt, &settled).await
 }
@@ -229,10 +235,11 @@ pub async fn collect(
     arrival: &Arrival,
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
-    let id = admitted(services, id, &arrival.head.headers)?;
-    let livemode = shop_of(services, id)?.is_some_and(|shop| is_live(shop.tenant_key));
-    let (channel, buyer) = read_pesos(Fields::parse(&body.json(&arrival.head.headers).await?)?, livemode)?;
-    let visit = visited(services, id).await?;
+    let read = |fields: Fields<'_>| {
+        let shop = Id::parse(id).map(|id| shop_of(services, id)).transpose()?.flatten();
+        Ok(read_pesos(fields, shop.is_some_and(|shop| is_live(shop.tenant_key)))?)
+    };
+    let (visit, (channel, buyer)) = called(services, id, arrival, body, read).await?;
     let price = visit.in_pesos(services, None)?;
     may_collect(limits, limits.client(arrival), &visit, messaged(channel, buyer.as_ref()))?;
     let settled = visit.collect(services, channel, buyer, price).await?;
@@ -247,9 +254,7 @@ pub async fn submit_code(
     arrival: &Arrival,
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
-    let id = admitted(services, id, &arrival.head.headers)?;
-    let code = read_code(Fields::parse(&body.json(&arrival.head.headers).await?)?)?;
-    let visit = visited(services, id).await?;
+    let (visit, code) = called(services, id, arrival, body, |fields| Ok(read_code(fields)?)).await?;
     let settled = visit.submit_code(services, code).await?;
     let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
     state_reply_after(services, &visit, attempt, &settled).await
@@ -262,9 +267,8 @@ pub async fn deposit_address(
     arrival: &Arrival,
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
-    let id = admitted(services, id, &arrival.head.headers)?;
-    let (network, asset) = read_network(Fields::parse(&body.json(&arrival.head.headers).await?)?)?;
-    let visit = visited(services, id).await?;
+    let read = |fields: Fields<'_>| Ok(read_network(fields)?);
+    let (visit, (network, asset)) = called(services, id, arrival, body, read).await?;
     let settled = visit.address(services, network, asset).await?;
     if let Some(refusal) = &settled.refusal {
         return Err(problem(refusal));
@@ -366,18 +370,7 @@ pub async fn open(
         .map_err(|message| Problem::invalid_field("quantity", message))?;
     services.site.disk.admit()?;
     limits.open(client, sale.link.id)?;
-    let id = new.id;
-    let outcome = services
-        .engine
-        .ask_entity(
-            sale.shop.tenant_key,
-            EntityId::session(id),
-            true,
-            checkout::Command::Open(Box::new(new)).into(),
-            None,
-            None,
-        )
-        .await;
+    let outcome = steps::open(services, sale.shop.tenant_key, new).await;
     let reply = reply_with_secret(
         services,
         sale.shop.tenant_key,

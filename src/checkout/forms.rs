@@ -9,11 +9,12 @@ pub use bolivares::{card, transfer};
 use crate::checkout::calls::{is_secret, may_collect, messaged, session_of, sought};
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::pages::{Manner, PageOptions, Typed, problem_page, show, show_link};
+use crate::checkout::steps;
 use crate::checkout::visit::{Visit, shop_of};
 use crate::checkout::ways_back::see;
 use crate::checkout::words::Language;
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
@@ -25,16 +26,16 @@ use api::merchants::is_email;
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::platform::is_live;
-use domain::resources::banks::{BankCode, Service};
-use domain::resources::checkout;
+use domain::resources::banks::Service;
 use domain::resources::checkout::Way;
 use domain::resources::cop_payments::Channel;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::Asset;
 use domain::resources::payments::Debtor;
+use domain::values::bank::BankCode;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber};
 use domain::values::identity::IdentityDocument;
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::Id;
 use domain::values::money::Cop;
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
@@ -353,17 +354,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
         return problem_page(&refused, language);
     }
     let id = new.id;
-    let outcome = services
-        .engine
-        .ask_entity(
-            sale.shop.tenant_key,
-            EntityId::session(id),
-            true,
-            checkout::Command::Open(Box::new(new)).into(),
-            None,
-            None,
-        )
-        .await;
+    let outcome = steps::open(services, sale.shop.tenant_key, new).await;
     let settled = outcome.map_err(failure)?;
     if let Some(refusal) = &settled.refusal {
         return Err(problem(refusal));

@@ -2,7 +2,7 @@
 //! which nothing sure is known have the general one.
 
 use crate::checkout::words::Language;
-use domain::resources::banks::BankCode;
+use domain::values::bank::BankCode;
 
 /// The sentences: bank, Spanish, English.
 const HELP: [(u16, &str, &str); 20] = [

@@ -9,13 +9,13 @@
 mod charges;
 
 use crate::checkout::visit::Visit;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::otp;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
 use crate::gateway::usdt_addresses;
 use crate::store::history;
-use actors::Settled;
+use actors::{CommandReply, Settled};
 use api::checkout::bolivares::TOTAL_CHANGED;
 use api::crypto::account;
 use api::problem::Problem;
@@ -26,8 +26,7 @@ use domain::machine::Domain;
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::sends_otp;
-use domain::resources::checkout::CheckoutRefusal;
-use domain::resources::checkout::{Attempts, InPesos, Status, Way};
+use domain::resources::checkout::{self, Attempts, CheckoutRefusal, InPesos, NewSession, Status, Way};
 use domain::resources::cop_payments;
 use domain::resources::cop_payments::CopPaymentRefusal;
 use domain::resources::cop_payments::collect::NewCopPayment;
@@ -43,6 +42,12 @@ use domain::values::buyer::Buyer;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Cop, Usdt};
 use domain::values::token::Token;
+
+/// Opens a session of a purchase through a payment link.
+pub async fn open(services: &Services, tenant_key: u64, new: NewSession) -> CommandReply<Domain> {
+    let (id, command) = (EntityId::session(new.id), checkout::Command::Open(Box::new(new)));
+    services.engine.ask_entity(tenant_key, id, true, command.into(), None, None).await
+}
 
 impl Visit {
     /// Asks for an intent.
@@ -285,6 +290,7 @@ impl Visit {
     async fn begin_attempt(&self, services: &Services, way: Way) -> Result<(NameHeld, Attempts), Problem> {
         self.admits(way)?;
         let held = services
+            .names
             .reservations
             .hold_name(self.shop.tenant_key, Space::Checkout, &self.session.id.to_string())
             .await;

@@ -1,7 +1,7 @@
 //! A visit to a checkout session: whose it is, where it stands, and by what it can be paid now.
 
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
@@ -14,10 +14,10 @@ use domain::platform::settings::{LiveStatus, Receiver};
 use domain::platform::{PLATFORM, Tenant, is_live};
 use domain::rail::Service;
 use domain::record::Entity;
-use domain::resources::banks::BankCode;
 use domain::resources::checkout::{Attempts, Session, Status, Way};
 use domain::resources::cop_payments::CopPayment;
 use domain::resources::payments::{Payment, Phase, Status as PaymentStatus};
+use domain::values::bank::BankCode;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Currency, Usdt};

@@ -10,7 +10,7 @@ use super::pins::pins;
 use super::values::path;
 use super::{ConfigError, Secret, ValueError};
 use crate::network::Network;
-use domain::resources::banks::BankCode;
+use domain::values::bank::BankCode;
 use domain::values::phone::MobilePhone;
 use std::fs::File;
 use std::io::Read;

@@ -2,6 +2,7 @@
 //! match here is exhaustive, so that a new command or a new kind of entity does not compile before
 //! somebody has decided how it is treated.
 
+use crate::at_rail::AtRail;
 use crate::commands::Command;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::{self, KeepRef};
@@ -191,50 +192,32 @@ fn book_deposits(book: &Book, entity: &Entity, booking: &Booking, turn: &Turn<'_
 
 /// The words of a bank about an operation of this entity.
 fn on_rail_reply(book: &Book, entity: &Entity, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+    let Some(entity) = entity.at_rail() else { return Ruling::unchanged() };
     match entity {
-        Entity::Payment(payment) => payments::on_rail_reply(book, payment, reply, turn),
-        Entity::Otp(request) => otp::on_rail_reply(request, reply, turn),
-        Entity::Payout(payout) => lifecycle::on_rail_reply(payout, reply, turn),
-        Entity::Merchant(merchant) => merchants::on_rail_reply(merchant, reply, turn),
-        Entity::OwnAccount(account) => own_account::on_rail_reply(account, &reply, turn),
-        Entity::CryptoPayout(payout) => lifecycle::on_rail_reply(payout, reply, turn),
-        Entity::CopPayment(payment) => cop_payments::on_rail_reply(book, payment, reply, turn),
-        // Entities of these kinds have no operations with a bank.
-        Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::Conversion(_)
-        | Entity::DepositAddress(_)
-        | Entity::CopPayout(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => Ruling::unchanged(),
+        AtRail::Payment(payment) => payments::on_rail_reply(book, payment, reply, turn),
+        AtRail::Otp(request) => otp::on_rail_reply(request, reply, turn),
+        AtRail::Payout(payout) => lifecycle::on_rail_reply(payout, reply, turn),
+        AtRail::Merchant(merchant) => merchants::on_rail_reply(merchant, reply, turn),
+        AtRail::OwnAccount(account) => own_account::on_rail_reply(account, &reply, turn),
+        AtRail::CryptoPayout(payout) => lifecycle::on_rail_reply(payout, reply, turn),
+        AtRail::CopPayment(payment) => cop_payments::on_rail_reply(book, payment, reply, turn),
+        // Conversions have no operation with a bank: the market's rate comes by a command of its own.
+        AtRail::Conversion(_) => Ruling::unchanged(),
     }
 }
 
 /// The deadline of this entity; that of one which is gone changes nothing.
 fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
-    let Some(entity) = entity else { return Ruling::unchanged() };
+    let Some(entity) = entity.and_then(Entity::at_rail) else { return Ruling::unchanged() };
     match entity {
-        Entity::Payment(payment) => payments::deadline(payment, turn),
-        Entity::Otp(request) => otp::deadline(request, turn),
-        Entity::Payout(payout) => lifecycle::deadline(payout, turn),
-        Entity::Merchant(merchant) => merchants::deadline(book, merchant, turn),
-        Entity::OwnAccount(account) => own_account::deadline(account, turn),
-        Entity::Conversion(conversion) => conversions::auto::deadline(conversion, turn),
-        Entity::CryptoPayout(payout) => lifecycle::deadline(payout, turn),
-        Entity::CopPayment(payment) => cop_payments::deadline(payment, turn),
-        // Entities of these kinds have no deadlines.
-        Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::DepositAddress(_)
-        | Entity::CopPayout(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => Ruling::unchanged(),
+        AtRail::Payment(payment) => payments::deadline(payment, turn),
+        AtRail::Otp(request) => otp::deadline(request, turn),
+        AtRail::Payout(payout) => lifecycle::deadline(payout, turn),
+        AtRail::Merchant(merchant) => merchants::deadline(book, merchant, turn),
+        AtRail::OwnAccount(account) => own_account::deadline(account, turn),
+        AtRail::Conversion(conversion) => conversions::auto::deadline(conversion, turn),
+        AtRail::CryptoPayout(payout) => lifecycle::deadline(payout, turn),
+        AtRail::CopPayment(payment) => cop_payments::deadline(payment, turn),
     }
 }
 
@@ -242,10 +225,19 @@ fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
 /// not at a bank, but for collections of pesos: their processor may have more to say of one that is
 /// settled.
 fn look(entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
+    let Some(entity) = entity.and_then(Entity::at_rail) else { return Ruling::unchanged() };
     match entity {
-        Some(Entity::Payment(payment)) if payment.phase.is_deciding() => payments::deadline(payment, turn),
-        Some(Entity::CopPayment(payment)) => cop_payments::look(payment, turn),
-        _ => Ruling::unchanged(),
+        AtRail::Payment(payment) if payment.phase.is_deciding() => payments::deadline(payment, turn),
+        AtRail::CopPayment(payment) => cop_payments::look(payment, turn),
+        // No bank works on the payment. The others are asked about when they are due: no caller waits for
+        // their outcome.
+        AtRail::Payment(_)
+        | AtRail::Otp(_)
+        | AtRail::Payout(_)
+        | AtRail::Merchant(_)
+        | AtRail::OwnAccount(_)
+        | AtRail::Conversion(_)
+        | AtRail::CryptoPayout(_) => Ruling::unchanged(),
     }
 }
 
@@ -276,27 +268,18 @@ pub fn is_open(entity: &Entity) -> bool {
 /// Whether an effect is still wanted when it is about to be sent, given the current state of its
 /// entity.
 pub fn is_wanted(target: Option<&Entity>, effect: &Effect) -> bool {
-    let Some(target) = target else { return false };
+    let Some(target) = target.and_then(Entity::at_rail) else { return false };
     match target {
         // Payouts of a batch are sent by the batch's record.
-        Entity::Payout(payout) => payout.is_unsent(),
-        Entity::Payment(payment) => payment.wants(&effect.order),
+        AtRail::Payout(payout) => payout.is_unsent(),
+        AtRail::Payment(payment) => payment.wants(&effect.order),
         // A payment's record asks for the price of its conversion.
-        Entity::Conversion(conversion) => conversions::auto::is_waiting(conversion),
+        AtRail::Conversion(conversion) => conversions::auto::is_waiting(conversion),
         // No record of another entity's command asks for effects on these.
-        Entity::Merchant(_)
-        | Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::Otp(_)
-        | Entity::OwnAccount(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::CryptoPayout(_)
-        | Entity::DepositAddress(_)
-        | Entity::CopPayment(_)
-        | Entity::CopPayout(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => false,
+        AtRail::Merchant(_)
+        | AtRail::Otp(_)
+        | AtRail::OwnAccount(_)
+        | AtRail::CryptoPayout(_)
+        | AtRail::CopPayment(_) => false,
     }
 }

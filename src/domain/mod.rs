@@ -7,6 +7,7 @@
 //! [`commands`] and `dispatch` hand each command to its resource, and [`machine`] shows the whole to the
 //! engine.
 
+pub mod at_rail;
 pub mod codec;
 pub mod commands;
 mod completion;

@@ -1,11 +1,11 @@
 //! Orders to banks and their replies, in the domain's words. The rails speak to banks; these are
 //! the words that they get and return.
 
-use crate::resources::banks::BankCode;
 use crate::resources::cop_payments::Channel;
 use crate::resources::crypto::address::Network;
 use crate::trace::{POLL_MS, Polling, RailId, Said};
 use crate::values::account::AccountNumber;
+use crate::values::bank::BankCode;
 use crate::values::buyer::Buyer;
 use crate::values::card::Card;
 use crate::values::date::Date;

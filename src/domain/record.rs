@@ -1,6 +1,7 @@
 //! Records: everything that one command writes.
 
 use crate::events::Event;
+use crate::index::Space;
 use crate::kept::Kept;
 use crate::ledger::days::ClosedDay;
 use crate::ledger::{HoldChange, Posting};
@@ -184,85 +185,122 @@ pub enum Cause {
     DepositBooked,
 }
 
+/// The properties of every record that has a cause.
+struct Properties {
+    name: &'static str,
+    debits: bool,
+    frees: Option<Space>,
+}
+
+/// Properties of records that neither debit a balance at a caller's request nor free names.
+const fn plain(name: &'static str) -> Properties {
+    Properties { name, debits: false, frees: None }
+}
+
+/// Properties of records that take money at a caller's request.
+const fn debit(name: &'static str) -> Properties {
+    Properties { name, debits: true, frees: None }
+}
+
+/// Properties of records that free names of this space.
+const fn freeing(name: &'static str, space: Space) -> Properties {
+    Properties { name, debits: false, frees: Some(space) }
+}
+
 impl Cause {
     /// The name of the cause as `pasarela wal inspect` prints it.
     pub const fn name(self) -> &'static str {
+        self.properties().name
+    }
+
+    /// Whether records of this cause take money at a caller's request, for which the balance must
+    /// suffice. Banks' and operators' debits may leave a balance below zero.
+    pub const fn debits(self) -> bool {
+        self.properties().debits
+    }
+
+    /// The space of the names that records of this cause free; `None` if they free none.
+    pub const fn freed_space(self) -> Option<Space> {
+        self.properties().frees
+    }
+
+    const fn properties(self) -> Properties {
         match self {
-            Cause::PaymentRequested => "payment.requested",
-            Cause::PaymentCharging => "payment.charging",
-            Cause::PaymentCompleted => "payment.completed",
-            Cause::PaymentFailed => "payment.failed",
-            Cause::PaymentCanceled => "payment.canceled",
-            Cause::ReversalBegun => "payment.reversal_begun",
-            Cause::ReversalRefused => "payment.reversal_refused",
-            Cause::PaymentReversed => "payment.reversed",
-            Cause::BankAsked => "bank.asked",
-            Cause::PayoutCreated => "payout.created",
-            Cause::PayoutCompleted => "payout.completed",
-            Cause::PayoutFailed => "payout.failed",
-            Cause::MerchantCreated => "merchant.created",
-            Cause::MerchantChanged => "merchant.changed",
-            Cause::MerchantDeleted => "merchant.deleted",
-            Cause::Funded => "balance.funded",
-            Cause::Adjusted => "balance.adjusted",
-            Cause::ClockMoved => "clock.moved",
-            Cause::TenantSettingsChanged => "tenant.settings_changed",
-            Cause::PlatformChanged => "platform.changed",
-            Cause::RefusalKept => "refusal.kept",
-            Cause::AnswerKept => "answer.kept",
-            Cause::BatchCreated => "batch.created",
-            Cause::BatchAnswered => "batch.answered",
-            Cause::ChargebackOpened => "chargeback.opened",
-            Cause::ChargebackClosed => "chargeback.closed",
-            Cause::OtpRequested => "otp.requested",
-            Cause::OtpSettled => "otp.settled",
-            Cause::SellerReleased => "merchant.released",
-            Cause::OwnAccountChanged => "own_account.changed",
-            Cause::ProductCreated => "product.created",
-            Cause::ProductChanged => "product.changed",
-            Cause::ProductDeleted => "product.deleted",
-            Cause::LinkCreated => "payment_link.created",
-            Cause::LinkDeleted => "payment_link.deleted",
-            Cause::SessionOpened => "checkout.opened",
-            Cause::ConversionQuoted => "conversion.quoted",
-            Cause::ConversionAccepted => "conversion.accepted",
-            Cause::ConversionCompleted => "conversion.completed",
-            Cause::ConversionCanceled => "conversion.canceled",
-            Cause::ConversionTried => "conversion.tried",
-            Cause::ConversionDropped => "conversion.dropped",
-            Cause::CryptoPayoutCreated => "crypto_payout.created",
-            Cause::CryptoPayoutApproved => "crypto_payout.approved",
-            Cause::CryptoPayoutCompleted => "crypto_payout.completed",
-            Cause::CryptoPayoutFailed => "crypto_payout.failed",
-            Cause::DepositAddressMade => "deposit_address.made",
-            Cause::CryptoDeposited => "crypto_deposit.completed",
-            Cause::CopPaymentRequested => "cop_payment.requested",
-            Cause::CopPaymentInstructed => "cop_payment.instructed",
-            Cause::CopPaymentCompleted => "cop_payment.completed",
-            Cause::CopPaymentFailed => "cop_payment.failed",
-            Cause::CopPaymentCanceled => "cop_payment.canceled",
-            Cause::CopRefundBegun => "cop_payment.refund_begun",
-            Cause::CopRefundRefused => "cop_payment.refund_refused",
-            Cause::CopPaymentRefunded => "cop_payment.refunded",
-            Cause::CopPayoutCreated => "cop_payout.created",
-            Cause::CopPayoutCompleted => "cop_payout.completed",
-            Cause::CopPayoutFailed => "cop_payout.failed",
-            Cause::WebhookCreated => "webhook.created",
-            Cause::WebhookChanged => "webhook.changed",
-            Cause::WebhookDeleted => "webhook.deleted",
-            Cause::WebhookProgress => "webhook.progress",
-            Cause::EventResent => "event.resent",
-            Cause::OperatorActed => "operator.acted",
-            Cause::OperationContradicted => "operation.contradicted",
-            Cause::CryptoPayoutSigned => "crypto_payout.signed",
-            Cause::NoticeReceived => "notice.received",
-            Cause::NoticeClaimed => "notice.claimed",
-            Cause::OrderBegun => "order.begun",
-            Cause::PaymentUnsent => "payment.unsent",
-            Cause::CopPaymentUnsent => "cop_payment.unsent",
-            Cause::ApprovalAsked => "approval.asked",
-            Cause::ApprovalDecided => "approval.decided",
-            Cause::DepositBooked => "deposit.booked",
+            Cause::PaymentRequested => plain("payment.requested"),
+            Cause::PaymentCharging => plain("payment.charging"),
+            Cause::PaymentCompleted => plain("payment.completed"),
+            Cause::PaymentFailed => plain("payment.failed"),
+            Cause::PaymentCanceled => plain("payment.canceled"),
+            Cause::ReversalBegun => plain("payment.reversal_begun"),
+            Cause::ReversalRefused => plain("payment.reversal_refused"),
+            Cause::PaymentReversed => plain("payment.reversed"),
+            Cause::BankAsked => plain("bank.asked"),
+            Cause::PayoutCreated => debit("payout.created"),
+            Cause::PayoutCompleted => plain("payout.completed"),
+            Cause::PayoutFailed => plain("payout.failed"),
+            Cause::MerchantCreated => plain("merchant.created"),
+            Cause::MerchantChanged => plain("merchant.changed"),
+            Cause::MerchantDeleted => freeing("merchant.deleted", Space::Merchant),
+            Cause::Funded => plain("balance.funded"),
+            Cause::Adjusted => plain("balance.adjusted"),
+            Cause::ClockMoved => plain("clock.moved"),
+            Cause::TenantSettingsChanged => plain("tenant.settings_changed"),
+            Cause::PlatformChanged => plain("platform.changed"),
+            Cause::RefusalKept => plain("refusal.kept"),
+            Cause::AnswerKept => plain("answer.kept"),
+            Cause::BatchCreated => debit("batch.created"),
+            Cause::BatchAnswered => plain("batch.answered"),
+            Cause::ChargebackOpened => plain("chargeback.opened"),
+            Cause::ChargebackClosed => plain("chargeback.closed"),
+            Cause::OtpRequested => plain("otp.requested"),
+            Cause::OtpSettled => plain("otp.settled"),
+            Cause::SellerReleased => plain("merchant.released"),
+            Cause::OwnAccountChanged => plain("own_account.changed"),
+            Cause::ProductCreated => plain("product.created"),
+            Cause::ProductChanged => plain("product.changed"),
+            Cause::ProductDeleted => freeing("product.deleted", Space::Slug),
+            Cause::LinkCreated => plain("payment_link.created"),
+            Cause::LinkDeleted => freeing("payment_link.deleted", Space::Slug),
+            Cause::SessionOpened => plain("checkout.opened"),
+            Cause::ConversionQuoted => plain("conversion.quoted"),
+            Cause::ConversionAccepted => debit("conversion.accepted"),
+            Cause::ConversionCompleted => plain("conversion.completed"),
+            Cause::ConversionCanceled => plain("conversion.canceled"),
+            Cause::ConversionTried => plain("conversion.tried"),
+            Cause::ConversionDropped => plain("conversion.dropped"),
+            Cause::CryptoPayoutCreated => debit("crypto_payout.created"),
+            Cause::CryptoPayoutApproved => plain("crypto_payout.approved"),
+            Cause::CryptoPayoutCompleted => plain("crypto_payout.completed"),
+            Cause::CryptoPayoutFailed => plain("crypto_payout.failed"),
+            Cause::DepositAddressMade => plain("deposit_address.made"),
+            Cause::CryptoDeposited => plain("crypto_deposit.completed"),
+            Cause::CopPaymentRequested => plain("cop_payment.requested"),
+            Cause::CopPaymentInstructed => plain("cop_payment.instructed"),
+            Cause::CopPaymentCompleted => plain("cop_payment.completed"),
+            Cause::CopPaymentFailed => plain("cop_payment.failed"),
+            Cause::CopPaymentCanceled => plain("cop_payment.canceled"),
+            Cause::CopRefundBegun => plain("cop_payment.refund_begun"),
+            Cause::CopRefundRefused => plain("cop_payment.refund_refused"),
+            Cause::CopPaymentRefunded => plain("cop_payment.refunded"),
+            Cause::CopPayoutCreated => debit("cop_payout.created"),
+            Cause::CopPayoutCompleted => plain("cop_payout.completed"),
+            Cause::CopPayoutFailed => plain("cop_payout.failed"),
+            Cause::WebhookCreated => plain("webhook.created"),
+            Cause::WebhookChanged => plain("webhook.changed"),
+            Cause::WebhookDeleted => plain("webhook.deleted"),
+            Cause::WebhookProgress => plain("webhook.progress"),
+            Cause::EventResent => plain("event.resent"),
+            Cause::OperatorActed => plain("operator.acted"),
+            Cause::OperationContradicted => plain("operation.contradicted"),
+            Cause::CryptoPayoutSigned => plain("crypto_payout.signed"),
+            Cause::NoticeReceived => plain("notice.received"),
+            Cause::NoticeClaimed => plain("notice.claimed"),
+            Cause::OrderBegun => plain("order.begun"),
+            Cause::PaymentUnsent => freeing("payment.unsent", Space::Payment),
+            Cause::CopPaymentUnsent => freeing("cop_payment.unsent", Space::CheckoutCop),
+            Cause::ApprovalAsked => plain("approval.asked"),
+            Cause::ApprovalDecided => plain("approval.decided"),
+            Cause::DepositBooked => plain("deposit.booked"),
         }
     }
 }
@@ -339,7 +377,7 @@ pub struct Record {
     pub entities: Vec<Written>,
     /// Entities that are gone.
     pub removed: Vec<(EntityId, IndexedState)>,
-    /// Names that are free again: references of merchants, or slugs of payment links.
+    /// Names that are free again, of the space that the cause names ([`Cause::freed_space`]).
     pub freed: Vec<String>,
     /// The number of the first event in the record.
     pub first_event: u64,

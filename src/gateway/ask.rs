@@ -1,7 +1,6 @@
 //! Asks the engine for the operator, and for what must go on once it has begun: failures become
 //! problems, and the directory of callers learns what is durable before anybody is answered.
 
-use crate::gateway::dispatch::failure;
 use crate::gateway::services::{Callers, Services};
 use crate::http::respond::{Timing, Trace};
 use crate::store::history;
@@ -25,6 +24,19 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The pause between two tries.
 const REST: Duration = Duration::from_millis(20);
+
+/// The problem that a caller sees when the engine fails to answer.
+pub fn failure(failure: Failure) -> Problem {
+    match failure {
+        Failure::Overloaded => Problem::overloaded(1),
+        Failure::ShareFull => Problem::share_full(),
+        Failure::ShuttingDown => Problem::shutting_down(),
+        Failure::Halted => Problem::account_halted(),
+        Failure::TooLarge => Problem::record_too_large(),
+        Failure::Storage(why) => Problem::storage_unavailable().because(why),
+        Failure::Defect(why) => Problem::internal_error(why),
+    }
+}
 
 /// The problem for a defect: a record or a book whose answer does not fit the command.
 pub fn defect(what: &'static str) -> Problem {

@@ -1,7 +1,8 @@
 //! The feed of the catalogue of banks: asked over HTTP, read strictly where it matters.
 
 use crate::fetch::{FetchError, Fetcher};
-use domain::resources::banks::{BankCode, Listed, NAME_CHARACTERS, Service, logo_url};
+use domain::resources::banks::{Listed, NAME_CHARACTERS, Service, logo_url};
+use domain::values::bank::BankCode;
 use hyper::{HeaderMap, Method};
 use serde::Deserialize;
 use std::borrow::Cow;

@@ -1,7 +1,8 @@
 //! Carrying out a batch: the names of its items are reserved, its record debits them, and its
 //! answer waits until the bank has spoken about each of them, but not for long.
 
-use crate::gateway::dispatch::{failure, reply};
+use crate::gateway::answer::reply;
+use crate::gateway::ask::failure;
 use crate::gateway::idempotency;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId, Trace};
@@ -36,17 +37,17 @@ pub async fn carry_out(
     (slot, key_held): (Option<Guard>, Option<Guard>),
     request_id: RequestId,
 ) -> Result<Reply, Problem> {
-    let engine = &services.engine;
+    let (engine, reservations) = (&services.engine, &services.names.reservations);
     let mut batch = batch;
     // First the batch's own name, then those of its items in their order: no two batches can wait
     // for each other.
-    let mut names = vec![services.reservations.hold_name(tenant, Space::Batch, &batch.external_ref).await];
+    let mut names = vec![reservations.hold_name(tenant, Space::Batch, &batch.external_ref).await];
     let known = history::named(engine.reader(), tenant, Space::Batch, &batch.external_ref)?;
     if let Some(first) = known {
         batch.mark = as_first_written(&services, tenant, first, &batch)?;
     } else {
         for name in batch.references() {
-            names.push(services.reservations.hold_name(tenant, Space::Payout, &name).await);
+            names.push(reservations.hold_name(tenant, Space::Payout, &name).await);
             if let Some(id) = history::named(engine.reader(), tenant, Space::Payout, &name)? {
                 let payout = history::entity(engine.reader(), tenant, EntityId::payout(id))?;
                 batch.known.extend(payout.map(|payout| (name, payout)));

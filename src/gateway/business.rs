@@ -16,9 +16,9 @@ use domain::resources::payments::{Means, Method};
 use domain::values::money::Currency;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The outcomes of a payment.
+/// The outcomes of a payment, in the order of [`Outcome`].
 pub const OUTCOMES: [&str; 4] = ["completed", "failed", "canceled", "reversed"];
-/// The outcomes of a payout.
+/// The outcomes of a payout, in the order of [`PaidOut`].
 pub const PAID_OUT: [&str; 2] = ["completed", "failed"];
 /// The outcomes of a conversion.
 pub const CONVERTED: [&str; 2] = ["completed", "canceled"];
@@ -26,6 +26,22 @@ pub const CONVERTED: [&str; 2] = ["completed", "canceled"];
 pub const DISPUTED: [&str; 2] = ["opened", "closed"];
 /// The currencies of payouts.
 pub const CURRENCIES: [Currency; 3] = [Currency::Ves, Currency::Cop, Currency::Usdt];
+
+/// The outcome of a payment.
+#[derive(Clone, Copy)]
+enum Outcome {
+    Completed,
+    Failed,
+    Canceled,
+    Reversed,
+}
+
+/// The outcome of a payout.
+#[derive(Clone, Copy)]
+enum PaidOut {
+    Completed,
+    Failed,
+}
 
 /// The counts of both modes.
 #[derive(Default)]
@@ -99,12 +115,12 @@ impl Counts {
             .find(|state| Some(state.id()) == event.subject);
         let Some(subject) = subject else { return };
         match event.kind {
-            Kind::PaymentCompleted => self.payment(subject, 0),
-            Kind::PaymentFailed => self.payment(subject, 1),
-            Kind::PaymentCanceled => self.payment(subject, 2),
-            Kind::PaymentReversed => self.payment(subject, 3),
-            Kind::PayoutCompleted | Kind::CryptoPayoutCompleted => self.payout(subject, 0),
-            Kind::PayoutFailed | Kind::CryptoPayoutFailed => self.payout(subject, 1),
+            Kind::PaymentCompleted => self.payment(subject, Outcome::Completed),
+            Kind::PaymentFailed => self.payment(subject, Outcome::Failed),
+            Kind::PaymentCanceled => self.payment(subject, Outcome::Canceled),
+            Kind::PaymentReversed => self.payment(subject, Outcome::Reversed),
+            Kind::PayoutCompleted | Kind::CryptoPayoutCompleted => self.payout(subject, PaidOut::Completed),
+            Kind::PayoutFailed | Kind::CryptoPayoutFailed => self.payout(subject, PaidOut::Failed),
             Kind::ConversionCompleted => add(&self.conversions[0], 1),
             Kind::ConversionCanceled => add(&self.conversions[1], 1),
             Kind::PaymentChargeback => add(&self.chargebacks[0], 1),
@@ -120,7 +136,7 @@ impl Counts {
         }
     }
 
-    fn payment(&self, subject: &Entity, outcome: usize) {
+    fn payment(&self, subject: &Entity, outcome: Outcome) {
         let (method, bank, minor, failure) = match subject {
             Entity::Payment(payment) => {
                 let minor = match &payment.means {
@@ -135,31 +151,59 @@ impl Counts {
             Entity::CopPayment(payment) => {
                 (Method::Cop, None, payment.amount.minor(), payment.failure_code())
             }
-            _ => return,
+            // No payment is of these kinds.
+            Entity::Payout(_)
+            | Entity::Merchant(_)
+            | Entity::Batch(_)
+            | Entity::Chargeback(_)
+            | Entity::Otp(_)
+            | Entity::OwnAccount(_)
+            | Entity::Product(_)
+            | Entity::Session(_)
+            | Entity::Conversion(_)
+            | Entity::CryptoPayout(_)
+            | Entity::DepositAddress(_)
+            | Entity::CopPayout(_)
+            | Entity::Webhook(_)
+            | Entity::Notice(_)
+            | Entity::Approval(_) => return,
         };
         let counts = &self.payments[method as usize];
         let slot = bank.map_or(BANKS, |bank| self.banks.of(bank));
-        add(&counts.by_bank[slot][outcome], 1);
-        match OUTCOMES[outcome] {
-            "completed" => add(&counts.volume_minor, minor.unsigned_abs()),
-            "failed" => counts.failures.note(clean(failure)),
-            _ => {}
+        add(&counts.by_bank[slot][outcome as usize], 1);
+        match outcome {
+            Outcome::Completed => add(&counts.volume_minor, minor.unsigned_abs()),
+            Outcome::Failed => counts.failures.note(clean(failure)),
+            Outcome::Canceled | Outcome::Reversed => {}
         }
     }
 
-    fn payout(&self, subject: &Entity, outcome: usize) {
+    fn payout(&self, subject: &Entity, outcome: PaidOut) {
         let (currency, minor, failure) = match subject {
             Entity::Payout(payout) => (0, payout.amount.minor(), payout.failure_code.as_deref()),
             Entity::CopPayout(payout) => (1, payout.amount.minor(), payout.failure_code.as_deref()),
             Entity::CryptoPayout(payout) => (2, payout.amount.minor(), payout.failure_code.as_deref()),
-            _ => return,
+            // No payout is of these kinds.
+            Entity::Payment(_)
+            | Entity::Merchant(_)
+            | Entity::Batch(_)
+            | Entity::Chargeback(_)
+            | Entity::Otp(_)
+            | Entity::OwnAccount(_)
+            | Entity::Product(_)
+            | Entity::Session(_)
+            | Entity::Conversion(_)
+            | Entity::DepositAddress(_)
+            | Entity::CopPayment(_)
+            | Entity::Webhook(_)
+            | Entity::Notice(_)
+            | Entity::Approval(_) => return,
         };
         let counts = &self.payouts[currency];
-        add(&counts.outcomes[outcome], 1);
-        if outcome == 0 {
-            add(&counts.volume_minor, minor.unsigned_abs());
-        } else {
-            counts.failures.note(clean(failure));
+        add(&counts.outcomes[outcome as usize], 1);
+        match outcome {
+            PaidOut::Completed => add(&counts.volume_minor, minor.unsigned_abs()),
+            PaidOut::Failed => counts.failures.note(clean(failure)),
         }
     }
 

@@ -5,6 +5,7 @@
 mod doing;
 mod export;
 
+use crate::gateway::ask::{defect, failure};
 use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
 use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
@@ -15,35 +16,28 @@ use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
 use crate::gateway::throttle::Throttle;
-use crate::gateway::{ask, health, secrets};
+use crate::gateway::{health, secrets};
 use crate::guides::Guides;
 use crate::http::accept;
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
-use crate::http::respond::{Reply, RequestId, Trace};
+use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
 use crate::http::unexpected_parameters::without_unexpected;
-use actors::{CommandReply, Failure, Settled};
-use api::openapi;
+use api::interface;
 use api::payments::receipt::FORMS;
-use api::plan::{Call, Caller, Plan, Work};
+use api::plan::{Call, Caller, Plan, Prices, Work};
 use api::problem::Problem;
-use api::refusals::problem;
-use api::render::render;
 use api::routes::{Handler, Modes, Route, routes};
-use domain::kept::Shape;
-use domain::machine::{Domain, Facts};
+use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
-use domain::platform::{Scope, is_live};
-use domain::record::Entity;
-use domain::refusal::Refusal;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use export::Export;
 use hyper::Method;
-use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, RETRY_AFTER};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -88,19 +82,6 @@ pub struct Planned {
     export: Option<Box<Export>>,
 }
 
-/// The problem that a caller sees when the engine fails to answer.
-pub fn failure(failure: Failure) -> Problem {
-    match failure {
-        Failure::Overloaded => Problem::overloaded(1),
-        Failure::ShareFull => Problem::share_full(),
-        Failure::ShuttingDown => Problem::shutting_down(),
-        Failure::Halted => Problem::account_halted(),
-        Failure::TooLarge => Problem::record_too_large(),
-        Failure::Storage(why) => Problem::storage_unavailable().because(why),
-        Failure::Defect(why) => Problem::internal_error(why),
-    }
-}
-
 impl Gateway {
     /// Builds the route table, which refuses to be ambiguous, with `home` as the page at `/`.
     /// `test_key` is a test key that may be shown to whoever asks.
@@ -114,7 +95,7 @@ impl Gateway {
         test_key: Option<&str>,
     ) -> Result<Gateway, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
-        let description = openapi::public();
+        let description = interface::public();
         let (mut tables, with_query) = (description.tables(), description.with_query());
         let row = |mut route: Route| {
             let meter = meters.of(&route.method, route.path);
@@ -123,8 +104,9 @@ impl Gateway {
             (route.method.clone(), route.path, (route, meter))
         };
         let router = Router::new(routes().into_iter().map(row))?;
-        let documents = Documents::new(|| openapi::public().to_json(), |path| meters.of(&Method::GET, path))
-            .with_home(home, |path| meters.of(&Method::GET, path));
+        let documents =
+            Documents::new(|| interface::public().to_json(), |path| meters.of(&Method::GET, path))
+                .with_home(home, |path| meters.of(&Method::GET, path));
         let guides = Guides::new(test_key, |route| meters.of(&Method::GET, route));
         let unrouted = Unrouted {
             none: meters.of_none(),
@@ -202,7 +184,7 @@ impl Performer {
     async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
         match self.services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
             View::Clock(now) => Ok(now),
-            _ => Err(ask::defect("the clock of a book is none")),
+            _ => Err(defect("the clock of a book is none")),
         }
     }
 
@@ -223,20 +205,22 @@ impl Performer {
             query,
             body,
             banks: &banks,
-            bcv_rate: &|| services.prices.board.bcv_in_force(now).map(|sample| sample.price),
-            official: &|| services.prices.official(now),
+            prices: Prices {
+                bcv_rate: &|| services.prices.board.bcv_in_force(now).map(|sample| sample.price),
+                official: &|| services.prices.official(now),
+                market_rate: &|currency| services.prices.market.rate(currency, now),
+                network_fees: &services.prices.network_fees,
+            },
             serves: &|service| services.rails.serves(caller.tenant_key, service),
             now,
             fresh_id: &|| services.fresh_id(caller.tenant_key),
             random_id: &random_id,
             micro_deposits: &|| services.rails.micro_deposits(caller.tenant_key),
             base_url: &services.site.base_url,
-            market_rate: &|currency| services.prices.market.rate(currency, now),
-            network_fees: &services.prices.network_fees,
             mark: &|parts| services.keys.mark(parts),
             card_mark: &|parts| services.keys.card_mark(parts),
             private_targets: services.webhooks.allows_private_targets(),
-            notice_wait_ms: services.notice_wait_ms,
+            notice_wait_ms: services.waits.notice_ms,
         };
         handler(&call)
     }
@@ -260,43 +244,6 @@ fn without_key(headers: &HeaderMap) -> Problem {
         "the header x-api-key is missing: the account's key belongs into it, not into authorization"
     } else {
         "the header x-api-key is missing: send the account's key in it"
-    })
-}
-
-/// The answer to a tenant's command.
-pub fn reply(
-    tenant: u64,
-    shape: Shape,
-    outcome: CommandReply<Domain>,
-    request_id: &RequestId,
-) -> Result<Reply, Problem> {
-    let settled: Box<Settled<Domain>> = outcome.map_err(failure)?;
-    if settled.record.is_none() && settled.refusal == Some(Refusal::NotFound) {
-        // Nothing is kept of it, and what was not found is named where the request is known.
-        return Err(Problem::not_found());
-    }
-    let first =
-        settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &*written.state);
-    let entity: Option<&Entity> = first.or(settled.entity.as_deref());
-    let facts = Facts {
-        livemode: is_live(tenant),
-        record: settled.record.as_deref().filter(|record| !record.only_keeps()),
-        time: Timestamp::from_unix_ms(settled.time_ms),
-        entity,
-        refusal: settled.refusal.as_ref(),
-        request_id: request_id.as_str(),
-        related: &[],
-    };
-    let (status, body) = match settled.record.as_ref().and_then(|record| record.kept.as_ref()) {
-        // Rendered already: what is kept is what is sent.
-        Some(kept) if kept.of.request_id == request_id.as_str() => (kept.status, kept.body.clone()),
-        _ => render(shape, &facts)?,
-    };
-    let reply =
-        Reply::json(status, body).trace(Trace { seq: settled.seq, timing: Some(settled.timing.into()) });
-    Ok(match settled.refusal.as_ref().and_then(|refusal| problem(refusal).retry_after) {
-        Some(seconds) => reply.header(RETRY_AFTER, seconds.get().into()),
-        None => reply,
     })
 }
 
@@ -343,6 +290,10 @@ impl Surface for Gateway {
         arrival: &Arrival,
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
+        // Nothing beside the table is below the paths of the API.
+        if arrival.head.uri.path().starts_with("/v1/") {
+            return None;
+        }
         self.health(&arrival.head.method, arrival.head.uri.path(), measuring)
             .or_else(|| self.guide(arrival, measuring))
             .or_else(|| document(&self.documents, arrival, measuring))

@@ -62,7 +62,7 @@ pub fn made_by(services: &Services, request: Option<&requests::Found>) -> Result
 
 /// GET /v1/requests/:requestId
 pub async fn request(services: &Services, tenant: u64, request_id: &str) -> Result<Vec<u8>, Problem> {
-    let found = services.requests.find(tenant, request_id, services.now()).await;
+    let found = services.files.requests.find(tenant, request_id, services.now()).await;
     let found = found.map_err(Problem::internal_error)?.ok_or_else(Problem::not_found)?;
     let made = match found.seq {
         Some(seq) => {

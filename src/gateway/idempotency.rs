@@ -5,8 +5,8 @@
 //! since neither tenant nor mode is known before a body is read; what is kept names them by a keyed
 //! hash only, as it stands in records of tenants.
 
+use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, defect};
-use crate::gateway::dispatch::failure;
 use crate::gateway::reservations::KeyHeld;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
@@ -108,6 +108,7 @@ pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Res
         }
     };
     let held = services
+        .names
         .reservations
         .hold_key(tenant, &key, sent.path, services.now())
         .ok_or_else(Problem::idempotency_in_progress)?;
@@ -254,7 +255,7 @@ pub fn under_way(
     path: Option<&str>,
     now: Timestamp,
 ) -> Option<Vec<u8>> {
-    let (path, since) = services.reservations.key_in_use(tenant, key, path)?;
+    let (path, since) = services.names.reservations.key_in_use(tenant, key, path)?;
     let first_seen = now.minus_ms(services.now().since_ms(since));
     let body = begin(key, "in_progress", &path, first_seen, first_seen.plus_ms(KEPT_MS));
     Some(body.null("status").null("response").null("walSeq").end())

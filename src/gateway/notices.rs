@@ -5,7 +5,7 @@
 //! tenant's. Who dies in between is asked again, and finds the notice that the payment has claimed.
 
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::looks::look_now;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
@@ -39,7 +39,7 @@ pub async fn receive(services: &Arc<Services>, about: About) -> Result<(), Probl
     let id = services.fresh_id(PLATFORM);
     let notice = Notice { id, about, received_at: services.now(), claim: None };
     let (name, traits) = (notice.name(), traits(&notice.about));
-    let held = services.reservations.hold_name(PLATFORM, Space::Notice, &name).await;
+    let held = services.names.reservations.hold_name(PLATFORM, Space::Notice, &name).await;
     let engine = &services.engine;
     if history::named(engine.reader(), PLATFORM, Space::Notice, &name)?.is_none() {
         let command = Command::from(notices::Command::Receive(Box::new(notice))).into();
@@ -108,7 +108,7 @@ impl Sought {
     /// failed by one search must not claim a notice by another.
     pub async fn find(self, services: &Services) -> Command {
         let alone = format!("search {}", self.payment);
-        let alone = services.reservations.hold_name(self.tenant, Space::AwaitedNotice, &alone).await;
+        let alone = services.names.reservations.hold_name(self.tenant, Space::AwaitedNotice, &alone).await;
         let (answer, name) = self.search(services).await.unwrap_or_else(|problem| {
             let (error, operation) = (problem.private_message(), self.operation);
             tracing::error!(%problem, error, %operation, "notices of a transfer cannot be searched");
@@ -139,7 +139,9 @@ impl Sought {
             let (full, name) = self.name(&traits, mine);
             let held = match full == without_zeros(reference) {
                 true => None,
-                false => Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await),
+                false => {
+                    Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await)
+                }
             };
             return Ok((done(mine), held));
         }
@@ -173,7 +175,7 @@ impl Sought {
         let mut held = None;
         // The reference that was typed is held already by the request that asked for the payment.
         if full != without_zeros(typed) {
-            held = Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
+            held = Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
             let named = ask::named_by_now(services, self.tenant, Space::Transfer, &name).await?;
             if let Some(other) = named.filter(|other| *other != self.payment)
                 && !transfers::is_for_another(services, self.tenant, other, traits)?
@@ -205,7 +207,7 @@ impl Sought {
 
     fn not_found(&self, services: &Services, payment: &Payment, is_used: bool) -> RailAnswer {
         // The notice of another transfer, of the same data, may still come.
-        if self.at < payment.created_at.plus_ms(services.notice_wait_ms) {
+        if self.at < payment.created_at.plus_ms(services.waits.notice_ms) {
             return RailAnswer::Waiting;
         }
         let code = if is_used { USED } else { NOT_FOUND };

@@ -10,7 +10,7 @@
 //! answers to OPTIONS. No rule about money is here.
 
 use crate::cluster::{Cluster, Confirming};
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
@@ -195,11 +195,11 @@ pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut In
     }
     let services = surface.services();
     if measuring.is_known()
-        && services.requests.takes(reply.status())
+        && services.files.requests.takes(reply.status())
         && let Some(answered) =
             measuring.answered(&arrival.head.method, &reply, &arrival.request_id, services.now())
     {
-        services.requests.note(answered);
+        services.files.requests.note(answered);
     }
     measuring.end(&reply, &arrival.request_id);
     reply

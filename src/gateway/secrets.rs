@@ -2,7 +2,7 @@
 //! the server's secret, so none is in a record nor in what is kept for an Idempotency-Key; it joins
 //! an answer here, the repeated one too, and nowhere else.
 
-use crate::gateway::dispatch::reply;
+use crate::gateway::answer::reply;
 use crate::gateway::idempotency::KeptAnswer;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId};

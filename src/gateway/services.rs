@@ -44,10 +44,8 @@ pub struct Services {
     pub engine: Engine<Domain>,
     /// Threads for reads of the log that take long.
     pub read_pool: ReadPool,
-    /// Names in use.
-    pub reservations: Arc<Reservations>,
-    /// The ids of new things.
-    pub ids: Ids,
+    /// Names and ids.
+    pub names: Names,
     /// The bounds that keep one tenant from taking the server's capacity from the others.
     pub shares: Shares,
     /// The directory of callers, and the state that changes with it.
@@ -58,30 +56,49 @@ pub struct Services {
     pub banks: Banks,
     /// The ways money moves outside.
     pub rails: Arc<Registry>,
-    /// The orders that no rail has answered for long.
-    pub unresolved: Unresolved,
-    /// What waits, at the last count.
-    pub waiting: Waiting,
-    /// The time for which the notice of a live transfer is waited for.
-    pub notice_wait_ms: i64,
+    /// What waits for the outside world.
+    pub waits: Waits,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
-    /// The approvals that operators' calls need.
-    pub approvals: Approvals,
     /// Cards that wait for the charge of their token.
     pub cards: Arc<CardVault>,
     /// The server's own keys, for keyed hashes and derived secrets.
     pub keys: ServerKeys,
     /// The meters of requests, and their spans.
     pub observed: Observed,
-    /// The log of requests and their outcomes.
-    pub requests: RequestLog,
-    /// Reconciliations with banks' statements.
-    pub reconciliations: Shelf,
+    /// Files beside the log of money.
+    pub files: Files,
     /// The server's address and what it may contact.
     pub site: Site,
     /// The node that this server is, if there is more than one machine.
     pub cluster: Option<Cluster>,
+}
+
+/// Names in use, and those of new things.
+#[derive(Default)]
+pub struct Names {
+    /// The names that requests hold.
+    pub reservations: Arc<Reservations>,
+    /// The ids of new things.
+    pub ids: Ids,
+}
+
+/// Waits for the outside world: how long they last, and how many there are.
+pub struct Waits {
+    /// The orders that no rail has answered for long.
+    pub unresolved: Unresolved,
+    /// What waits, at the last count.
+    pub counted: Waiting,
+    /// The time, in ms, for which the notice of a live transfer is waited for.
+    pub notice_ms: i64,
+}
+
+/// Files of this server beside the log of money, which no book depends on.
+pub struct Files {
+    /// The log of requests and their outcomes.
+    pub requests: RequestLog,
+    /// Reconciliations with banks' statements.
+    pub reconciliations: Shelf,
 }
 
 /// The directory of tenants and API keys, and what a change of their settings needs.
@@ -90,6 +107,8 @@ pub struct Callers {
     pub directory: Directory,
     /// Operators.
     pub operators: Operators,
+    /// The approvals that operators' calls need.
+    pub approvals: Approvals,
     /// The order in which tenants' settings are changed.
     pub turns: Arc<Turns>,
     /// The settings of a new tenant.
@@ -190,7 +209,7 @@ impl Services {
 
     /// The id of something new of a tenant in a mode, or of the platform.
     pub fn fresh_id(&self, tenant: u64) -> Id {
-        self.ids.fresh(tenant, self.now())
+        self.names.ids.fresh(tenant, self.now())
     }
 
     /// The reason why writes are not taken, if they are not.

@@ -2,7 +2,7 @@
 //! what is written down.
 
 use super::ask;
-use super::dispatch::failure;
+use super::ask::failure;
 use super::services::Services;
 use crate::store::history::Unreadable;
 use crate::store::read_budget::{ReadBudget, Stopped};

@@ -19,7 +19,7 @@ use domain::values::ids::{EntityId, Id};
 /// means that are no transfer.
 pub async fn hold(services: &Services, tenant: u64, means: &Means) -> Option<NameHeld> {
     let name = means.transfer()?;
-    Some(services.reservations.hold_name(tenant, Space::Transfer, &name).await)
+    Some(services.names.reservations.hold_name(tenant, Space::Transfer, &name).await)
 }
 
 /// The payment that a transfer belongs to; none of means that are no transfer. A request that held the

@@ -34,7 +34,7 @@ pub async fn next(
     let Some(evm) = services.rails.network(network).filter(|evm| evm.figures().scanned.is_some()) else {
         return Ok(None);
     };
-    let held = services.reservations.hold_name(tenant_key, Space::DepositTo, NEXT).await;
+    let held = services.names.reservations.hold_name(tenant_key, Space::DepositTo, NEXT).await;
     // Every record of an address before this one is durable from here on.
     ask::named_now(services, tenant_key, Space::DepositTo, NEXT).await?;
     let keys = tenant_keys(evm, tenant_key)?;

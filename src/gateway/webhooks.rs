@@ -1,8 +1,8 @@
 //! The calls about webhooks that need more than one command: the log of deliveries, sending again,
 //! and test notifications (`docs/contract.md, 13.3, 13.6`).
 
+use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, entity_patiently};
-use crate::gateway::dispatch::failure;
 use crate::gateway::idempotency;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, Trace};

@@ -35,7 +35,7 @@ pub fn write(metrics: &Metrics) -> String {
     rails(&mut page, services);
     networks(&mut page, services);
     webhooks(&mut page, &services.webhooks);
-    money::write(&mut page, &services.observed.business, &services.waiting.seen());
+    money::write(&mut page, &services.observed.business, &services.waits.counted.seen());
     if let Some(node) = &services.cluster {
         cluster(&mut page, node, &services.engine.status().log.agree_us);
     }
@@ -386,7 +386,7 @@ fn rails(page: &mut Page, services: &Services) {
         "pasarela_rail_unresolved",
         "Orders that no bank has answered for longer than rails.unresolved_after_seconds, when they were counted last; GET /admin/operations?status=unresolved lists them.",
     )
-    .is(services.unresolved.total());
+    .is(services.waits.unresolved.total());
     let mut circuits = page.gauge(
         "pasarela_rail_circuit_open",
         "1 while the circuit of a live rail is open: charges are refused, payouts wait, and the rail is probed until it answers.",

@@ -2,7 +2,7 @@
 //! that says that it is being sent. And its filling: by an order that is accepted, and at a start by those
 //! that the last process left.
 
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::rails::lane::Lane;
 use crate::rails::queue::{Arrival, Queued, Standing};

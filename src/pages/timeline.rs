@@ -371,6 +371,33 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         Cause::WebhookProgress | Cause::EventResent => {
             ("Se registraron entregas de webhooks", "Deliveries of webhooks were recorded", Plain)
         }
-        _ => ("Cambió", "It changed", Plain),
+        // No such record changes a payment or a payout, or it changes nothing that its reader would ask for.
+        Cause::MerchantCreated
+        | Cause::MerchantChanged
+        | Cause::MerchantDeleted
+        | Cause::Funded
+        | Cause::Adjusted
+        | Cause::ClockMoved
+        | Cause::TenantSettingsChanged
+        | Cause::PlatformChanged
+        | Cause::RefusalKept
+        | Cause::AnswerKept
+        | Cause::BatchAnswered
+        | Cause::OwnAccountChanged
+        | Cause::ProductCreated
+        | Cause::ProductChanged
+        | Cause::ProductDeleted
+        | Cause::LinkCreated
+        | Cause::LinkDeleted
+        | Cause::SessionOpened
+        | Cause::ConversionQuoted
+        | Cause::ConversionCanceled
+        | Cause::ConversionDropped
+        | Cause::DepositAddressMade
+        | Cause::WebhookCreated
+        | Cause::WebhookChanged
+        | Cause::WebhookDeleted
+        | Cause::ApprovalAsked
+        | Cause::ApprovalDecided => ("Cambió", "It changed", Plain),
     }
 }

@@ -2,7 +2,6 @@
 
 use domain::rail::Service;
 use domain::record::Entity;
-use domain::resources::banks::BankCode;
 use domain::resources::cop_payments::CopPayment;
 use domain::resources::operations::{self, Operation, Subject};
 use domain::resources::payments::{Means, Payment, Status};
@@ -10,6 +9,7 @@ use domain::resources::payouts::{self, Destination, Payout};
 use domain::resources::verification::booked::{Booked, open_deposits};
 use domain::resources::verification::{Deposits, MethodStatus};
 use domain::trace::shown;
+use domain::values::bank::BankCode;
 use domain::values::date::Date;
 use domain::values::ids::Id;
 use domain::values::money::{Currency, Ves};

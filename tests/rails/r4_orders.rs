@@ -2,8 +2,8 @@
 
 use crate::scripted::{Scripted, Step, json, nobody};
 use domain::rail::{Order, RailAnswer};
-use domain::resources::banks::BankCode;
 use domain::values::account::AccountNumber;
+use domain::values::bank::BankCode;
 use domain::values::date::Date;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;

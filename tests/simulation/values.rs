@@ -2,13 +2,13 @@
 
 use crate::steps::To;
 use crate::witness::By;
-use domain::resources::banks::BankCode;
 use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount};
 use domain::resources::payments;
 use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
 use domain::resources::payments::{Debtor, Means};
 use domain::resources::payouts::{NewPayout, PhoneHolder, Receiver};
 use domain::values::account::AccountNumber;
+use domain::values::bank::BankCode;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
 use domain::values::card::{Brand, Card, Cvv, Expiry, Number};
 use domain::values::date::Date;

@@ -17,15 +17,6 @@ pub(crate) struct Waiting<C> {
     pub completion: C,
 }
 
-impl<C: Completion> Waiting<C> {
-    /// Tells the completion that its entry is durable since `now`; `agreed` is the time that the
-    /// batch's agreement took.
-    pub fn acknowledge(self, now: Instant, agreed: Option<Duration>) {
-        let waited = now.saturating_duration_since(self.at);
-        self.completion.complete(Ok(Durable { seq: self.seq, waited, agreed }));
-    }
-}
-
 /// The sender that takes a batch from the writer to the task that acknowledges it, so that the
 /// writer can go on with the next write. The task has to acknowledge batches in the order in which
 /// they come.
@@ -55,8 +46,9 @@ impl<C: Completion> AckBatch<C> {
 
     /// Calls every completion, in order. After a panic in one the rest are dropped uncalled.
     pub fn acknowledge(mut self) {
-        while let Some(waiting) = self.waiting.pop_front() {
-            waiting.acknowledge(self.at, self.agreed);
+        while let Some(Waiting { seq, at, completion }) = self.waiting.pop_front() {
+            let waited = self.at.saturating_duration_since(at);
+            completion.complete(Ok(Durable { seq, waited, agreed: self.agreed }));
         }
     }
 }

@@ -70,7 +70,8 @@ impl IndexOps {
             PUT => (Cow::Borrowed(key), Some(Cow::Borrowed(value))),
             PUT_SEQ => (Cow::Borrowed(key), Some(Cow::Owned(seq.to_vec()))),
             PUT_AT_SEQ => (Cow::Owned([key, &seq].concat()), Some(Cow::Borrowed(value))),
-            _ => (Cow::Borrowed(key), None),
+            DELETE => (Cow::Borrowed(key), None),
+            _ => unreachable!("operations are only pushed by the four functions above"),
         })
     }
 
@@ -87,7 +88,8 @@ impl IndexOps {
                     scratch.extend_from_slice(&seq);
                     batch.put(Family::Index, scratch, value);
                 }
-                _ => batch.delete(Family::Index, key),
+                DELETE => batch.delete(Family::Index, key),
+                _ => unreachable!("operations are only pushed by the four functions above"),
             }
         }
     }

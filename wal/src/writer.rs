@@ -11,7 +11,7 @@ use crate::batch::Family;
 use crate::building::Building;
 use crate::cluster::{Agreed, Agreement, PROPOSAL_BYTES_MAX, Proposal};
 use crate::config::Config;
-use crate::log::{Append, Completion, Shared};
+use crate::log::{Append, Completion, Durable, Shared};
 use crate::opening::Opened;
 use crate::pieces::Writing;
 use crate::poison::{Ended, Poisoned};
@@ -350,8 +350,9 @@ impl<C: Completion> Writer<C> {
             return;
         }
         let now = Instant::now();
-        while let Some(waiting) = self.waiting.pop_front() {
-            waiting.acknowledge(now, agreed);
+        while let Some(Waiting { seq, at, completion }) = self.waiting.pop_front() {
+            let waited = now.saturating_duration_since(at);
+            completion.complete(Ok(Durable { seq, waited, agreed }));
         }
         self.leave();
     }

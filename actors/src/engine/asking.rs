@@ -53,6 +53,11 @@ impl<M: Machine> Engine<M> {
         }
     }
 
+    /// Whether a tenant's book is halted, so that every request to it would fail.
+    pub fn is_halted(&self, tenant: u64) -> bool {
+        self.shared.host.halts.is_halted(tenant)
+    }
+
     /// The failure with which a tenant's request for a record would be refused now for want of
     /// capacity; `None` if it would not. Asked before work is put into a request; the refusal is
     /// counted.

@@ -12,11 +12,6 @@ use tokio::sync::oneshot;
 use wal::{IndexOps, Seq, Snapshot};
 
 impl<M: Machine> Engine<M> {
-    /// Whether a tenant's book is halted.
-    pub fn is_halted(&self, tenant: u64) -> bool {
-        self.shared.host.halts.is_halted(tenant)
-    }
-
     /// The books that are halted.
     pub fn halted(&self) -> Vec<Halted> {
         self.shared.host.halts.all()

@@ -1,4 +1,5 @@
-//! The delivery of a message to an entity, whose actor it begins if it is not in memory.
+//! The delivery of a message to an entity, whose actor it begins if it is not in memory, and a turn in the
+//! task of whoever delivers.
 
 use super::EntityContext;
 use super::handle::{EntityHandle, EntityState};
@@ -6,6 +7,8 @@ use super::turn::Turn;
 use crate::machine::Machine;
 use crate::protocol::entity::EntityMessage;
 use dashmap::mapref::entry::Entry;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// Gives a message to an entity's actor. If it rests, or is not there yet, the caller gets it back
 /// and has to run the actor.
@@ -37,5 +40,43 @@ pub(crate) fn send<M: Machine>(
 ) {
     if let Some((turn, message)) = deliver(context, tenant, id, false, message) {
         context.host().runtime.spawn(turn.run(message));
+    }
+}
+
+/// A turn in the task of its caller. If the caller goes away, it goes on in a task of its own: what
+/// has begun is brought to its end.
+pub(crate) struct Attended<M: Machine, C: EntityContext<M>>(Option<Turn<M, C>>);
+
+impl<M: Machine, C: EntityContext<M>> Attended<M, C> {
+    /// Begins the turn with a message.
+    pub fn new(mut turn: Turn<M, C>, message: EntityMessage<M>) -> Attended<M, C> {
+        turn.begin(message);
+        Attended(Some(turn))
+    }
+}
+
+impl<M: Machine, C: EntityContext<M>> Unpin for Attended<M, C> {}
+
+impl<M: Machine, C: EntityContext<M>> Future for Attended<M, C> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // Taken out, so that one that panics is not there to be spawned.
+        let Some(mut turn) = self.0.take() else { return Poll::Ready(()) };
+        if turn.poll_end(context).is_pending() {
+            self.0 = Some(turn);
+            return Poll::Pending;
+        }
+        // The caller does not wait for messages of others.
+        turn.leave();
+        Poll::Ready(())
+    }
+}
+
+impl<M: Machine, C: EntityContext<M>> Drop for Attended<M, C> {
+    fn drop(&mut self) {
+        if let Some(turn) = self.0.take() {
+            turn.context.host().runtime.clone().spawn(turn.finish());
+        }
     }
 }

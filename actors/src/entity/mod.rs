@@ -35,12 +35,10 @@
 //!
 //! A turn that is over ([`turn::Phase::Over`]) has given its state to the handle, or to nobody.
 //!
-//! Layout: `handle` the mailbox of an entity · `delivery` the way to it · `turn` one message, from
-//! beginning to end · `effects` performing · `reply` the reply in the making · `attended` a turn in
-//! the task of its caller · `records` loading a state · `follow_ups` effects of other entities'
-//! records.
+//! Layout: `handle` the mailbox of an entity · `delivery` the way to it, and a turn in the task of
+//! its caller · `turn` one message, from beginning to end · `effects` performing · `reply` the reply
+//! in the making · `records` loading a state · `follow_ups` effects of other entities' records.
 
-mod attended;
 mod delivery;
 mod effects;
 pub(crate) mod follow_ups;
@@ -49,8 +47,7 @@ mod records;
 mod reply;
 mod turn;
 
-pub(crate) use attended::Attended;
-pub(crate) use delivery::{deliver, send};
+pub(crate) use delivery::{Attended, deliver, send};
 pub(crate) use handle::EntityHandle;
 
 use crate::host::Context;

@@ -1,6 +1,6 @@
 //! A call of the API as a handler gets it, without a server around it.
 
-use api::plan::{BankRate, Call, Caller, Official, Plan};
+use api::plan::{BankRate, Call, Caller, Official, Plan, Prices};
 use api::problem::Problem;
 use api::routes::Route;
 use domain::platform::settings::{LiveStatus, Settings, TenantSettings};
@@ -81,16 +81,18 @@ pub fn read(
         query,
         body,
         banks: &BANKS,
-        bcv_rate: &|| Some(Rate(Decimal::new(23_650, 2))),
-        official: &|| Official { bcv: None, bank: BankRate::NotConfigured },
+        prices: Prices {
+            bcv_rate: &|| Some(Rate(Decimal::new(23_650, 2))),
+            official: &|| Official { bcv: None, bank: BankRate::NotConfigured },
+            market_rate: &|_| Some(Rate(Decimal::new(4_000, 0))),
+            network_fees: &[Usdt::ZERO; 4],
+        },
         serves: &|_| true,
         now: NOW,
         fresh_id: &|| Id::derived(NOW.unix_ms(), 9, 0),
         random_id: &|| Id::derived(NOW.unix_ms(), 10, 0),
         micro_deposits: &|| (Ves::from_minor(11), Ves::from_minor(22)),
         base_url: "https://pay.example",
-        market_rate: &|_| Some(Rate(Decimal::new(4_000, 0))),
-        network_fees: &[Usdt::ZERO; 4],
         mark: &mark,
         card_mark: &mark,
         private_targets: false,

@@ -5,8 +5,8 @@ use crate::admin::call::{Body, Call, Done, Outcome};
 use crate::admin::routes::{Route, routes};
 use crate::admin::serve::perform;
 use crate::admin::signature::Signature;
+use crate::gateway::ask::failure;
 use crate::gateway::ask::{defect, entity_patiently};
-use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
@@ -59,7 +59,7 @@ pub async fn decide(call: Call, is_approved: bool) -> Outcome {
     let services = Arc::clone(&call.services);
     find(&services, id)?.ok_or_else(Problem::not_found)?;
     // Held to the end: whoever decides meanwhile waits, and finds it decided then.
-    let _held = services.reservations.hold_name(PLATFORM, HELD, &id.to_string()).await;
+    let _held = services.names.reservations.hold_name(PLATFORM, HELD, &id.to_string()).await;
     settle_one(&services, id).await?;
     let approval = find(&services, id)?.ok_or_else(Problem::not_found)?;
     if approval.call.by.is(call.operator.who()) {

@@ -4,7 +4,7 @@
 use super::doing;
 use crate::admin::call::{Call, Done, Outcome};
 use crate::gateway::ask;
-use crate::gateway::dispatch::failure;
+use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::recovery::restored_copy::RestoredCopy;
 use crate::store::history;
@@ -44,7 +44,7 @@ pub async fn begin(services: &Services, made_by: &str, seq: u64) -> Result<Begun
     if recorded_after(services, seq)? {
         return Ok(Begun::Recorded);
     }
-    if !services.approvals.of.contains(&Approvable::TakeOver) {
+    if !services.callers.approvals.of.contains(&Approvable::TakeOver) {
         let entry = AuditEntry {
             at: services.now(),
             operator: machine(),
@@ -91,7 +91,7 @@ async fn asked(services: &Services, made_by: &str, seq: u64) -> Result<Id, Probl
         expires_at: Timestamp::EPOCH,
         decision: None,
     };
-    let valid_ms = services.approvals.valid_ms;
+    let valid_ms = services.callers.approvals.valid_ms;
     let ask = approvals::Command::Ask { approval: Box::new(approval), valid_ms };
     let command = KeyedCommand::from(Command::from(ask));
     let asked = services.engine.ask_entity(PLATFORM, EntityId::approval(id), true, command, None, None);

@@ -29,13 +29,13 @@ async fn counted(services: &Arc<Services>) -> Result<(Counts, Seen), Problem> {
 /// no books.
 pub async fn keep_counted(services: Arc<Services>) {
     // A count is at most a quarter of unresolved_after_seconds old, within these bounds.
-    let quarter_ms = u64::try_from(services.unresolved.after_ms / 4).unwrap_or(0);
+    let quarter_ms = u64::try_from(services.waits.unresolved.after_ms / 4).unwrap_or(0);
     let pause = Duration::from_millis(quarter_ms.clamp(COUNT_EVERY_MS_MIN, COUNT_EVERY_MS_MAX));
     loop {
         match counted(&services).await {
             Ok((counts, seen)) => {
-                services.unresolved.counted(counts);
-                services.waiting.counted(seen);
+                services.waits.unresolved.counted(counts);
+                services.waits.counted.counted(seen);
             }
             Err(problem) => {
                 if let Some(error) = problem.private_message() {
@@ -48,12 +48,12 @@ pub async fn keep_counted(services: Arc<Services>) {
 }
 
 fn count(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Counts, Stopped> {
-    let old = due.iter().filter(|due| due.may_be_older_than(services.unresolved.after_ms));
+    let old = due.iter().filter(|due| due.may_be_older_than(services.waits.unresolved.after_ms));
     let mut counts = Counts::new();
     for due in old.take(READS_MAX) {
         budget.spend()?;
         for operation in unanswered(services.engine.reader(), due)? {
-            if is_old(&services.unresolved, &operation, due.now) {
+            if is_old(&services.waits.unresolved, &operation, due.now) {
                 let rail = services.rails.name_for(due.tenant_key, operation.service);
                 *counts.entry(rail).or_default() += 1;
             }

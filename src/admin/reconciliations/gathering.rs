@@ -16,7 +16,7 @@ use api::problem::Problem;
 use domain::index;
 use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
 use domain::resources::payments::charge::TRANSFER_DAYS_MAX;
-use domain::resources::payments::{Method, Status, facet};
+use domain::resources::payments::{Method, Offer, Status, facet};
 use domain::resources::payouts;
 use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id, Kind};
@@ -34,9 +34,6 @@ const SENT_LATER_MS: i64 = 8 * DAY_MS;
 /// What a bank may date to another day than we do.
 const SKEW_MS: i64 = 2 * DAY_MS;
 
-/// The methods that go over rails with statements.
-const METHODS: [Method; 4] = [Method::C2p, Method::Vpos, Method::Debit, Method::PagoMovil];
-
 /// A list of a tenant that is walked, newest first.
 #[derive(Clone, Copy)]
 struct Listed {
@@ -51,7 +48,9 @@ struct Listed {
 
 fn lists() -> Vec<Listed> {
     let of = |kind, facet, is_late| Listed { kind, facet, is_late, is_told_later: false };
-    let payments = METHODS.into_iter().flat_map(|method| {
+    // Every method that collects bolívares goes over a rail with statements.
+    let methods = Method::ALL.into_iter().filter(|method| method.offer() != Offer::Never);
+    let payments = methods.flat_map(|method| {
         [(Status::Completed, false), (Status::Reversed, true)].map(|(status, is_late)| Listed {
             is_told_later: method == Method::PagoMovil,
             ..of(Kind::Payment, facet(method, status), is_late)
@@ -115,7 +114,7 @@ pub async fn gathered(
         }
         deposits(services, key, span, &mut done).await?;
         let percent = (n + 1) * 99 / tenants.len().max(1);
-        services.reconciliations.progress(id, u8::try_from(percent).unwrap_or(99));
+        services.files.reconciliations.progress(id, u8::try_from(percent).unwrap_or(99));
     }
     let open = operations::unresolved(services).await?;
     let open = open.into_iter().filter(|(key, ..)| is_live(*key));

@@ -241,14 +241,11 @@ pub(crate) fn seller_members<'a, M: Members<'a, (&'a SellerBalance, bool)>>(memb
         .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
 }
 
-/// The movement that a fund or an adjustment is.
-pub fn new_movement(facts: &Facts<'_>) -> Rendered {
-    let Some(record) = facts.record else { return (200, b"{}".to_vec()) };
-    let owned = record.postings.iter().position(|posting| posting.row.is_some());
-    match owned.and_then(|n| show_movement(facts.livemode, record, facts.time, n, facts.time)) {
-        Some(movement) => (201, movement),
-        None => (201, b"{}".to_vec()),
-    }
+/// The movement that a fund or an adjustment is; `None` without a movement that somebody sees.
+pub fn new_movement(facts: &Facts<'_>) -> Option<Rendered> {
+    let record = facts.record?;
+    let owned = record.postings.iter().position(|posting| posting.row.is_some())?;
+    Some((201, show_movement(facts.livemode, record, facts.time, owned, facts.time)?))
 }
 
 /// The `n`-th posting of a record as a movement; `None` when nobody sees it. `now` decides whether

@@ -7,9 +7,9 @@
 pub mod description;
 
 use crate::entities::OfKind;
-use crate::fields::{Fields, Got, Invalid, Sound};
+use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind as _, kind};
-use crate::lists::{List, Span};
+use crate::lists::{self, GotStatus, List};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
@@ -122,27 +122,12 @@ pub const LIST: Endpoint = endpoint(description::TAG, list, || {
 });
 
 /// The filter of a list of them, as it is read.
-pub struct GotFilters(Got<Option<Status>>);
-
-impl GotFilters {
-    /// Reads the filter of a query.
-    pub fn read(query: &mut Query<'_>) -> GotFilters {
-        GotFilters(query.optional("status", kinds::named_one(Status::ALL, Status::name)))
-    }
-
-    /// The list.
-    pub fn get(self, sound: &Sound) -> List {
-        let status = self.0.get(sound);
-        let statuses = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each));
-        let parts = statuses.map(|status| (Kind::Chargeback, status as u8)).collect();
-        List::of(parts, Span::default(), Box::new(|_| true))
-    }
+pub fn by_status(query: &mut Query<'_>) -> GotStatus<{ Status::ALL.len() }> {
+    GotStatus::read(query, Kind::Chargeback, Status::ALL.map(|status| (status.name(), status as u8)))
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    let (filters, page) = (GotFilters::read(&mut query), query.page(list));
-    let sound = query.finish()?;
-    Ok((filters.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
+    lists::asked(query, list, by_status, GotStatus::get)
 }
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -155,9 +140,9 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Chargeback::of(entity).map(show)
 }
 
-/// The answer that shows one of a payment's chargebacks.
-pub fn one_of(payment: &Payment, id: Id, status: u16) -> Rendered {
-    (status, payment.chargeback(id).map_or_else(|| b"{}".to_vec(), show))
+/// The answer that shows one of a payment's chargebacks, if it has it.
+pub fn one_of(payment: &Payment, id: Id, status: u16) -> Option<Rendered> {
+    Some((status, show(payment.chargeback(id)?)))
 }
 
 /// The outcome of a dispute, once it has one.

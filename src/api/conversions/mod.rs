@@ -9,7 +9,7 @@ pub mod description;
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
-use crate::lists::{List, Span};
+use crate::lists::{self, List, Span};
 use crate::number;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
@@ -63,7 +63,7 @@ pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
 fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let (source, amount) = read_quote(Fields::parse(call.body)?)?;
     let id = call.new_id();
-    let new = NewQuote { id, source, amount, market: (call.market_rate)(source.currency()) };
+    let new = NewQuote { id, source, amount, market: (call.prices.market_rate)(source.currency()) };
     Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into(), Shape::Quote))
 }
 
@@ -252,10 +252,8 @@ impl GotFilters {
     }
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    let (filters, page) = (GotFilters::read(&mut query), query.page(list));
-    let sound = query.finish()?;
-    Ok((filters.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
+    lists::asked(query, list, GotFilters::read, GotFilters::get)
 }
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -265,31 +263,23 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// A conversion of any entity.
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
-    Conversion::of(entity).map(show_listed)
+    Conversion::of(entity).and_then(show)
 }
 
-/// A conversion of a list, which has no quotes in it.
-fn show_listed(conversion: &Conversion) -> Vec<u8> {
-    show(conversion).unwrap_or_else(|| b"{}".to_vec())
-}
-
-/// A quote, as an answer.
-pub fn quoted(quote: &Conversion) -> Rendered {
-    let Stage::Quoted { price, expires_at } = &quote.stage else { return (200, b"{}".to_vec()) };
+/// A quote, as an answer; `None` of a conversion.
+pub fn quoted(quote: &Conversion) -> Option<Rendered> {
+    let Stage::Quoted { price, expires_at } = &quote.stage else { return None };
     let body = Object::new().plain("id", quote.id).plain("object", "conversion_quote");
-    let body = amounts(body, quote.source, price);
-    (
-        201,
-        body.boolean("livemode", quote.livemode)
-            .plain("expiresAt", expires_at)
-            .plain("createdAt", quote.created_at)
-            .end(),
-    )
+    let body = amounts(body, quote.source, price)
+        .boolean("livemode", quote.livemode)
+        .plain("expiresAt", expires_at)
+        .plain("createdAt", quote.created_at);
+    Some((201, body.end()))
 }
 
-/// A conversion, as an answer with this status.
-pub fn answered(conversion: &Conversion, status: u16) -> Rendered {
-    (status, show(conversion).unwrap_or_else(|| b"{}".to_vec()))
+/// A conversion, as an answer with this status; `None` of a quote.
+pub fn answered(conversion: &Conversion, status: u16) -> Option<Rendered> {
+    Some((status, show(conversion)?))
 }
 
 fn amounts(body: Object, source: Source, price: &Price) -> Object {

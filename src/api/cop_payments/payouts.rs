@@ -2,10 +2,10 @@
 //! (`docs/contract.md, 11.8`).
 
 use crate::entities::OfKind;
-use crate::fields::{Got, Invalid, Sound};
-use crate::lists::{List, Span};
+use crate::fields::Invalid;
+use crate::lists::{self, GotStatus, List};
 use crate::openapi::operation::summary;
-use crate::openapi::{kinds, schema, values};
+use crate::openapi::{schema, values};
 use crate::page::{ListOf, Page};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
@@ -30,27 +30,12 @@ pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, list,
 });
 
 /// The filter of a list of them, as it is read.
-pub struct GotFilters(Got<Option<Status>>);
-
-impl GotFilters {
-    /// Reads the filter of a query.
-    pub fn read(query: &mut Query<'_>) -> GotFilters {
-        GotFilters(query.optional("status", kinds::named_one(Status::ALL, Status::name)))
-    }
-
-    /// The list.
-    pub fn get(self, sound: &Sound) -> List {
-        let status = self.0.get(sound);
-        let statuses = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each));
-        let parts = statuses.map(|status| (Kind::CopPayout, status as u8)).collect();
-        List::of(parts, Span::default(), Box::new(|_| true))
-    }
+pub fn by_status(query: &mut Query<'_>) -> GotStatus<{ Status::ALL.len() }> {
+    GotStatus::read(query, Kind::CopPayout, Status::ALL.map(|status| (status.name(), status as u8)))
 }
 
-fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
-    let (filters, page) = (GotFilters::read(&mut query), query.page(list));
-    let sound = query.finish()?;
-    Ok((filters.get(&sound), page.get(&sound)))
+fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
+    lists::asked(query, list, by_status, GotStatus::get)
 }
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -96,7 +96,7 @@ pub const PAY: Endpoint = endpoint(description::TAG, pay, || {
 
 fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
-    let new = read_payout(Fields::parse(call.body)?, call.network_fees, id)?;
+    let new = read_payout(Fields::parse(call.body)?, call.prices.network_fees, id)?;
     let name = new.external_ref.as_str().to_owned();
     let ask = crypto::payouts::Command::Pay(Box::new(new)).into();
     Ok(Plan::Create {
@@ -395,11 +395,10 @@ fn read_deposit(mut fields: Fields<'_>, id: Id) -> Result<Incoming, Invalid> {
     })
 }
 
-/// The answer to a deposit.
-pub fn deposited(facts: &Facts<'_>) -> Rendered {
-    let extra = facts.record.and_then(|record| record.events.first()).map(|event| &event.extra);
-    let Some(Extra::Deposit(deposit)) = extra else { return (200, b"{}".to_vec()) };
-    (201, show_deposit(deposit, facts.time))
+/// The answer to a deposit; `None` of a record without one.
+pub fn deposited(facts: &Facts<'_>) -> Option<Rendered> {
+    let Extra::Deposit(deposit) = &facts.record?.events.first()?.extra else { return None };
+    Some((201, show_deposit(deposit, facts.time)))
 }
 
 /// A deposit that came at `time`, as JSON.

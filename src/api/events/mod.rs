@@ -225,7 +225,7 @@ fn of_chargeback(
         .plain("createdAt", chargeback.created_at);
     match (outcome(chargeback), chargeback.closed_at) {
         (Some(outcome), Some(closed_at)) => body.plain("outcome", outcome).plain("closedAt", closed_at),
-        _ => body,
+        (None, _) | (_, None) => body,
     }
     .boolean("livemode", payment.livemode)
     .end()

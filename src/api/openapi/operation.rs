@@ -66,7 +66,7 @@ pub fn summary(summary: &'static str) -> Operation {
 
 impl Operation {
     /// The description under this name.
-    pub(super) fn of(self, id: &'static str) -> Operation {
+    pub(crate) fn of(self, id: &'static str) -> Operation {
         Operation { id, ..self }
     }
 

@@ -52,7 +52,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         id: call.new_id(),
         external_ref: asked.external_ref,
         price: Price::Usd(asked.usd),
-        rate: (call.bcv_rate)(),
+        rate: (call.prices.bcv_rate)(),
         means,
         description: asked.description,
         marketplace: asked.marketplace,

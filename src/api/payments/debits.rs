@@ -14,10 +14,11 @@ use crate::value::Value;
 use crate::writer::Object;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::resources::banks::{BankCode, Catalogue, Service};
+use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
 use domain::resources::payments::otp::{NewOtp, Otp, Status};
 use domain::resources::payments::{Debtor, Means, otp};
+use domain::values::bank::BankCode;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Rate, Ves};
@@ -117,7 +118,7 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
 });
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, rate) = (call.new_id(), (call.bcv_rate)());
+    let (id, rate) = (call.new_id(), (call.prices.bcv_rate)());
     Ok(create_charge(read_charge(Fields::parse(call.body)?, call.banks, id, rate)?))
 }
 

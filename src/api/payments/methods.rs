@@ -41,7 +41,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         shown(Method::Cop, "COP", reason)
     });
     let items = methods.map(|(method, has_bank)| {
-        let reason = match ((call.serves)(method.service()), has_bank, (call.bcv_rate)()) {
+        let reason = match ((call.serves)(method.service()), has_bank, (call.prices.bcv_rate)()) {
             (false, _, _) => Some("rail_not_configured"),
             (true, false, _) => Some("no_bank_offers_it"),
             (true, true, None) => Some("rate_unavailable"),

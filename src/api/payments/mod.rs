@@ -19,6 +19,7 @@ pub mod transfers;
 pub use list::LIST;
 pub use show::{reversal_type, show, show_entity};
 
+use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -36,9 +37,10 @@ use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
 use domain::record::Entity;
 use domain::refusal::Refusal;
-use domain::resources::banks::{BankCode, Catalogue, Service, sends_otp};
+use domain::resources::banks::{Catalogue, Service, sends_otp};
 use domain::resources::payments::charge::{NewCharge, Price, USD_MAX};
 use domain::resources::payments::{self, Debtor, Means, Payment, PaymentRefusal, Status, c2p};
+use domain::values::bank::BankCode;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
@@ -127,7 +129,7 @@ pub const REQUEST_C2P: Endpoint = endpoint(description::TAG, request_c2p, || {
 
 fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let (usd, debtor, external_ref) = read_request(Fields::parse(call.body)?, call.banks)?;
-    let Some(rate) = (call.bcv_rate)() else { return Err(problem(&Refusal::RateUnavailable)) };
+    let Some(rate) = (call.prices.bcv_rate)() else { return Err(problem(&Refusal::RateUnavailable)) };
     let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
     let id = call.new_id();
     let name = external_ref.as_str().to_owned();
@@ -356,15 +358,11 @@ fn shown(payment: &Entity) -> Result<Vec<u8>, Problem> {
         .ok_or_else(|| Problem::internal_error("a defect: a payment is stored as something else"))
 }
 
-/// The answer to a request for an intent.
-pub fn intent(facts: &Facts<'_>) -> Rendered {
+/// The answer to a request for an intent; `None` of a record without one.
+pub fn intent(facts: &Facts<'_>) -> Option<Rendered> {
     // The intent is the first entity of its record, also when it took the place of the one that was
     // asked.
-    let Some(Entity::Payment(payment)) =
-        facts.record.and_then(|record| record.entities.first()).map(|written| &*written.state)
-    else {
-        return (200, b"{}".to_vec());
-    };
+    let payment = Payment::of(&facts.record?.entities.first()?.state)?;
     let otp_requested = matches!(payment.means, Means::C2p { otp_requested: true, .. });
     let body = Object::new()
         .plain("intentId", payment.id)
@@ -377,7 +375,7 @@ pub fn intent(facts: &Facts<'_>) -> Rendered {
         .text("externalRef", &*payment.external_ref)
         .boolean("livemode", payment.livemode)
         .end();
-    (201, body)
+    Some((201, body))
 }
 
 /// The answer to a charge: 202 while the bank is silent.

@@ -32,7 +32,7 @@ pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify,
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let Asked { usd, means, external_ref } = read(Fields::parse(call.body)?, call.banks)?;
-    let (id, price, rate) = (call.new_id(), Price::Usd(usd), (call.bcv_rate)());
+    let (id, price, rate) = (call.new_id(), Price::Usd(usd), (call.prices.bcv_rate)());
     let notice_wait_ms = if call.caller.livemode() { call.notice_wait_ms } else { 0 };
     Ok(Plan::Work(Work::ChargeTransfer(Box::new(NewCharge {
         id,

@@ -1,6 +1,6 @@
 //! Lists of payouts: `GET /v1/payouts` and its twin for operators.
 
-use super::{KINDS, description, show};
+use super::{description, show};
 use crate::entities::OfKind;
 use crate::fields::{Got, Invalid, Sound};
 use crate::kind::Kind as _;
@@ -47,7 +47,7 @@ impl GotFilters {
     pub fn read(query: &mut Query<'_>) -> GotFilters {
         GotFilters {
             status: query.optional("status", kinds::named_one(Status::ALL, Status::name)),
-            kind: query.optional("kind", kinds::named_one(KINDS, PayoutKind::name)),
+            kind: query.optional("kind", kinds::named_one(PayoutKind::ALL, PayoutKind::name)),
             merchant: query.optional("merchantId", kinds::uuid().about("The seller who is paid.")),
             external_ref: query.optional("externalRef", kinds::sought(1..=64)),
             span: GotSpan::read(query),

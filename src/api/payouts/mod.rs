@@ -22,12 +22,13 @@ use crate::value::Value;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::resources::banks::{BankCode, Catalogue, Service};
+use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payouts::{
     self, Destination, NewPayout, Payout, PayoutKind, PhoneHolder, Receiver, Status,
 };
 use domain::trace::shown;
 use domain::values::account::AccountNumber;
+use domain::values::bank::BankCode;
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
@@ -37,10 +38,6 @@ use std::borrow::Cow;
 pub const CONCEPT_MAX: usize = 140;
 /// Characters of an account holder's name.
 const HOLDER_MAX: usize = 120;
-
-/// The kinds of payouts.
-pub(crate) const KINDS: [PayoutKind; 5] =
-    [PayoutKind::Merchant, PayoutKind::Instant, PayoutKind::Credit, PayoutKind::Account, PayoutKind::Change];
 
 /// The form in which the body of a payout names its recipient.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -302,7 +299,7 @@ pub(crate) fn members<'a, M: Members<'a, Payout>>(members: M) -> M {
     members
         .plain("payoutId", values::uuid, |payout| payout.id)
         .constant("object", "payout")
-        .plain("kind", || schema::one_of(KINDS.map(PayoutKind::name)), |payout| payout.kind.name())
+        .plain("kind", || schema::one_of(PayoutKind::ALL.map(PayoutKind::name)), |payout| payout.kind.name())
         .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
         // A reference that contradicts the outcome is shown on the operation alone.
         .maybe_text(

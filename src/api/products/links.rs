@@ -159,14 +159,14 @@ fn link_id(call: &Call<'_>) -> Result<Id, Problem> {
     if id.entity_and_operation().1 == 0 { Err(Problem::not_found()) } else { Ok(id) }
 }
 
-/// The answer that shows the newest link.
-pub fn newest_of(product: &Product) -> Rendered {
-    (201, product.links.last().map_or_else(|| b"{}".to_vec(), |link| show(product, link)))
+/// The answer that shows the newest link, if there is one.
+pub fn newest_of(product: &Product) -> Option<Rendered> {
+    Some((201, show(product, product.links.last()?)))
 }
 
-/// The answer that shows one of a product's links.
-pub fn one_of(product: &Product, id: Id) -> Rendered {
-    (200, product.link(id).map_or_else(|| b"{}".to_vec(), |link| show(product, link)))
+/// The answer that shows one of a product's links, if it has it.
+pub fn one_of(product: &Product, id: Id) -> Option<Rendered> {
+    Some((200, show(product, product.link(id)?)))
 }
 
 /// Whether a product has a link with this id.

@@ -90,14 +90,14 @@ fn asked_price(mut query: Query<'_>) -> Result<Usd, Invalid> {
 }
 
 fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
-    show_quote(call.asked(asked_price)?, &(call.official)()).map(|body| Plan::Answer(200, body)).map_err(
-        |refusal| match refusal {
+    show_quote(call.asked(asked_price)?, &(call.prices.official)())
+        .map(|body| Plan::Answer(200, body))
+        .map_err(|refusal| match refusal {
             Refusal::AmountOverflow => {
                 Problem::invalid_field("usdAmount", "must be a smaller amount at this rate")
             }
             refusal => refusals::problem(&refusal),
-        },
-    )
+        })
 }
 
 fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {

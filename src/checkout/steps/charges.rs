@@ -79,7 +79,7 @@ impl Visit {
         let held_transfer = transfers::hold(services, tenant, &means).await;
         let mut new = self.new_charge(services, means, Secret::None, rate, &attempts);
         new.transfer = transfers::known(services, tenant, &new).await?;
-        new.notice_wait_ms = if is_live(tenant) { services.notice_wait_ms } else { 0 };
+        new.notice_wait_ms = if is_live(tenant) { services.waits.notice_ms } else { 0 };
         let id = new.id;
         let ask = payments::Command::Charge(Box::new(new)).into();
         let until_answered: actors::Guard = Box::new(held_transfer);

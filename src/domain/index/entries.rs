@@ -180,14 +180,12 @@ fn forget_removed(tenant: u64, record: &Record, ops: &mut IndexOps) {
             ops.delete(&name(PLATFORM, Space::CopPayment, &id.id.to_string()));
         }
     }
-    let freed_name = |freed: &String| match record.cause {
-        Cause::ProductDeleted | Cause::LinkDeleted => name(PLATFORM, Space::Slug, freed),
-        Cause::PaymentUnsent => name(tenant, Space::Payment, freed),
-        Cause::CopPaymentUnsent => name(tenant, Space::CheckoutCop, freed),
-        _ => name(tenant, Space::Merchant, freed),
-    };
+    // A record whose cause frees no names has none (`ledger/invariants.rs`).
+    let Some(space) = record.cause.freed_space() else { return };
+    // Slugs are names among those of all tenants.
+    let owner = if space == Space::Slug { PLATFORM } else { tenant };
     for freed in &record.freed {
-        ops.delete(&freed_name(freed));
+        ops.delete(&name(owner, space, freed));
     }
 }
 

@@ -29,6 +29,12 @@ pub enum Breach {
         /// The ledger of the posting.
         ledger: Ledger,
     },
+    /// Names are freed by a cause that frees none.
+    #[error("{} frees names of no space", cause.name())]
+    FreedWithoutSpace {
+        /// The cause of the record.
+        cause: Cause,
+    },
     /// A hold is on a ledger without holds.
     #[error("a hold on an account that has none")]
     HoldWithoutAccount,
@@ -72,6 +78,7 @@ pub enum Breach {
 /// Checks `record` and what `book` became by it; the error names the first thing that is wrong.
 pub fn check(book: &Book, record: &Record) -> Result<(), Breach> {
     sums_to_zero(record)?;
+    freed_names_have_a_space(record)?;
     movements_are_of_the_tenant_or_a_seller(record)?;
     for account in touched(book, record) {
         holds_agree(account)?;
@@ -100,6 +107,14 @@ fn movements_are_of_the_tenant_or_a_seller(record: &Record) -> Result<(), Breach
     }
     if record.holds.iter().any(|change| !matches!(change.ledger, Ledger::Tenant | Ledger::Seller(_))) {
         return Err(Breach::HoldWithoutAccount);
+    }
+    Ok(())
+}
+
+/// Checks that the index will know which names are free again.
+const fn freed_names_have_a_space(record: &Record) -> Result<(), Breach> {
+    if !record.freed.is_empty() && record.cause.freed_space().is_none() {
+        return Err(Breach::FreedWithoutSpace { cause: record.cause });
     }
     Ok(())
 }
@@ -138,7 +153,7 @@ fn holds_agree(account: &Account) -> Result<(), Breach> {
 /// Checks that the accounts had the money that the record took. Income to a balance that an
 /// operator's correction left below zero may leave it below zero, and is no breach.
 fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), Breach> {
-    if !debits(record.cause) {
+    if !record.cause.debits() {
         return Ok(());
     }
     for posting in record.postings.iter().filter(|posting| posting.minor < 0) {
@@ -163,84 +178,62 @@ fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), Breach> {
     Ok(())
 }
 
-/// Whether records of this cause take money at a caller's request, for which the balance must
-/// suffice. Banks' and operators' debits may leave a balance below zero.
-const fn debits(cause: Cause) -> bool {
-    match cause {
-        Cause::PayoutCreated
-        | Cause::BatchCreated
-        | Cause::ConversionAccepted
-        | Cause::CryptoPayoutCreated
-        | Cause::CopPayoutCreated => true,
-        Cause::PaymentRequested
-        | Cause::PaymentCharging
-        | Cause::PaymentCompleted
-        | Cause::PaymentFailed
-        | Cause::PaymentCanceled
-        | Cause::ReversalBegun
-        | Cause::ReversalRefused
-        | Cause::PaymentReversed
-        | Cause::BankAsked
-        | Cause::PayoutCompleted
-        | Cause::PayoutFailed
-        | Cause::MerchantCreated
-        | Cause::MerchantChanged
-        | Cause::MerchantDeleted
-        | Cause::Funded
-        | Cause::Adjusted
-        | Cause::ClockMoved
-        | Cause::TenantSettingsChanged
-        | Cause::PlatformChanged
-        | Cause::RefusalKept
-        | Cause::AnswerKept
-        | Cause::BatchAnswered
-        | Cause::ChargebackOpened
-        | Cause::ChargebackClosed
-        | Cause::OtpRequested
-        | Cause::OtpSettled
-        | Cause::SellerReleased
-        | Cause::OwnAccountChanged
-        | Cause::ProductCreated
-        | Cause::ProductChanged
-        | Cause::ProductDeleted
-        | Cause::LinkCreated
-        | Cause::LinkDeleted
-        | Cause::SessionOpened
-        | Cause::ConversionQuoted
-        | Cause::ConversionCompleted
-        | Cause::ConversionCanceled
-        | Cause::ConversionTried
-        | Cause::ConversionDropped
-        | Cause::CryptoPayoutApproved
-        | Cause::CryptoPayoutCompleted
-        | Cause::CryptoPayoutFailed
-        | Cause::DepositAddressMade
-        | Cause::CryptoDeposited
-        | Cause::CopPaymentRequested
-        | Cause::CopPaymentInstructed
-        | Cause::CopPaymentCompleted
-        | Cause::CopPaymentFailed
-        | Cause::CopPaymentCanceled
-        | Cause::CopRefundBegun
-        | Cause::CopRefundRefused
-        | Cause::CopPaymentRefunded
-        | Cause::CopPayoutCompleted
-        | Cause::CopPayoutFailed
-        | Cause::WebhookCreated
-        | Cause::WebhookChanged
-        | Cause::WebhookDeleted
-        | Cause::WebhookProgress
-        | Cause::EventResent
-        | Cause::OperatorActed
-        | Cause::OperationContradicted
-        | Cause::NoticeReceived
-        | Cause::NoticeClaimed
-        | Cause::ApprovalAsked
-        | Cause::ApprovalDecided
-        | Cause::DepositBooked
-        | Cause::OrderBegun
-        | Cause::PaymentUnsent
-        | Cause::CopPaymentUnsent
-        | Cause::CryptoPayoutSigned => false,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{self, PersonMarks, Space};
+    use crate::platform::PLATFORM;
+    use crate::values::time::Timestamp;
+    use wal::IndexOps;
+
+    const TENANT: u64 = 7;
+
+    fn freeing(cause: Cause) -> Record {
+        Record {
+            cause,
+            seed: 0,
+            postings: Vec::new(),
+            holds: Vec::new(),
+            entities: Vec::new(),
+            removed: Vec::new(),
+            freed: vec!["name".to_owned()],
+            first_event: 1,
+            events: Vec::new(),
+            tenant_settings: None,
+            clock_advance_ms: 0,
+            platform: None,
+            kept: None,
+            closed: Some(Vec::new()),
+            audit: None,
+        }
+    }
+
+    #[test]
+    fn a_freed_name_is_deleted_in_the_space_of_its_cause_and_in_no_other() {
+        let spaces = [
+            (Cause::MerchantDeleted, TENANT, Space::Merchant),
+            (Cause::ProductDeleted, PLATFORM, Space::Slug),
+            (Cause::LinkDeleted, PLATFORM, Space::Slug),
+            (Cause::PaymentUnsent, TENANT, Space::Payment),
+            (Cause::CopPaymentUnsent, TENANT, Space::CheckoutCop),
+        ];
+        for (cause, owner, space) in spaces {
+            let record = freeing(cause);
+            assert_eq!(check(&Book::default(), &record), Ok(()), "{cause:?}");
+            let mut ops = IndexOps::new();
+            index::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
+            let deleted: Vec<_> = ops.iter(1).map(|(key, value)| (key.into_owned(), value)).collect();
+            assert_eq!(deleted, [(index::name(owner, space, "name"), None)], "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn a_cause_without_a_space_frees_no_name() {
+        let record = freeing(Cause::PayoutFailed);
+        let breach = Breach::FreedWithoutSpace { cause: Cause::PayoutFailed };
+        assert_eq!(check(&Book::default(), &record), Err(breach));
+        let mut ops = IndexOps::new();
+        index::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
+        assert!(ops.is_empty(), "no merchant loses its reference to it");
     }
 }

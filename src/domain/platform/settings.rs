@@ -6,7 +6,7 @@ use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
 use crate::platform::moves::Deployment;
 use crate::record::Cause;
-use crate::resources::banks::BankCode;
+use crate::values::bank::BankCode;
 use crate::values::identity::IdentityDocument;
 use crate::values::money::{Rate, Usdt, Ves};
 use crate::values::phone::MobilePhone;

@@ -2,6 +2,7 @@
 //! those about which a bank contradicted itself; and an operator's word on one in the bank's place
 //! (`docs/contract.md, 5.13`).
 
+use crate::at_rail::{AtRail, AtRailMut};
 use crate::decision::{Ruling, Turn};
 use crate::rail::{RailAnswer, Service};
 use crate::record::Entity;
@@ -336,27 +337,34 @@ fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Ope
 
 /// Whether an operation is that of micro-deposits of the entity's, decided or not.
 pub fn sent_deposits(entity: &Entity, operation: Id) -> bool {
+    let Some(entity) = entity.at_rail() else { return false };
     match entity {
-        Entity::Merchant(merchant) => merchant.methods.iter().any(|method| method.status.is_of(operation)),
-        Entity::OwnAccount(account) => account.status.is_of(operation),
-        _ => false,
+        AtRail::Merchant(merchant) => merchant.methods.iter().any(|method| method.status.is_of(operation)),
+        AtRail::OwnAccount(account) => account.status.is_of(operation),
+        AtRail::Payment(_)
+        | AtRail::Otp(_)
+        | AtRail::Payout(_)
+        | AtRail::Conversion(_)
+        | AtRail::CryptoPayout(_)
+        | AtRail::CopPayment(_) => false,
     }
 }
 
 /// The operations of an entity that no bank has answered.
 pub fn unanswered(entity: &Entity) -> Vec<Operation> {
     let one = |operation: Option<Operation>| operation.into_iter().collect();
+    let Some(entity) = entity.at_rail() else { return Vec::new() };
     match entity {
-        Entity::Payment(payment) => one(match payment.phase {
+        AtRail::Payment(payment) => one(match payment.phase {
             Phase::Charging { looks, .. } => of_payment(payment, payments::CHARGE, Some(looks)),
             Phase::Reversing { looks, .. } => of_payment(payment, payment.reversal(), Some(looks)),
             Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
         }),
-        Entity::Payout(payout) => one((payout.status == PayoutStatus::Pending).then(|| of_payout(payout))),
-        Entity::CryptoPayout(payout) => {
+        AtRail::Payout(payout) => one((payout.status == PayoutStatus::Pending).then(|| of_payout(payout))),
+        AtRail::CryptoPayout(payout) => {
             one((payout.status == CryptoStatus::Processing).then(|| of_crypto_payout(payout)))
         }
-        Entity::CopPayment(payment) => {
+        AtRail::CopPayment(payment) => {
             let looks = match &payment.phase {
                 cop_payments::Phase::Refunding { looks, .. } => Some(*looks),
                 phase => phase.waiting().map(|waiting| waiting.looks),
@@ -364,49 +372,31 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
             let n = payment.operation().map(|id| id.entity_and_operation().1);
             one(n.map(|n| of_cop_payment(payment, n, looks)))
         }
-        Entity::Merchant(merchant) => merchant
+        AtRail::Merchant(merchant) => merchant
             .methods
             .iter()
             .filter_map(|method| of_deposits(&method.status, Subject::PayoutMethod(method.id)))
             .collect(),
-        Entity::OwnAccount(account) => one(of_deposits(&account.status, Subject::PayoutAccount)),
-        Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::Otp(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::Conversion(_)
-        | Entity::DepositAddress(_)
-        | Entity::CopPayout(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => Vec::new(),
+        AtRail::OwnAccount(account) => one(of_deposits(&account.status, Subject::PayoutAccount)),
+        // A code is of no use by the time that an operator looks, and a rate moves no money.
+        AtRail::Otp(_) | AtRail::Conversion(_) => Vec::new(),
     }
 }
 
 /// The operation about which the bank contradicted itself, in the record of this instant.
 pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
-    match entity {
-        Entity::Payment(payment) => of_payment(payment, payment.contradicted()?, None),
-        Entity::Payout(payout) => payout.is_contradicted().then(|| of_payout(payout)),
-        Entity::CryptoPayout(payout) => Some(of_crypto_payout(payout)),
-        Entity::CopPayment(payment) => Some(of_cop_payment(payment, payment.contradicted()?, None)),
-        Entity::Merchant(merchant) => merchant
+    match entity.at_rail()? {
+        AtRail::Payment(payment) => of_payment(payment, payment.contradicted()?, None),
+        AtRail::Payout(payout) => payout.is_contradicted().then(|| of_payout(payout)),
+        AtRail::CryptoPayout(payout) => Some(of_crypto_payout(payout)),
+        AtRail::CopPayment(payment) => Some(of_cop_payment(payment, payment.contradicted()?, None)),
+        AtRail::Merchant(merchant) => merchant
             .methods
             .iter()
             .find_map(|method| of_word(&method.status, Subject::PayoutMethod(method.id), at)),
-        Entity::OwnAccount(account) => of_word(&account.status, Subject::PayoutAccount, at),
-        Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::Otp(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::Conversion(_)
-        | Entity::DepositAddress(_)
-        | Entity::CopPayout(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => None,
+        AtRail::OwnAccount(account) => of_word(&account.status, Subject::PayoutAccount, at),
+        // A code is of no use by the time that an operator looks, and a rate moves no money.
+        AtRail::Otp(_) | AtRail::Conversion(_) => None,
     }
 }
 
@@ -474,26 +464,15 @@ fn ask_on(entity: &mut Entity, operation: Id, turn: &Turn<'_>) {
     if entity.id().id != of {
         return;
     }
+    let Some(entity) = entity.at_rail_mut() else { return };
     match entity {
-        Entity::Payment(payment) if payment.order(n).is_some_and(Trace::is_unaskable) => {}
-        Entity::Payment(payment) => payment.phase = asked_on::begin(n, turn),
-        Entity::Payout(payout) => payout.next_look = next_look,
-        Entity::CryptoPayout(payout) => payout.next_look = next_look,
-        Entity::CopPayment(payment)
+        AtRailMut::Payment(payment) if payment.order(n).is_some_and(Trace::is_unaskable) => {}
+        AtRailMut::Payment(payment) => payment.phase = asked_on::begin(n, turn),
+        AtRailMut::Payout(payout) => payout.next_look = next_look,
+        AtRailMut::CryptoPayout(payout) => payout.next_look = next_look,
+        AtRailMut::CopPayment(payment)
             if n != cop_payments::COLLECT && payment.order(n).is_some_and(Trace::is_unaskable) => {}
-        Entity::CopPayment(payment) => payment.phase = asked_on::begin(n, turn),
-        Entity::Merchant(_)
-        | Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::Otp(_)
-        | Entity::OwnAccount(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::Conversion(_)
-        | Entity::DepositAddress(_)
-        | Entity::CopPayout(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => {}
+        AtRailMut::CopPayment(payment) => payment.phase = asked_on::begin(n, turn),
+        AtRailMut::Merchant(_) | AtRailMut::OwnAccount(_) | AtRailMut::Otp(_) | AtRailMut::Conversion(_) => {}
     }
 }

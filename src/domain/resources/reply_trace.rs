@@ -5,6 +5,7 @@
 //! outcome was a question too, and so was one that contradicted it. What changes nothing leaves no
 //! mark, as there is no record of it.
 
+use crate::at_rail::AtRailMut;
 use crate::decision::{Ruling, Turn};
 use crate::rail::{How, RailAnswer, RailReply};
 use crate::record::{Cause, Entity};
@@ -53,18 +54,34 @@ impl ReplyTrace {
         ruling
     }
 
-    fn mark_entity(self, entity: &mut Entity, before: &Entity, is_decided: bool, turn: &Turn<'_>) {
+    /// Marks a question about micro-deposits, whose trace is with the method that they prove.
+    fn mark_deposits(self, entity: &mut Entity, turn: &Turn<'_>) {
+        let Some(entity) = entity.at_rail_mut() else { return };
         match entity {
-            Entity::Merchant(merchant) if self.is_asked => {
+            AtRailMut::Merchant(merchant) => {
                 for method in merchant.methods.iter_mut().filter(|method| method.status.is_of(self.operation))
                 {
                     method.status = method.status.clone().asked(self.operation, turn.now);
                 }
             }
-            Entity::OwnAccount(account) if self.is_asked && account.status.is_of(self.operation) => {
-                account.status = account.status.clone().asked(self.operation, turn.now);
+            AtRailMut::OwnAccount(account) => {
+                if account.status.is_of(self.operation) {
+                    account.status = account.status.clone().asked(self.operation, turn.now);
+                }
             }
-            _ => {}
+            // Orders of these kinds have a trace of their own, or none.
+            AtRailMut::Payment(_)
+            | AtRailMut::Otp(_)
+            | AtRailMut::Payout(_)
+            | AtRailMut::Conversion(_)
+            | AtRailMut::CryptoPayout(_)
+            | AtRailMut::CopPayment(_) => {}
+        }
+    }
+
+    fn mark_entity(self, entity: &mut Entity, before: &Entity, is_decided: bool, turn: &Turn<'_>) {
+        if self.is_asked {
+            self.mark_deposits(entity, turn);
         }
         let Some(trace) = trace_mut(entity, self.operation) else { return };
         if self.is_asked {
@@ -97,30 +114,21 @@ fn trace_mut(entity: &mut Entity, operation: Id) -> Option<&mut Trace> {
     if entity.id().id != of {
         return None;
     }
-    match entity {
-        Entity::Payment(payment) => {
+    match entity.at_rail_mut()? {
+        AtRailMut::Payment(payment) => {
             let newest = payment.newest_order();
             payment.trace.of_mut(n, newest)
         }
-        Entity::CopPayment(payment) => {
+        AtRailMut::CopPayment(payment) => {
             let newest = payment.newest_order();
             // An instruction is about the collection.
             payment.trace.of_mut(if n == cop_payments::TELL { cop_payments::COLLECT } else { n }, newest)
         }
-        Entity::Payout(payout) => Some(&mut payout.trace).filter(|_| n == payouts::CREDIT),
-        Entity::CryptoPayout(payout) => Some(&mut payout.trace).filter(|_| n == crypto::payouts::SEND),
-        Entity::Merchant(_)
-        | Entity::Otp(_)
-        | Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::OwnAccount(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::Conversion(_)
-        | Entity::DepositAddress(_)
-        | Entity::CopPayout(_)
-        | Entity::Webhook(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => None,
+        AtRailMut::Payout(payout) => Some(&mut payout.trace).filter(|_| n == payouts::CREDIT),
+        AtRailMut::CryptoPayout(payout) => Some(&mut payout.trace).filter(|_| n == crypto::payouts::SEND),
+        // Micro-deposits are marked with their methods; what asks for a code or a rate keeps no trace.
+        AtRailMut::Merchant(_) | AtRailMut::OwnAccount(_) | AtRailMut::Otp(_) | AtRailMut::Conversion(_) => {
+            None
+        }
     }
 }

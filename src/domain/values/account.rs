@@ -3,7 +3,7 @@
 //! Only the digits that identify the account are kept; the check digits follow from them. An
 //! account is shown masked.
 
-use crate::resources::banks::BankCode;
+use crate::values::bank::BankCode;
 use std::fmt;
 
 /// The message for text that is not an account.

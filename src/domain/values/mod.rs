@@ -5,6 +5,7 @@
 //! file.
 
 pub mod account;
+pub mod bank;
 pub mod buyer;
 pub mod calendar;
 pub mod card;

@@ -3,8 +3,10 @@
 mod card_token;
 mod work;
 
-use super::{Performer, Planned, failure, reply};
+use super::{Performer, Planned};
+use crate::gateway::answer::reply;
 use crate::gateway::ask;
+use crate::gateway::ask::failure;
 use crate::gateway::batches;
 use crate::gateway::idempotency::KeyUse;
 use crate::gateway::otp;
@@ -104,7 +106,7 @@ impl Performer {
     /// name, and repeats would keep the tenant's other requests from working. It takes none again, since
     /// who waits for a slot under a name stands in the way of those who wait for the name in a slot.
     async fn hold_name(&self, space: Space, name: &str, doing: &mut Doing<'_>) -> NameHeld {
-        let (reservations, tenant) = (&self.services.reservations, doing.caller.tenant_key);
+        let (reservations, tenant) = (&self.services.names.reservations, doing.caller.tenant_key);
         match reservations.try_hold_name(tenant, space, name) {
             Some(held) => held,
             None => {

@@ -1,6 +1,7 @@
 //! A tenant's list as CSV: its pages are read by the same handler under the same key.
 
-use super::{Gateway, Performer, Planned, failure};
+use super::{Gateway, Performer, Planned};
+use crate::gateway::ask::failure;
 use crate::gateway::exports::{self, Pages};
 use crate::gateway::pipeline::Asked;
 use crate::http::respond::{Reply, RequestId};

@@ -5,8 +5,8 @@
 //! a notice.
 
 use chrono::{DateTime, NaiveDateTime};
-use domain::resources::banks::BankCode;
 use domain::resources::notices::Transfer;
+use domain::values::bank::BankCode;
 use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::time::{Timestamp, Zone};

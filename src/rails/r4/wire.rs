@@ -4,8 +4,8 @@
 use super::config::PathFamily;
 use super::formats::{cedula, concepto, monto, nombre};
 use crate::rails::live::{BankWord, NotSent, RailId, visible};
-use domain::resources::banks::BankCode;
 use domain::values::account::AccountNumber;
+use domain::values::bank::BankCode;
 use domain::values::date::Date;
 use domain::values::identity::IdentityDocument;
 use domain::values::money::Ves;

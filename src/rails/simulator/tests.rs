@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::rails::Order;
-use domain::resources::banks::BankCode;
 use domain::values::account::AccountNumber;
+use domain::values::bank::BankCode;
 use domain::values::identity::IdentityDocument;
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;

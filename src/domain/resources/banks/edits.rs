@@ -1,7 +1,8 @@
 //! The catalogue of banks as the operator keeps it: the list of a feed, and on top of it the
 //! operator's changes, which no refresh undoes (`docs/contract.md, 14.5`).
 
-use super::{Bank, BankCode, Catalogue, Services};
+use super::{Bank, Catalogue, Services};
+use crate::values::bank::BankCode;
 use crate::values::time::Timestamp;
 use std::collections::BTreeMap;
 

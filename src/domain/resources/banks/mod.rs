@@ -11,6 +11,7 @@ mod edits;
 
 pub use edits::{BankBook, Edit, Listed};
 
+use crate::values::bank::BankCode;
 use std::fmt;
 
 /// The length of a bank's name, in characters.
@@ -31,49 +32,6 @@ pub fn logo_url(text: &str) -> Result<String, &'static str> {
         && is_printable
         && url::Url::parse(text).is_ok_and(|url| url.username().is_empty() && url.password().is_none());
     if fits { Ok(text.to_owned()) } else { Err("must be an http or https URL of at most 500 characters") }
-}
-
-/// A bank's number in the Venezuelan payment system, written with four digits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BankCode(pub(crate) u16);
-
-impl BankCode {
-    /// Reads four digits, such as `0134`; the error is a message for the caller.
-    pub fn parse(text: &str) -> Result<BankCode, &'static str> {
-        const EXPECTED: &str = "must be a bank code of 4 digits, for example 0134";
-        if text.len() != 4 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(EXPECTED);
-        }
-        text.parse().ok().filter(|number| *number > 0).map(BankCode).ok_or(EXPECTED)
-    }
-
-    /// The code from a number, such as 134, which some calls carry; the error is a message for the
-    /// caller.
-    pub fn from_number(number: i64) -> Result<BankCode, &'static str> {
-        match u16::try_from(number) {
-            Ok(number @ 1..=9999) => Ok(BankCode(number)),
-            _ => Err("must be a bank code as a number, for example 134"),
-        }
-    }
-
-    /// The number, such as 134.
-    pub const fn number(self) -> u16 {
-        self.0
-    }
-}
-
-/// The code as four digits.
-impl fmt::Display for BankCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}", self.0)
-    }
-}
-
-/// The code as four digits.
-impl fmt::Debug for BankCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
 }
 
 /// A service that banks offer.

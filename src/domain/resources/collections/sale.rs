@@ -1,11 +1,16 @@
 //! The postings and holds of a sale, and of its reversal (`docs/contract.md, 6.3, 6.4`).
 
 use crate::decision::Draft;
+use crate::events::{BalanceReason, EventKind};
+use crate::kept::KeepRef;
+use crate::ledger::book::Book;
+use crate::ledger::sellers;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
-use crate::values::money::Currency;
+use crate::values::money::{Currency, Rate};
 use crate::values::time::Timestamp;
+use std::sync::Arc;
 
 /// The seller's share of a marketplace sale.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +21,21 @@ pub struct Share {
     pub minor: i64,
     /// The end of the hold on it.
     pub available_at: Timestamp,
+}
+
+/// The seller's side of a marketplace sale, with amounts in its currency.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marketplace<A> {
+    /// The seller.
+    pub merchant: Id,
+    /// The part that the tenant keeps, in percent.
+    pub commission_percent: Rate,
+    /// The part that the tenant kept; set on completion.
+    pub commission: Option<A>,
+    /// The seller's part; set on completion.
+    pub seller_net: Option<A>,
+    /// The instant at which the seller may have it; set on completion.
+    pub seller_available_at: Option<Timestamp>,
 }
 
 /// A sale, in minor units of its currency.
@@ -79,6 +99,17 @@ impl Sale {
         let own = parts.into_iter().try_fold(self.amount, i64::checked_sub).unwrap_or_default();
         self.hold(draft, Ledger::Tenant, available_at, own);
         own
+    }
+
+    /// Says that the sale was given back: the event, to the seller what is left to them, `from_seller` of
+    /// whose balance went back, and the outcome in place of the kept answer.
+    pub fn given_back(&self, draft: &mut Draft, book: &Book, from_seller: i64, kept: Option<Arc<KeepRef>>) {
+        draft.event(EventKind::PaymentReversed, self.subject);
+        if let Some(share) = self.share.filter(|share| share.minor != 0) {
+            let (merchant, reason) = (share.merchant, BalanceReason::Reversal);
+            sellers::tell(draft, book, merchant, self.currency, -from_seller, reason);
+        }
+        draft.replace_kept(kept);
     }
 
     /// Posts the reversal of the whole sale, with its fee.

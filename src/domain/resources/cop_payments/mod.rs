@@ -228,19 +228,7 @@ impl From<Waiting> for Phase {
 }
 
 /// The seller's side of a marketplace sale in pesos.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marketplace {
-    /// The seller.
-    pub merchant: Id,
-    /// The part that the tenant keeps, in percent.
-    pub commission_percent: Rate,
-    /// The part that the tenant kept; set on completion.
-    pub commission: Option<Cop>,
-    /// The seller's part; set on completion.
-    pub seller_net: Option<Cop>,
-    /// The instant at which the seller may have it; set on completion.
-    pub seller_available_at: Option<Timestamp>,
-}
+pub type Marketplace = crate::resources::collections::sale::Marketplace<Cop>;
 
 /// The part of a checkout session that a payment in pesos stores: how its price in dollars became
 /// pesos.

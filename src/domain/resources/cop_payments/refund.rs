@@ -3,10 +3,8 @@
 
 use super::{COLLECT, CopPayment, Failure, Phase, REFUND, REFUNDS_MAX, sale};
 use crate::decision::{Draft, Ruling, Turn};
-use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
-use crate::ledger::sellers;
 use crate::ledger::{Account, HOLDS_MAX, Ledger};
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
@@ -345,22 +343,10 @@ fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String,
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::CopPaymentRefunded);
-    sale::of_payment(payment).give_back(&mut draft, "payment refunded");
+    let sale = sale::of_payment(payment);
+    sale.give_back(&mut draft, "payment refunded");
     aside_of(payment, aside).end(&mut draft, book);
     draft.change(payment, Entity::CopPayment(refunded));
-    draft.event(EventKind::PaymentReversed, EntityId::cop_payment(payment.id));
-    if let Some(sale) =
-        payment.marketplace.as_ref().filter(|sale| sale.seller_net.is_some_and(|share| !share.is_zero()))
-    {
-        sellers::tell(
-            &mut draft,
-            book,
-            sale.merchant,
-            Currency::Cop,
-            -aside.sellers.total(),
-            BalanceReason::Reversal,
-        );
-    }
-    draft.replace_kept(payment.kept.clone());
+    sale.given_back(&mut draft, book, aside.sellers.total(), payment.kept.clone());
     Ruling::write(draft)
 }

@@ -8,7 +8,7 @@ use crate::decision::{Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
-use crate::resources::banks::BankCode;
+use crate::values::bank::BankCode;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;

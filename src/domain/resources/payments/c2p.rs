@@ -221,6 +221,16 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
             cancel(&mut draft, payment, CancelReason::Expired);
             Ruling::write(draft)
         }
-        _ => Ruling::unchanged(),
+        // An intent whose instant has not come, a payment that is over, and one at a bank, about which
+        // the bank is asked instead.
+        (Phase::Idle, Status::Pending)
+        | (Phase::Idle, Status::Completed | Status::Failed | Status::Canceled | Status::Reversed)
+        | (
+            Phase::Charging { .. }
+            | Phase::Reversing { .. }
+            | Phase::AskedOn { .. }
+            | Phase::ReversalDenied { .. },
+            _,
+        ) => Ruling::unchanged(),
     }
 }

@@ -3,8 +3,9 @@
 //! forgotten.
 
 use crate::rail;
-use crate::resources::banks::{BankCode, Service};
+use crate::resources::banks::Service;
 use crate::resources::crypto::address::Network;
+use crate::values::bank::BankCode;
 use crate::values::card::Brand;
 use crate::values::date::Date;
 use crate::values::identity::IdentityDocument;

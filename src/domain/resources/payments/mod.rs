@@ -161,19 +161,7 @@ impl asked_on::Phase for Phase {
 }
 
 /// The seller's side of a marketplace sale.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marketplace {
-    /// The seller.
-    pub merchant: Id,
-    /// The part that the tenant keeps, in percent.
-    pub commission_percent: Rate,
-    /// The part that the tenant kept; set on completion.
-    pub commission: Option<Ves>,
-    /// The seller's part; set on completion.
-    pub seller_net: Option<Ves>,
-    /// The instant at which the seller may have it; set on completion.
-    pub seller_available_at: Option<Timestamp>,
-}
+pub type Marketplace = crate::resources::collections::sale::Marketplace<Ves>;
 
 /// A payment. The amounts that its sale moved are in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]

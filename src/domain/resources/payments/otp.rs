@@ -163,7 +163,15 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
         Some(RailAnswer::Refused { code }) => {
             return Ruling::refuse(PaymentRefusal::OtpRefused { failure_code: code });
         }
-        Some(_) => {
+        // No code can be promised: the caller may ask for one again, as it moves no money.
+        Some(
+            RailAnswer::Waiting
+            | RailAnswer::Silent
+            | RailAnswer::Unaskable
+            | RailAnswer::NeverReceived
+            | RailAnswer::NotSent
+            | RailAnswer::NotAsked,
+        ) => {
             return Ruling::refuse(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS });
         }
     }
@@ -189,7 +197,18 @@ pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Ruling {
         (Status::Pending, RailAnswer::Refused { code }) => {
             settle(otp, Otp { status: Status::Failed, failure_code: Some(code), ..otp.clone() }, turn)
         }
-        _ => Ruling::unchanged(),
+        // No answer yet, or none that will come: the request ends at its deadline.
+        (
+            Status::Pending,
+            RailAnswer::Waiting
+            | RailAnswer::Silent
+            | RailAnswer::Unaskable
+            | RailAnswer::NeverReceived
+            | RailAnswer::NotSent
+            | RailAnswer::NotAsked,
+        )
+        // The request is over, whatever the bank says now: nothing depends on it.
+        | (Status::Completed | Status::Failed, _) => Ruling::unchanged(),
     }
 }
 

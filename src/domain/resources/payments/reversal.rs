@@ -6,11 +6,9 @@ use super::{
     CHARGE, Debtor, EarlierReversal, Means, Payment, Phase, REVERSALS_MAX, Status, is_reversal, sale,
 };
 use crate::decision::{Draft, Ruling, Turn};
-use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
-use crate::ledger::sellers;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
@@ -273,23 +271,12 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::PaymentReversed);
-    sale::of_payment(payment).give_back(&mut draft, "payment reversed");
+    let sale = sale::of_payment(payment);
+    sale.give_back(&mut draft, "payment reversed");
     aside_of(payment, aside).end(&mut draft, book);
     draft.change(payment, Entity::Payment(reversed));
-    draft.event(EventKind::PaymentReversed, EntityId::payment(payment.id));
-    if let Some(sale) =
-        payment.marketplace.as_ref().filter(|sale| sale.seller_net.is_some_and(|share| !share.is_zero()))
-    {
-        sellers::tell(
-            &mut draft,
-            book,
-            sale.merchant,
-            Currency::Ves,
-            -(aside.seller_from_hold + aside.seller_from_available),
-            BalanceReason::Reversal,
-        );
-    }
-    draft.replace_kept(payment.kept.clone());
+    let from_seller = aside.seller_from_hold + aside.seller_from_available;
+    sale.given_back(&mut draft, book, from_seller, payment.kept.clone());
     Ruling::write(draft)
 }
 
@@ -298,10 +285,10 @@ mod tests {
     use super::*;
     use crate::ledger::Posting;
     use crate::record::Record;
-    use crate::resources::banks::BankCode;
     use crate::resources::operations;
     use crate::resources::payments::charge::Figured;
     use crate::resources::payments::{REVERSE, REVERSE_AGAIN};
+    use crate::values::bank::BankCode;
     use crate::values::external_ref::ExternalRef;
     use crate::values::identity::IdentityDocument;
     use crate::values::ids::Id;

@@ -5,8 +5,8 @@ use super::charge::NewCharge;
 use super::{Means, Payment, Status};
 use crate::entity::{Change, Resource};
 use crate::index::{Entries, Space};
-use crate::resources::banks::BankCode;
 use crate::resources::notices::Traits;
+use crate::values::bank::BankCode;
 use crate::values::date::Date;
 use crate::values::money::Ves;
 

@@ -220,8 +220,8 @@ pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Ruling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resources::banks::BankCode;
     use crate::resources::payouts::{PhoneHolder, Receiver};
+    use crate::values::bank::BankCode;
     use crate::values::identity::IdentityDocument;
     use crate::values::money::{Currency, Ves};
     use crate::values::phone::MobilePhone;

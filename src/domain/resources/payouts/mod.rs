@@ -9,23 +9,21 @@ use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind};
 use crate::rail::{Effect, How, Order};
 use crate::record::{Cause, Entity};
-use crate::resources::banks::BankCode;
 use crate::trace::{Trace, shown};
 use crate::values::account::AccountNumber;
+use crate::values::bank::BankCode;
 use crate::values::external_ref::ExternalRef;
 use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-pub use commands::{Command, decide};
 use lifecycle::{Amount, PayoutEnd, RailPayout, Stage, Tries};
 pub use refusals::PayoutRefusal;
-pub use request::{NewPayout, PhoneHolder, Receiver};
+pub use request::{Command, NewPayout, PhoneHolder, Receiver, decide};
 use std::sync::Arc;
 
 pub mod batch;
-mod commands;
 pub mod lifecycle;
 mod refusals;
 mod request;
@@ -75,6 +73,15 @@ pub enum PayoutKind {
 }
 
 impl PayoutKind {
+    /// All kinds.
+    pub const ALL: [PayoutKind; 5] = [
+        PayoutKind::Merchant,
+        PayoutKind::Instant,
+        PayoutKind::Credit,
+        PayoutKind::Account,
+        PayoutKind::Change,
+    ];
+
     /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {

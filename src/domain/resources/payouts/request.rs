@@ -1,4 +1,4 @@
-//! Requests for payouts: the comparison with a repeat, the checks, and the debit.
+//! Requests for payouts: the command, the comparison with a repeat, the checks, and the debit.
 
 use super::lifecycle::{RailPayout, Tries};
 use super::{Destination, Payout, PayoutKind, PayoutRefusal, Status};
@@ -9,9 +9,9 @@ use crate::ledger::book::{Book, Seller, SellerMethod};
 use crate::rail::{Effect, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
-use crate::resources::banks::BankCode;
 use crate::resources::merchants::MerchantRefusal;
 use crate::values::account::AccountNumber;
+use crate::values::bank::BankCode;
 use crate::values::external_ref::ExternalRef;
 use crate::values::identity::IdentityDocument;
 use crate::values::ids::Id;
@@ -171,6 +171,26 @@ fn is_known(book: &Book, receiver: &Receiver) -> bool {
     let has =
         |seller: &Seller| method.is_none_or(|named| seller.methods.iter().any(|method| method.id == named));
     book.sellers.get(merchant).is_some_and(|seller| has(seller))
+}
+
+/// A command to a payout.
+pub enum Command {
+    /// A request for a payout; the entity is the payout with its reference, if there is one.
+    Pay(Box<NewPayout>),
+}
+
+/// The ruling on a command.
+pub fn decide(
+    book: &Book,
+    payout: Option<&Payout>,
+    command: Command,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Ruling {
+    match (command, payout) {
+        (Command::Pay(new), None) => create(book, *new, keep, turn),
+        (Command::Pay(new), Some(payout)) => repeat(book, payout, &new),
+    }
 }
 
 /// Debits a payout and has the bank pay it.

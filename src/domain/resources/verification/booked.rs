@@ -2,6 +2,7 @@
 //! (`docs/contract.md, 20.7`): the operation is done when both are booked.
 
 use super::{BETWEEN_REFERENCES, Deposits, MethodStatus, VerificationRefusal, references_of_two};
+use crate::at_rail::AtRail;
 use crate::decision::Draft;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
@@ -84,12 +85,17 @@ pub fn open_deposits(entity: &Entity, operation: Id) -> Option<(Deposits, Booked
 }
 
 fn status_of(entity: &Entity, operation: Id) -> Option<&MethodStatus> {
-    match entity {
-        Entity::Merchant(merchant) => {
+    match entity.at_rail()? {
+        AtRail::Merchant(merchant) => {
             merchant.methods.iter().map(|method| &method.status).find(|status| status.waits_for(operation))
         }
-        Entity::OwnAccount(account) => Some(&account.status).filter(|status| status.waits_for(operation)),
-        _ => None,
+        AtRail::OwnAccount(account) => Some(&account.status).filter(|status| status.waits_for(operation)),
+        AtRail::Payment(_)
+        | AtRail::Otp(_)
+        | AtRail::Payout(_)
+        | AtRail::Conversion(_)
+        | AtRail::CryptoPayout(_)
+        | AtRail::CopPayment(_) => None,
     }
 }
 
@@ -106,8 +112,8 @@ pub fn book(entity: &Entity, booking: &Booking) -> Result<Outcome, Refusal> {
         return Ok(Outcome::Both(references));
     }
     let mut draft = Draft::new(Cause::DepositBooked);
-    match entity {
-        Entity::Merchant(merchant) => {
+    match entity.at_rail() {
+        Some(AtRail::Merchant(merchant)) => {
             // The state that the tenant sees does not change.
             let mut changed = merchant.clone();
             for method in changed.methods.iter_mut().filter(|method| method.status.waits_for(*operation)) {
@@ -115,11 +121,20 @@ pub fn book(entity: &Entity, booking: &Booking) -> Result<Outcome, Refusal> {
             }
             draft.change(merchant, Entity::Merchant(changed));
         }
-        Entity::OwnAccount(account) => {
+        Some(AtRail::OwnAccount(account)) => {
             let status = account.status.booking(lines);
             draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
         }
-        _ => return Err(OperationRefusal::Resolved.into()),
+        // Nothing else is proved by deposits.
+        Some(
+            AtRail::Payment(_)
+            | AtRail::Otp(_)
+            | AtRail::Payout(_)
+            | AtRail::Conversion(_)
+            | AtRail::CryptoPayout(_)
+            | AtRail::CopPayment(_),
+        )
+        | None => return Err(OperationRefusal::Resolved.into()),
     }
     Ok(Outcome::One(Box::new(draft)))
 }

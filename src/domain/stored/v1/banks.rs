@@ -3,10 +3,11 @@
 use crate::resources::banks;
 use crate::stored::layout::layout;
 use crate::stored::v1::values::Timestamp;
+use crate::values::bank;
 use std::collections::BTreeMap;
 
 layout! {
-    value BankCode(u16) of banks::BankCode;
+    value BankCode(u16) of bank::BankCode;
 }
 
 layout! {

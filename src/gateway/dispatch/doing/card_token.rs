@@ -29,7 +29,7 @@ impl Performer {
         // The payment's name comes before the card everywhere, so that no two requests wait for each
         // other; a card is waited for until another charge has ended, which nobody does in a slot.
         doing.slot = None;
-        let held_name = services.reservations.hold_name(tenant, Space::Payment, &name).await;
+        let held_name = services.names.reservations.hold_name(tenant, Space::Payment, &name).await;
         let known = history::named(reader, tenant, Space::Payment, &name)?
             .map(|newest| history::attempt_by(reader, tenant, newest, Method::Vpos))
             .transpose()?;

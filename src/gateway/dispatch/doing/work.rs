@@ -1,8 +1,9 @@
 //! Does the work of a plan that takes more than one command, or a read that no list serves.
 
 use super::{Doing, found};
+use crate::gateway::answer::reply;
 use crate::gateway::batches;
-use crate::gateway::dispatch::{Performer, reply};
+use crate::gateway::dispatch::Performer;
 use crate::gateway::finding;
 use crate::gateway::idempotency;
 use crate::gateway::receipts;
@@ -94,7 +95,7 @@ impl Performer {
     /// A payment by a transfer, which pays once.
     async fn charge_transfer(&self, mut new: NewCharge, mut doing: Doing<'_>) -> Result<Reply, Problem> {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
-        let (engine, reservations) = (&self.services.engine, &self.services.reservations);
+        let (engine, reservations) = (&self.services.engine, &self.services.names.reservations);
         // Names are reserved in this order everywhere, so that no two requests wait for each other.
         // The transfer is held until the bank has said whether it is there: a second request finds
         // it taken or free, and does not wait for it in a slot.
@@ -130,7 +131,7 @@ impl Performer {
         let services = &self.services;
         // One after the other for the next address: nobody waits for that in a slot.
         doing.slot = None;
-        let held_name = services.reservations.hold_name(tenant, Space::DepositAddress, &name).await;
+        let held_name = services.names.reservations.hold_name(tenant, Space::DepositAddress, &name).await;
         let known = history::named(services.engine.reader(), tenant, Space::DepositAddress, &name)?;
         let (new, held_address) = match known {
             Some(_) => (new, None),
@@ -205,7 +206,7 @@ impl Performer {
         slugs: impl IntoIterator<Item = String>,
     ) -> Result<Option<(String, NameHeld)>, Problem> {
         for slug in slugs {
-            let held = self.services.reservations.hold_name(PLATFORM, Space::Slug, &slug).await;
+            let held = self.services.names.reservations.hold_name(PLATFORM, Space::Slug, &slug).await;
             let taken = self.services.engine.reader().index_get(&index::name(PLATFORM, Space::Slug, &slug));
             if taken.map_err(Unreadable::from)?.is_none() {
                 return Ok(Some((slug, held)));
@@ -242,7 +243,7 @@ impl Performer {
     async fn search(&self, sought: Sought, is_crowd: bool, doing: &Doing<'_>) -> Result<Reply, Problem> {
         let tenant = doing.caller.tenant_key;
         let (now, whose) = (self.clock(tenant).await?, (tenant, doing.caller.tenant.id));
-        let request = self.services.requests.find(tenant, &sought.text, self.services.now()).await;
+        let request = self.services.files.requests.find(tenant, &sought.text, self.services.now()).await;
         let request = request.map_err(Problem::internal_error)?;
         let found = self.read(tenant, is_crowd, move |services, budget| {
             finding::search(services, whose, now, (&sought, request.as_ref()), budget)
