@@ -14,7 +14,8 @@
 //!        1   u32   length of the body as it is in the file
 //!        5   u32   length of the body before compression
 //!        9   u64   RECORDS: the first sequence in it; else 0
-//!        17  [16]  first half of the SHA-256 of the checksum of the block before (of the file's first 12 bytes in the first block), of the 17 bytes above, and of the body
+//!        17  [16]  first half of the SHA-256 of the checksum of the block before (of the file's
+//!                  first 12 bytes in the first block), of the 17 bytes above, and of the body
 //!        33  ..    body, compressed by zstd
 //! ```
 
