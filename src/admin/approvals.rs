@@ -1,5 +1,5 @@
 //! Approval by a second person: calls that wait, and what somebody else says of them
-//! (`docs/contract.md, 20.1`).
+//! (`docs/contract.md, 20.2`).
 //!
 //! A call that waits was checked as far as its request goes; its state is checked when it is done. It is
 //! done once: the approval is held while somebody decides, and the record of the act names it, so that a

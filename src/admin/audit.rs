@@ -1,4 +1,4 @@
-//! The audit as it is read: who changed what, newest first (`docs/contract.md, 20.1`).
+//! The audit as it is read: who changed what, newest first (`docs/contract.md, 20.3`).
 
 use super::call::{Call, Done, Outcome};
 use crate::gateway::services::Services;

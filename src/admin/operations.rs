@@ -1,4 +1,4 @@
-//! Orders at banks that may need an operator (`docs/contract.md, 5.13`): those that no bank has
+//! Orders at banks that may need an operator (`docs/contract.md, 5.13, 18.7`): those that no bank has
 //! answered, those about which a bank contradicted itself, and what an operator says of one.
 //!
 //! Contradictions are in the index, as they stay for ever. What waits for a bank is in the agendas

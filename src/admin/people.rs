@@ -1,5 +1,5 @@
 //! Payments and sellers one at a time, with the people in them masked or, for support, unmasked; each
-//! look at those is in the audit (`docs/contract.md, 20.1`). And what support may do of a tenant's:
+//! look at those is in the audit (`docs/contract.md, 20.1, 20.3`). And what support may do of a tenant's:
 //! cancel a payment, send an event again.
 
 use super::call::{Call, Done, Outcome};

@@ -1,5 +1,5 @@
-//! The steps of a request, once and in their order, for the four surfaces: tenants, operators,
-//! buyers, and everybody.
+//! The steps of a request, once and in their order, for every surface: tenants, operators, buyers,
+//! banks that call, people in front of pages, and everybody.
 //!
 //! A [`Surface`] has the parts in which they differ: its table, the authentication of callers, the
 //! columns of a row, and the last step. It has no order of its own. The steps are: guard,

@@ -1,5 +1,5 @@
 //! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
-//! What the buyer's page calls is `api/checkout.rs`.
+//! The calls of the buyer's page are in `checkout/mod.rs`.
 
 use crate::checkout::description::WAYS;
 use crate::entities::OfKind;

@@ -1,5 +1,5 @@
 //! Payments: C2P request, execute and reverse; reading payments of every method
-//! (`docs/contract.md, 5.4, 5.5`).
+//! (`docs/contract.md, 5.4, 5.5, 5.10`).
 //!
 //! The forms of calls and answers belong here, for payments in bolívares of every method; the rules
 //! are in `src/domain/resources/payments/`.

@@ -192,7 +192,7 @@ fn looked_at(payment: CopPayment, was_asked: bool, turn: &Turn<'_>) -> CopPaymen
 }
 
 /// No connection was opened, so the processor knows nothing of the order: nothing is left of the
-/// payment (`docs/contract.md, 18.3`).
+/// payment (`docs/contract.md, 18.4`).
 fn unsent(payment: &CopPayment) -> Ruling {
     let mut draft = Draft::new(Cause::CopPaymentUnsent);
     draft.remove(EntityId::cop_payment(payment.id), payment);
