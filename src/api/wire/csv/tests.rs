@@ -14,7 +14,7 @@ fn table() -> Table {
             column("to.bank.code", false),
             column("tags", false),
         ],
-        Place::Member(ITEMS),
+        RowsAt::Member(ITEMS),
         true,
     )
 }
