@@ -2,7 +2,7 @@
 //! records did it.
 
 use super::super::{Failure, Settings};
-use super::shown::{self, Place};
+use super::shown::{self, RecordPlace};
 use crate::recovery::Failed;
 use crate::recovery::books::{Books, each_record};
 use api::writer::Object;
@@ -70,7 +70,7 @@ impl Diff {
             }
             *records.entry(stored.tenant).or_default() += 1;
             let money = shown::postings(&record.postings);
-            let place = Place::from(&stored);
+            let place = RecordPlace::from(&stored);
             let line = if self.json {
                 shown::json(place, &record, &money)
             } else {
