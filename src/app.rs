@@ -26,7 +26,7 @@ mod surfaces;
 mod translate;
 mod welcome;
 
-use crate::cluster::front::{Place, StandbyFront};
+use crate::cluster::front::{ListenerKind, StandbyFront};
 use crate::cluster::peer_front::PeerFront;
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::{Cluster, Passing, Promoted};
@@ -195,9 +195,9 @@ async fn listen_to_peers(
     let passing = Passing::new(client, key.clone());
     let front = |place| StandbyFront::new(node.clone(), place, passing.clone());
     let (api, admin) = (&listeners.api_gate, &listeners.admin_gate);
-    api.stand_by(front(Place::Api));
+    api.stand_by(front(ListenerKind::Api));
     let disk = Arc::clone(disk);
-    admin.stand_by(front(Place::Admin {
+    admin.stand_by(front(ListenerKind::Admin {
         guard: guard(config),
         is_open: config.admin.listen.ip().is_loopback(),
         // Nothing looks at the disk by itself while another node leads.

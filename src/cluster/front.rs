@@ -31,7 +31,7 @@ pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 
 /// A listener, with what holds on it whoever leads.
 #[derive(Clone)]
-pub enum Place {
+pub enum ListenerKind {
     /// That of tenants, buyers and banks.
     Api,
     /// That of operators.
@@ -52,13 +52,13 @@ pub type Room = Arc<dyn Fn() -> Result<(), Problem> + Send + Sync>;
 #[derive(Clone)]
 pub struct StandbyFront {
     cluster: Cluster,
-    place: Place,
+    place: ListenerKind,
     passing: Passing,
 }
 
 impl StandbyFront {
     /// The answers on this listener.
-    pub fn new(cluster: Cluster, place: Place, passing: Passing) -> StandbyFront {
+    pub fn new(cluster: Cluster, place: ListenerKind, passing: Passing) -> StandbyFront {
         StandbyFront { cluster, place, passing }
     }
 
@@ -66,7 +66,7 @@ impl StandbyFront {
     pub fn own(&self, arrival: &Arrival) -> Option<Reply> {
         let is_own = arrival.head.uri.path() == CLUSTER && !self.cluster.leads();
         match &self.place {
-            Place::Admin { guard, .. } if is_own => {
+            ListenerKind::Admin { guard, .. } if is_own => {
                 let shown = guard.check(&arrival.head).and_then(|()| self.show(arrival));
                 Some(shown.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id)))
             }
@@ -77,8 +77,8 @@ impl StandbyFront {
     /// The answer while another node leads, or nobody.
     pub async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let answered = match &self.place {
-            Place::Api => self.to_tenants(arrival, body).await,
-            Place::Admin { guard, is_open, room } => match guard.check(&arrival.head) {
+            ListenerKind::Api => self.to_tenants(arrival, body).await,
+            ListenerKind::Admin { guard, is_open, room } => match guard.check(&arrival.head) {
                 Ok(()) => self.to_operators(*is_open, room, arrival, body).await,
                 Err(refused) => Err(refused),
             },
