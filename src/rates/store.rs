@@ -27,7 +27,7 @@ mod write;
 
 use domain::codec;
 use domain::resources::rates::buckets::Step;
-use domain::resources::rates::pins::{Pin, Place};
+use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Sample, Series};
 use domain::stored::Stored;
 use domain::values::time::Timestamp;
@@ -101,7 +101,7 @@ enum Item {
     /// A pin, with its sample.
     Pin(Box<Pin>),
     /// The end of the pin of a place.
-    Unpin(Place),
+    Unpin(PinPlace),
 }
 
 impl Item {
@@ -190,7 +190,7 @@ impl RateStore {
     }
 
     /// Ends the pin of a place; that is durable when this returns.
-    pub async fn end_pin(&self, place: Place) -> Result<(), RateStoreError> {
+    pub async fn end_pin(&self, place: PinPlace) -> Result<(), RateStoreError> {
         self.write(Item::Unpin(place)).await
     }
 
@@ -277,7 +277,7 @@ fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
 }
 
 /// The key of the pin of a place. No name has a zero byte in it.
-fn pin_key(place: &Place) -> Vec<u8> {
+fn pin_key(place: &PinPlace) -> Vec<u8> {
     let side = place.side.as_deref().unwrap_or_default();
     [&[PIN], place.pair.as_str().as_bytes(), &[0], place.source.as_bytes(), &[0], side.as_bytes()].concat()
 }
