@@ -115,21 +115,21 @@ pub struct Block {
     /// The body.
     pub body: Vec<u8>,
     /// The place in the file.
-    pub place: Place,
+    pub place: BlockPlace,
 }
 
 /// The place of a fault in the file.
-pub struct Place {
+pub struct BlockPlace {
     file: String,
     block: u64,
     at: u64,
     last: Seq,
 }
 
-impl Place {
+impl BlockPlace {
     /// The failure for a fault at this place.
     pub fn bad(&self, fault: BlockFault) -> Failed {
-        let Place { file, block, at, last } = self;
+        let BlockPlace { file, block, at, last } = self;
         Failed::Block { file: file.clone(), block: *block, at: *at, last: *last, fault }
     }
 }
@@ -178,8 +178,8 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    fn place(&self) -> Place {
-        Place { file: self.file.display().to_string(), block: self.block, at: self.at, last: self.last }
+    fn place(&self) -> BlockPlace {
+        BlockPlace { file: self.file.display().to_string(), block: self.block, at: self.at, last: self.last }
     }
 
     /// Reads the next block.
