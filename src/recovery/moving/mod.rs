@@ -127,20 +127,20 @@ fn wall_ms() -> i64 {
 }
 
 /// A directory that no server has, for as long as its log is open.
-struct Place {
+struct OpenDirectory {
     data: PathBuf,
     log: Writing,
     name: Deployment,
 }
 
-impl Place {
+impl OpenDirectory {
     /// Opens a directory.
-    fn open(data: &Path) -> Result<Place, NotMoved> {
-        Place::with(data, &data.join(LOG_DIRECTORY))
+    fn open(data: &Path) -> Result<OpenDirectory, NotMoved> {
+        OpenDirectory::with(data, &data.join(LOG_DIRECTORY))
     }
 
     /// Opens a directory with the log in `path`.
-    fn with(data: &Path, path: &Path) -> Result<Place, NotMoved> {
+    fn with(data: &Path, path: &Path) -> Result<OpenDirectory, NotMoved> {
         if RestoredCopy::must_be_whole(data)?.is_some() {
             return Err(NotMoved::Copy(data.to_owned()));
         }
@@ -152,7 +152,7 @@ impl Place {
         let tip = log.tip().seq;
         log.books = Books::after(&log.reader(), &[PLATFORM], tip)?;
         log.books.machine = machine_of(data)?;
-        Ok(Place { data: data.to_owned(), log, name })
+        Ok(OpenDirectory { data: data.to_owned(), log, name })
     }
 
     fn platform(&self) -> PlatformBook {
