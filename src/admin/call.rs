@@ -161,7 +161,7 @@ impl Call {
     }
 
     /// The answer to a decision of an entity or a book.
-    pub fn answer(&self, tenant: u64, shape: Shape, settled: &actors::Settled<Domain>) -> Outcome {
+    pub fn answer(&self, tenant: u64, shape: Shape, settled: &actors::Settled<Domain>) -> CallResult {
         if let (Some(refusal), None) = (&settled.refusal, settled.seq) {
             return Err(refusals::problem(refusal));
         }
@@ -217,7 +217,7 @@ impl Done {
 }
 
 /// The outcome of a call.
-pub type Outcome = Result<Done, Problem>;
+pub type CallResult = Result<Done, Problem>;
 
 /// A handler at work. It runs to its end, also when the caller goes away.
-pub type Working = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;

@@ -1,7 +1,7 @@
 //! The cluster, as its leader shows it, and the planned switch to another node. What a standby
 //! answers to the same calls is in `cluster/front.rs`.
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::cluster::{Cluster, HandOverRefused, front};
 use crate::gateway::ask;
 use api::fields::{Bad, Fields, Got, Invalid};
@@ -47,12 +47,12 @@ pub(super) fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
 }
 
 /// GET /admin/cluster
-pub async fn read(call: Call) -> Outcome {
+pub async fn read(call: Call) -> CallResult {
     Ok(Done::ok(front::show(&node(&call)?.view())))
 }
 
 /// POST /admin/cluster/hand-over
-pub async fn hand_over(call: Call) -> Outcome {
+pub async fn hand_over(call: Call) -> CallResult {
     let cluster = node(&call)?;
     let to = read_leader(call.body.fields()?)?;
     let mut held = None;

@@ -5,7 +5,7 @@
 //! some seeks more with every tenant, and none more with history. They run where no request waits
 //! behind them.
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::services::Services;
 use crate::gateway::{finding as requests, webhooks};
 use crate::requests::Found;
@@ -112,7 +112,7 @@ pub(super) fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> Asked<paymen
 }
 
 /// GET /admin/payments
-pub async fn payments(call: Call) -> Outcome {
+pub async fn payments(call: Call) -> CallResult {
     let (filters, whose, page) = call.listed("all payments", asked_payments)?;
     let name = filters.external_ref.clone().map(|name| (name, payments::list::named as Named));
     across(&call, whose, filters.list(), name, page, payments::show_entity).await
@@ -124,7 +124,7 @@ pub(super) fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> Asked<payouts
 }
 
 /// GET /admin/payouts
-pub async fn payouts(call: Call) -> Outcome {
+pub async fn payouts(call: Call) -> CallResult {
     let (filters, whose, page) = call.listed("all payouts", asked_payouts)?;
     let name = filters.external_ref.clone().map(|name| (name, payouts::list::named as Named));
     across(&call, whose, filters.list(), name, page, payouts::list::show_entity).await
@@ -136,7 +136,7 @@ pub(super) fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> Asked<Lis
 }
 
 /// GET /admin/conversions
-pub async fn conversions(call: Call) -> Outcome {
+pub async fn conversions(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all conversions", asked_conversions)?;
     across(&call, whose, list, None, page, conversions::show_entity).await
 }
@@ -148,7 +148,7 @@ pub(super) fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> Asked<Lis
 }
 
 /// GET /admin/cop-payouts
-pub async fn cop_payouts(call: Call) -> Outcome {
+pub async fn cop_payouts(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all payouts in pesos", asked_cop_payouts)?;
     across(&call, whose, list, None, page, show_cop_payout).await
 }
@@ -165,7 +165,7 @@ pub(super) fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> Asked<Lis
 }
 
 /// GET /admin/chargebacks
-pub async fn chargebacks(call: Call) -> Outcome {
+pub async fn chargebacks(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all chargebacks", asked_chargebacks)?;
     across(&call, whose, list, None, page, chargebacks::show_entity).await
 }
@@ -178,7 +178,7 @@ async fn across(
     name: Option<(String, Named)>,
     page: Page,
     show: Show,
-) -> Outcome {
+) -> CallResult {
     let keys = whose.keys(&call.services);
     let read = move |services: &Services, budget: &ReadBudget| match &name {
         None => walked(services, budget, &keys, &list, &page, show),
@@ -263,7 +263,7 @@ pub(super) fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> Asked<()> 
 }
 
 /// GET /admin/webhooks/deliveries
-pub async fn deliveries(call: Call) -> Outcome {
+pub async fn deliveries(call: Call) -> CallResult {
     let ((), whose, page) = call.listed("all deliveries", asked_deliveries)?;
     let after = webhooks::last_delivery(&page)?;
     let keys: BTreeSet<u64> = whose.keys(&call.services).into_iter().collect();
@@ -302,7 +302,7 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
 }
 
 /// GET /admin/search
-pub async fn search(call: Call) -> Outcome {
+pub async fn search(call: Call) -> CallResult {
     let sought = call.asked(Sought::read)?;
     let services = &call.services;
     let requests = services.requests.find_all(&sought.text, services.now()).await;

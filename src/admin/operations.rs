@@ -13,7 +13,7 @@ pub use count::keep_counted;
 pub use list::{STATUSES, asked, list};
 pub(super) use lookup::find;
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::{Callers, Services, Unresolved};
@@ -142,7 +142,7 @@ fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
 }
 
 /// POST /admin/operations/:id/resolve
-pub async fn resolve(call: Call) -> Outcome {
+pub async fn resolve(call: Call) -> CallResult {
     let (answer, note) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let services = &call.services;
     let operation = call.id("id").ok_or_else(Problem::not_found)?;

@@ -1,7 +1,7 @@
 //! Rates by an operator's hand: samples, and pins that hold one in force for a while
 //! (`docs/contract.md, 14.2, 20.8`).
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::beside;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
 use api::fields::{Bad, Fields, Got, Invalid};
@@ -31,7 +31,7 @@ pub(super) struct Asked {
 }
 
 /// POST /admin/rates
-pub async fn record(call: Call) -> Outcome {
+pub async fn record(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let now = call.services.now();
     let Asked { sample, pin } = call.body.read(|body| read(Fields::parse(body)?, now))?;
@@ -67,7 +67,7 @@ pub async fn record(call: Call) -> Outcome {
 }
 
 /// GET /admin/rates: the newest sample of every series, with the pin that stands for it.
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let (board, now) = (&call.services.prices.board, call.services.now());
     let mut samples = board.all();
     samples.sort_by_cached_key(|sample| (sample.series.clone(), Reverse((sample.as_of, sample.fetched_at))));
@@ -88,7 +88,7 @@ pub async fn list(call: Call) -> Outcome {
 }
 
 /// DELETE /admin/rates/pin
-pub async fn unpin(call: Call) -> Outcome {
+pub async fn unpin(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let place = call.asked(asked_place)?;
     let pinned = || prices.board.pin_of(&place, call.services.now()).ok_or_else(is_not_pinned);

@@ -10,7 +10,7 @@ mod gathering;
 
 pub use accepting::{accept, read_chosen};
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::services::Services;
 use crate::reconciliation::entries::{Entry, zone};
 use crate::reconciliation::matching::{Met, matched};
@@ -59,7 +59,7 @@ fn failed(error: ShelfError) -> Problem {
 }
 
 /// POST /admin/reconciliations
-pub async fn create(call: Call) -> Outcome {
+pub async fn create(call: Call) -> CallResult {
     // A large file takes a while, in which others are to be answered.
     let read = move || {
         let (statement, digest) = (call.body.read(statement::read), digest(call.body.bytes()));
@@ -283,7 +283,7 @@ pub(super) fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Optio
 }
 
 /// GET /admin/reconciliations: newest first, without items.
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("reconciliations", asked_all)?;
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
     let all = call.services.reconciliations.list(status);
@@ -295,7 +295,7 @@ pub async fn list(call: Call) -> Outcome {
 }
 
 /// GET /admin/reconciliations/:id
-pub async fn read(call: Call) -> Outcome {
+pub async fn read(call: Call) -> CallResult {
     let (id, summary) = named(&call)?;
     Ok(Done::ok(show(id, &summary)))
 }
@@ -344,7 +344,7 @@ pub(super) fn asked_items(
 }
 
 /// GET /admin/reconciliations/:id/items
-pub async fn items(call: Call) -> Outcome {
+pub async fn items(call: Call) -> CallResult {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let (result, page) = call.listed(&format!("items of {id}"), asked_items)?;
     let (id, summary) = named(&call)?;

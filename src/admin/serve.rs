@@ -6,7 +6,7 @@
 //! durable change half done, whoever asked first.
 
 use super::approvals::least_role;
-use super::call::{Body, Call, Done, Outcome};
+use super::call::{Body, Call, CallResult, Done};
 use super::description;
 use super::kept::{self, Slot};
 use super::routes::{Handler, Route, routes};
@@ -256,7 +256,7 @@ impl Answer for AdminApi {
 /// Runs the handler of a write in a task of its own: a caller who goes away must not leave a durable
 /// change that the directory of callers never learned, or settings that were not pushed to the books. A
 /// read ends with its caller, however long it is.
-async fn run(route: Route, call: Call) -> Outcome {
+async fn run(route: Route, call: Call) -> CallResult {
     if !route.is_write() {
         return once(&route, call).await;
     }
@@ -280,7 +280,7 @@ async fn run(route: Route, call: Call) -> Outcome {
 
 /// Does what was asked, once per Idempotency-Key: the answer is kept by the command that decides
 /// or, where there is none, in a record of its own.
-async fn once(route: &Route, mut call: Call) -> Outcome {
+async fn once(route: &Route, mut call: Call) -> CallResult {
     if let Some(key) = &call.idempotency_key {
         let (path, request_id) = (call.path.as_str(), call.request_id.as_str());
         let sent = Sent { key, path, body: call.body.bytes(), has_card: false, request_id };
@@ -320,7 +320,7 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
 }
 
 /// Runs the handler of a row. What makes no record by itself is written down after it, with its answer.
-pub async fn perform(route: &Route, call: Call) -> Outcome {
+pub async fn perform(route: &Route, call: Call) -> CallResult {
     let (services, slot, signature) =
         (Arc::clone(&call.services), Arc::clone(&call.slot), Arc::clone(&call.signature));
     let done = (route.handler)(call).await?;
@@ -344,7 +344,7 @@ fn note(
     route: &Route,
     operator: &str,
     (path, request_id, peer): (String, String, SocketAddr),
-    outcome: &Outcome,
+    outcome: &CallResult,
 ) {
     let operation = route.operation;
     match outcome {
