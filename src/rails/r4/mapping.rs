@@ -7,7 +7,7 @@
 
 use super::wire::{Operation, Reply};
 use crate::rails::http::{Exchange, HttpAnswer};
-use crate::rails::live::{NotSent, Outcome, Report};
+use crate::rails::live::{NotSent, OrderOutcome, Report};
 use domain::resources::payments::reasons::Reason;
 
 /// Codes after which nobody knows: the bank waited in vain, or answers late.
@@ -107,9 +107,11 @@ pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
     let Some(reply) = Reply::read(&answer.body) else { return Report::unanswered(None) };
     let word = reply.word();
     let outcome = match meaning(operation, &reply.code) {
-        Meaning::Done => Outcome::Done { reference: reply.reference },
-        Meaning::Refused => Outcome::Refused { code: failure_code(operation, &reply.code) },
-        Meaning::Pending | Meaning::Unknown => Outcome::Open { id: reply.id.filter(|_| has_id(operation)) },
+        Meaning::Done => OrderOutcome::Done { reference: reply.reference },
+        Meaning::Refused => OrderOutcome::Refused { code: failure_code(operation, &reply.code) },
+        Meaning::Pending | Meaning::Unknown => {
+            OrderOutcome::Open { id: reply.id.filter(|_| has_id(operation)) }
+        }
     };
     Report::answered(outcome, word)
 }
