@@ -85,7 +85,7 @@ enum Due {
 }
 
 /// A delivery that has ended.
-struct Outcome {
+struct EndedDelivery {
     delivered: Delivered,
     /// The number of the event, if this was its first delivery.
     first: Option<u64>,
@@ -110,7 +110,7 @@ struct DeliveryWorker {
     read_to: u64,
     /// Whether the last read found no more events after these.
     at_end: bool,
-    posting: JoinSet<Outcome>,
+    posting: JoinSet<EndedDelivery>,
     /// The instant until which only the delivery that was started last may be on its way to arrive.
     next_start: Instant,
     /// First deliveries without an outcome.
@@ -370,7 +370,7 @@ impl DeliveryWorker {
                 )
             }
         };
-        let delivered = move |sent: Sent| Outcome {
+        let delivered = move |sent: Sent| EndedDelivery {
             delivered: Delivered {
                 id,
                 event,
@@ -408,8 +408,8 @@ impl DeliveryWorker {
         });
     }
 
-    fn note(&mut self, outcome: Result<Outcome, JoinError>) {
-        let Outcome { delivered, first } = match outcome {
+    fn note(&mut self, outcome: Result<EndedDelivery, JoinError>) {
+        let EndedDelivery { delivered, first } = match outcome {
             Ok(outcome) => outcome,
             // A delivery that broke off has no outcome: a delivery worker that begins again sends
             // it again.
