@@ -8,7 +8,7 @@
 use super::batch::{self, AgreedBatch, Head};
 use super::keys::{AgreedTip, Epoch, Keys};
 use super::leader::Leader;
-use super::quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+use super::quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 use crate::meta::Tip;
 use crate::{Damage, Seq};
 use std::sync::Arc;
@@ -220,8 +220,8 @@ impl Following {
             otherwise: vec![Read::Key(self.keys.epoch())],
         };
         let taken = match self.quorum.transact(&transaction) {
-            Ok(Outcome::Done) => true,
-            Ok(Outcome::Refused(read)) => self.is_ours(&read, &ours),
+            Ok(TransactionOutcome::Done) => true,
+            Ok(TransactionOutcome::Refused(read)) => self.is_ours(&read, &ours),
             // The change may have been done: the epoch itself says so.
             Err(_) => {
                 let read = self.quorum.read(&[Read::Key(self.keys.epoch())])?;

@@ -49,4 +49,4 @@ pub use keys::{AgreedTip, Epoch, Keys, is_node_name};
 pub use leader::{Appender, Leader, Patience, Pruned, Standing};
 pub use lent::Lent;
 pub use memory::{MemoryQuorum, QuorumFaults};
-pub use quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+pub use quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
