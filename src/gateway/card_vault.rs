@@ -30,16 +30,16 @@ pub type Name = [u8; 16];
 
 /// The cards that wait.
 #[derive(Default)]
-pub struct CardVault(Mutex<Held>);
+pub struct CardVault(Mutex<VaultedCards>);
 
 #[derive(Default)]
-struct Held {
-    cards: HashMap<Name, Waiting>,
+struct VaultedCards {
+    cards: HashMap<Name, VaultedCard>,
     /// The number of cards by tenant key, of those that have any.
     counts: HashMap<u64, usize>,
 }
 
-struct Waiting {
+struct VaultedCard {
     tenant: u64,
     card: Arc<Card>,
     until: Instant,
@@ -62,7 +62,7 @@ impl CardVault {
         // 122 random bits: a token is no secret of the account's, but nobody guesses one.
         let name = *random_id().as_bytes();
         let until = Instant::now() + LASTS;
-        self.held().put(name, Waiting { tenant, card, until, lent: None })?;
+        self.held().put(name, VaultedCard { tenant, card, until, lent: None })?;
         let vault = Arc::downgrade(self);
         tokio::spawn(async move {
             sleep_until(until).await;
@@ -94,7 +94,7 @@ impl CardVault {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, VaultedCards> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -123,8 +123,8 @@ impl Drop for Lent {
     }
 }
 
-impl Held {
-    fn put(&mut self, name: Name, waiting: Waiting) -> Result<(), Problem> {
+impl VaultedCards {
+    fn put(&mut self, name: Name, waiting: VaultedCard) -> Result<(), Problem> {
         if self.cards.len() >= HELD_MAX {
             return Err(Problem::overloaded(RETRY_AFTER_SECONDS));
         }
