@@ -235,14 +235,14 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
 }
 
 /// A connection that is being served; its place is free again when this is dropped.
-struct Held<A> {
+struct ServedConnection<A> {
     shared: Arc<Shared<A>>,
     /// The caller's address, in whose count the connection is.
     peer: IpAddr,
     _alive: mpsc::Sender<()>,
 }
 
-impl<A> Drop for Held<A> {
+impl<A> Drop for ServedConnection<A> {
     fn drop(&mut self) {
         self.shared.traffic.connections.fetch_sub(1, Ordering::Relaxed);
         self.shared.peers.leave(self.peer);

@@ -2,7 +2,7 @@
 
 use super::stream::{Slot, Socket, Watched, linger};
 use super::watch::{Due, Watch};
-use super::{Answer, Arrival, Held, Phase, Shared};
+use super::{Answer, Arrival, Phase, ServedConnection, Shared};
 use crate::http::body::{Inbound, Leftover};
 use crate::http::pieces::Body;
 use crate::http::respond::{Reply, RequestId};
@@ -42,7 +42,7 @@ enum News {
 }
 
 /// Serves a connection until either side ends it.
-pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: SocketAddr) {
+pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStream, peer: SocketAddr) {
     let shared = &held.shared;
     let watch = Arc::new(Watch::new());
     let Some(stream) = secure(shared, stream).await else { return };
