@@ -33,9 +33,9 @@ use crate::cluster::{Cluster, Passing, Promoted};
 use crate::config::{AdminAccess, Config, TOKEN_CHARACTERS_MIN};
 use crate::gateway::disk::Disk;
 use crate::gateway::services::Services;
-use crate::http::guard::Guard;
 use crate::http::listen::Limits;
 use crate::http::open_files;
+use crate::http::origin_check::OriginCheck;
 use crate::metrics::Metrics;
 use crate::recovery::directory;
 use crate::telemetry::spans::Spans;
@@ -223,8 +223,8 @@ async fn start_node(
 }
 
 /// The rule that keeps other sites' pages away from the operators' listener.
-fn guard(config: &Config) -> Guard {
-    Guard::new(config.admin.hosts.clone(), config.admin.tls.is_some())
+fn guard(config: &Config) -> OriginCheck {
+    OriginCheck::new(config.admin.hosts.clone(), config.admin.tls.is_some())
 }
 
 /// The error of a thread that does not start.

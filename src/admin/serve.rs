@@ -22,8 +22,8 @@ use crate::gateway::services::Services;
 use crate::gateway::{ask, health};
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
-use crate::http::guard::Guard;
 use crate::http::listen::{Answer, Arrival};
+use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
 use crate::metrics::{self, Metrics};
@@ -44,7 +44,7 @@ const CSV_BYTES_MAX: usize = 32 << 20;
 pub struct AdminApi {
     services: Arc<Services>,
     router: Router<(Route, Arc<Meter>)>,
-    guard: Guard,
+    guard: OriginCheck,
     documents: Documents<Arc<Meter>>,
     metrics: Metrics,
     /// The meter of calls that are not in the table.
@@ -56,7 +56,7 @@ pub struct AdminApi {
 
 impl AdminApi {
     /// The operators' API. Who its callers are, the directory of operators says.
-    pub fn new(services: Arc<Services>, metrics: Metrics, guard: Guard) -> Result<AdminApi, BadRoute> {
+    pub fn new(services: Arc<Services>, metrics: Metrics, guard: OriginCheck) -> Result<AdminApi, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let description = description::document();
         let (mut tables, with_query) = (description.tables(), description.with_query());

@@ -6,8 +6,8 @@ use super::peers::Surface;
 use super::view::{Member, View};
 use crate::backups;
 use crate::http::body::Inbound;
-use crate::http::guard::Guard;
 use crate::http::listen::Arrival;
+use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{Reply, TEXT};
 use crate::http::unexpected_parameters::{unexpected_parameters, without_unexpected};
 use api::fields::Fields;
@@ -37,7 +37,7 @@ pub enum ListenerKind {
     /// That of operators.
     Admin {
         /// What keeps other sites' pages away.
-        guard: Guard,
+        guard: OriginCheck,
         /// Whether figures are for everybody who reaches it.
         is_open: bool,
         /// What refuses a copy while the disk has no room for more than what was begun.

@@ -19,8 +19,8 @@ mod server;
 
 use crate::gateway::operators::{Operator, TokenDigest};
 use crate::gateway::services::Services;
-use crate::http::guard::Guard;
 use crate::http::listen::{Answer, Arrival};
+use crate::http::origin_check::OriginCheck;
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::language::Language;
 use crate::pages::show;
@@ -38,13 +38,13 @@ const FORM_BYTES_MAX: usize = 33 << 20;
 /// The console, in front of the API of operators.
 pub struct Console<G> {
     services: Arc<Services>,
-    guard: Guard,
+    guard: OriginCheck,
     api: G,
 }
 
 impl<G> Console<G> {
     /// The console in front of this API; `guard` keeps other sites' pages out.
-    pub fn new(services: Arc<Services>, guard: Guard, api: G) -> Console<G> {
+    pub fn new(services: Arc<Services>, guard: OriginCheck, api: G) -> Console<G> {
         Console { services, guard, api }
     }
 }
