@@ -61,7 +61,7 @@ pub async fn hand_over(call: Call) -> CallResult {
         // which the new leader answers the same: it leads already.
         call.signature.targets(to.clone());
         ask::platform(&call.services, PlatformAsk::Acted, None, call.sign()).await?;
-        held = Some(call.slot.take(Shape::Platform));
+        held = Some(call.pending_key.take(Shape::Platform));
     }
     let done = cluster.hand_over(&to).await?;
     drop(held);

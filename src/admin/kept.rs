@@ -17,12 +17,12 @@ use std::sync::{Mutex, PoisonError};
 
 /// The key of a call, until it goes into a command.
 #[derive(Default)]
-pub struct Slot(Mutex<Option<KeyUse>>);
+pub struct PendingKey(Mutex<Option<KeyUse>>);
 
-impl Slot {
-    /// A slot with a key in it.
-    pub fn holding(used: KeyUse) -> Slot {
-        Slot(Mutex::new(Some(used)))
+impl PendingKey {
+    /// A key that waits.
+    pub fn holding(used: KeyUse) -> PendingKey {
+        PendingKey(Mutex::new(Some(used)))
     }
 
     /// Takes the key: the reference under which the answer is kept, and the guard that holds the

@@ -8,7 +8,7 @@
 use super::approvals::least_role;
 use super::call::{Body, Call, CallResult, Done};
 use super::description;
-use super::kept::{self, Slot};
+use super::kept::{self, PendingKey};
 use super::routes::{Handler, Route, routes};
 use super::signature::{Beginning, Signature, begin, said};
 use crate::cluster::front;
@@ -223,7 +223,7 @@ impl Surface for AdminApi {
             parameters,
             query,
             idempotency_key: key.map(str::to_owned),
-            slot: Arc::default(),
+            pending_key: Arc::default(),
             signature: Arc::new(signature.unwrap_or_default()),
             operator,
             approval: self.waiting(asked.row),
@@ -291,18 +291,18 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
                 Looked::Answered(answer) => return kept::replayed(&call.services, key, *answer).await,
             },
         };
-        call.slot = Arc::new(Slot::holding(used));
+        call.pending_key = Arc::new(PendingKey::holding(used));
     }
     if !route.takes_json() && !route.takes_csv {
         call.body.none()?;
     }
-    let (services, slot, request_id) =
-        (Arc::clone(&call.services), Arc::clone(&call.slot), call.request_id.clone());
+    let (services, pending_key, request_id) =
+        (Arc::clone(&call.services), Arc::clone(&call.pending_key), call.request_id.clone());
     match perform(route, call).await {
         Err(problem) if matches!(problem.status, 409 | 410 | 422) => {
             // The key is taken already if a rule of the engine refused: the refusal is kept with
             // it.
-            let (Some(keep), _held) = slot.take(Shape::Platform) else { return Err(problem) };
+            let (Some(keep), _held) = pending_key.take(Shape::Platform) else { return Err(problem) };
             let body = problem.to_json(&request_id);
             let trace =
                 ask::answered(&services, ask::Done::default(), Some(keep), (problem.status, &body)).await?;
@@ -310,7 +310,7 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
         }
         Ok(done) => {
             // No decision took the key of a call that repeats what is known.
-            let (Some(keep), _held) = slot.take(Shape::Platform) else { return Ok(done) };
+            let (Some(keep), _held) = pending_key.take(Shape::Platform) else { return Ok(done) };
             let shown = (done.status, done.body.as_slice());
             let trace = ask::done_and_answered(&services, ask::Done::default(), Some(keep), shown).await?;
             Ok(done.traced(trace))
@@ -321,14 +321,14 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
 
 /// Runs the handler of a row. What makes no record by itself is written down after it, with its answer.
 pub async fn perform(route: &Route, call: Call) -> CallResult {
-    let (services, slot, signature) =
-        (Arc::clone(&call.services), Arc::clone(&call.slot), Arc::clone(&call.signature));
+    let (services, pending_key, signature) =
+        (Arc::clone(&call.services), Arc::clone(&call.pending_key), Arc::clone(&call.signature));
     let done = (route.handler)(call).await?;
     // A call that waits for a second person did nothing yet.
     if !route.noted || done.waits {
         return Ok(done);
     }
-    let (keep, _held) = slot.take(Shape::Platform);
+    let (keep, _held) = pending_key.take(Shape::Platform);
     let shown = (done.status, done.body.as_slice());
     let noted = ask::Done { act: None, audit: said(signature.take(), &done.body) };
     if keep.is_none() && noted.audit.is_none() {

@@ -119,7 +119,7 @@ async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult
         parameters,
         query: asked.query.clone(),
         idempotency_key: None,
-        slot: Arc::default(),
+        pending_key: Arc::default(),
         signature: Arc::new(Signature::of(entry)),
         operator: call.operator.clone(),
         approval: None,
