@@ -1,6 +1,6 @@
 //! The life of one connection, from its first byte to its end.
 
-use super::stream::{Slot, Socket, Watched, linger};
+use super::stream::{LeftSocket, Socket, Watched, linger};
 use super::watch::{Due, Watch};
 use super::{Answer, Arrival, Phase, ServedConnection, Shared};
 use crate::http::body::{Inbound, Leftover};
@@ -48,8 +48,8 @@ pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStrea
     let Some(stream) = secure(shared, stream).await else { return };
     // The time that the TLS handshake took is subtracted from the time allowed for the first head.
     let Due::Later(first_look) = watch.due(&shared.limits) else { return };
-    let slot = Slot::default();
-    let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch), Arc::clone(&slot)));
+    let left = LeftSocket::default();
+    let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch), Arc::clone(&left)));
     let service = service_fn(|request| exchange(Arc::clone(shared), Arc::clone(&watch), peer, request));
     let mut phase = shared.phase.subscribe();
     let drive = async {
@@ -97,7 +97,7 @@ pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStrea
         }
     };
     drive.await;
-    let stream = slot.lock().ok().and_then(|mut slot| slot.take());
+    let stream = left.lock().ok().and_then(|mut left| left.take());
     if let Some(stream) = stream
         && watch.has_unread()
     {
