@@ -1,7 +1,7 @@
 //! A turn in the task of its caller.
 
 use super::EntityContext;
-use super::turn::Turn;
+use super::run::EntityRun;
 use crate::machine::Machine;
 use crate::protocol::entity::EntityMessage;
 use std::pin::Pin;
@@ -9,11 +9,11 @@ use std::task::{Context, Poll};
 
 /// A turn in the task of its caller. If the caller goes away, it goes on in a task of its own: what
 /// has begun is brought to its end.
-pub(crate) struct Attended<M: Machine, C: EntityContext<M>>(Option<Turn<M, C>>);
+pub(crate) struct Attended<M: Machine, C: EntityContext<M>>(Option<EntityRun<M, C>>);
 
 impl<M: Machine, C: EntityContext<M>> Attended<M, C> {
     /// Begins the turn with a message.
-    pub fn new(mut turn: Turn<M, C>, message: EntityMessage<M>) -> Attended<M, C> {
+    pub fn new(mut turn: EntityRun<M, C>, message: EntityMessage<M>) -> Attended<M, C> {
         turn.begin(message);
         Attended(Some(turn))
     }

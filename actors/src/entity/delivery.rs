@@ -2,7 +2,7 @@
 
 use super::EntityContext;
 use super::handle::{EntityHandle, EntityState};
-use super::turn::Turn;
+use super::run::EntityRun;
 use crate::machine::Machine;
 use crate::protocol::entity::EntityMessage;
 use dashmap::mapref::entry::Entry;
@@ -15,7 +15,7 @@ pub(crate) fn deliver<M: Machine, C: EntityContext<M>>(
     id: M::EntityId,
     new: bool,
     message: EntityMessage<M>,
-) -> Option<(Turn<M, C>, EntityMessage<M>)> {
+) -> Option<(EntityRun<M, C>, EntityMessage<M>)> {
     let (state, message) = match context.entities().handles.entry((tenant, id)) {
         Entry::Occupied(mut entry) => entry.get_mut().mailbox().deliver(message)?,
         Entry::Vacant(vacant) => {
@@ -25,7 +25,7 @@ pub(crate) fn deliver<M: Machine, C: EntityContext<M>>(
             (EntityState::new(if new { Some(None) } else { cached() }), message)
         }
     };
-    Some((Turn::new(context.clone(), tenant, id, state), message))
+    Some((EntityRun::new(context.clone(), tenant, id, state), message))
 }
 
 /// Gives a message to an entity's actor, which runs in a task of its own if it rests.

@@ -1,7 +1,7 @@
 //! The follow-up task: has the follow-up effects of durable records performed, some dozens in one
 //! task. A task for each of a batch's thousand payouts would cost more than all that they do.
 
-use super::turn::Turn;
+use super::run::EntityRun;
 use super::{EntityContext, delivery};
 use crate::machine::Machine;
 use crate::protocol::book::BookMessage;
@@ -52,7 +52,7 @@ async fn perform<M: Machine, C: EntityContext<M>>(
     effects: Vec<(M::EntityId, M::Effect)>,
     until_done: Arc<UntilDone<M>>,
 ) {
-    let mut under_way: Vec<Turn<M, C>> = Vec::with_capacity(effects.len());
+    let mut under_way: Vec<EntityRun<M, C>> = Vec::with_capacity(effects.len());
     let mut asks = Vec::new();
     for (target, effect) in effects {
         let message = EntityMessage::Perform {

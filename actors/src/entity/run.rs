@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 
 /// The right to run an entity's actor: to deal with one message, which needs a wait only for the
 /// book. There is one of these per active entity at most.
-pub(crate) struct Turn<M: Machine, C: EntityContext<M>> {
+pub(crate) struct EntityRun<M: Machine, C: EntityContext<M>> {
     pub(super) context: C,
     pub(super) tenant: u64,
     pub(super) id: M::EntityId,
@@ -54,9 +54,9 @@ pub(super) struct Deciding<M: Machine> {
     reply: Option<EntityReply<M>>,
 }
 
-impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
+impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
     pub(super) fn new(context: C, tenant: u64, id: M::EntityId, state: EntityState<M>) -> Self {
-        Turn {
+        EntityRun {
             context,
             tenant,
             id,
@@ -152,7 +152,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         self.work();
     }
 
-    /// Begins to handle a message like [`Turn::begin`]; the command that this leads to is returned,
+    /// Begins to handle a message like [`EntityRun::begin`]; the command that this leads to is returned,
     /// and the caller sends it to the book.
     pub fn begin_keeping(&mut self, message: EntityMessage<M>) -> Option<Box<Ask<M>>> {
         self.keeps = true;
@@ -262,7 +262,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
     }
 }
 
-impl<M: Machine, C: EntityContext<M>> Drop for Turn<M, C> {
+impl<M: Machine, C: EntityContext<M>> Drop for EntityRun<M, C> {
     /// A turn that is dropped before its end (a panic in this crate, the end of the runtime) leaves
     /// no message behind: the state is on disk, and the next message finds it there.
     fn drop(&mut self) {
