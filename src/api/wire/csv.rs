@@ -14,7 +14,7 @@ mod asked;
 #[cfg(test)]
 mod tests;
 
-pub use asked::{Asked, MEDIA_TYPE};
+pub use asked::{CsvQuery, MEDIA_TYPE};
 
 use crate::json::{self, Shape};
 use std::borrow::Cow;
