@@ -2,7 +2,7 @@
 //! scope, what every call may be refused for) comes from the row.
 
 use super::schema::{Schema, named, text};
-use crate::kind::{self, Asked, Need};
+use crate::kind::{self, Expected, Need};
 use crate::page::ListOf;
 use crate::query::Query;
 
@@ -83,7 +83,7 @@ impl Operation {
     /// Parameters of the query, as `reader` asks for them.
     pub fn query<T, E>(self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Operation {
         let (asked, pages) = kind::query(reader);
-        let asked = asked.into_iter().map(|Asked { name, schema, need }| Parameter {
+        let asked = asked.into_iter().map(|Expected { name, schema, need }| Parameter {
             name,
             place: "query",
             schema,
