@@ -91,7 +91,7 @@ impl Whose {
 }
 
 /// A list over tenants that is asked for: its filters, whose it is, and which page.
-type Asked<F> = Result<(F, Whose, Page), Invalid>;
+type ListQuery<F> = Result<(F, Whose, Page), Invalid>;
 
 /// Reads the query of a list over tenants, whose filters `read` asks for and `get` gives.
 fn asked<G, F>(
@@ -99,7 +99,7 @@ fn asked<G, F>(
     list: ListOf<'_>,
     read: impl FnOnce(&mut Query<'_>) -> G,
     get: impl FnOnce(G, &Sound) -> F,
-) -> Asked<F> {
+) -> ListQuery<F> {
     let (filters, whose) = (read(&mut query), GotWhose::read(&mut query));
     let page = query.page(list);
     let sound = query.finish()?;
@@ -107,7 +107,7 @@ fn asked<G, F>(
 }
 
 /// Reads which payments are asked for.
-pub(super) fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> Asked<payments::list::Filters> {
+pub(super) fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payments::list::Filters> {
     asked(query, list, payments::list::GotFilters::read, payments::list::GotFilters::get)
 }
 
@@ -119,7 +119,7 @@ pub async fn payments(call: Call) -> CallResult {
 }
 
 /// Reads which payouts are asked for.
-pub(super) fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> Asked<payouts::list::Filters> {
+pub(super) fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payouts::list::Filters> {
     asked(query, list, payouts::list::GotFilters::read, payouts::list::GotFilters::get)
 }
 
@@ -131,7 +131,7 @@ pub async fn payouts(call: Call) -> CallResult {
 }
 
 /// Reads which conversions are asked for.
-pub(super) fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
+pub(super) fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, conversions::GotFilters::read, conversions::GotFilters::get)
 }
 
@@ -142,7 +142,7 @@ pub async fn conversions(call: Call) -> CallResult {
 }
 
 /// Reads which payouts in pesos are asked for.
-pub(super) fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
+pub(super) fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     use cop_payments::payouts::GotFilters;
     asked(query, list, GotFilters::read, GotFilters::get)
 }
@@ -160,7 +160,7 @@ fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
 }
 
 /// Reads which chargebacks are asked for.
-pub(super) fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
+pub(super) fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, chargebacks::GotFilters::read, chargebacks::GotFilters::get)
 }
 
@@ -258,7 +258,7 @@ fn stopped(unread: Unread) -> Stopped {
 }
 
 /// Reads which deliveries are asked for.
-pub(super) fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> Asked<()> {
+pub(super) fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> ListQuery<()> {
     asked(query, list, |_| (), |(), _| ())
 }
 
