@@ -32,7 +32,7 @@ const BEGINNINGS: &[&str] = &[
 ];
 
 /// The name of each file that is no test, with its lines up to the tests in it.
-fn sources() -> Vec<(String, Vec<String>)> {
+pub fn sources() -> Vec<(String, Vec<String>)> {
     let named = |path: &Path| path.strip_prefix(root()).expect("a path below the root").display().to_string();
     let for_tests = Regex::new(r"#\[cfg\(test\)\]\n\s*(?:pub(?:\([^)]*\))? )?mod (\w+);").expect("a pattern");
     let (mut sources, mut tests) = (Vec::new(), BTreeSet::new());

@@ -35,7 +35,7 @@ pub(crate) fn send<M: Machine>(
     id: M::EntityId,
     message: EntityMessage<M>,
 ) {
-    if let Some((turn, message)) = deliver(context, tenant, id, false, message) {
-        context.host().runtime.spawn(turn.run(message));
+    if let Some((run, message)) = deliver(context, tenant, id, false, message) {
+        context.host().runtime.spawn(run.whole(message));
     }
 }

@@ -60,12 +60,12 @@ async fn perform<M: Machine, C: EntityContext<M>>(
             step: step.clone(),
             until_done: Box::new(Arc::clone(&until_done)),
         };
-        if let Some((mut turn, message)) = delivery::deliver(&context, tenant, target, false, message) {
-            asks.extend(turn.begin_keeping(message));
-            if turn.is_under_way() {
-                under_way.push(turn);
+        if let Some((mut run, message)) = delivery::deliver(&context, tenant, target, false, message) {
+            asks.extend(run.begin_keeping(message));
+            if run.is_under_way() {
+                under_way.push(run);
             } else {
-                turn.leave();
+                run.leave();
             }
         }
     }
@@ -73,11 +73,11 @@ async fn perform<M: Machine, C: EntityContext<M>>(
     if !asks.is_empty() {
         context.send_to_book(tenant, BookMessage::AskTogether(asks));
     }
-    for mut turn in under_way {
-        turn.end().await;
-        if let Some(ended) = turn.ended() {
+    for mut run in under_way {
+        run.end().await;
+        if let Some(ended) = run.ended() {
             until_done.note(ended);
         }
-        turn.leave();
+        run.leave();
     }
 }

@@ -28,15 +28,15 @@
 //! - *Not in memory*: no handle is in the map. The state is in the log, and may be in the cache.
 //! - *Working*: a [`run::EntityRun`] has the state. It takes one message, and performs effects until
 //!   one leads to a command ([`run::Phase::Working`]).
-//! - *Deciding*: the turn waits for the book, which is the only thing that it ever waits for
+//! - *Deciding*: the run waits for the book, which is the only thing that it ever waits for
 //!   ([`run::Phase::Deciding`]).
 //! - *Resting*: the handle has the state, and effects that take their time go on in tasks of their
 //!   own. Their results come back as messages.
 //!
-//! A turn that is over ([`run::Phase::Over`]) has given its state to the handle, or to nobody.
+//! A run that is over ([`run::Phase::Over`]) has given its state to the handle, or to nobody.
 //!
 //! Layout: `handle` the mailbox of an entity · `delivery` the way to it · `run` one message, from
-//! beginning to end · `effects` performing · `reply` the reply in the making · `attended` a turn in
+//! beginning to end · `effects` performing · `reply` the reply in the making · `attended` a run in
 //! the task of its caller · `records` loading a state · `follow_ups` effects of other entities'
 //! records.
 
