@@ -216,28 +216,28 @@ impl Transfer {
         how: How,
         answer: RailAnswer,
     ) -> Command {
-        let heard = |answer| RailReply::plain(operation, how, answer);
+        let reply = |answer| RailReply::plain(operation, how, answer);
         let RailAnswer::Done { reference: Some(reference) } = &answer else {
-            return Command::RailReply(heard(answer));
+            return Command::RailReply(reply(answer));
         };
         let full = without_zeros(reference);
         if full == self.given {
             // The transfer has its name from the beginning.
-            return Command::RailReply(heard(answer));
+            return Command::RailReply(reply(answer));
         }
         let name = transfer_name(self.bank, self.date, full);
         let Some(services) = services.get().and_then(Weak::upgrade) else {
-            return Command::RailReply(heard(RailAnswer::Silent));
+            return Command::RailReply(reply(RailAnswer::Silent));
         };
         let held = services.reservations.hold_name(tenant, Space::Transfer, &name).await;
         match ask::named_by_now(&services, tenant, Space::Transfer, &name).await {
             Ok(Some(other)) if other != payment => {
-                Command::RailReply(heard(RailAnswer::Refused { code: USED.to_owned() }))
+                Command::RailReply(reply(RailAnswer::Refused { code: USED.to_owned() }))
             }
-            Ok(_) => Command::Found(heard(answer), Box::new(held)),
+            Ok(_) => Command::Found(reply(answer), Box::new(held)),
             Err(problem) => {
                 tracing::error!(%problem, error = problem.private_message(), %operation, "whether a transfer has paid cannot be read");
-                Command::RailReply(heard(RailAnswer::Silent))
+                Command::RailReply(reply(RailAnswer::Silent))
             }
         }
     }

@@ -190,7 +190,7 @@ pub(super) async fn say(
     });
     let command =
         KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer }))).audited(audit);
-    told(services, (tenant_key, entity), command).await
+    command_entity(services, (tenant_key, entity), command).await
 }
 
 /// Books micro-deposits that a bank's statement shows, in one record, with the entry of the audit.
@@ -201,10 +201,10 @@ pub(super) async fn book(
     audit: Option<Box<AuditEntry>>,
 ) -> Result<(), Problem> {
     let command = KeyedCommand::from(Command::BookDeposits(Box::new(booking))).audited(audit);
-    told(services, place, command).await.map(drop)
+    command_entity(services, place, command).await.map(drop)
 }
 
-async fn told(
+async fn command_entity(
     services: &Services,
     (tenant_key, entity): (u64, EntityId),
     command: KeyedCommand,

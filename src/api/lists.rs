@@ -206,7 +206,7 @@ impl List {
         let (mut items, mut looks, mut next) = (Vec::with_capacity(page.limit), 0, None);
         let (mut last_shown, mut last) = (Vec::new(), Vec::new());
         let prefixes = parts.iter().map(|part| part.prefix.clone()).collect();
-        records.newest(prefixes, before, None, &mut |suffix, place| {
+        records.newest_entries(prefixes, before, None, &mut |suffix, place| {
             if looks == LOOKS_MAX {
                 next = Some(page.next(&last));
                 return Ok(ControlFlow::Break(()));

@@ -195,11 +195,11 @@ pub async fn transfer(
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
-    let told =
+    let transfer =
         read_transfer(Fields::parse(&body.json(&arrival.head.headers).await?)?, &services.banks.now())?;
     let visit = visited(services, id).await?;
     limits.guess(limits.client(arrival), visit.shop.tenant_key, id)?;
-    let (attempt, settled) = visit.verify_transfer(services, told).await?;
+    let (attempt, settled) = visit.verify_transfer(services, transfer).await?;
     state_reply_after(services, &visit, attempt, &settled).await
 }
 

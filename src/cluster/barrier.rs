@@ -55,7 +55,7 @@ impl Future for Confirming {
         }
         let this = &mut *self;
         let asked = this.asked.get_or_insert_with(|| this.node.barrier.ask());
-        Pin::new(asked).poll(context).map(|told| told.unwrap_or(Err(NotConfirmed)))
+        Pin::new(asked).poll(context).map(|confirmed| confirmed.unwrap_or(Err(NotConfirmed)))
     }
 }
 

@@ -97,9 +97,9 @@ pub struct Done {
     pub tip: Tip,
 }
 
-struct Unheard;
+struct Unawaited;
 
-impl wal::Completion for Unheard {
+impl wal::Completion for Unawaited {
     fn complete(self, _: Result<Durable, Poisoned>) {}
 }
 
@@ -213,7 +213,7 @@ fn open(config: &Config) -> Result<(String, Tip), NotDone> {
     // Nodes that join bring it along.
     directory::card_key(data, config.storage.card_key_file.as_deref())?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
-    let log = Log::<Unheard>::open(Box::new(store), LogConfig::default())?;
+    let log = Log::<Unawaited>::open(Box::new(store), LogConfig::default())?;
     let tip = log.reader().tip();
     log.close();
     Ok((directory::fingerprint(&key), tip))

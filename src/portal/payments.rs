@@ -133,12 +133,12 @@ pub async fn one<G: Answer>(
     let language = visit.language;
     let payment = find(visit, id).await?;
     let status = str_of(&payment, "status");
-    let told =
+    let timeline =
         timeline::of(&portal.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language).await?;
     let live = [
         Block::Facts(show::facts(language, &payment, &FACTS)),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
-        Block::Timeline(told.steps),
+        Block::Timeline(timeline.steps),
     ];
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));

@@ -175,11 +175,11 @@ async fn find<G: Answer>(visit: &Here<'_, G>, id: &str) -> Result<Value, Refused
 pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -> Made {
     let language = visit.language;
     let payout = find(visit, id).await?;
-    let told = timeline::of(&portal.services, visit.who.tenant_key, id, language).await?;
+    let timeline = timeline::of(&portal.services, visit.who.tenant_key, id, language).await?;
     let live = [
         Block::Facts(show::facts(language, &payout, &FACTS)),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
-        Block::Timeline(told.steps),
+        Block::Timeline(timeline.steps),
     ];
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));

@@ -283,12 +283,12 @@ impl Client {
     }
 
     fn note_clock(&self, headers: &HeaderMap) {
-        let told = headers.get(DATE).and_then(|date| date.to_str().ok());
-        let told = told.and_then(|date| DateTime::parse_from_rfc2822(date).ok());
+        let dated = headers.get(DATE).and_then(|date| date.to_str().ok());
+        let dated = dated.and_then(|date| DateTime::parse_from_rfc2822(date).ok());
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok();
         let now = now.and_then(|now| i64::try_from(now.as_secs()).ok());
-        if let (Some(told), Some(now)) = (told, now) {
-            *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(told.timestamp() - now);
+        if let (Some(dated), Some(now)) = (dated, now) {
+            *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(dated.timestamp() - now);
         }
     }
 

@@ -274,13 +274,17 @@ impl Search {
         match engine.continue_entity(tenant_key, to, command).await {
             Err(failure) => self.owe(logged, &format!("{failure:?}")),
             Ok(settled) => {
-                self.told(&logged, id, settled.refusal.as_ref().map(|refusal| format!("{refusal:?}")));
+                self.note_outcome(
+                    &logged,
+                    id,
+                    settled.refusal.as_ref().map(|refusal| format!("{refusal:?}")),
+                );
                 Ok(())
             }
         }
     }
 
-    fn told(&self, logged: &Logged, id: Id, refusal: Option<String>) {
+    fn note_outcome(&self, logged: &Logged, id: Id, refusal: Option<String>) {
         let (network, transaction) = (self.evm.network().name(), hex0x(&logged.transaction));
         match refusal {
             None => {

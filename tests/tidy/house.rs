@@ -25,20 +25,25 @@ const TABLES: &[&str] = &[
     "cause in src/cli/trigger.rs",
 ];
 
+/// The folders of what is installed.
+const INSTALLED: [&str; 5] = ["src", "actors/src", "wal/src", "handoff/src", "persistent/src"];
+
 const BEGINNINGS: &[&str] = &[
     "who", "whose", "whom", "what", "whatever", "which", "whether", "how", "when", "where", "why", "it",
     "its", "he", "she", "they", "their", "them", "this", "that", "these", "those", "we", "our", "us", "you",
     "your", "i",
 ];
 
+fn sources() -> Vec<(String, Vec<String>)> {
+    sources_in(&INSTALLED)
+}
+
 /// The name of each file that is no test, with its lines up to the tests in it.
-pub fn sources() -> Vec<(String, Vec<String>)> {
+pub fn sources_in(folders: &[&str]) -> Vec<(String, Vec<String>)> {
     let named = |path: &Path| path.strip_prefix(root()).expect("a path below the root").display().to_string();
     let for_tests = Regex::new(r"#\[cfg\(test\)\]\n\s*(?:pub(?:\([^)]*\))? )?mod (\w+);").expect("a pattern");
     let (mut sources, mut tests) = (Vec::new(), BTreeSet::new());
-    for path in
-        ["src", "actors/src", "wal/src", "handoff/src", "persistent/src"].into_iter().flat_map(rust_files)
-    {
+    for path in folders.iter().copied().flat_map(rust_files) {
         let (name, text) = (named(&path), fs::read_to_string(&path).expect("a readable file"));
         let folder = name.strip_suffix("mod.rs").map_or(name.replace(".rs", "/"), str::to_owned);
         tests.extend(for_tests.captures_iter(&text).map(|module| format!("{folder}{}.rs", &module[1])));

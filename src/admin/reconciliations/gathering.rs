@@ -46,14 +46,14 @@ struct Listed {
     is_late: bool,
     /// Whether what was made long after the days may have moved money between them: payers tell of their
     /// transfers when they come to it.
-    is_told_later: bool,
+    is_reported_later: bool,
 }
 
 fn lists() -> Vec<Listed> {
-    let of = |kind, facet, is_late| Listed { kind, facet, is_late, is_told_later: false };
+    let of = |kind, facet, is_late| Listed { kind, facet, is_late, is_reported_later: false };
     let payments = METHODS.into_iter().flat_map(|method| {
         [(Status::Completed, false), (Status::Reversed, true)].map(|(status, is_late)| Listed {
-            is_told_later: method == Method::PagoMovil,
+            is_reported_later: method == Method::PagoMovil,
             ..of(Kind::Payment, facet(method, status), is_late)
         })
     });
@@ -78,10 +78,10 @@ impl Span {
     }
 
     /// The instants between which an entity was made that may have an entry in it.
-    fn instants(&self, is_told_later: bool) -> (Timestamp, Timestamp) {
+    fn instants(&self, is_reported_later: bool) -> (Timestamp, Timestamp) {
         let zone = zone(Currency::Ves);
-        let told_after = if is_told_later { TRANSFER_DAYS_MAX } else { 0 };
-        let (from, to) = (self.from.start_in(zone), self.to.plus_days(1 + told_after).start_in(zone));
+        let days_after = if is_reported_later { TRANSFER_DAYS_MAX } else { 0 };
+        let (from, to) = (self.from.start_in(zone), self.to.plus_days(1 + days_after).start_in(zone));
         (from.minus_ms(SKEW_MS + SENT_LATER_MS), to.plus_ms(SKEW_MS))
     }
 }
@@ -141,7 +141,7 @@ fn part(
     (listed, span): (Listed, Span),
     after: Option<&[u8]>,
 ) -> Result<Part, Stopped> {
-    let (first, last) = span.instants(listed.is_told_later);
+    let (first, last) = span.instants(listed.is_reported_later);
     let bound = index::time_bytes(last)[2..].to_vec();
     let reader = services.engine.reader();
     let moment = reader.index_moment();

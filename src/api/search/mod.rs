@@ -206,7 +206,7 @@ pub fn by_trait(
 ) -> Result<(), Unread> {
     let tenant = records.tenant_key();
     let (mut found, mut looks) = (0, 0);
-    records.newest(vec![index::found_within(prefix, tenant)], None, None, &mut |suffix, _| {
+    records.newest_entries(vec![index::found_within(prefix, tenant)], None, None, &mut |suffix, _| {
         looks += 1;
         let hit = match index::found(suffix) {
             Some(Found::Entity(id)) => {

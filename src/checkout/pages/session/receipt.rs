@@ -97,9 +97,9 @@ pub(super) fn paid_page(
     let also = paid.and_then(|paid| visit.beside(paid.in_usdt())).map(|also| usdt(also, language));
     let w = language.words();
     let address = format!("{}/receipt?lang={}", handle.base, language.code());
-    let told = lines.iter().map(|(name, value)| format!("{name}: {value}"));
+    let rows = lines.iter().map(|(name, value)| format!("{name}: {value}"));
     let head = [format!("{} · {}", w.receipt, shell.shop), format!("{}: {}", w.total, bill.amount)];
-    let text: Vec<String> = head.into_iter().chain(told).chain([session.url.clone()]).collect();
+    let text: Vec<String> = head.into_iter().chain(rows).chain([session.url.clone()]).collect();
     let text = text.join("\n");
     let part = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
     let mail = format!(
