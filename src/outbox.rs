@@ -74,7 +74,7 @@ impl Outbox {
 }
 
 impl Outbox {
-    /// The same in live mode. Without a rail, nothing is sent and nobody asked.
+    /// The outcome of an effect in live mode. Without a rail, nothing is sent and nobody asked.
     fn live(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         let (operation, how) = (effect.operation, effect.how);
         if let Order::SendUsdt { network, .. } = &effect.order
@@ -146,7 +146,8 @@ impl Effects<Domain> for Outbox {
                     How::Ask => rail.ask(&call).await,
                 }
             };
-            // Of an order that waited for too long nobody knows until the bank is asked: it may be sent again.
+            // An order that waited for too long is unknown until the bank is asked: it may be sent
+            // again.
             let answer = tokio::time::timeout(CALL, calling).await.unwrap_or(RailAnswer::Silent);
             drop(sending);
             outcomes.note(how, &answer, began.elapsed());

@@ -46,7 +46,7 @@ const ACCEPTED_MAX: usize = 100_000;
 /// The size of the pages in which items are read here.
 const PAGE: usize = 500;
 
-/// What is to be reconciled.
+/// A statement that is to be reconciled, with its rail and its days.
 struct Task {
     rail: &'static str,
     from: Date,

@@ -27,9 +27,9 @@ const SKEW_MS: i64 = 60 * 60 * 1000;
 /// The way in which a list is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// By the ids of its entities.
+    /// The order of the entities' ids.
     ById,
-    /// By the instants at which its entities were made.
+    /// The order of the instants at which the entities were made.
     ByTime,
 }
 
@@ -211,7 +211,7 @@ impl List {
                 next = Some(page.next(&last));
                 return Ok(ControlFlow::Break(()));
             }
-            // As many as a page can have are looked at where requests are answered.
+            // Entries up to the page's limit are free; more are taken from the read budget.
             looks += 1;
             if looks > page.limit {
                 records.spend()?;

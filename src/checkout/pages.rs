@@ -2,7 +2,7 @@
 //! its address asks for; `link.rs` shows a payment link; `figures.rs` writes amounts, moments and
 //! QR codes for people.
 //!
-//! What a page looks like belongs here. Nothing in here asks the engine or changes anything.
+//! The look of a page belongs here. Nothing in here asks the engine or changes anything.
 
 mod figures;
 mod link;
@@ -214,7 +214,7 @@ struct Shell {
     icon: String,
     title: String,
     shop: String,
-    /// What else the page says of the shop.
+    /// The facts about the shop besides its name.
     about: settings::Shop,
     test_mode: bool,
     other_language: String,

@@ -89,7 +89,7 @@ impl Barrier {
         let (to, from) = oneshot::channel();
         {
             let mut state = self.lock();
-            // Of a closed one the sender is dropped, which says no.
+            // The sender of a closed barrier is dropped, which says no.
             if !state.is_closed {
                 state.waiting.push((Instant::now(), to));
             }

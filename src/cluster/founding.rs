@@ -1,4 +1,4 @@
-//! What the commands `cluster init`, `reseed` and `forget` do.
+//! The commands `cluster init`, `reseed` and `forget`, at work.
 
 use super::admission::{members, now_ms};
 use super::directory::{Belongs, random_name};
@@ -88,7 +88,7 @@ fn named(nodes: &[String]) -> String {
     if nodes.is_empty() { String::new() } else { format!(" (its nodes are {})", nodes.join(", ")) }
 }
 
-/// What was founded.
+/// The cluster that was founded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
     /// The name of the cluster.
@@ -159,7 +159,7 @@ pub fn reseed(config: &Config) -> Result<Done, NotDone> {
     Ok(Done { cluster: belongs.cluster, tip })
 }
 
-/// Where the nodes of the cluster reach each other, as etcd has it.
+/// The addresses at which the nodes of the cluster reach each other, as etcd has them.
 pub fn peers(config: &Config) -> Result<Vec<String>, NotDone> {
     let (etcd, keys) = etcd(config)?;
     let following = Following::new(Arc::new(etcd), keys, &config.cluster.node);

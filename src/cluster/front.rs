@@ -1,4 +1,4 @@
-//! What a node answers itself while it does not lead, and what it does with the rest.
+//! The answers that a node gives itself while it does not lead, and the way of all other requests.
 
 use super::Cluster;
 use super::passing::Passing;
@@ -32,15 +32,15 @@ pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 /// A listener, with what holds on it whoever leads.
 #[derive(Clone)]
 pub enum ListenerKind {
-    /// That of tenants, buyers and banks.
+    /// The listener of tenants, buyers and banks.
     Api,
-    /// That of operators.
+    /// The listener of operators.
     Admin {
-        /// What keeps other sites' pages away.
+        /// The check that keeps other sites' pages away.
         guard: OriginCheck,
         /// Whether figures are for everybody who reaches it.
         is_open: bool,
-        /// What refuses a copy while the disk has no room for more than what was begun.
+        /// The check that refuses a copy while the disk has no room for more than what was begun.
         room: Room,
     },
 }
@@ -191,7 +191,7 @@ pub fn ready(cluster: &Cluster) -> Reply {
     }
 }
 
-/// The same of a node that is not ready for another reason.
+/// The readiness of a node that is not ready for another reason.
 pub fn unready(cluster: &Cluster, why: &str) -> Reply {
     unavailable(why, &cluster.view())
 }

@@ -125,8 +125,8 @@ pub fn client(config: &Config) -> Result<Client, reqwest::Error> {
     builder(config)?.build()
 }
 
-/// The same for copies, which gives up a peer that sends nothing for so long: one that was stopped in the
-/// middle of a stream keeps its connection.
+/// The client for copies, which gives up a peer that sends nothing for so long: one that was
+/// stopped in the middle of a stream keeps its connection.
 pub fn copying_client(config: &Config, silence_max: Duration) -> Result<Client, reqwest::Error> {
     builder(config)?.read_timeout(silence_max).build()
 }

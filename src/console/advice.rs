@@ -1,4 +1,5 @@
-//! What may be done now about a payment or payout, in a sentence: what support says to a buyer who waits.
+//! Advice about a payment or payout, in a sentence: what may be done about it now, so that support
+//! can say it to a buyer who waits.
 
 use super::Here;
 use crate::http::listen::Answer;

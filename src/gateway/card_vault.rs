@@ -5,7 +5,7 @@
 //! A charge borrows its card. What is certain not to have reached a bank gives it back; everything
 //! else, also a charge of which nobody knows what became, has spent it.
 //!
-//! Which token is good for whom belongs to `src/api/payments/card_tokens.rs`.
+//! The rule for whom a token is good belongs to `src/api/payments/card_tokens.rs`.
 
 use crate::gateway::ids::random_id;
 use api::problem::Problem;

@@ -159,8 +159,8 @@ pub trait Surface: Sized + Send + Sync {
         absent::path(arrival.head.method.as_str(), arrival.head.uri.path(), self.router().paths())
     }
 
-    /// Where objects are looked for, in words for a caller who named one that is not there; none if
-    /// callers are not told what was missing.
+    /// The place where objects are looked for, in words for a caller who named one that is not
+    /// there; none if callers do not learn what was missing.
     fn looked_for(&self, _: &Arrival) -> Option<&'static str> {
         None
     }
@@ -226,7 +226,8 @@ async fn steps<'a, S: Surface>(
     if let Some(answer) = surface.beside(arrival, measuring) {
         return answer;
     }
-    // What reads alone is asked before anything is read: it is on its way meanwhile.
+    // The question of a request that only reads is sent before anything is read: it is on its way
+    // meanwhile.
     let cluster = surface.services().cluster.as_ref().filter(|_| !surface.is_own(arrival));
     let confirming = cluster.map(|cluster| {
         let confirming = cluster.begin_to_confirm();

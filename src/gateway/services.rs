@@ -60,7 +60,7 @@ pub struct Services {
     pub rails: Arc<Registry>,
     /// The orders that no rail has answered for long.
     pub unresolved: Unresolved,
-    /// What waits, at the last count.
+    /// The payments, payouts, notices and events that wait, at the last count.
     pub waiting: Waiting,
     /// The time for which the notice of a live transfer is waited for.
     pub notice_wait_ms: i64,
@@ -138,7 +138,7 @@ pub struct Observed {
     pub business: Arc<Business>,
     /// The exporter of a span for each request to a collector of traces, if one is configured.
     pub spans: Option<Arc<Spans>>,
-    /// How far the server has checked itself.
+    /// The counters of the server's checks of itself.
     pub selfcheck: Arc<Counters>,
 }
 
@@ -195,7 +195,7 @@ impl Services {
 
     /// The reason why writes are not taken, if they are not.
     pub fn ready(&self) -> Result<(), NotReady> {
-        // Its log fails because another machine has the right to append: that is the reason.
+        // The log fails because another machine has the right to append: that is the reason.
         if self.cluster.as_ref().is_some_and(Cluster::is_deposed) {
             return Err(NotReady::Deposed);
         }

@@ -138,7 +138,7 @@ impl Listener {
         })
     }
 
-    /// The same, speaking TLS with these certificates.
+    /// The listener, speaking TLS with these certificates.
     pub fn secured(self, certificates: Option<Arc<Certificates>>) -> Self {
         Listener { certificates, ..self }
     }

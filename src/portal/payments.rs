@@ -91,7 +91,8 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
         );
     let row = |item: &Value| {
         let mut cells = COLUMNS.map(|name| show::member(language, item, name));
-        // Of a checkout the unique reference is the session's, so that the shop's own stands under it.
+        // The unique reference of a checkout is the session's, so that the shop's own stands under
+        // it.
         cells[1].sub = str_of(&item["checkoutSession"], "reference").to_owned();
         cells[1].href = Some(format!("/portal/payments/{}", str_of(item, "paymentId")));
         Row::new(cells.into()).status(str_of(item, "status"))

@@ -188,7 +188,7 @@ fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line])
     Ok(())
 }
 
-/// Why a seller can't be paid, as far as that is known before.
+/// The reason why a seller can't be paid, as far as it is known before.
 fn unpayable<G: Answer>(visit: &Here<'_, G>, merchant: Option<&Merchant>) -> Option<&'static str> {
     let Some(merchant) = merchant else {
         return Some(visit.say(

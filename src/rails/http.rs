@@ -62,8 +62,9 @@ impl BaseUrl {
         Ok(BaseUrl { text: Box::from(origin.as_str().trim_end_matches('/')), origin, pins: Box::default() })
     }
 
-    /// The same, called only where the server's own certificate has one of these fingerprints; none:
-    /// where the system trusts it. It is for every address that the rail names, too.
+    /// The same address, called only where the server's own certificate has one of these
+    /// fingerprints; none: where the system trusts it. It is for every address that the rail names,
+    /// too.
     pub fn pinned(self, pins: &[Fingerprint]) -> BaseUrl {
         BaseUrl { pins: pins.into(), ..self }
     }
@@ -170,12 +171,12 @@ pub struct Request {
 }
 
 impl Request {
-    /// To read what is there.
+    /// A request that reads what is there.
     pub fn get(url: String) -> Request {
         Request { method: Method::GET, url, headers: Some(HeaderMap::new()), body: None }
     }
 
-    /// To have something done.
+    /// A request that has something done.
     pub fn post(url: String) -> Request {
         Request { method: Method::POST, ..Request::get(url) }
     }
@@ -271,7 +272,7 @@ impl Client {
         })
     }
 
-    /// The same, which reads answers of so many bytes.
+    /// The same client, which reads answers of so many bytes.
     pub fn answers_up_to(self, answer_bytes_max: usize) -> Client {
         Client { answer_bytes_max, ..self }
     }
@@ -317,7 +318,8 @@ impl Client {
         let Made { method, address, origin, bytes } = made;
         let connection = match self.pool.take(&origin) {
             Some(unused) => unused,
-            // To make one takes more memory than a call that waits for its answer should keep.
+            // Making a connection takes more memory than a call that waits for its answer should
+            // keep.
             None => match Box::pin(self.connector.connect(&address)).await {
                 Some(wire) => Connection::over(wire),
                 None => return Exchange::NotSent(Failure::NoConnection),

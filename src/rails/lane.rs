@@ -64,9 +64,9 @@ pub struct LaneFigures {
     pub calls: u64,
     /// The calls that failed.
     pub errors: u64,
-    /// Milliseconds of half of the newest calls.
+    /// The milliseconds within which half of the newest calls were answered.
     pub p50_ms: Option<u64>,
-    /// Of all but one in a hundred of them.
+    /// The milliseconds within which all but one in a hundred of them were answered.
     pub p99_ms: Option<u64>,
     /// The instant of the newest call that was answered, probes included.
     pub last_ok_ms: Option<i64>,

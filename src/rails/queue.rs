@@ -30,7 +30,8 @@ pub struct Queue {
 
 #[derive(Default)]
 struct Inner {
-    /// By acceptance; the orders of one record by their ids, which are in the order of its items.
+    /// The orders that wait, by acceptance; the orders of one record by their ids, which are in the
+    /// order of its items.
     waiting: BTreeMap<(Seq, Id), Queued>,
     in_turn: Option<Id>,
     /// Whether the call of the order in its turn has ended.

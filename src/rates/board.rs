@@ -1,10 +1,10 @@
 //! The latest sample of every series, in memory, cheap to read: every payment asks for the official
 //! rate.
 //!
-//! Of the BCV all samples whose day is still to come are kept beside the one in force, so that
+//! All samples of the BCV whose day is still to come are kept beside the one in force, so that
 //! midnight in Caracas changes the rate without anybody doing anything. A price that an operator
-//! pinned hides the samples that it stands for: they are taken all the same, and count again when the
-//! pin ends. The history is somebody else's: each accepted sample is handed to a hook.
+//! pinned hides the samples that it stands for: they are taken all the same, and count again when
+//! the pin ends. The history is somebody else's: each accepted sample is handed to a hook.
 
 use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};

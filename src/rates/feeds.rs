@@ -40,7 +40,7 @@ pub struct FeedSpec {
 /// The source of a feed's prices.
 #[derive(Clone, Debug)]
 pub enum FeedKind {
-    /// The same price at all times.
+    /// A price that is the same at all times.
     Fixed {
         /// The price.
         price: Rate,

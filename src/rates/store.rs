@@ -53,7 +53,7 @@ const CACHE_BYTES: usize = 32 << 20;
 /// The reason why samples could not be written or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RateStoreError {
-    /// So many samples wait for the disk that no more are taken; nothing was done.
+    /// Too many samples wait for the disk for more to be taken; nothing was done.
     Busy,
     /// The disk or RocksDB said no.
     Failed(String),

@@ -1,9 +1,9 @@
 //! The reconciliations of a server, in a directory of their own beside the data.
 //!
-//! Of each there are two files: `ID.json`, the summary, and `ID.items`, a line of JSON per item. Each is
-//! written whole beside its place, synced and put there, the items first: a summary that says `done` has
-//! its items. What was running when the process ended is `failed` from the next start on; nothing of it was
-//! in force. All summaries are in memory, the items are read from the disk.
+//! Each has two files: `ID.json`, the summary, and `ID.items`, a line of JSON per item. Each is
+//! written whole beside its place, synced and put there, the items first: a summary that says
+//! `done` has its items. What was running when the process ended is `failed` from the next start
+//! on; nothing of it was in force. All summaries are in memory, the items are read from the disk.
 
 use domain::values::ids::Id;
 use serde::{Deserialize, Serialize};

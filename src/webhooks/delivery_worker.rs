@@ -1,9 +1,9 @@
 //! Looks after one endpoint while there is work: reads what is due from the log, starts deliveries
 //! in order, a few at a time, and has their outcomes written, many in one record.
 //!
-//! What must hold: events are read before the endpoint's state, so that the terms of their moment
-//! are known; an event counts as done (`reached`) only when its outcome is in the same record or it
-//! is among the `open`; so what has no outcome after a crash is sent again, and nothing else is.
+//! Promises: events are read before the endpoint's state, so that the terms of their moment are
+//! known; an event counts as done (`reached`) only when its outcome is in the same record or it is
+//! among the `open`. So what has no outcome after a crash is sent again, and only that.
 
 mod counted;
 

@@ -236,7 +236,7 @@ fn waiting(
         });
         let items: Vec<Vec<u8>> = items.collect();
         if !items.is_empty() {
-            // By the tenant's clock, as the records of contradictions are.
+            // The instant is one of the tenant's clock, as the records of contradictions are.
             let sent_at = of_it.iter().map(|operation| operation.sent_at).max();
             let at = sent_at.unwrap_or(one.now);
             source.groups.push_back(Group { place: one.position(), at, items });

@@ -27,7 +27,7 @@ use uuid::Uuid;
 pub enum Chosen {
     /// All that there are.
     All,
-    /// Those of these items.
+    /// The proposals of these items.
     These(Vec<Id>),
 }
 

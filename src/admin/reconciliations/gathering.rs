@@ -1,8 +1,8 @@
-//! Our side of a reconciliation: what of live mode went over a rail between two days, of all tenants, and
-//! what is open at it.
+//! The entries on our side of a reconciliation: money of all tenants that went over a rail in live
+//! mode between two days, and orders that are open at it.
 //!
-//! It is read in parts in the pool of long reads, so that nobody's read waits for all of it, and only what
-//! belongs to the rail and the days stays in memory.
+//! All of it is read in parts in the pool of long reads, so that nobody's read waits for all of it,
+//! and only what belongs to the rail and the days stays in memory.
 
 use super::zone;
 use crate::admin::operations;
@@ -31,7 +31,7 @@ const ENTRIES_MAX: usize = 1_000_000;
 /// The time by which an order may be sent later than its entity was made: banks that are closed, buyers that
 /// take their time.
 const SENT_LATER_MS: i64 = 8 * DAY_MS;
-/// What a bank may date to another day than we do.
+/// The time by which a bank's date may be off ours.
 const SKEW_MS: i64 = 2 * DAY_MS;
 
 /// The methods that go over rails with statements.
@@ -63,7 +63,7 @@ fn lists() -> Vec<Listed> {
     payments.chain(pesos).chain([payouts]).collect()
 }
 
-/// What is looked for.
+/// The rail and the days that are reconciled.
 #[derive(Clone, Copy)]
 struct Span {
     rail: &'static str,

@@ -88,7 +88,7 @@ pub struct GotTransfer {
     pub debtor: Debtor,
     /// The last digits of its reference.
     pub reference: String,
-    /// Its day.
+    /// The day on which it was made.
     pub date: Date,
     /// The price that the buyer was shown.
     pub quote: Option<Quote>,
@@ -204,7 +204,7 @@ pub fn no_more_than(
     }
 }
 
-/// Where a Pago Móvil is sent to and how much it is, as JSON.
+/// The receiver of a Pago Móvil and its amount, as JSON.
 pub fn show_receiver(
     session: &Session,
     receiver: &Receiver,

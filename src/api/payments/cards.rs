@@ -127,7 +127,7 @@ pub(super) fn read_token(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<C
     Ok(token.get(&sound))
 }
 
-/// What a payment keeps of a card.
+/// The parts of a card that a payment keeps.
 pub fn means(card: &Card, mark: Mark<'_>) -> Means {
     let expiry = format!("{:04}-{:02}", card.expiry.year, card.expiry.month);
     let mark = mark(&[b"card", card.number.reveal().as_bytes(), expiry.as_bytes()]);

@@ -99,7 +99,7 @@ pub enum Need {
 /// A member or a parameter that a reader asks for.
 #[derive(Debug)]
 pub struct Expected {
-    /// Its name.
+    /// The name, as callers send it.
     pub name: &'static str,
     /// The schema of its value.
     pub schema: Schema,

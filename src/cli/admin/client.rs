@@ -43,7 +43,8 @@ impl Operators {
         Ok(Operators { address, token, tls, patience: None })
     }
 
-    /// The same, given up after so long: a process that is frozen takes connections and never answers.
+    /// The same client, which gives up after so long: a process that is frozen takes connections
+    /// and never answers.
     pub fn within(self, patience: Duration) -> Operators {
         Operators { patience: Some(patience), ..self }
     }

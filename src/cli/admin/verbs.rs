@@ -53,7 +53,7 @@ pub fn all() -> impl Iterator<Item = &'static Verb> {
 
 /// The currency of a statement.
 const CURRENCY: Opt = must("currency", "currency", Is::Text, "VES, COP or USDT");
-/// What a statement is of.
+/// The options that say what a statement is of.
 const STATED: &[Opt] =
     &[CURRENCY, FIRST_DAY, LAST_DAY, may("mode", "mode", Is::Text, "live or test; live if it is missing")];
 

@@ -24,10 +24,10 @@ use std::io;
 pub struct Diff {
     #[command(flatten)]
     settings: Settings,
-    /// As it was after this record; 0 is before all of them
+    /// The first sequence: the state after its record counts; 0 is the state before all records
     #[arg(value_name = "SEQ")]
     from: u64,
-    /// As it was after this one
+    /// The second sequence: the state after its record counts
     #[arg(value_name = "SEQ")]
     to: u64,
     /// One JSON object per line

@@ -34,7 +34,7 @@ use std::io;
 pub struct Explain {
     #[command(flatten)]
     settings: Settings,
-    /// What it is about
+    /// The id of the payment, payout or other object
     #[arg(value_name = "ID")]
     id: String,
     /// One JSON object per line

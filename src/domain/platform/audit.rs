@@ -63,7 +63,7 @@ pub struct AuditEntry {
     pub after: Option<String>,
     /// The approval that it belongs to.
     pub approval: Option<Id>,
-    /// Of what was done by an approval: who gave it.
+    /// The consent of the second person, where an approval let it be done.
     pub consent: Option<Consent>,
     /// The id of the request; `None` for a command of this machine.
     pub request_id: Option<String>,

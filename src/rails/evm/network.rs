@@ -48,7 +48,7 @@ impl Waits {
     /// All of them.
     pub const ALL: [Waits; 5] = [Waits::Usdt, Waits::Gas, Waits::Fee, Waits::Node, Waits::Chain];
 
-    /// As metrics and operators see it.
+    /// The name under which metrics and operators see it.
     pub const fn name(self) -> &'static str {
         match self {
             Waits::Usdt => "usdt",

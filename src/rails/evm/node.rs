@@ -8,7 +8,7 @@ use crate::rails::http::NoClient;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Until a call to a node is over.
+/// The time after which a call to a node is given up.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A node.
@@ -103,7 +103,7 @@ impl Node {
         self.number("eth_getTransactionCount", json!([hex0x(account), latest()])).await
     }
 
-    /// The same, up to a block.
+    /// The number of transactions that an account has up to a block.
     pub async fn count_at(&self, account: &Account, block: u64) -> Result<u64, RpcError> {
         self.number("eth_getTransactionCount", json!([hex0x(account), at(block)])).await
     }

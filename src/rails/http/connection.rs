@@ -4,7 +4,7 @@
 //! holds the stream and half a kilobyte to read into. hyper's connection, which reads the answer, has 25
 //! kilobytes of buffers and queues, so that it is made when the answer begins (`receiving.rs`).
 //!
-//! It must not know what is sent.
+//! The content of what is sent must not be known here.
 
 use super::connector::Wire;
 use super::receiving::Receiving;

@@ -38,7 +38,7 @@ pub struct Pool {
 
 #[derive(Default)]
 struct Kept {
-    /// Of each origin the newest last; an origin without any is not here.
+    /// The unused connections of each origin, the newest last; an origin without any is not here.
     by_origin: HashMap<Origin, Vec<Unused>>,
     /// Whether a task closes those that have become old.
     is_swept: bool,

@@ -223,7 +223,7 @@ impl LiveRail for R4 {
     }
 }
 
-/// What became of two calls that were both done, with the reference of each.
+/// The report on two calls that were both done, with the reference of each.
 fn under_both(first: Report, second: Report) -> Report {
     match (first.outcome, second.outcome) {
         (OrderOutcome::Done { reference: one }, OrderOutcome::Done { reference: other }) => {

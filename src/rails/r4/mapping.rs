@@ -30,7 +30,8 @@ const REJECTS: [&str; 42] = [
     "TE28", "TE29", "VE02",
 ];
 
-/// Of those, the ones that may speak of the question and not of the operation that was asked about.
+/// The codes among them that may speak of the question and not of the operation that was asked
+/// about.
 const OF_THE_QUESTION: [&str; 3] = ["TE28", "TE29", "VE02"];
 
 /// The meaning of a code for the order that it answers.

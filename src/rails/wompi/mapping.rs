@@ -139,12 +139,12 @@ pub fn under_reference(answer: &HttpAnswer, asked: &Asked) -> Look {
     }
     Look::Report(match counts(&found, asked) {
         Some(transaction) => standing(transaction, asked),
-        // Of others: that says nothing of this one.
+        // The transactions are others', which says nothing of this one.
         None => Report::unanswered(None),
     })
 }
 
-/// Of the transactions under a reference the one that counts.
+/// The one that counts of the transactions under a reference.
 pub fn counts<'a>(found: &'a [Transaction], asked: &Asked) -> Option<&'a Transaction> {
     let ours = || found.iter().filter(|transaction| is_under(transaction, asked));
     let is_open = |transaction: &&Transaction| !FINAL.contains(&transaction.status.as_str());

@@ -101,7 +101,7 @@ pub struct Transaction {
     pub reference: String,
     /// The amount.
     pub amount_in_cents: Option<i64>,
-    /// Of which currency.
+    /// The currency of the amount.
     pub currency: String,
     /// The picture or address of the QR code, once it is there.
     pub qr_image: Option<String>,

@@ -197,7 +197,7 @@ impl Arrival<'_> {
     fn refuse_taken(&self, ops: &IndexOps, seq: u64) -> Result<(), NotMoved> {
         for (key, value) in ops.iter(seq) {
             let Some(name) = index::among_all(&key).filter(|_| value.is_some()) else { continue };
-            // Of payers it is only known that they paid somebody.
+            // A payer's name says only that they paid somebody.
             if name.0 != Space::Payer as u8 && self.before.index_get(&key).map_err(Failed::from)?.is_some() {
                 return Err(NotMoved::NameTaken { seq, name: String::from_utf8_lossy(name.1).into_owned() });
             }

@@ -74,7 +74,7 @@ pub(super) struct PaidPage {
     /// The addresses of the receipt: as a page, and as a file.
     pub(super) receipt: String,
     pub(super) receipt_pdf: String,
-    /// What the buyer shares, and the address that opens it in a mail program.
+    /// The text that the buyer shares, and the address that opens it in a mail program.
     pub(super) receipt_text: String,
     pub(super) mail: String,
     pub(super) success_url: Option<String>,

@@ -116,7 +116,8 @@ fn with(payment: &CopPayment, waiting: Waiting) -> CopPayment {
     CopPayment { phase: waiting.into(), ..payment.clone() }
 }
 
-/// The same, and so many more codes, or fewer, were sent to the processor.
+/// The payment that waits like this, with so many codes more, or fewer, that were sent to the
+/// processor.
 fn counted(payment: &CopPayment, waiting: Waiting, more: i8) -> CopPayment {
     match payment.live {
         Some(live) => {
@@ -151,7 +152,7 @@ pub(super) fn without_instruction(payment: &CopPayment) -> Option<CopPayment> {
     })
 }
 
-/// The same, written down.
+/// The draft by which an instruction may be given again.
 pub(super) fn tell_again(payment: &CopPayment) -> Ruling {
     let Some(after) = without_instruction(payment) else { return Ruling::unchanged() };
     let mut draft = Draft::new(Cause::CopPaymentInstructed);

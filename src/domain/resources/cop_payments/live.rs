@@ -202,7 +202,8 @@ fn unsent(payment: &CopPayment) -> Ruling {
     Ruling::write_and_refuse(draft, UNAVAILABLE)
 }
 
-/// The same of a code, which nobody has judged: it does not count, and can be typed again.
+/// The draft for a code that no connection carried, so that nobody has judged it: it does not
+/// count, and can be typed again.
 fn code_unsent(payment: &CopPayment) -> Ruling {
     let Some(after) = instructions::without_instruction(payment) else { return Ruling::unchanged() };
     let mut draft = Draft::new(Cause::CopPaymentInstructed);

@@ -85,7 +85,7 @@ pub struct Tries {
 }
 
 impl Tries {
-    /// Of a payout that may be sent: it is, or it waits for its turn.
+    /// The tries of a payout that may be sent: it is, or it waits for its turn.
     pub fn begun(turn: &Turn<'_>) -> Tries {
         let trace = if turn.begins_queued() { Trace::queued() } else { Trace::sent(turn.now) };
         Tries { sends: 1, looks: 0, next_look: Some(turn.first_look()), trace }
