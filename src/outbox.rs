@@ -237,7 +237,7 @@ impl Transfer {
             }
             Ok(_) => Command::Found(reply(answer), Box::new(held)),
             Err(problem) => {
-                tracing::error!(%problem, error = problem.private_message(), %operation, "whether a transfer has paid cannot be read");
+                tracing::error!(%problem, error = problem.private_message(), %operation, "the index does not say whether a transfer has paid for something already");
                 Command::RailReply(reply(RailAnswer::Silent))
             }
         }

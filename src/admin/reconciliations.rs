@@ -168,7 +168,7 @@ async fn run(services: &Arc<Services>, id: Id, task: Task) {
     }
     let outcome = outcome.map_err(|_| NotReconciled::OurSideUnread);
     if let Err(error) = services.reconciliations.end(id, &services.now().to_string(), outcome) {
-        tracing::error!(reconciliation = %id, %error, "what came of a reconciliation was not written");
+        tracing::error!(reconciliation = %id, %error, "the outcome of a reconciliation could not be written");
     }
 }
 

@@ -189,7 +189,7 @@ words! {
     other_network: "Usar otra red o moneda", "Use another network or coin";
     transaction: "Transacción", "Transaction";
     expired_received: "Llegaron", "We have received";
-    expired_ask: "Escribe a la tienda para completar el pago o recuperarlos.", "Contact the shop to complete the payment or to get them back.";
+    expired_ask: "Escríbele a la tienda para completar el pago o recuperarlos.", "Contact the shop to complete the payment or to get them back.";
     transfer_send: "Paso 1 de 2 · Envía el Pago Móvil", "Step 1 of 2 · Send the Pago Móvil";
     transfer_tell: "Paso 2 de 2 · Dinos cuál es", "Step 2 of 2 · Tell us which one it is";
     transfer_bank: "Banco", "Bank";

@@ -35,7 +35,7 @@ const SENT: Said = (
     "The money reached the recipient's bank, under this reference. There is nothing left to do here.",
 );
 const NOT_SENT: Said = (
-    "No se envió: el monto volvió al saldo. El código dice por qué; ordénalo de nuevo con otra referencia.",
+    "No se envió: el monto volvió al saldo. El código dice por qué; vuelve a enviarlo con otra referencia.",
     "It was not sent: the amount is back in the balance. The code says why; order it again under another reference.",
 );
 const TO_REVIEW: Said =

@@ -163,7 +163,7 @@ pub async fn audit<G: Answer>(visit: &Here<'_, G>) -> Made {
         visit.say("Cuándo", "When"),
         visit.say("Quién", "Who"),
         visit.say("Qué", "What"),
-        visit.say("Sobre", "About"),
+        visit.say("Objeto", "Object"),
         visit.say("Antes", "Before"),
         visit.say("Después", "After"),
     ];

@@ -131,7 +131,7 @@ impl VaultedCards {
         let count = self.counts.entry(waiting.tenant).or_default();
         if *count >= HELD_PER_TENANT_MAX {
             return Err(Problem::too_often(
-                "too many cards of this shop wait for their charge; nothing was kept",
+                "too many cards of this shop wait for their charge, so nothing was kept",
                 RETRY_AFTER_SECONDS,
             ));
         }
@@ -160,7 +160,7 @@ pub fn gone() -> Problem {
     Problem::refused(
         410,
         "card_token_gone",
-        "the card's token was used, is older than 15 minutes, or was made before the server started; nothing was charged, have the buyer enter the card again",
+        "the card's token was used, is older than 15 minutes, or was made before the server started, so nothing was charged; have the buyer enter the card again",
     )
 }
 

@@ -130,8 +130,10 @@ fn lines(page: &mut Page, waiting: &Seen) {
     for (mode, n) in modes {
         reviews.sample(&[("mode", mode)], waiting.reviews[n].count);
     }
-    let mut oldest = page
-        .gauge("pasarela_payouts_awaiting_review_oldest_seconds", "How long the oldest of them has waited.");
+    let mut oldest = page.gauge(
+        "pasarela_payouts_awaiting_review_oldest_seconds",
+        "How long the oldest payout in USDT has waited for an operator's review, by mode.",
+    );
     for (mode, n) in modes {
         oldest.sample(&[("mode", mode)], waiting.reviews[n].oldest_seconds);
     }
@@ -141,8 +143,11 @@ fn lines(page: &mut Page, waiting: &Seen) {
         "Notices of banks about money that came and that no payment has claimed, at the last count; up to 10000.",
     )
     .is(count);
-    page.gauge("pasarela_notices_unmatched_oldest_seconds", "How long the oldest of them has waited.")
-        .is(oldest_seconds);
+    page.gauge(
+        "pasarela_notices_unmatched_oldest_seconds",
+        "How long the oldest notice has waited that no payment has claimed.",
+    )
+    .is(oldest_seconds);
     page.gauge(
         "pasarela_webhook_lag_seconds",
         "Age of the oldest event of live mode that an endpoint was not sent yet, at the last count.",

@@ -228,7 +228,7 @@ impl Drop for RateStore {
         self.queue = None;
         let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the writer of rates ended badly");
+            tracing::error!("the thread that writes rates panicked");
         }
     }
 }

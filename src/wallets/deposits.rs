@@ -251,7 +251,7 @@ impl Search {
         let credited = self.evm.settings.units.credited(logged.transfer.units);
         if credited.is_none_or(|credited| credited.rest > 0) {
             self.evm.note(|figures| figures.rests += 1);
-            tracing::warn!(network = network.name(), address, transaction = hex0x(&logged.transaction), units = %logged.transfer.units, "a deposit is not whole cents, or too much: what is beyond is not credited");
+            tracing::warn!(network = network.name(), address, transaction = hex0x(&logged.transaction), units = %logged.transfer.units, "a deposit has a fraction of a cent or exceeds the limit, so a part of it is not credited");
         }
         let Some(amount) = credited.map(|credited| credited.amount).filter(|amount| amount.minor() > 0)
         else {

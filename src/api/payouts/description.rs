@@ -78,7 +78,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("status", text().constant("failed"))
                 .member("failureCode", text().about("The code with which a single payout would have been refused. Its reference stays free."))
                 .member("error", text())
-                .example(r#"{"externalRef":"batch-1-b","status":"failed","failureCode":"insufficient_balance","error":"the available balance does not cover the amount; nothing was debited, pay at most availableVes or wait for what is held: GET /v1/balance says when"}"#),
+                .example(r#"{"externalRef":"batch-1-b","status":"failed","failureCode":"insufficient_balance","error":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when"}"#),
         ),
         (
             "PayoutBatch",

@@ -28,7 +28,7 @@ pub fn chapter() -> Chapter {
                     .member("status", integer().or_null().about("The kept status; null while in progress."))
                     .member("response", anything().about("The kept body; null while in progress."))
                     .member("walSeq", integer().or_null())
-                    .example(r#"{"key":"k-1","state":"done","method":"POST","path":"/v1/test/fund","firstSeenAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-22T02:13:00.000Z","status":422,"response":{"error":"insufficient_balance","message":"the available balance does not cover the amount; nothing was debited, pay at most availableVes or wait for what is held: GET /v1/balance says when","requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#),
+                    .example(r#"{"key":"k-1","state":"done","method":"POST","path":"/v1/test/fund","firstSeenAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-22T02:13:00.000Z","status":422,"response":{"error":"insufficient_balance","message":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when","requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#),
             ),
             ("Quote", quote()),
         ],
