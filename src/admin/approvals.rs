@@ -135,7 +135,6 @@ pub async fn read(call: Call) -> CallResult {
     Ok(Done::ok(show(&approval, call.services.now())))
 }
 
-/// An approval by its id.
 fn find(services: &Services, id: Id) -> Result<Option<Approval>, Problem> {
     let found = history::entity(services.engine.reader(), PLATFORM, EntityId::approval(id))?;
     Ok(match found.as_deref() {

@@ -167,7 +167,6 @@ pub async fn resolve(call: Call) -> CallResult {
 
 /// An operator's word on an operation.
 pub(super) struct Word<'a> {
-    /// The operation.
     pub operation: Id,
     /// The answer that the bank would give.
     pub answer: RailAnswer,

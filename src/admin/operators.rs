@@ -20,7 +20,6 @@ use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// Characters of a name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 
 /// GET /admin/me
@@ -130,7 +129,6 @@ pub async fn change(call: Call) -> CallResult {
     Ok(Done::ok(show(now.unwrap_or(&*known))).traced(changed.trace))
 }
 
-/// Reads a change of an operator.
 pub(super) fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Option<OperatorStatus>), Invalid> {
     fields.changes();
     let role = fields.optional("role", role());

@@ -36,7 +36,6 @@ use std::sync::Arc;
 
 /// The rails that have statements.
 pub(super) const RAILS: [&str; 2] = ["r4", "wompi"];
-/// Digits of an account.
 const ACCOUNT_DIGITS: usize = 20;
 /// The results of items.
 pub(super) const RESULTS: [&str; 6] =

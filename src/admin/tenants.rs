@@ -26,7 +26,6 @@ use std::sync::Arc;
 
 /// Characters of a tenant's name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
-/// Characters of a reason.
 const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 
 /// POST /admin/tenants
@@ -179,7 +178,6 @@ pub(super) fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Op
     Ok((status.get(&sound), reason))
 }
 
-/// The schema of a live status.
 pub(super) fn live_status() -> Schema {
     schema::one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name))
 }

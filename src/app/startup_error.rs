@@ -71,7 +71,6 @@ pub enum StartupError {
     Bind {
         /// The key of the configuration.
         key: &'static str,
-        /// The address.
         address: SocketAddr,
         /// The system's error.
         source: io::Error,

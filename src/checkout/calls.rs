@@ -294,9 +294,7 @@ pub async fn deposit_address(
 pub struct OnSale {
     /// The shop that sells it.
     pub shop: Shop,
-    /// The product.
     pub product: Product,
-    /// The link.
     pub link: Link,
 }
 

@@ -45,7 +45,6 @@ pub enum Manner {
 
 /// The parameters of a session's page.
 pub struct PageOptions {
-    /// The language of the page.
     pub language: Language,
     /// The surroundings in which the page is shown.
     pub manner: Manner,

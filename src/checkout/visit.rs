@@ -30,7 +30,6 @@ use std::sync::Arc;
 pub struct Shop {
     /// The tenant in the mode.
     pub tenant_key: u64,
-    /// The tenant.
     pub tenant: Arc<Tenant>,
 }
 

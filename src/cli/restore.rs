@@ -60,7 +60,6 @@ struct Report {
 }
 
 impl Restore {
-    /// Restores.
     pub fn run(self) -> Result<(), Failure> {
         if self.drill {
             return self.drill();

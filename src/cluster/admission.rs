@@ -94,10 +94,7 @@ pub enum ClusterError {
     #[error(
         "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster reseed brings it back"
     )]
-    NotFounded {
-        /// The partition.
-        partition: String,
-    },
+    NotFounded { partition: String },
     /// The local log has what was never agreed on.
     #[error("{}: {why}: records that were never agreed on are not served; keep the directory aside and join anew", path.0.display())]
     NotAgreed {

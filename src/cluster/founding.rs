@@ -49,10 +49,7 @@ pub enum NotDone {
     },
     /// There is no cluster in etcd.
     #[error("etcd holds no cluster under the partition {partition}; nothing was done")]
-    NotFounded {
-        /// The partition.
-        partition: String,
-    },
+    NotFounded { partition: String },
     /// The cluster has no such node.
     #[error("there is no node called {node} in this cluster{}; nothing was done", named(.nodes))]
     UnknownNode {
@@ -64,7 +61,6 @@ pub enum NotDone {
     /// The node is there and leads.
     #[error("{node} leads this cluster now{}: hand over first; nothing was done", named(.nodes))]
     Leads {
-        /// The node.
         node: String,
         /// The names that there are.
         nodes: Vec<String>,

@@ -51,10 +51,7 @@ pub enum NotJoined {
     #[error(
         "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster reseed on the node with the longest log brings it back; otherwise pasarela cluster init founds one; nothing was copied"
     )]
-    NotFounded {
-        /// The partition.
-        partition: String,
-    },
+    NotFounded { partition: String },
     /// Another node has this name.
     #[error(
         "cluster.node: another node called {node} was seen within ten seconds: give this one a name of its own; nothing was copied"

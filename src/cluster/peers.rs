@@ -45,7 +45,6 @@ impl Surface {
 /// A request that a node passes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed<'a> {
-    /// The method.
     pub method: &'a Method,
     /// The path, with what is after the question mark.
     pub target: &'a str,

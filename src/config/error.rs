@@ -58,10 +58,7 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// A variable is not UTF-8.
-    NotUtf8 {
-        /// The variable.
-        variable: String,
-    },
+    NotUtf8 { variable: String },
     /// The text is not TOML.
     Syntax {
         /// The line, from 1.

@@ -20,7 +20,6 @@ use url::{Host, Url};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-/// Characters of a secret.
 const SECRET_CHARACTERS_MAX: usize = 1_024;
 /// Bytes of a secret's file: encrypted keys are the longest.
 const FILE_BYTES_MAX: u64 = 8_192;

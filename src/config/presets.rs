@@ -5,7 +5,6 @@
 /// A feed with a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Preset {
-    /// The name.
     pub name: &'static str,
     /// The pair of currencies.
     pub pair: &'static str,

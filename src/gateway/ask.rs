@@ -165,7 +165,6 @@ pub async fn platform_patiently(
 pub struct Done {
     /// A deed that the platform's book remembers.
     pub act: Option<Act>,
-    /// The entry of the audit.
     pub audit: Option<Box<AuditEntry>>,
 }
 

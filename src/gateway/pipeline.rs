@@ -101,7 +101,6 @@ pub trait Surface: Sized + Send + Sync {
     /// The meter of what is not in the table.
     fn unrouted(&self) -> &Meter;
 
-    /// The columns of a row.
     fn columns(&self, row: &Self::Row) -> Columns;
 
     /// Authenticates the caller and checks that the row may be called with this key; 401 or 403 if

@@ -88,7 +88,6 @@ pub struct Services {
 pub struct Callers {
     /// Tenants and keys.
     pub directory: Directory,
-    /// Operators.
     pub operators: Operators,
     /// The order in which tenants' settings are changed.
     pub turns: Arc<Turns>,

@@ -55,7 +55,6 @@ pub struct Counters {
     pub waiting: AtomicUsize,
 }
 
-/// The owner of a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Owner {
     /// A tenant in a mode.

@@ -39,7 +39,6 @@ impl Rendered {
 /// The languages of examples, by what their blocks are marked with.
 const EXAMPLES: [(&str, &str); 4] = [("sh", "curl"), ("php", "PHP"), ("js", "Node"), ("python", "Python")];
 
-/// The page of a document.
 pub fn page(language: Language, document: &str) -> Rendered {
     let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
     let mut writer =

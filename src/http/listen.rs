@@ -53,7 +53,6 @@ pub struct Limits {
     pub head_bytes_max: usize,
     /// The time limit until the head is complete.
     pub head_timeout: Duration,
-    /// Bytes of a body.
     pub body_bytes_max: usize,
     /// The time limit until the body is complete.
     pub body_timeout: Duration,

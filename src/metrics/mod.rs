@@ -28,7 +28,6 @@ use hyper::header::{CACHE_CONTROL, HeaderValue};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The path of the metrics.
 pub const PATH: &str = "/metrics";
 /// Prometheus' text format.
 const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";

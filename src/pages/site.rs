@@ -14,7 +14,6 @@ use hyper::Method;
 
 /// The answer of a page.
 pub enum Shown {
-    /// A page.
     Page(Page),
     /// Another page, whose address is this: what was done was done.
     See(String),
@@ -93,7 +92,6 @@ pub trait Site: Send + Sync + 'static {
 pub struct Visit<'a, S: Site + ?Sized> {
     /// Whoever is logged in.
     pub who: S::Who,
-    /// The language of the page.
     pub language: Language,
     /// The parts of the path below the base.
     pub path: Vec<String>,

@@ -269,7 +269,6 @@ fn of_delivery(language: Language, url: &str, (zone, at): (Zone, Timestamp), del
     Step { when: show::in_zone(zone, at.unix_ms()), what: what.to_owned(), more, tone }
 }
 
-/// A cause in words.
 const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
     use Tone::{Bad, Good, Plain};
     match cause {

@@ -106,7 +106,6 @@ fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table 
     Table { rows: items(movements).iter().map(row).collect(), next, ..show::table(language, caption, &names) }
 }
 
-/// The money that is held.
 struct HeldMoney {
     /// The bolívares that become available in each hour.
     hours: BTreeMap<i64, i64>,

@@ -23,7 +23,6 @@ pub enum Verdict {
 pub struct Finding {
     /// The thing that was tried, in a word.
     pub what: &'static str,
-    /// The verdict.
     pub verdict: Verdict,
     /// The things that were seen, and where they are wrong what to look at.
     pub text: String,

@@ -149,9 +149,7 @@ pub enum Exchange {
 
 /// An answer, whatever it says.
 pub struct HttpAnswer {
-    /// The status.
     pub status: u16,
-    /// The body.
     pub body: Vec<u8>,
 }
 

@@ -54,7 +54,6 @@ struct Figures {
 /// The figures of a live rail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneFigures {
-    /// The name.
     pub name: &'static str,
     /// The services that it does for tenants.
     pub serves: Vec<Service>,
@@ -101,7 +100,6 @@ impl Lane {
         }
     }
 
-    /// The rail.
     pub fn rail(&self) -> &Arc<dyn LiveRail> {
         &self.rail
     }
@@ -321,7 +319,6 @@ impl Lane {
         self.circuit().until_probe(self.now()).max(Duration::from_millis(1))
     }
 
-    /// The figures of the lane.
     pub fn figures(&self) -> LaneFigures {
         let figures = &self.figures;
         let mut took: Vec<u64> = {

@@ -37,7 +37,6 @@ pub enum AskedBy {
 /// The outcome of an order, as far as its rail has said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderOutcome {
-    /// The order is done.
     Done {
         /// The rail's reference, if it gave one.
         reference: Option<String>,
@@ -57,7 +56,6 @@ pub enum OrderOutcome {
 /// The outcome of a call that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The outcome of the order.
     pub outcome: OrderOutcome,
     /// In the rail's own words.
     pub word: Option<BankWord>,

@@ -29,7 +29,6 @@ const TELLS_OF_TRANSFERS: &str = "r4";
 /// The rail of test mode, and how it answers.
 #[derive(Clone)]
 pub struct Registered {
-    /// The rail.
     pub rail: Arc<dyn Rail>,
     /// The counters of its answers.
     pub outcomes: Arc<Outcomes>,

@@ -92,7 +92,6 @@ impl RateBoard {
         self.shown().pins.iter().filter(|pin| pin.lasts(now)).cloned().collect()
     }
 
-    /// The pin of a place at `now`.
     pub fn pin_of(&self, place: &PinPlace, now: Timestamp) -> Option<Arc<Pin>> {
         self.shown().pins.iter().find(|pin| pin.lasts(now) && pin.place() == *place).cloned()
     }

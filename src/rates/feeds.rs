@@ -41,10 +41,7 @@ pub struct FeedSpec {
 #[derive(Clone, Debug)]
 pub enum FeedKind {
     /// A price that is the same at all times.
-    Fixed {
-        /// The price.
-        price: Rate,
-    },
+    Fixed { price: Rate },
     /// A walk that follows from its seed. The official rate takes one step a day, at the first look
     /// of a day in Caracas.
     Simulated {

@@ -96,7 +96,6 @@ struct Shelf {
 
 /// The items that are to be written.
 enum Item {
-    /// A sample.
     Sample(Arc<Sample>),
     /// A pin, with its sample.
     Pin(Box<Pin>),

@@ -42,7 +42,6 @@ impl Font {
     }
 }
 
-/// The receipt as a PDF.
 pub fn pdf(receipt: &Receipt) -> Vec<u8> {
     let w = words(receipt.language);
     let mut pdf = Pdf::new();

@@ -80,7 +80,6 @@ pub struct BadLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
-    /// The rail.
     pub rail: String,
     /// The account, a label.
     pub account: String,
@@ -96,7 +95,6 @@ pub struct Asked {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// The id.
     pub id: String,
     /// The subject.
     pub asked: Asked,
@@ -191,7 +189,6 @@ impl Shelf {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A reconciliation by its id.
     pub fn find(&self, id: Id) -> Option<Summary> {
         self.all().get(&id).cloned()
     }

@@ -41,7 +41,6 @@ const COMPRESSION_LEVEL: i32 = 3;
 pub struct Form {
     /// The first eight bytes.
     pub magic: &'static [u8; 8],
-    /// The version.
     pub version: u32,
 }
 
@@ -108,11 +107,9 @@ impl<W: Write> Blocks<W> {
 
 /// A block that was read and is right.
 pub struct Block {
-    /// The kind.
     pub kind: u8,
     /// The first sequence in it, if it has records.
     pub first: Seq,
-    /// The body.
     pub body: Vec<u8>,
     /// The place in the file.
     pub place: BlockPlace,

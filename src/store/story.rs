@@ -38,7 +38,6 @@ pub struct Moment {
     pub seq: Seq,
     /// The time of the record, on its tenant's clock.
     pub time: Timestamp,
-    /// The record.
     pub record: Record,
 }
 
@@ -54,7 +53,6 @@ pub struct Story {
     pub has_all_deliveries: bool,
 }
 
-/// Reads the story of an entity.
 pub fn read(reader: &Reader, tenant: u64, id: EntityId, budget: &ReadBudget) -> Result<Story, Stopped> {
     let mut story =
         Story { moments: Vec::new(), deliveries: Vec::new(), is_whole: false, has_all_deliveries: true };

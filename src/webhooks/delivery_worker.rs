@@ -84,7 +84,6 @@ enum Due {
     Resend(Id, Timestamp, EventRef),
 }
 
-/// A delivery that has ended.
 struct EndedDelivery {
     delivered: Delivered,
     /// The number of the event, if this was its first delivery.

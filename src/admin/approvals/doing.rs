@@ -26,7 +26,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Characters of a note.
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 
 /// The least role that may decide about the approval that a path names: that of its call. About one

@@ -11,7 +11,6 @@ use api::search::description as search;
 use api::{chargebacks, conversions, cop_payments, payments, payouts, webhooks};
 use domain::platform::Mode;
 
-/// The chapter.
 pub(super) fn finding() -> Chapter {
     let whose = |operation: Operation| {
         operation

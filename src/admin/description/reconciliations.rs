@@ -10,7 +10,6 @@ use api::openapi::operation::operation;
 use api::openapi::schema::{Schema, integer, list, object, one_of, text};
 use api::openapi::values::{amount, day, instant, page, uuid};
 
-/// The chapter.
 pub(super) fn reconciliations() -> Chapter {
     Chapter {
         tag: "Reconciliation",

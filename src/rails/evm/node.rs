@@ -11,7 +11,6 @@ use std::time::Duration;
 /// The time after which a call to a node is given up.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A node.
 pub struct Node {
     rpc: Rpc,
 }
@@ -19,7 +18,6 @@ pub struct Node {
 /// A block, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The number.
     pub number: u64,
     /// The name.
     pub hash: Hash,
@@ -45,13 +43,11 @@ pub struct Receipt {
 /// A transfer in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logged {
-    /// The transfer.
     pub transfer: Transfer,
     /// The block's number.
     pub block: u64,
     /// The block's name.
     pub block_hash: Hash,
-    /// The transaction.
     pub transaction: Hash,
     /// The place among the logs of the block.
     pub index: u64,

@@ -39,9 +39,7 @@ pub enum Unanswered {
 
 /// An answer that was read to its end.
 pub struct Answered {
-    /// The head.
     pub head: Parts,
-    /// The body.
     pub body: Vec<u8>,
     /// The connection, if it can carry another exchange.
     pub connection: Option<Connection>,

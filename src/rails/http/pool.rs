@@ -24,7 +24,6 @@ impl Origin {
         Some(Origin(uri.scheme()?.clone(), uri.authority()?.clone()))
     }
 
-    /// The scheme of the origin.
     pub fn scheme(&self) -> &Scheme {
         &self.0
     }

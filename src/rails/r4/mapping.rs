@@ -37,7 +37,6 @@ const OF_THE_QUESTION: [&str; 3] = ["TE28", "TE29", "VE02"];
 /// The meaning of a code for the order that it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// The order is done.
     Done,
     /// The order is refused for good.
     Refused,

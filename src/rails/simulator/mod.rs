@@ -229,7 +229,6 @@ fn reference(operation: Uuid) -> String {
     (10_000_000 + mixed % 90_000_000).to_string()
 }
 
-/// A refusal as an answer.
 fn refused(refusal: Refusal) -> RailAnswer {
     RailAnswer::Refused { code: refusal.code().to_owned() }
 }

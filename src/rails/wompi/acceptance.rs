@@ -5,7 +5,6 @@ use crate::rails::secret::ApiSecret;
 use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a token.
 const TOKEN_BYTES_MAX: usize = 8 * 1024;
 
 /// Both tokens.

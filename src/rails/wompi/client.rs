@@ -23,7 +23,6 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The services that Wompi does for tenants.
 const SERVICES: [Service; 1] = [Service::Cop];
 
-/// Wompi.
 pub struct Wompi {
     pub(super) settings: Settings,
     client: Client,

@@ -24,9 +24,7 @@ pub struct Collect<'a> {
     pub operation: Uuid,
     /// The channel of the payment.
     pub channel: Channel,
-    /// The amount.
     pub amount: Cop,
-    /// The buyer.
     pub buyer: Option<&'a Buyer>,
 }
 

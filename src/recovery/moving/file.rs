@@ -25,14 +25,12 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The form of the file.
 pub const FORM: Form = Form { magic: b"PASARTEN", version: 1 };
 
 /// The kinds of blocks.
 pub const HEAD: u8 = 1;
 /// The tenant and its keys.
 pub const TENANT: u8 = 2;
-/// Records.
 pub const RECORDS: u8 = 3;
 /// The last block.
 pub const END: u8 = 4;

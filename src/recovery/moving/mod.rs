@@ -76,10 +76,7 @@ pub enum NotMoved {
     #[error(
         "{file} here is not the one of the deployment that the tenant comes from: what it signed and hashed would not be recognised; a deployment that tenants move to is founded with a copy of it"
     )]
-    OtherKey {
-        /// The file.
-        file: &'static str,
-    },
+    OtherKey { file: &'static str },
     /// The tenant is here.
     #[error("the tenant {0} is here already; nothing was done")]
     Known(Id),
@@ -91,13 +88,11 @@ pub enum NotMoved {
     NameTaken {
         /// The record, by its place in the log that it comes from.
         seq: u64,
-        /// The name.
         name: String,
     },
     /// The parts of the file are whole and do not fit each other.
     #[error("{}: {what}; nothing was done", file.display())]
     Unsound {
-        /// The file.
         file: PathBuf,
         /// The fault.
         what: String,
@@ -134,7 +129,6 @@ struct OpenDirectory {
 }
 
 impl OpenDirectory {
-    /// Opens a directory.
     fn open(data: &Path) -> Result<OpenDirectory, NotMoved> {
         OpenDirectory::with(data, &data.join(LOG_DIRECTORY))
     }

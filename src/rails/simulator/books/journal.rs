@@ -77,7 +77,6 @@ pub struct Damaged {
 }
 
 impl Record {
-    /// From the body of a record.
     pub fn from_body(body: &[u8]) -> Option<Record> {
         let (&kind, rest) = body.split_first()?;
         let number = || rest.try_into().ok().map(u64::from_le_bytes);
