@@ -168,7 +168,8 @@ impl Effects<Domain> for Outbox {
             tracing::error!(
                 tenant,
                 entity = entity.map(tracing::field::display),
-                "a bank says the opposite of what it had said of an operation; no money moved, and GET /admin/operations lists it"
+                "a bank says the opposite of what it had said of an operation; no money moved, and GET \
+                 /admin/operations lists it"
             );
             return;
         }
@@ -237,7 +238,8 @@ impl Transfer {
             }
             Ok(_) => Command::Found(reply(answer), Box::new(held)),
             Err(problem) => {
-                tracing::error!(%problem, error = problem.private_message(), %operation, "the index does not say whether a transfer has paid for something already");
+                tracing::error!(%problem, error = problem.private_message(), %operation, "the index does not \
+                    say whether a transfer has paid for something already");
                 Command::RailReply(reply(RailAnswer::Silent))
             }
         }

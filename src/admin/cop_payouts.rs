@@ -188,7 +188,10 @@ mod tests {
             "externalRef",
         ];
         assert_eq!(named("{}"), all);
-        let body = r#"{"mode":"both","amountCop":0,"bank":" ","accountNumber":"12-34","accountType":"gold","holderName":1,"documentType":"V","documentNumber":"1","externalRef":"","x":1}"#;
+        let body = concat!(
+            r#"{"mode":"both","amountCop":0,"bank":" ","accountNumber":"12-34","accountType":"gold","#,
+            r#""holderName":1,"documentType":"V","documentNumber":"1","externalRef":"","x":1}"#,
+        );
         assert_eq!(named(body), [&all[..], &["x"]].concat());
     }
 

@@ -161,7 +161,8 @@ pub async fn cancel_payment(call: Call) -> CallResult {
     let not_pending = || {
         Problem::conflict(
             "payment_not_pending",
-            "only a C2P intent or a payment in pesos that waits for its payer can be canceled, so nothing was changed; read this payment for its status",
+            "only a C2P intent or a payment in pesos that waits for its payer can be canceled, so nothing \
+             was changed; read this payment for its status",
         )
     };
     let id = payment.id();

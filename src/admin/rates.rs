@@ -201,7 +201,10 @@ fn end<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
         }
     };
     kind(read, || {
-        values::instant().about("Ahead, 30 days at most. Until then no feed replaces the price of this pair, source and side, and it does not age.")
+        values::instant().about(
+            "Ahead, 30 days at most. Until then no feed replaces the price of this pair, \
+             source and side, and it does not age.",
+        )
     })
 }
 

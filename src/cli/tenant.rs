@@ -173,7 +173,8 @@ fn alone(settings: &Settings) -> Result<Config, Failure> {
     must_be_ours(&config.storage.path)?;
     if is_in_cluster(&config)? {
         return Err(Failure::Other(format!(
-            "{}: this directory is in a cluster, whose log is agreed on; tenants move between directories of one machine",
+            "{}: this directory is in a cluster, whose log is agreed on; tenants move between directories of \
+             one machine",
             config.storage.path.display()
         )));
     }

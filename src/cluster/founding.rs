@@ -30,14 +30,17 @@ pub enum NotDone {
     #[error("cluster.etcd names no endpoint")]
     NoEtcd,
     /// The directory is a cluster's already.
-    #[error("{}: this directory is in a cluster already, which is not in etcd: if etcd's data was lost, pasarela cluster reseed brings it back", .0.display())]
+    #[error("{}: this directory is in a cluster already, which is not in etcd: if etcd's data was lost, \
+        pasarela cluster reseed brings it back", .0.display())]
     InCluster(PathBuf),
     /// The directory is not of the cluster that was there.
     #[error("{}: this directory is in no cluster: pasarela cluster init founds one with it", .0.display())]
     NotMember(PathBuf),
     /// The directory is a copy whose live banks and webhooks are shut. Nodes that join would not
     /// be, so that what the copied server sent would go out twice.
-    #[error("{}: this directory is a restored copy: start it once as one machine, with cluster.etcd = [] and pasarela serve --take-over, stop it, and then found the cluster with pasarela cluster init", .0.display())]
+    #[error("{}: this directory is a restored copy: start it once as one machine, with cluster.etcd = [] and \
+        pasarela serve --take-over, stop it, and then found the cluster with pasarela cluster \
+        init", .0.display())]
     RestoredCopy(PathBuf),
     /// Something on the disk.
     #[error("{}: {source}", path.display())]

@@ -145,7 +145,8 @@ impl StandbyFront {
             ("makeBackup", self.cluster.back_up(path).await?.show())
         };
         let (operator, request_id) = (who.shown_id(), arrival.request_id.as_str());
-        tracing::info!(operation, operator, request_id, peer = %arrival.peer, "an operator's call to a standby");
+        tracing::info!(operation, operator, request_id, peer = %arrival.peer, "an operator's call to a \
+            standby");
         Ok(Reply::json(200, shown))
     }
 
@@ -261,7 +262,8 @@ pub fn metrics(cluster: &Cluster) -> String {
     // A standby agrees on nothing.
     let _ = write!(
         page,
-        "# HELP {name} {help}\n# TYPE {name} histogram\n{name}_bucket{{le=\"+Inf\"}} 0\n{name}_sum 0\n{name}_count 0\n"
+        "# HELP {name} {help}\n# TYPE {name} histogram\n{name}_bucket{{le=\"+Inf\"}} 0\n{name}_sum \
+         0\n{name}_count 0\n"
     );
     page
 }

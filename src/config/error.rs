@@ -111,7 +111,8 @@ impl Error for ConfigError {
 pub enum TokenError {
     /// No token is set.
     #[error(
-        "is required; set it here or in PASARELA__ADMIN__TOKEN, or have one made with admin.generate_token = true \
+        "is required; set it here or in PASARELA__ADMIN__TOKEN, or have one made with admin.generate_token = \
+         true \
          (or, for local work, admin.insecure_dev_token = true)"
     )]
     Missing,

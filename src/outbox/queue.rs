@@ -36,7 +36,8 @@ pub fn offer(services: Option<&Services>, lane: &Lane, tenant: u64, effect: &Eff
         Some(Ok(Some(queued))) if lane.queue.put(queued) => RailAnswer::NotSent,
         Some(Ok(_)) | None => RailAnswer::NotAsked,
         Some(Err(unreadable)) => {
-            tracing::error!(error = %unreadable, "an order does not wait for its turn, as its place is not known");
+            tracing::error!(error = %unreadable, "an order does not wait for its turn, as its place is not \
+                known");
             RailAnswer::NotAsked
         }
     };

@@ -88,7 +88,8 @@ fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
     if !story.has_all_deliveries {
         steps.push(left_out(
             "Hubo más entregas de webhooks que las que se miran aquí; están en la lista de entregas.",
-            "There were more deliveries of webhooks than are looked at here; the list of deliveries has them.",
+            "There were more deliveries of webhooks than are looked at here; the list of deliveries has \
+             them.",
         ));
     }
     steps

@@ -100,8 +100,10 @@ impl<G: Answer> Site for Portal<G> {
 
     fn login(&self, language: Language) -> (String, String) {
         let hint = language.say(
-            "La de prueba (pk_test_…) o la real (pk_live_…). Con una de solo lectura puedes mirar sin cambiar nada.",
-            "The test key (pk_test_…) or the live one (pk_live_…). With a read-only key you can look without changing anything.",
+            "La de prueba (pk_test_…) o la real (pk_live_…). Con una de solo lectura puedes mirar sin \
+             cambiar nada.",
+            "The test key (pk_test_…) or the live one (pk_live_…). With a read-only key you can look without \
+             changing anything.",
         );
         (language.say("Tu llave de API", "Your API key").to_owned(), hint.to_owned())
     }

@@ -137,8 +137,10 @@ pub fn upload<G: Answer>(visit: &Here<'_, G>, error: Option<String>) -> view::Fo
     let form = view::Form::new("/portal/payouts/preview", "preview", visit.say("Revisar", "Check"))
         .title(visit.say("Pagar por archivo", "Pay by file"))
         .about(visit.say(
-            "CSV con las columnas externalRef, merchantId, monto, concepto; hasta 1.000 renglones. Primero se revisa: no se paga nada hasta que confirmes.",
-            "CSV with the columns externalRef, merchantId, monto, concepto; up to 1,000 lines. It is checked first: nothing is paid until you confirm.",
+            "CSV con las columnas externalRef, merchantId, monto, concepto; hasta 1.000 renglones. Primero \
+             se revisa: no se paga nada hasta que confirmes.",
+            "CSV with the columns externalRef, merchantId, monto, concepto; up to 1,000 lines. It is checked \
+             first: nothing is paid until you confirm.",
         ))
         .input(Input::new("file", visit.say("Archivo", "File")).kind(Kind::File));
     view::Form { error, ..form }
@@ -228,8 +230,10 @@ fn outcome(language: Language, lines: &[Value]) -> Note {
     let more = [
         (
             refused,
-            "Abajo está el motivo de cada renglón. Cuando lo resuelvas, sube otra vez el mismo archivo: lo que ya se pagó no se paga de nuevo.",
-            "The reason of each line is below. Once it is mended, upload the same file again: what was paid is not paid again.",
+            "Abajo está el motivo de cada renglón. Cuando lo resuelvas, sube otra vez el mismo archivo: lo \
+             que ya se pagó no se paga de nuevo.",
+            "The reason of each line is below. Once it is mended, upload the same file again: what was paid \
+             is not paid again.",
         ),
         (
             returned,
@@ -265,7 +269,8 @@ fn counted(language: Language, all: usize, made: usize, paid: usize) -> String {
         (Language::English, made, paid) if made == paid => format!("Paid: {paid} of {all} {lines}."),
         (Language::Spanish, ..) => {
             format!(
-                "El lote se ordenó una sola vez: {made} de {all} {lines}, y {paid} ya con respuesta del banco."
+                "El lote se ordenó una sola vez: {made} de {all} {lines}, y {paid} ya con respuesta del \
+                 banco."
             )
         }
         (Language::English, ..) => {

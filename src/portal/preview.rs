@@ -106,7 +106,8 @@ fn lines<G: Answer>(visit: &Here<'_, G>, file: &[u8]) -> Result<Vec<Line>, &'sta
         (place(COLUMNS[0]), place(COLUMNS[1]), place(COLUMNS[2]), place(COLUMNS[3]))
     else {
         return Err(visit.say(
-            "El primer renglón tiene que nombrar las columnas externalRef, merchantId, monto, concepto, cada una una sola vez.",
+            "El primer renglón tiene que nombrar las columnas externalRef, merchantId, monto, concepto, cada \
+             una una sola vez.",
             "The first line has to name the columns externalRef, merchantId, monto, concepto, each once.",
         ));
     };

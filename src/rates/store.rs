@@ -174,7 +174,8 @@ impl RateStore {
     pub fn note(&self, sample: &Arc<Sample>) {
         if let Err(why) = self.send(Job { item: Item::Sample(Arc::clone(sample)), done: None }) {
             let lost = self.counters.lost.fetch_add(1, Ordering::Relaxed) + 1;
-            tracing::error!(%why, pair = %sample.series.pair, lost, "a rate is in use and missing in the history");
+            tracing::error!(%why, pair = %sample.series.pair, lost, "a rate is in use and missing in the \
+                history");
         }
     }
 

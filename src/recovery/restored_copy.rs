@@ -81,7 +81,8 @@ impl RestoredCopy {
     /// Writes the marker; it survives a power cut when this returns.
     pub fn write(&self, directory: &Path) -> Result<(), Failed> {
         let mut text = String::from(
-            "# This directory is a restored copy: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.\n",
+            "# This directory is a restored copy: `pasarela serve` keeps live banks and webhooks shut in it \
+             until `--take-over`.\n",
         );
         text.push_str(&format!("made_by = \"{}\"\nmade_at = \"{}\"\n", self.made_by, self.made_at));
         match self.tip {

@@ -21,6 +21,9 @@ const TABLES: &[&str] = &[
     "debits in src/domain/ledger/invariants.rs",
     "words in src/pages/timeline.rs",
     "cause in src/cli/trigger.rs",
+    "members in src/api/payments/show.rs",
+    "public in src/api/openapi/mod.rs",
+    "shown_parameters in src/api/openapi/document/shared.rs",
 ];
 
 /// The folders of what is installed.

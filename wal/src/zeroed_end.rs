@@ -44,7 +44,8 @@ fn cut_off_of(path: &Path) -> io::Result<()> {
     tracing::warn!(
         file = %path.display(),
         bytes,
-        "the end of a file of RocksDB's was never synced and reads as zeros, as a power cut leaves it; it was cut off, and nothing acknowledged is in it"
+        "the end of a file of RocksDB's was never synced and reads as zeros, as a power cut leaves it; it \
+         was cut off, and nothing acknowledged is in it"
     );
     Ok(())
 }

@@ -198,7 +198,8 @@ pub fn no_more_than(
     match (now.and_then(total), shown.and_then(total)) {
         (Some(now), Some(shown)) if now > shown => Err(Problem::conflict(
             TOTAL_CHANGED,
-            "the total in bolívares has risen since it was shown; nothing was charged: show the buyer the new one",
+            "the total in bolívares has risen since it was shown; nothing was charged: show the buyer the \
+             new one",
         )),
         _ => Ok(()),
     }

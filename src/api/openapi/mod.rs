@@ -65,8 +65,13 @@ pub fn public() -> Document {
         )
         .end();
     let client_secret = Object::new().plain("type", "http").plain("scheme", "bearer");
-    let client_secret =
-        client_secret.text("description", "The `clientSecret` of a checkout session: it opens that session for its buyer, and nothing else.").end();
+    let client_secret = client_secret
+        .text(
+            "description",
+            "The `clientSecret` of a checkout session: it opens that session \
+             for its buyer, and nothing else.",
+        )
+        .end();
     let mut chapters = chapters();
     for route in routes() {
         let described = (route.description)().of(route.operation);

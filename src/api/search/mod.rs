@@ -118,7 +118,10 @@ fn search(call: &Call<'_>) -> Result<Plan, Problem> {
 /// GET /v1/requests/:requestId
 pub const REQUEST: Endpoint = endpoint(description::TAG, request, || {
     summary("Read what became of a request")
-        .about("Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the newest. Bodies are not kept.")
+        .about(
+            "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
+             newest. Bodies are not kept.",
+        )
         .answers(200, "LoggedRequest", "The request")
         .refuses(404, &["not_found"])
 });

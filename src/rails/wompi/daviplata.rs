@@ -88,7 +88,8 @@ impl Wompi {
             Exchange::NoAnswer(failure) => {
                 // The lost answer had the token that is good now.
                 self.sessions.end(operation);
-                tracing::warn!(%operation, why = failure.text(), "whether Wompi sent a buyer's code is unknown");
+                tracing::warn!(%operation, why = failure.text(), "whether Wompi sent a buyer's code is \
+                    unknown");
                 Ok(Report::unanswered(Some(session.transaction)))
             }
             Exchange::Answer(answer @ HttpAnswer { status: 200..=299, .. }) => {

@@ -43,7 +43,8 @@ pub enum NotMoved {
     #[error("{}: this is a restored copy; tenants move between directories that are served", .0.display())]
     Copy(PathBuf),
     /// The directory has neither a log nor a key.
-    #[error("{}: this deployment has no name yet: bring mark.key and card.key of the one that tenants come from, then run pasarela tenant id", .0.display())]
+    #[error("{}: this deployment has no name yet: bring mark.key and card.key of the one that tenants come \
+        from, then run pasarela tenant id", .0.display())]
     Nameless(PathBuf),
     /// No such tenant.
     #[error("there is no tenant {0} here")]
@@ -74,7 +75,8 @@ pub enum NotMoved {
     },
     /// The keys of the two deployments differ.
     #[error(
-        "{file} here is not the one of the deployment that the tenant comes from: what it signed and hashed would not be recognised; a deployment that tenants move to is founded with a copy of it"
+        "{file} here is not the one of the deployment that the tenant comes from: what it signed and hashed \
+         would not be recognised; a deployment that tenants move to is founded with a copy of it"
     )]
     OtherKey { file: &'static str },
     /// The tenant is here.
@@ -99,7 +101,8 @@ pub enum NotMoved {
     },
     /// The tenant was closed, and its file could not be written.
     #[error(
-        "the tenant is closed here, and its file is not there: {0}; repeat the export, to another place if need be, or open the tenant again with pasarela tenant reopen --not-imported"
+        "the tenant is closed here, and its file is not there: {0}; repeat the export, to another place if \
+         need be, or open the tenant again with pasarela tenant reopen --not-imported"
     )]
     Closed(Box<NotMoved>),
     /// A rule of a book said no.
