@@ -28,8 +28,9 @@ pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, LiveRailErro
     Ok(live)
 }
 
-/// Settings that a rail can do without and that some of its work needs: what is missing of them, each with the
-/// rail's name. The start and `pasarela check` say it; neither refuses anything for it.
+/// Settings that a rail can do without and that some of its work needs: what is missing of them,
+/// each with the rail's name. The start and `pasarela check` say it; neither refuses anything for
+/// it.
 pub fn omissions(rails: &config::Rails) -> Vec<(&'static str, Finding)> {
     let mut missing = Vec::new();
     if rails.r4.as_ref().is_some_and(|r4| matches!(r4.callback_uuid, SecretSource::None)) {

@@ -8,7 +8,8 @@
 //!        ..    bytes
 //! ```
 //!
-//! Numbers are little endian. A stream that breaks off has no end; whoever asked for it removes what it filled.
+//! Numbers are little endian. A stream that breaks off has no end; whoever asked for it removes
+//! what it filled.
 
 use crate::config::Config;
 use crate::http::pieces::{Broken, Rest};

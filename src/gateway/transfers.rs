@@ -42,7 +42,8 @@ pub async fn is_sought(services: &Services, tenant: u64, means: &Means) -> Resul
 /// The state of the transfer of a charge. To be called while the transfer is held.
 pub async fn known(services: &Services, tenant: u64, new: &NewCharge) -> Result<Transfer, Problem> {
     if let Some(payment) = payment_of(services, tenant, &new.means).await? {
-        // One that waits for a notice, for another payer or amount, cannot be paid by the same transfer as this.
+        // One that waits for a notice, for another payer or amount, cannot be paid by the same
+        // transfer as this.
         let is_awaited = payment.status == Status::Pending && payment.notice_traits() != new.notice_traits();
         return Ok(if is_live(tenant) && is_awaited { Transfer::Awaited } else { Transfer::Used });
     }

@@ -170,7 +170,8 @@ fn nodes_that_cannot_read_a_later_record_follow_no_further_and_never_lead() {
         let shown = |node| machines.operator(node, "GET", "/admin/cluster", None);
         (0..3).all(|node| {
             shown(node).is_some_and(|(_, shown)| {
-                // The one of the same name takes what leads for its own earlier process, which nobody can ask.
+                // The one of the same name takes what leads for its own earlier process, which
+                // nobody can ask.
                 let leads = node == 2 || shown["leader"] == "n2";
                 shown["walSeq"] == shown["agreedSeq"] && shown["role"] == "standby" && leads
             })

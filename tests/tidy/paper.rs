@@ -45,3 +45,17 @@ fn drawings_fit() {
     }
     assert!(drawings >= 10, "only {drawings} drawings: has their form changed?");
 }
+
+/// The number of columns for a comment. The rows of a table cannot be broken.
+const COMMENT_COLUMNS_MAX: usize = 110;
+
+#[test]
+fn comments_fit() {
+    for (place, line) in files().into_iter().flatten() {
+        let is_row = comment(&line).is_some_and(|text| text.trim_start().starts_with('|'));
+        assert!(
+            comment(&line).is_none() || is_row || line.chars().count() <= COMMENT_COLUMNS_MAX,
+            "{place} is a comment of more than {COMMENT_COLUMNS_MAX} columns: {line}"
+        );
+    }
+}

@@ -1,9 +1,10 @@
 //! A soak: the mix of `day` at a fixed rate for hours. What leaks, grows or becomes slower with time shows
 //! here and in no measurement of seconds: memory, the disk, the slowest of the answers.
 //!
-//! The test clock of each shop that buyers come to goes forward by an hour every minute, in steps. So the holds of what was collected, which
-//! last for a day, end as fast as new ones come, and snapshots become old enough to be thinned; with the
-//! clock of the wall the run would only measure how a day fills.
+//! The test clock of each shop that buyers come to goes forward by an hour every minute, in steps.
+//! So the holds of what was collected, which last for a day, end as fast as new ones come, and
+//! snapshots become old enough to be thinned; with the clock of the wall the run would only measure
+//! how a day fills.
 //!
 //! `offer` the wishes and who grants them · `looks` what is seen every minute, and the quarters.
 

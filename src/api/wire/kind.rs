@@ -16,7 +16,10 @@
 //! assert_eq!(read(Fields::parse(br#"{"month":7}"#)?)?, 7);
 //! assert_eq!(
 //!     String::from_utf8(body(read).to_json()).expect("text"),
-//!     r#"{"type":"object","properties":{"month":{"type":"integer","minimum":1,"maximum":12,"description":"From January."}},"required":["month"],"additionalProperties":false}"#
+//!     concat!(
+//!         r#"{"type":"object","properties":{"month":{"type":"integer","minimum":1,"maximum":12,"#,
+//!         r#""description":"From January."}},"required":["month"],"additionalProperties":false}"#,
+//!     )
 //! );
 //! # Ok::<(), api::problem::Problem>(())
 //! ```

@@ -153,8 +153,8 @@ fn token_in(config: &Config, file: &str) -> Result<Secret, Failure> {
     }
 }
 
-/// Whether nobody knows from an answer if the call was done. Most of the problems of a server say that nothing
-/// was.
+/// Whether nobody knows from an answer if the call was done. Most of the problems of a server say
+/// that nothing was.
 fn is_open(status: u16, body: &str) -> bool {
     (status >= 500 && !body.contains("nothing was done")) || body.contains("idempotency_in_progress")
 }

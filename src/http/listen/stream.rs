@@ -130,8 +130,8 @@ impl Watched {
         Pin::new(self.stream.as_mut().expect("the stream is there until the drop"))
     }
 
-    /// Takes hyper's own answer for written, once what stands before it is. What takes its place is written by
-    /// the flush, because hyper puts its own before what is left of an earlier body.
+    /// Takes hyper's own answer for written, once what stands before it is. What takes its place is
+    /// written by the flush, because hyper puts its own before what is left of an earlier body.
     fn poll_without(&mut self, own: Own<'_>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         if own.at > 0 {
             return self.stream().poll_write(cx, &buf[..own.at]);

@@ -127,7 +127,8 @@ fn named(open: &Open) -> NotMoved {
     NotMoved::Open(lines, more)
 }
 
-/// A file in the making, under another name until it is whole and on the disk. What is not whole goes with it.
+/// A file in the making, under another name until it is whole and on the disk. What is not whole
+/// goes with it.
 struct Part {
     file: PathBuf,
     path: PathBuf,
