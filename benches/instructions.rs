@@ -36,7 +36,8 @@ use std::sync::Arc;
 use wal::IndexOps;
 
 const TENANT: u64 = 3;
-/// The number of holds on a large balance: as many as the gate has time to make, under Valgrind and not optimised.
+/// The number of holds on a large balance: as many as the gate has time to make, under Valgrind and
+/// not optimised.
 const HOLDS: u64 = if cfg!(debug_assertions) { 5_000 } else { 100_000 };
 /// The time that money is held here; a hundred turns take a millisecond.
 const HELD_MS: i64 = 24 * 3_600_000;

@@ -26,16 +26,16 @@ mod surfaces;
 mod translate;
 mod welcome;
 
-use crate::cluster::front::{Place, StandbyFront};
+use crate::cluster::front::{ListenerKind, StandbyFront};
 use crate::cluster::peer_front::PeerFront;
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::{Cluster, Passing, Promoted};
 use crate::config::{AdminAccess, Config, TOKEN_CHARACTERS_MIN};
 use crate::gateway::disk::Disk;
 use crate::gateway::services::Services;
-use crate::http::guard::Guard;
 use crate::http::listen::Limits;
 use crate::http::open_files;
+use crate::http::origin_check::OriginCheck;
 use crate::metrics::Metrics;
 use crate::recovery::directory;
 use crate::telemetry::spans::Spans;
@@ -195,9 +195,9 @@ async fn listen_to_peers(
     let passing = Passing::new(client, key.clone());
     let front = |place| StandbyFront::new(node.clone(), place, passing.clone());
     let (api, admin) = (&listeners.api_gate, &listeners.admin_gate);
-    api.stand_by(front(Place::Api));
+    api.stand_by(front(ListenerKind::Api));
     let disk = Arc::clone(disk);
-    admin.stand_by(front(Place::Admin {
+    admin.stand_by(front(ListenerKind::Admin {
         guard: guard(config),
         is_open: config.admin.listen.ip().is_loopback(),
         // Nothing looks at the disk by itself while another node leads.
@@ -223,8 +223,8 @@ async fn start_node(
 }
 
 /// The rule that keeps other sites' pages away from the operators' listener.
-fn guard(config: &Config) -> Guard {
-    Guard::new(config.admin.hosts.clone(), config.admin.tls.is_some())
+fn guard(config: &Config) -> OriginCheck {
+    OriginCheck::new(config.admin.hosts.clone(), config.admin.tls.is_some())
 }
 
 /// The error of a thread that does not start.

@@ -83,7 +83,10 @@ mod tests {
 
     #[test]
     fn values_are_found_as_they_were_written() {
-        let json = r#" {"data":[{"adv":{"price":"245.10"}},{"adv":{"price":246.00}},{"other":1}],"a/b":{"~":[1,[2.50]]},"":7} "#;
+        let json = concat!(
+            r#" {"data":[{"adv":{"price":"245.10"}},{"adv":{"price":246.00}},{"other":1}],"#,
+            r#""a/b":{"~":[1,[2.50]]},"":7} "#,
+        );
         for (pointer, found) in [
             ("/data/0/adv/price", &["\"245.10\""][..]),
             ("/data/*/adv/price", &["\"245.10\"", "246.00"]),

@@ -8,7 +8,8 @@
 //!   what is durable; [`admin`] does the same for the operators.
 //! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
 //!   proxy.
-//! - [`guides`] has the documents for integrators, as pages.
+//! - [`guides`] has the documents for integrators, as pages, and [`receipts`] what a payer keeps of a
+//!   payment; [`language`] has the two languages of what people read.
 //! - [`pages`] has what people see once they have logged in: merchants the [`portal`], operators the
 //!   [`console`].
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
@@ -18,7 +19,8 @@
 //! - [`requests`] remembers what became of each request; [`reconciliation`] compares our books with a
 //!   bank's statement.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`backups`] are the copies that a
-//!   call orders; [`selfcheck`] has a running server prove its books.
+//!   call orders; [`selfcheck`] has a running server prove its books, and [`thinning`] removes the
+//!   snapshots that it no longer needs.
 //! - [`cluster`] makes a node of the server, where there is more than one machine.
 //! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and
 //!   stops the parts, [`telemetry`] writes the log lines, [`metrics`] the figures.

@@ -41,7 +41,7 @@ impl Outbound {
         Outbound { live: Arc::new(AtomicBool::new(false)), leads: None }
     }
 
-    /// The same, of a machine that has to make sure that it leads.
+    /// The switch of a machine that has to make sure that it leads.
     pub fn led_by(self, leads: Option<Leads>) -> Outbound {
         Outbound { leads, ..self }
     }

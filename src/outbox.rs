@@ -74,7 +74,7 @@ impl Outbox {
 }
 
 impl Outbox {
-    /// The same in live mode. Without a rail, nothing is sent and nobody asked.
+    /// The outcome of an effect in live mode. Without a rail, nothing is sent and nobody asked.
     fn live(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         let (operation, how) = (effect.operation, effect.how);
         if let Order::SendUsdt { network, .. } = &effect.order
@@ -146,7 +146,8 @@ impl Effects<Domain> for Outbox {
                     How::Ask => rail.ask(&call).await,
                 }
             };
-            // Of an order that waited for too long nobody knows until the bank is asked: it may be sent again.
+            // An order that waited for too long is unknown until the bank is asked: it may be sent
+            // again.
             let answer = tokio::time::timeout(CALL, calling).await.unwrap_or(RailAnswer::Silent);
             drop(sending);
             outcomes.note(how, &answer, began.elapsed());
@@ -167,7 +168,8 @@ impl Effects<Domain> for Outbox {
             tracing::error!(
                 tenant,
                 entity = entity.map(tracing::field::display),
-                "a bank says the opposite of what it had said of an operation; no money moved, and GET /admin/operations lists it"
+                "a bank says the opposite of what it had said of an operation; no money moved, and GET \
+                 /admin/operations lists it"
             );
             return;
         }
@@ -216,28 +218,29 @@ impl Transfer {
         how: How,
         answer: RailAnswer,
     ) -> Command {
-        let heard = |answer| RailReply::plain(operation, how, answer);
+        let reply = |answer| RailReply::plain(operation, how, answer);
         let RailAnswer::Done { reference: Some(reference) } = &answer else {
-            return Command::RailReply(heard(answer));
+            return Command::RailReply(reply(answer));
         };
         let full = without_zeros(reference);
         if full == self.given {
             // The transfer has its name from the beginning.
-            return Command::RailReply(heard(answer));
+            return Command::RailReply(reply(answer));
         }
         let name = transfer_name(self.bank, self.date, full);
         let Some(services) = services.get().and_then(Weak::upgrade) else {
-            return Command::RailReply(heard(RailAnswer::Silent));
+            return Command::RailReply(reply(RailAnswer::Silent));
         };
         let held = services.names.reservations.hold_name(tenant, Space::Transfer, &name).await;
         match ask::named_by_now(&services, tenant, Space::Transfer, &name).await {
             Ok(Some(other)) if other != payment => {
-                Command::RailReply(heard(RailAnswer::Refused { code: USED.to_owned() }))
+                Command::RailReply(reply(RailAnswer::Refused { code: USED.to_owned() }))
             }
-            Ok(_) => Command::Found(heard(answer), Box::new(held)),
+            Ok(_) => Command::Found(reply(answer), Box::new(held)),
             Err(problem) => {
-                tracing::error!(%problem, error = problem.private_message(), %operation, "whether a transfer has paid cannot be read");
-                Command::RailReply(heard(RailAnswer::Silent))
+                tracing::error!(%problem, error = problem.private_message(), %operation, "the index does not \
+                    say whether a transfer has paid for something already");
+                Command::RailReply(reply(RailAnswer::Silent))
             }
         }
     }

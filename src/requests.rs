@@ -60,7 +60,6 @@ pub struct Answered {
     pub at: Timestamp,
     /// The time that it took, in ms.
     pub ms: u64,
-    /// The method.
     pub method: &'static str,
     /// The path as the route table writes it, with `:names`.
     pub route: &'static str,
@@ -165,7 +164,6 @@ impl RequestLog {
         false
     }
 
-    /// Notes a request that was answered.
     pub fn note(&self, answered: Answered) {
         if self.shelf.queue.push(answered).is_err() {
             self.shelf.counters.dropped.fetch_add(1, Ordering::Relaxed);

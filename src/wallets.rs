@@ -33,7 +33,6 @@ const REST: Duration = Duration::from_millis(100);
 /// The reasons why a turn ended early.
 #[derive(Debug, thiserror::Error)]
 enum TurnError {
-    /// The node.
     #[error(transparent)]
     Node(#[from] RpcError),
     /// The log.

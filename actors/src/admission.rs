@@ -106,7 +106,7 @@ pub(crate) struct Places {
     first_records: AtomicUsize,
     /// The number of those that are of tenants that yield.
     yielding: AtomicUsize,
-    /// How many of them may wait now.
+    /// The number of them that may wait now.
     bound: AgeBound,
     /// The part of these in percent that tenants that yield leave to the others.
     reserve_percent: usize,

@@ -68,7 +68,7 @@ impl AgeBound {
         }
         let shortest_ms = self.shortest_ms.load(Ordering::Relaxed).min(waited_ms);
         let is_late = shortest_ms > WAIT_MS_MAX;
-        // Who waits already was let in before: what is changed now shows when they have been served.
+        // Requests that wait already were let in before: a change shows when they have been served.
         let next = now_ms.wrapping_add(LOOK_MS).wrapping_add(shortest_ms);
         let mine = self.look_at_ms.compare_exchange(look_at, next, Ordering::Relaxed, Ordering::Relaxed);
         if mine.is_err() {
@@ -78,7 +78,7 @@ impl AgeBound {
         let places = self.places();
         let fitting = match (self.was_late.swap(is_late, Ordering::Relaxed), is_late) {
             (_, false) => places + places / 8,
-            // Those who waited for one slow sync are not yet a queue.
+            // Requests that waited for one slow sync are not yet a queue.
             (false, true) => places,
             (true, true) => {
                 let paced = waiting.min(places) as u64 * u64::from(WAIT_MS_MAX) / u64::from(shortest_ms);

@@ -78,7 +78,8 @@ impl Watched {
         if before_ms == 0 {
             tracing::error!(
                 step_ms,
-                "the wall clock was set and is not believed: live money decisions wait until that is undone or confirmed"
+                "the wall clock was set and is not believed: live money decisions wait until that is undone \
+                 or confirmed"
             );
         }
         expected_ms

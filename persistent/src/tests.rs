@@ -133,7 +133,7 @@ fn a_clone_shares_what_did_not_change() {
     map.remove(&500);
     let own =
         |map: &SortedMap<i32, Arc<()>>| map.values().filter(|value| Arc::strong_count(value) == 1).count();
-    // Those in the copied leaf are counted twice, all others once: nothing else was copied.
+    // Entries in the copied leaf are counted twice, all others once: nothing else was copied.
     assert!(own(&map) + WIDTH >= 999, "{}", own(&map));
     assert_eq!((map.len(), image.len()), (999, 1_000));
 }

@@ -1,7 +1,7 @@
 //! Corrections of a tenant's balance: a movement of type `adjustment`, once per reference.
 
 use super::ask;
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
@@ -38,7 +38,7 @@ pub(super) struct Wanted {
 }
 
 /// POST /admin/tenants/:id/adjustments
-pub async fn create(call: Call) -> Outcome {
+pub async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let wanted = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
@@ -143,7 +143,7 @@ fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Res
 
 impl Known {
     /// The same movement for the same payload, and for another one the names of what differs.
-    fn compare(&self, tenant_key: u64, wanted: &Wanted) -> Outcome {
+    fn compare(&self, tenant_key: u64, wanted: &Wanted) -> CallResult {
         let Read { record, time, .. } = &self.read;
         let posting = &record.postings[self.posting];
         let amount = |minor, currency: Currency| Decimal::new(minor, currency.decimals());

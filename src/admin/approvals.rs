@@ -1,5 +1,5 @@
 //! Approval by a second person: calls that wait, and what somebody else says of them
-//! (`docs/contract.md, 20.1`).
+//! (`docs/contract.md, 20.2`).
 //!
 //! A call that waits was checked as far as its request goes; its state is checked when it is done. It is
 //! done once: the approval is held while somebody decides, and the record of the act names it, so that a
@@ -10,7 +10,7 @@ pub mod take_over;
 
 pub use doing::{least_role, read_note, settle_done};
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::store::history;
@@ -88,7 +88,7 @@ pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<St
 }
 
 /// GET /admin/approvals: newest first.
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("approvals", asked)?;
     let read = move |services: &Services, budget: &ReadBudget| items(services, status, &page, budget);
     Ok(Done::ok(call.services.read_pool.read(&call.services, PLATFORM, read).await?))
@@ -129,13 +129,12 @@ fn items(
 }
 
 /// GET /admin/approvals/:id
-pub async fn read(call: Call) -> Outcome {
+pub async fn read(call: Call) -> CallResult {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let approval = find(&call.services, id)?.ok_or_else(Problem::not_found)?;
     Ok(Done::ok(show(&approval, call.services.now())))
 }
 
-/// An approval by its id.
 fn find(services: &Services, id: Id) -> Result<Option<Approval>, Problem> {
     let found = history::entity(services.engine.reader(), PLATFORM, EntityId::approval(id))?;
     Ok(match found.as_deref() {
@@ -148,11 +147,11 @@ fn find(services: &Services, id: Id) -> Result<Option<Approval>, Problem> {
 const HELD: Space = Space::Approved;
 
 /// POST /admin/approvals/:id/approve
-pub async fn approve(call: Call) -> Outcome {
+pub async fn approve(call: Call) -> CallResult {
     doing::decide(call, true).await
 }
 
 /// POST /admin/approvals/:id/reject
-pub async fn reject(call: Call) -> Outcome {
+pub async fn reject(call: Call) -> CallResult {
     doing::decide(call, false).await
 }

@@ -1,6 +1,6 @@
-//! The audit as it is read: who changed what, newest first (`docs/contract.md, 20.1`).
+//! The audit as it is read: who changed what, newest first (`docs/contract.md, 20.3`).
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::merge_cursor::MergeCursor;
@@ -90,7 +90,7 @@ pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, P
 }
 
 /// GET /admin/audit
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let (wanted, page) = call.listed("audit", asked)?;
     let read = move |services: &Services, budget: &ReadBudget| items(services, &wanted, &page, budget);
     Ok(Done::ok(call.services.read_pool.read(&call.services, PLATFORM, read).await?))

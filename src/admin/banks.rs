@@ -1,7 +1,7 @@
 //! The catalogue of banks with what tenants do not see of it; the operator's changes, and the
 //! refresh from a feed, weekly and at once (`docs/contract.md, 14.5`).
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, Changed};
 use crate::gateway::services::Services;
@@ -28,12 +28,12 @@ const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
 /// GET /admin/banks: a bare array, sorted by code, with hidden banks.
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(show_all(&call.services.banks.now())))
 }
 
 /// POST /admin/banks/refresh
-pub async fn refresh_now(call: Call) -> Outcome {
+pub async fn refresh_now(call: Call) -> CallResult {
     call.body.optional_fields()?.finish()?;
     let changed = refresh(&call.services, call.sign()).await?;
     let shown = show_all(&call.services.banks.now());
@@ -48,7 +48,7 @@ pub async fn refresh_now(call: Call) -> Outcome {
 }
 
 /// PATCH /admin/banks/:code
-pub async fn update(call: Call) -> Outcome {
+pub async fn update(call: Call) -> CallResult {
     let edit = read_change(call.body.fields()?)?;
     let code = call
         .parameters
@@ -105,7 +105,8 @@ pub async fn keep_fresh(services: Arc<Services>) {
                     "the catalogue of banks was refreshed"
                 ),
                 Err(problem) => {
-                    tracing::warn!(%problem, error = problem.private_message(), "the catalogue of banks was not refreshed; the old one stays")
+                    tracing::warn!(%problem, error = problem.private_message(), "the catalogue of banks was \
+                        not refreshed; the old one stays")
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Books that are halted: which they are, and their way back.
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use super::tenant_settings::push_tenant_settings;
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
@@ -32,7 +32,7 @@ pub fn show(services: &Services) -> Vec<Vec<u8>> {
 }
 
 /// POST /admin/tenants/:id/resume
-pub async fn resume(call: Call) -> Outcome {
+pub async fn resume(call: Call) -> CallResult {
     call.body.optional_fields()?.finish()?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let _turn = call.turns.of(tenant.number).await;

@@ -1,6 +1,6 @@
 //! The input and the outcome of a handler of the operators' API.
 
-use super::kept::Slot;
+use super::kept::PendingKey;
 use super::signature::Signature;
 use crate::gateway::operators::Operator;
 use crate::gateway::services::Services;
@@ -40,7 +40,7 @@ pub struct Call {
     /// The Idempotency-Key, if one was sent.
     pub idempotency_key: Option<String>,
     /// The reserved Idempotency-Key, until it goes into a command.
-    pub slot: Arc<Slot>,
+    pub pending_key: Arc<PendingKey>,
     /// The entry of the audit, until it goes into a command.
     pub signature: Arc<Signature>,
     /// The operator who calls.
@@ -134,7 +134,7 @@ impl Call {
             parameters: self.parameters.clone(),
             query: Some(query),
             idempotency_key: None,
-            slot: Arc::default(),
+            pending_key: Arc::default(),
             signature: Arc::default(),
             operator: self.operator.clone(),
             approval: None,
@@ -157,11 +157,11 @@ impl Call {
     /// The reference under which the answer is kept for the call's key, and the guard that holds
     /// the key until then; to be taken once, for the command that decides.
     pub fn keep(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Guard>) {
-        self.slot.take(shape)
+        self.pending_key.take(shape)
     }
 
     /// The answer to a decision of an entity or a book.
-    pub fn answer(&self, tenant: u64, shape: Shape, settled: &actors::Settled<Domain>) -> Outcome {
+    pub fn answer(&self, tenant: u64, shape: Shape, settled: &actors::Settled<Domain>) -> CallResult {
         if let (Some(refusal), None) = (&settled.refusal, settled.seq) {
             return Err(refusals::problem(refusal));
         }
@@ -217,7 +217,7 @@ impl Done {
 }
 
 /// The outcome of a call.
-pub type Outcome = Result<Done, Problem>;
+pub type CallResult = Result<Done, Problem>;
 
 /// A handler at work. It runs to its end, also when the caller goes away.
-pub type Working = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;

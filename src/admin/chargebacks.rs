@@ -2,7 +2,7 @@
 //! dispute about it ended.
 
 use super::ask;
-use super::call::{Call, Outcome};
+use super::call::{Call, CallResult};
 use crate::gateway::ask::failure;
 use crate::store::history::Unreadable;
 use crate::store::read_budget::Stopped;
@@ -18,7 +18,7 @@ use domain::resources::chargebacks;
 use domain::values::ids::{EntityId, Id};
 
 /// POST /admin/tenants/:id/chargebacks
-pub async fn open(call: Call) -> Outcome {
+pub async fn open(call: Call) -> CallResult {
     let tenant = call.tenant();
     let number = tenant.as_ref().map_or(0, |tenant| tenant.number);
     let id = call.services.fresh_id(tenant_key(number, Mode::Live));
@@ -43,7 +43,7 @@ pub async fn open(call: Call) -> Outcome {
 }
 
 /// POST /admin/chargebacks/:id/close
-pub async fn close(call: Call) -> Outcome {
+pub async fn close(call: Call) -> CallResult {
     let verdict = read_verdict(call.body.fields()?)?;
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let reader = call.services.engine.reader();
@@ -72,7 +72,7 @@ pub(super) async fn tell(
     entity: EntityId,
     ask: Command,
     (shape, about): (Shape, Id),
-) -> Outcome {
+) -> CallResult {
     call.services.may_decide(tenant_key)?;
     let (keep, held) = call.keep(shape);
     let audit = call.sign_about(call.tenant_of(tenant_key), Some(about.to_string()));

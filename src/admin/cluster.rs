@@ -1,7 +1,7 @@
 //! The cluster, as its leader shows it, and the planned switch to another node. What a standby
 //! answers to the same calls is in `cluster/front.rs`.
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::cluster::{Cluster, HandOverRefused, front};
 use crate::gateway::ask;
 use api::fields::{Bad, Fields, Got, Invalid};
@@ -47,12 +47,12 @@ pub(super) fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
 }
 
 /// GET /admin/cluster
-pub async fn read(call: Call) -> Outcome {
+pub async fn read(call: Call) -> CallResult {
     Ok(Done::ok(front::show(&node(&call)?.view())))
 }
 
 /// POST /admin/cluster/hand-over
-pub async fn hand_over(call: Call) -> Outcome {
+pub async fn hand_over(call: Call) -> CallResult {
     let cluster = node(&call)?;
     let to = read_leader(call.body.fields()?)?;
     let mut held = None;
@@ -61,7 +61,7 @@ pub async fn hand_over(call: Call) -> Outcome {
         // which the new leader answers the same: it leads already.
         call.signature.targets(to.clone());
         ask::platform(&call.services, PlatformAsk::Acted, None, call.sign()).await?;
-        held = Some(call.slot.take(Shape::Platform));
+        held = Some(call.pending_key.take(Shape::Platform));
     }
     let done = cluster.hand_over(&to).await?;
     drop(held);

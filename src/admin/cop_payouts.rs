@@ -2,7 +2,7 @@
 //! Colombia, and settled here again.
 
 use super::ask;
-use super::call::{Call, Outcome};
+use super::call::{Call, CallResult};
 use crate::gateway::ask::failure;
 use crate::store::history::{self, Unreadable};
 use api::cop_payments::document_number;
@@ -30,7 +30,7 @@ const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 
 /// POST /admin/tenants/:id/cop-payouts
-pub async fn create(call: Call) -> Outcome {
+pub async fn create(call: Call) -> CallResult {
     let (mode, new) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, mode);
@@ -99,7 +99,7 @@ fn read_pesos(value: Value<'_>) -> Result<Cop, Bad> {
 }
 
 /// POST /admin/cop-payouts/:id/complete
-pub async fn complete(call: Call) -> Outcome {
+pub async fn complete(call: Call) -> CallResult {
     let reference = read_reference(call.body.fields()?)?;
     settle(&call, PayoutEnd::Completed(reference)).await
 }
@@ -112,7 +112,7 @@ pub(super) fn read_reference(mut fields: Fields<'_>) -> Result<String, Invalid> 
 }
 
 /// POST /admin/cop-payouts/:id/fail
-pub async fn fail(call: Call) -> Outcome {
+pub async fn fail(call: Call) -> CallResult {
     let code = read_failure(call.body.fields()?)?;
     settle(&call, PayoutEnd::Failed(code)).await
 }
@@ -124,7 +124,7 @@ pub(super) fn read_failure(mut fields: Fields<'_>) -> Result<String, Invalid> {
     Ok(code.get(&sound).into_owned())
 }
 
-async fn settle(call: &Call, end: PayoutEnd) -> Outcome {
+async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let reader = call.services.engine.reader();
     let whose = reader
@@ -146,7 +146,7 @@ struct Target {
 }
 
 /// Asks the payout for a decision, once per Idempotency-Key.
-async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Command, shape: Shape) -> Outcome {
+async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Command, shape: Shape) -> CallResult {
     call.services.may_decide(tenant_key)?;
     let (keep, key_held) = call.keep(shape);
     let audit = call.sign_about(call.tenant_of(tenant_key), Some(target.id.id.to_string()));
@@ -188,7 +188,10 @@ mod tests {
             "externalRef",
         ];
         assert_eq!(named("{}"), all);
-        let body = r#"{"mode":"both","amountCop":0,"bank":" ","accountNumber":"12-34","accountType":"gold","holderName":1,"documentType":"V","documentNumber":"1","externalRef":"","x":1}"#;
+        let body = concat!(
+            r#"{"mode":"both","amountCop":0,"bank":" ","accountNumber":"12-34","accountType":"gold","#,
+            r#""holderName":1,"documentType":"V","documentNumber":"1","externalRef":"","x":1}"#,
+        );
         assert_eq!(named(body), [&all[..], &["x"]].concat());
     }
 

@@ -1,7 +1,7 @@
 //! USDT payouts that wait for an operator, and what the operator says of them
 //! (`docs/contract.md, 10.3`).
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use super::chargebacks::tell;
 use super::finding::{GotWhose, Whose, mode, owned};
 use crate::gateway::services::Services;
@@ -38,7 +38,7 @@ pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Vec<u8>, 
 }
 
 /// GET /admin/crypto/payouts: those of all tenants in both modes, newest first.
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let (facets, whose, page) = call.listed("crypto payouts", asked)?;
     let keys = whose.keys(&call.services).into_iter().collect();
     let services = &call.services;
@@ -89,18 +89,18 @@ fn tenant_of(reader: &Reader, id: Id) -> Result<Option<u64>, Unreadable> {
 }
 
 /// POST /admin/crypto/payouts/:id/approve
-pub async fn approve(call: Call) -> Outcome {
+pub async fn approve(call: Call) -> CallResult {
     let verdict = call.body.read(read_approval)?;
     review(&call, verdict).await
 }
 
 /// POST /admin/crypto/payouts/:id/reject
-pub async fn reject(call: Call) -> Outcome {
+pub async fn reject(call: Call) -> CallResult {
     let verdict = call.body.read(read_rejection)?;
     review(&call, verdict).await
 }
 
-async fn review(call: &Call, verdict: Verdict) -> Outcome {
+async fn review(call: &Call, verdict: Verdict) -> CallResult {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_of(call.services.engine.reader(), id)?.ok_or_else(Problem::not_found)?;
     // A rejection may come without a body; an approval never has one.

@@ -19,8 +19,13 @@ use money::{cop_payouts, crypto_payouts, money, statements};
 use operators::{approvals, audit, operators, people};
 use server::{bank_changes, incoming, orders, rates_and_banks, server};
 
-const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, corrections, chargebacks, banks, rates, and the state of the server.\n\n\
-Send `Authorization: Bearer <token>`: an operator's, or that of the configuration, which is the operator `root`; a server for local work may need none. What a call takes, its least role says; less is refused with 403 `role_missing`. Every call has a twin in the command line, `pasarela admin …`. Every POST takes an `Idempotency-Key`, which belongs to operators and not to a tenant. Errors and conventions are those of the tenants' API.";
+const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, \
+    corrections, chargebacks, banks, rates, and the state of the server.\n\n\
+    Send `Authorization: Bearer <token>`: an operator's, or that of the configuration, which is the operator \
+    `root`; a server for local work may need none. What a call takes, its least role says; less is refused \
+    with 403 `role_missing`. Every call has a twin in the command line, `pasarela admin …`. Every POST takes \
+    an `Idempotency-Key`, which belongs to operators and not to a tenant. Errors and conventions are those \
+    of the tenants' API.";
 
 /// The document of the admin listener.
 pub fn document() -> Document {

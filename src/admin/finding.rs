@@ -5,7 +5,7 @@
 //! some seeks more with every tenant, and none more with history. They run where no request waits
 //! behind them.
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::services::Services;
 use crate::gateway::{finding as requests, webhooks};
 use crate::requests::Found;
@@ -91,7 +91,7 @@ impl Whose {
 }
 
 /// A list over tenants that is asked for: its filters, whose it is, and which page.
-type Asked<F> = Result<(F, Whose, Page), Invalid>;
+type ListQuery<F> = Result<(F, Whose, Page), Invalid>;
 
 /// Reads the query of a list over tenants, whose filters `read` asks for and `get` gives.
 fn asked<G, F>(
@@ -99,7 +99,7 @@ fn asked<G, F>(
     list: ListOf<'_>,
     read: impl FnOnce(&mut Query<'_>) -> G,
     get: impl FnOnce(G, &Sound) -> F,
-) -> Asked<F> {
+) -> ListQuery<F> {
     let (filters, whose) = (read(&mut query), GotWhose::read(&mut query));
     let page = query.page(list);
     let sound = query.finish()?;
@@ -107,47 +107,47 @@ fn asked<G, F>(
 }
 
 /// Reads which payments are asked for.
-pub(super) fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> Asked<payments::list::Filters> {
+pub(super) fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payments::list::Filters> {
     asked(query, list, payments::list::GotFilters::read, payments::list::GotFilters::get)
 }
 
 /// GET /admin/payments
-pub async fn payments(call: Call) -> Outcome {
+pub async fn payments(call: Call) -> CallResult {
     let (filters, whose, page) = call.listed("all payments", asked_payments)?;
     let name = filters.external_ref.clone().map(|name| (name, payments::list::named as Named));
     across(&call, whose, filters.list(), name, page, payments::show_entity).await
 }
 
 /// Reads which payouts are asked for.
-pub(super) fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> Asked<payouts::list::Filters> {
+pub(super) fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payouts::list::Filters> {
     asked(query, list, payouts::list::GotFilters::read, payouts::list::GotFilters::get)
 }
 
 /// GET /admin/payouts
-pub async fn payouts(call: Call) -> Outcome {
+pub async fn payouts(call: Call) -> CallResult {
     let (filters, whose, page) = call.listed("all payouts", asked_payouts)?;
     let name = filters.external_ref.clone().map(|name| (name, payouts::list::named as Named));
     across(&call, whose, filters.list(), name, page, payouts::list::show_entity).await
 }
 
 /// Reads which conversions are asked for.
-pub(super) fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
+pub(super) fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, conversions::GotFilters::read, conversions::GotFilters::get)
 }
 
 /// GET /admin/conversions
-pub async fn conversions(call: Call) -> Outcome {
+pub async fn conversions(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all conversions", asked_conversions)?;
     across(&call, whose, list, None, page, conversions::show_entity).await
 }
 
 /// Reads which payouts in pesos are asked for.
-pub(super) fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
+pub(super) fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, cop_payments::payouts::by_status, GotStatus::get)
 }
 
 /// GET /admin/cop-payouts
-pub async fn cop_payouts(call: Call) -> Outcome {
+pub async fn cop_payouts(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all payouts in pesos", asked_cop_payouts)?;
     across(&call, whose, list, None, page, show_cop_payout).await
 }
@@ -159,12 +159,12 @@ fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
 }
 
 /// Reads which chargebacks are asked for.
-pub(super) fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> Asked<List> {
+pub(super) fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, chargebacks::by_status, GotStatus::get)
 }
 
 /// GET /admin/chargebacks
-pub async fn chargebacks(call: Call) -> Outcome {
+pub async fn chargebacks(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all chargebacks", asked_chargebacks)?;
     across(&call, whose, list, None, page, chargebacks::show_entity).await
 }
@@ -177,7 +177,7 @@ async fn across(
     name: Option<(String, Named)>,
     page: Page,
     show: Show,
-) -> Outcome {
+) -> CallResult {
     let keys = whose.keys(&call.services);
     let read = move |services: &Services, budget: &ReadBudget| match &name {
         None => walked(services, budget, &keys, &list, &page, show),
@@ -257,12 +257,12 @@ fn stopped(unread: Unread) -> Stopped {
 }
 
 /// Reads which deliveries are asked for.
-pub(super) fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> Asked<()> {
+pub(super) fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> ListQuery<()> {
     asked(query, list, |_| (), |(), _| ())
 }
 
 /// GET /admin/webhooks/deliveries
-pub async fn deliveries(call: Call) -> Outcome {
+pub async fn deliveries(call: Call) -> CallResult {
     let ((), whose, page) = call.listed("all deliveries", asked_deliveries)?;
     let after = webhooks::last_delivery(&page)?;
     let keys: BTreeSet<u64> = whose.keys(&call.services).into_iter().collect();
@@ -301,7 +301,7 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
 }
 
 /// GET /admin/search
-pub async fn search(call: Call) -> Outcome {
+pub async fn search(call: Call) -> CallResult {
     let sought = call.asked(Sought::read)?;
     let services = &call.services;
     let requests = services.files.requests.find_all(&sought.text, services.now()).await;

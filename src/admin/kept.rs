@@ -3,7 +3,7 @@
 //! answer leaves API keys out. Those are made again, from the server's secret and the
 //! Idempotency-Key that is sent with the repeat.
 
-use super::call::{Done, Outcome};
+use super::call::{CallResult, Done};
 use super::operators::token_salt;
 use super::secret::{OPERATOR, Secret};
 use super::tenant_settings::push_tenant_settings;
@@ -17,12 +17,12 @@ use std::sync::{Mutex, PoisonError};
 
 /// The key of a call, until it goes into a command.
 #[derive(Default)]
-pub struct Slot(Mutex<Option<KeyUse>>);
+pub struct PendingKey(Mutex<Option<KeyUse>>);
 
-impl Slot {
-    /// A slot with a key in it.
-    pub fn holding(used: KeyUse) -> Slot {
-        Slot(Mutex::new(Some(used)))
+impl PendingKey {
+    /// A key that waits.
+    pub fn holding(used: KeyUse) -> PendingKey {
+        PendingKey(Mutex::new(Some(used)))
     }
 
     /// Takes the key: the reference under which the answer is kept, and the guard that holds the
@@ -35,7 +35,7 @@ impl Slot {
 
 /// The kept answer, with the API keys that are not in what is kept, once what it speaks of is in
 /// force.
-pub async fn replayed(services: &Services, idempotency_key: &str, answer: KeptAnswer) -> Outcome {
+pub async fn replayed(services: &Services, idempotency_key: &str, answer: KeptAnswer) -> CallResult {
     let KeptAnswer { seq, kept, record, .. } = answer;
     // The first answer may have been that the settings are not in force yet.
     if let Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) =

@@ -2,7 +2,7 @@
 //! repeats that very call.
 
 use super::ask;
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use super::secret::{Secret, stem};
 use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 const OVERLAP_SECONDS_MAX: i64 = 30 * 24 * 60 * 60;
 
 /// POST /admin/tenants/:id/keys
-pub async fn create(call: Call) -> Outcome {
+pub async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let now = services.now();
     let Asked { mode, scopes, expires_at } = read_new(call.body.fields()?, now)?;
@@ -56,7 +56,7 @@ pub(super) fn read_new(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, 
 }
 
 /// Has a key made, and shows it. Only a repeat of the call shows it again.
-async fn make(call: &Call, (tenant, id): (Id, Id), secret: &Secret, ask: PlatformAsk) -> Outcome {
+async fn make(call: &Call, (tenant, id): (Id, Id), secret: &Secret, ask: PlatformAsk) -> CallResult {
     let (keep, _held) = call.keep(Shape::KeyMade(id));
     let about = call.id("keyId").unwrap_or(id);
     let audit = call.sign_about(Some(tenant), Some(about.to_string()));
@@ -93,7 +93,7 @@ fn expiry<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
 }
 
 /// GET /admin/tenants/:id/keys
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let keys = call.services.callers.directory.keys_of(tenant.number);
     Ok(Done::ok(list_json(keys.iter().map(|(key, last_used_at)| show_key(key, *last_used_at)))))
@@ -114,7 +114,7 @@ fn tenant_id(call: &Call, key: &ApiKey) -> Option<Id> {
 }
 
 /// DELETE /admin/keys/:keyId
-pub async fn revoke(call: Call) -> Outcome {
+pub async fn revoke(call: Call) -> CallResult {
     let key = named(&call).await?;
     let _turn = call.turns.of(key.tenant).await;
     let audit = call.sign_about(tenant_id(&call, &key), Some(key.id.to_string()));
@@ -126,7 +126,7 @@ pub async fn revoke(call: Call) -> Outcome {
 }
 
 /// POST /admin/keys/:keyId/rotate
-pub async fn rotate(call: Call) -> Outcome {
+pub async fn rotate(call: Call) -> CallResult {
     let services = &*call.services;
     let overlap = read_rotation(call.body.optional_fields()?)?;
     let old = named(&call).await?;

@@ -1,6 +1,6 @@
 //! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::ask::defect;
 use crate::gateway::services::{Callers, Services};
 use crate::store::history;
@@ -28,7 +28,7 @@ pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bo
 }
 
 /// GET /admin/notices: newest first.
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let (unmatched, page) = call.listed("notices", asked)?;
     let facets: &[u8] = match unmatched {
         Some(true) => &[UNMATCHED],

@@ -1,4 +1,4 @@
-//! Orders at banks that may need an operator (`docs/contract.md, 5.13`): those that no bank has
+//! Orders at banks that may need an operator (`docs/contract.md, 5.13, 18.7`): those that no bank has
 //! answered, those about which a bank contradicted itself, and what an operator says of one.
 //!
 //! Contradictions are in the index, as they stay for ever. What waits for a bank is in the agendas
@@ -13,7 +13,7 @@ pub use count::keep_counted;
 pub use list::{STATUSES, asked, list};
 pub(super) use lookup::find;
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
 use crate::gateway::services::{Callers, Services, Unresolved};
@@ -142,7 +142,7 @@ fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
 }
 
 /// POST /admin/operations/:id/resolve
-pub async fn resolve(call: Call) -> Outcome {
+pub async fn resolve(call: Call) -> CallResult {
     let (answer, note) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let services = &call.services;
     let operation = call.id("id").ok_or_else(Problem::not_found)?;
@@ -167,7 +167,6 @@ pub async fn resolve(call: Call) -> Outcome {
 
 /// An operator's word on an operation.
 pub(super) struct Word<'a> {
-    /// The operation.
     pub operation: Id,
     /// The answer that the bank would give.
     pub answer: RailAnswer,
@@ -190,7 +189,7 @@ pub(super) async fn say(
     });
     let command =
         KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer }))).audited(audit);
-    told(services, (tenant_key, entity), command).await
+    command_entity(services, (tenant_key, entity), command).await
 }
 
 /// Books micro-deposits that a bank's statement shows, in one record, with the entry of the audit.
@@ -201,10 +200,10 @@ pub(super) async fn book(
     audit: Option<Box<AuditEntry>>,
 ) -> Result<(), Problem> {
     let command = KeyedCommand::from(Command::BookDeposits(Box::new(booking))).audited(audit);
-    told(services, place, command).await.map(drop)
+    command_entity(services, place, command).await.map(drop)
 }
 
-async fn told(
+async fn command_entity(
     services: &Services,
     (tenant_key, entity): (u64, EntityId),
     command: KeyedCommand,

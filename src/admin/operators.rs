@@ -2,7 +2,7 @@
 //! the answer that makes it, and to who repeats that very call.
 
 use super::ask;
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use super::secret::{OPERATOR, Secret};
 use api::fields::{Fields, Got, Invalid};
 use api::kind::{Kind, kind};
@@ -20,16 +20,15 @@ use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// Characters of a name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 
 /// GET /admin/me
-pub async fn me(call: Call) -> Outcome {
+pub async fn me(call: Call) -> CallResult {
     Ok(Done::ok(call.operator.account().map_or_else(show_root, show)))
 }
 
 /// POST /admin/operators
-pub async fn create(call: Call) -> Outcome {
+pub async fn create(call: Call) -> CallResult {
     let (name, email, role) = read_new(call.body.fields()?)?;
     let id = call.services.fresh_id(PLATFORM);
     let token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
@@ -58,7 +57,7 @@ pub(super) fn read_new(mut fields: Fields<'_>) -> Result<(String, String, Role),
 }
 
 /// Has an operator made or given another token, and shows it. Only a repeat of the call shows it again.
-async fn give(call: &Call, id: Id, token: &Secret, ask: PlatformAsk) -> Outcome {
+async fn give(call: &Call, id: Id, token: &Secret, ask: PlatformAsk) -> CallResult {
     let (keep, _held) = call.keep(Shape::OperatorMade);
     let audit = call.sign_about(None, Some(id.to_string()));
     let changed = ask::platform(&call.services, ask, keep, audit).await?;
@@ -92,7 +91,7 @@ fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
 }
 
 /// GET /admin/operators: newest first.
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let page = call.listed("operators", query::page)?;
     let after = match &page.after {
         None => None,
@@ -116,12 +115,12 @@ pub async fn list(call: Call) -> Outcome {
 }
 
 /// GET /admin/operators/:id
-pub async fn read(call: Call) -> Outcome {
+pub async fn read(call: Call) -> CallResult {
     Ok(Done::ok(show(&*named(&call)?)))
 }
 
 /// PATCH /admin/operators/:id
-pub async fn change(call: Call) -> Outcome {
+pub async fn change(call: Call) -> CallResult {
     let (role, status) = read_change(call.body.fields()?)?;
     let known = named(&call)?;
     let ask = PlatformAsk::ChangeOperator { id: known.id, role, status };
@@ -130,7 +129,6 @@ pub async fn change(call: Call) -> Outcome {
     Ok(Done::ok(show(now.unwrap_or(&*known))).traced(changed.trace))
 }
 
-/// Reads a change of an operator.
 pub(super) fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Option<OperatorStatus>), Invalid> {
     fields.changes();
     let role = fields.optional("role", role());
@@ -144,7 +142,7 @@ pub(super) fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Optio
 }
 
 /// POST /admin/operators/:id/rotate
-pub async fn rotate(call: Call) -> Outcome {
+pub async fn rotate(call: Call) -> CallResult {
     call.body.optional_fields()?.finish()?;
     let OperatorAccount { id, token_hash, .. } = *named(&call)?;
     let mut token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;

@@ -1,8 +1,8 @@
 //! Payments and sellers one at a time, with the people in them masked or, for support, unmasked; each
-//! look at those is in the audit (`docs/contract.md, 20.1`). And what support may do of a tenant's:
+//! look at those is in the audit (`docs/contract.md, 20.1, 20.3`). And what support may do of a tenant's:
 //! cancel a payment, send an event again.
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use super::chargebacks::tell;
 use crate::gateway::services::Services;
 use crate::gateway::{ask, webhooks};
@@ -91,7 +91,7 @@ async fn note_look(call: &Call, action: &str, tenant_key: u64) -> Result<(), Pro
 }
 
 /// GET /admin/payments/:id
-pub async fn read_payment(call: Call) -> Outcome {
+pub async fn read_payment(call: Call) -> CallResult {
     let is_unmasked = reads_unmasked(&call)?;
     let (tenant_key, payment) = find_payment(&call).await?;
     let shown = show_entity(&payment).ok_or_else(Problem::not_found)?;
@@ -127,7 +127,7 @@ async fn wrong_codes(call: &Call, tenant_key: u64, id: Id) -> Result<Option<usiz
 }
 
 /// GET /admin/merchants/:id
-pub async fn read_merchant(call: Call) -> Outcome {
+pub async fn read_merchant(call: Call) -> CallResult {
     let is_unmasked = reads_unmasked(&call)?;
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let (tenant_key, merchant) = find(&call, vec![EntityId::merchant(id)]).await?;
@@ -143,7 +143,7 @@ pub async fn read_merchant(call: Call) -> Outcome {
 }
 
 /// GET /admin/cop-payouts/:id: whoever pays it sees to whom, and that is in the audit.
-pub async fn read_cop_payout(call: Call) -> Outcome {
+pub async fn read_cop_payout(call: Call) -> CallResult {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let (tenant_key, payout) = find(&call, vec![EntityId::cop_payout(id)]).await?;
     let Entity::CopPayout(payout) = &*payout else { return Err(Problem::not_found()) };
@@ -155,13 +155,14 @@ pub async fn read_cop_payout(call: Call) -> Outcome {
 }
 
 /// POST /admin/payments/:id/cancel: an intent, or a payment in pesos, that waits for its payer.
-pub async fn cancel_payment(call: Call) -> Outcome {
+pub async fn cancel_payment(call: Call) -> CallResult {
     call.body.optional_fields()?.finish()?;
     let (tenant_key, payment) = find_payment(&call).await?;
     let not_pending = || {
         Problem::conflict(
             "payment_not_pending",
-            "only a C2P intent or a payment in pesos that waits for its payer can be canceled; nothing was changed, read this payment for its status",
+            "only a C2P intent or a payment in pesos that waits for its payer can be canceled, so nothing \
+             was changed; read this payment for its status",
         )
     };
     let id = payment.id();
@@ -181,7 +182,7 @@ pub async fn cancel_payment(call: Call) -> Outcome {
 }
 
 /// POST /admin/events/:id/resend: to whoever listens now, as the tenant's own call does.
-pub async fn resend_event(call: Call) -> Outcome {
+pub async fn resend_event(call: Call) -> CallResult {
     call.body.optional_fields()?.finish()?;
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_of_event(&call, id).await?.ok_or_else(Problem::not_found)?;

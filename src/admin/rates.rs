@@ -1,9 +1,9 @@
 //! Rates by an operator's hand: samples, and pins that hold one in force for a while
 //! (`docs/contract.md, 14.2, 20.8`).
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::beside;
-use crate::rates::{PINNED_MS_MAX, Pair, Pin, Place, RateStoreError, Sample, Series};
+use crate::rates::{PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
 use api::fields::{Bad, Fields, Got, Invalid};
 use api::kind::{Kind, kind};
 use api::openapi::{kinds, schema, values};
@@ -31,7 +31,7 @@ pub(super) struct Asked {
 }
 
 /// POST /admin/rates
-pub async fn record(call: Call) -> Outcome {
+pub async fn record(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let now = call.services.now();
     let Asked { sample, pin } = call.body.read(|body| read(Fields::parse(body)?, now))?;
@@ -40,7 +40,7 @@ pub async fn record(call: Call) -> Outcome {
     }
     let sample = Arc::new(sample);
     let Some((until, reason)) = pin else {
-        if let Some(pin) = prices.board.pin_of(&Place::of(&sample.series), now) {
+        if let Some(pin) = prices.board.pin_of(&PinPlace::of(&sample.series), now) {
             return Err(is_pinned(&pin));
         }
         beside::agree(&call.services, Beside::Sample(Arc::clone(&sample))).await?;
@@ -55,7 +55,7 @@ pub async fn record(call: Call) -> Outcome {
     let pin = Pin { sample, until, reason, operator_id, operator_name };
     // Pins come to the board in the order in which they come to the disk.
     let _pinning = prices.pinning.lock().await;
-    let replaced = prices.board.pin_of(&Place::of(&pin.sample.series), now);
+    let replaced = prices.board.pin_of(&PinPlace::of(&pin.sample.series), now);
     beside::agree(&call.services, Beside::Pinned(Arc::new(pin.clone()))).await?;
     prices.history.keep_pin(pin.clone()).await.map_err(not_kept)?;
     let shown = show(&pin.sample).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
@@ -67,14 +67,14 @@ pub async fn record(call: Call) -> Outcome {
 }
 
 /// GET /admin/rates: the newest sample of every series, with the pin that stands for it.
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let (board, now) = (&call.services.prices.board, call.services.now());
     let mut samples = board.all();
     samples.sort_by_cached_key(|sample| (sample.series.clone(), Reverse((sample.as_of, sample.fetched_at))));
     samples.dedup_by(|one, other| one.series == other.series);
     let shown = samples.iter().map(|sample| {
         let Series { pair, source, side, method, .. } = &sample.series;
-        let place = Place { pair: *pair, source: source.clone(), side: side.clone() };
+        let place = PinPlace { pair: *pair, source: source.clone(), side: side.clone() };
         // A pin that names no method stands for all of them.
         let is_for_it = |of: &Option<Arc<str>>| of.is_none() || of == method;
         let pin = board.pin_of(&place, now).filter(|pin| is_for_it(&pin.sample.series.method));
@@ -88,7 +88,7 @@ pub async fn list(call: Call) -> Outcome {
 }
 
 /// DELETE /admin/rates/pin
-pub async fn unpin(call: Call) -> Outcome {
+pub async fn unpin(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let place = call.asked(asked_place)?;
     let pinned = || prices.board.pin_of(&place, call.services.now()).ok_or_else(is_not_pinned);
@@ -176,7 +176,7 @@ fn known_name<'a>() -> impl Kind<'a, Arc<str>> {
 }
 
 /// Reads which rate is asked for. One may have no side: nothing after the equals sign.
-pub(super) fn asked_place(mut query: Query<'_>) -> Result<Place, Invalid> {
+pub(super) fn asked_place(mut query: Query<'_>) -> Result<PinPlace, Invalid> {
     let pair = kind(|value: Value<'_>| value.text_as(Pair::parse), schema::text);
     let side = kind(
         |value: Value<'_>| match &*value.string()? {
@@ -188,7 +188,7 @@ pub(super) fn asked_place(mut query: Query<'_>) -> Result<Place, Invalid> {
     let pair = query.required("pair", pair);
     let (source, side) = (query.required("source", known_name()), query.required("side", side));
     let sound = query.finish()?;
-    Ok(Place { pair: pair.get(&sound), source: source.get(&sound), side: side.get(&sound) })
+    Ok(PinPlace { pair: pair.get(&sound), source: source.get(&sound), side: side.get(&sound) })
 }
 
 /// The end of a pin.
@@ -201,7 +201,10 @@ fn end<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
         }
     };
     kind(read, || {
-        values::instant().about("Ahead, 30 days at most. Until then no feed replaces the price of this pair, source and side, and it does not age.")
+        values::instant().about(
+            "Ahead, 30 days at most. Until then no feed replaces the price of this pair, \
+             source and side, and it does not age.",
+        )
     })
 }
 

@@ -10,7 +10,7 @@ mod gathering;
 
 pub use accepting::{accept, read_chosen};
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::gateway::services::Services;
 use crate::reconciliation::entries::{Entry, zone};
 use crate::reconciliation::matching::{Met, matched};
@@ -36,7 +36,6 @@ use std::sync::Arc;
 
 /// The rails that have statements.
 pub(super) const RAILS: [&str; 2] = ["r4", "wompi"];
-/// Digits of an account.
 const ACCOUNT_DIGITS: usize = 20;
 /// The results of items.
 pub(super) const RESULTS: [&str; 6] =
@@ -46,7 +45,7 @@ const ACCEPTED_MAX: usize = 100_000;
 /// The size of the pages in which items are read here.
 const PAGE: usize = 500;
 
-/// What is to be reconciled.
+/// A statement that is to be reconciled, with its rail and its days.
 struct Task {
     rail: &'static str,
     from: Date,
@@ -59,7 +58,7 @@ fn failed(error: ShelfError) -> Problem {
 }
 
 /// POST /admin/reconciliations
-pub async fn create(call: Call) -> Outcome {
+pub async fn create(call: Call) -> CallResult {
     // A large file takes a while, in which others are to be answered.
     let read = move || {
         let (statement, digest) = (call.body.read(statement::read), digest(call.body.bytes()));
@@ -168,7 +167,7 @@ async fn run(services: &Arc<Services>, id: Id, task: Task) {
     }
     let outcome = outcome.map_err(|_| NotReconciled::OurSideUnread);
     if let Err(error) = services.files.reconciliations.end(id, &services.now().to_string(), outcome) {
-        tracing::error!(reconciliation = %id, %error, "what came of a reconciliation was not written");
+        tracing::error!(reconciliation = %id, %error, "the outcome of a reconciliation could not be written");
     }
 }
 
@@ -283,7 +282,7 @@ pub(super) fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Optio
 }
 
 /// GET /admin/reconciliations: newest first, without items.
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("reconciliations", asked_all)?;
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
     let all = call.services.files.reconciliations.list(status);
@@ -295,7 +294,7 @@ pub async fn list(call: Call) -> Outcome {
 }
 
 /// GET /admin/reconciliations/:id
-pub async fn read(call: Call) -> Outcome {
+pub async fn read(call: Call) -> CallResult {
     let (id, summary) = named(&call)?;
     Ok(Done::ok(show(id, &summary)))
 }
@@ -344,7 +343,7 @@ pub(super) fn asked_items(
 }
 
 /// GET /admin/reconciliations/:id/items
-pub async fn items(call: Call) -> Outcome {
+pub async fn items(call: Call) -> CallResult {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let (result, page) = call.listed(&format!("items of {id}"), asked_items)?;
     let (id, summary) = named(&call)?;

@@ -6,9 +6,9 @@
 //! durable change half done, whoever asked first.
 
 use super::approvals::least_role;
-use super::call::{Body, Call, Done, Outcome};
+use super::call::{Body, Call, CallResult, Done};
 use super::description;
-use super::kept::{self, Slot};
+use super::kept::{self, PendingKey};
 use super::routes::{Handler, Route, routes};
 use super::signature::{Beginning, Signature, begin, said};
 use crate::cluster::front;
@@ -22,8 +22,8 @@ use crate::gateway::services::Services;
 use crate::gateway::{ask, health};
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
-use crate::http::guard::Guard;
 use crate::http::listen::{Answer, Arrival};
+use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
 use crate::metrics::{self, Metrics};
@@ -44,7 +44,7 @@ const CSV_BYTES_MAX: usize = 32 << 20;
 pub struct AdminApi {
     services: Arc<Services>,
     router: Router<(Route, Arc<Meter>)>,
-    guard: Guard,
+    guard: OriginCheck,
     documents: Documents<Arc<Meter>>,
     metrics: Metrics,
     /// The meter of calls that are not in the table.
@@ -56,7 +56,7 @@ pub struct AdminApi {
 
 impl AdminApi {
     /// The operators' API. Who its callers are, the directory of operators says.
-    pub fn new(services: Arc<Services>, metrics: Metrics, guard: Guard) -> Result<AdminApi, BadRoute> {
+    pub fn new(services: Arc<Services>, metrics: Metrics, guard: OriginCheck) -> Result<AdminApi, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let description = description::document();
         let (mut tables, with_query) = (description.tables(), description.with_query());
@@ -223,7 +223,7 @@ impl Surface for AdminApi {
             parameters,
             query,
             idempotency_key: key.map(str::to_owned),
-            slot: Arc::default(),
+            pending_key: Arc::default(),
             signature: Arc::new(signature.unwrap_or_default()),
             operator,
             approval: self.waiting(asked.row),
@@ -256,7 +256,7 @@ impl Answer for AdminApi {
 /// Runs the handler of a write in a task of its own: a caller who goes away must not leave a durable
 /// change that the directory of callers never learned, or settings that were not pushed to the books. A
 /// read ends with its caller, however long it is.
-async fn run(route: Route, call: Call) -> Outcome {
+async fn run(route: Route, call: Call) -> CallResult {
     if !route.is_write() {
         return once(&route, call).await;
     }
@@ -280,7 +280,7 @@ async fn run(route: Route, call: Call) -> Outcome {
 
 /// Does what was asked, once per Idempotency-Key: the answer is kept by the command that decides
 /// or, where there is none, in a record of its own.
-async fn once(route: &Route, mut call: Call) -> Outcome {
+async fn once(route: &Route, mut call: Call) -> CallResult {
     if let Some(key) = &call.idempotency_key {
         let (path, request_id) = (call.path.as_str(), call.request_id.as_str());
         let sent = Sent { key, path, body: call.body.bytes(), has_card: false, request_id };
@@ -291,18 +291,18 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
                 Looked::Answered(answer) => return kept::replayed(&call.services, key, *answer).await,
             },
         };
-        call.slot = Arc::new(Slot::holding(used));
+        call.pending_key = Arc::new(PendingKey::holding(used));
     }
     if !route.takes_json() && !route.takes_csv {
         call.body.none()?;
     }
-    let (services, slot, request_id) =
-        (Arc::clone(&call.services), Arc::clone(&call.slot), call.request_id.clone());
+    let (services, pending_key, request_id) =
+        (Arc::clone(&call.services), Arc::clone(&call.pending_key), call.request_id.clone());
     match perform(route, call).await {
         Err(problem) if matches!(problem.status, 409 | 410 | 422) => {
             // The key is taken already if a rule of the engine refused: the refusal is kept with
             // it.
-            let (Some(keep), _held) = slot.take(Shape::Platform) else { return Err(problem) };
+            let (Some(keep), _held) = pending_key.take(Shape::Platform) else { return Err(problem) };
             let body = problem.to_json(&request_id);
             let trace =
                 ask::answered(&services, ask::Done::default(), Some(keep), (problem.status, &body)).await?;
@@ -310,7 +310,7 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
         }
         Ok(done) => {
             // No decision took the key of a call that repeats what is known.
-            let (Some(keep), _held) = slot.take(Shape::Platform) else { return Ok(done) };
+            let (Some(keep), _held) = pending_key.take(Shape::Platform) else { return Ok(done) };
             let shown = (done.status, done.body.as_slice());
             let trace = ask::done_and_answered(&services, ask::Done::default(), Some(keep), shown).await?;
             Ok(done.traced(trace))
@@ -320,15 +320,15 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
 }
 
 /// Runs the handler of a row. What makes no record by itself is written down after it, with its answer.
-pub async fn perform(route: &Route, call: Call) -> Outcome {
-    let (services, slot, signature) =
-        (Arc::clone(&call.services), Arc::clone(&call.slot), Arc::clone(&call.signature));
+pub async fn perform(route: &Route, call: Call) -> CallResult {
+    let (services, pending_key, signature) =
+        (Arc::clone(&call.services), Arc::clone(&call.pending_key), Arc::clone(&call.signature));
     let done = (route.handler)(call).await?;
     // A call that waits for a second person did nothing yet.
     if !route.noted || done.waits {
         return Ok(done);
     }
-    let (keep, _held) = slot.take(Shape::Platform);
+    let (keep, _held) = pending_key.take(Shape::Platform);
     let shown = (done.status, done.body.as_slice());
     let noted = ask::Done { act: None, audit: said(signature.take(), &done.body) };
     if keep.is_none() && noted.audit.is_none() {
@@ -344,7 +344,7 @@ fn note(
     route: &Route,
     operator: &str,
     (path, request_id, peer): (String, String, SocketAddr),
-    outcome: &Outcome,
+    outcome: &CallResult,
 ) {
     let operation = route.operation;
     match outcome {

@@ -133,7 +133,6 @@ impl Call {
         Box::new(AuditEntry { tenant, ..begin(&self.operator, action, &beginning) })
     }
 
-    /// The tenant of a tenant key.
     pub fn tenant_of(&self, tenant_key: u64) -> Option<Id> {
         let number = u32::try_from(tenant_key / 2).ok()?;
         self.services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id)

@@ -14,7 +14,6 @@ use std::fmt;
 
 /// Characters of a name, as the configuration takes it.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=128;
-/// Characters of a fixed key.
 const FIXED_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 9..=200;
 
 /// A tenant of the first start (`docs/contract.md, 2.4`).

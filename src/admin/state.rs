@@ -1,7 +1,7 @@
 //! The state of the server, and copies of its data: status, snapshot, backup.
 
 use super::books;
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use super::rates::show_pin;
 use super::signature::said;
 use crate::backups;
@@ -19,7 +19,7 @@ use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::atomic::Ordering;
 
 /// GET /admin/status
-pub async fn read(call: Call) -> Outcome {
+pub async fn read(call: Call) -> CallResult {
     let status = call.services.engine.status();
     let log = &status.log;
     let log = Object::new()
@@ -149,7 +149,7 @@ fn show_rates(prices: &Prices, now: Timestamp) -> Vec<u8> {
 }
 
 /// POST /admin/clock/confirm
-pub async fn confirm_clock(call: Call) -> Outcome {
+pub async fn confirm_clock(call: Call) -> CallResult {
     call.body.optional_fields()?.finish()?;
     let step_ms = call.services.engine.clock().confirm();
     tracing::warn!(step_ms, "an operator confirmed the wall clock");
@@ -157,14 +157,14 @@ pub async fn confirm_clock(call: Call) -> Outcome {
 }
 
 /// POST /admin/snapshot
-pub async fn snapshot(call: Call) -> Outcome {
+pub async fn snapshot(call: Call) -> CallResult {
     call.body.optional_fields()?.finish()?;
     let seq = call.services.engine.snapshot().await.map_err(failure)?;
     Ok(Done::ok(Object::new().number("walSeq", seq).end()))
 }
 
 /// POST /admin/backup
-pub async fn backup(call: Call) -> Outcome {
+pub async fn backup(call: Call) -> CallResult {
     let path = backups::wanted(call.body.fields()?)?;
     let (engine, data) = (call.services.engine.clone(), call.services.site.disk.data().to_path_buf());
     let made = backups::make(data, path, move |log| engine.checkpoint(log)).await?;

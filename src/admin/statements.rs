@@ -1,6 +1,6 @@
 //! Statements of tenants and of the platform, for operators (`docs/contract.md, 20.5`).
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use crate::admin::finding::mode;
 use crate::gateway::statements;
 use api::fields::Invalid;
@@ -12,7 +12,7 @@ use domain::ledger::Ledger;
 use domain::platform::{Mode, tenant_key};
 
 /// GET /admin/tenants/:id/statements
-pub async fn of_tenant(call: Call) -> Outcome {
+pub async fn of_tenant(call: Call) -> CallResult {
     let (mode, ask) = call.asked(|query| asked(query, Ledger::Tenant))?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let lines = statements::lines(&call.services, tenant_key(tenant.number, mode), ask).await?;
@@ -20,7 +20,7 @@ pub async fn of_tenant(call: Call) -> Outcome {
 }
 
 /// GET /admin/statements
-pub async fn of_platform(call: Call) -> Outcome {
+pub async fn of_platform(call: Call) -> CallResult {
     let (mode, ask) = call.asked(|query| asked(query, Ledger::Fees))?;
     let lines = statements::of_platform(&call.services, mode, ask).await?;
     Ok(Done::ok(show(ask.currency, &lines)))

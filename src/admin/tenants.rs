@@ -1,7 +1,7 @@
 //! Tenants, their settings and their live status.
 
 use super::ask;
-use super::call::{Call, Done, Outcome};
+use super::call::{Call, CallResult, Done};
 use super::secret::{Secret, stem};
 use super::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::gateway::ask::Changed;
@@ -26,11 +26,10 @@ use std::sync::Arc;
 
 /// Characters of a tenant's name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
-/// Characters of a reason.
 const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 
 /// POST /admin/tenants
-pub async fn create(call: Call) -> Outcome {
+pub async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let (name, settings) = read_new(call.body.fields()?, &services.callers.tenant_defaults)?;
     let (mut keys, mut secrets) = (Vec::new(), Vec::new());
@@ -80,7 +79,7 @@ pub(super) async fn open(
 }
 
 /// GET /admin/tenants
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let page = call.listed("tenants", query::page)?;
     let after = match &page.after {
         None => u32::MAX,
@@ -105,13 +104,13 @@ pub async fn list(call: Call) -> Outcome {
 }
 
 /// GET /admin/tenants/:id
-pub async fn read(call: Call) -> Outcome {
+pub async fn read(call: Call) -> CallResult {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     Ok(Done::ok(tenants::show(&tenant)))
 }
 
 /// PATCH /admin/tenants/:id/settings
-pub async fn set_settings(call: Call) -> Outcome {
+pub async fn set_settings(call: Call) -> CallResult {
     let services = &*call.services;
     let known = call.tenant();
     let _turn = call.turns.of(known.as_ref().map_or(0, |tenant| tenant.number)).await;
@@ -136,7 +135,7 @@ pub async fn set_settings(call: Call) -> Outcome {
 }
 
 /// POST /admin/tenants/:id/live-status
-pub async fn set_live_status(call: Call) -> Outcome {
+pub async fn set_live_status(call: Call) -> CallResult {
     let (status, reason) = read_live_status(call.body.fields()?)?;
     let known = call.tenant().ok_or_else(Problem::not_found)?;
     if let Some(waiting) = call.waits_for_approval().await? {
@@ -179,7 +178,6 @@ pub(super) fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Op
     Ok((status.get(&sound), reason))
 }
 
-/// The schema of a live status.
 pub(super) fn live_status() -> Schema {
     schema::one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name))
 }

@@ -2,9 +2,9 @@
 //! languages. The OpenAPI descriptions, `pasarela errors`, docs/en/error-codes.md and
 //! docs/es/error-codes.md are made of it, so that a code is explained once.
 //!
-//! What a certain refusal says to its caller is in `refusals.rs` and `wire/problem.rs`; codes and statuses
-//! are the contract's. A code that a description names and this table lacks is found at start-up, and by
-//! the tests that make the descriptions.
+//! The message of a certain refusal is in `refusals.rs` and `wire/problem.rs`; codes and statuses
+//! are the contract's. A code that a description names and this table lacks is found at start-up,
+//! and by the tests that make the descriptions.
 
 mod money;
 mod page;
@@ -26,7 +26,7 @@ pub struct Code {
     pub es: Words,
 }
 
-/// What there is to say about a code in a language.
+/// The explanation of a code in a language.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// The meaning of the code.

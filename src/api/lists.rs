@@ -27,9 +27,9 @@ const SKEW_MS: i64 = 60 * 60 * 1000;
 /// The way in which a list is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// By the ids of its entities.
+    /// The order of the entities' ids.
     ById,
-    /// By the instants at which its entities were made.
+    /// The order of the instants at which the entities were made.
     ByTime,
 }
 
@@ -241,12 +241,12 @@ impl List {
         let (mut items, mut looks, mut next) = (Vec::with_capacity(page.limit), 0, None);
         let (mut last_shown, mut last) = (Vec::new(), Vec::new());
         let prefixes = parts.iter().map(|part| part.prefix.clone()).collect();
-        records.newest(prefixes, before, None, &mut |suffix, place| {
+        records.newest_entries(prefixes, before, None, &mut |suffix, place| {
             if looks == LOOKS_MAX {
                 next = Some(page.next(&last));
                 return Ok(ControlFlow::Break(()));
             }
-            // As many as a page can have are looked at where requests are answered.
+            // Entries up to the page's limit are free; more are taken from the read budget.
             looks += 1;
             if looks > page.limit {
                 records.spend()?;

@@ -86,7 +86,7 @@ pub trait Records {
 
     /// Walks over parts of the index as one list, newest first: only what follows the parts'
     /// prefixes, below `before` and not below `from`. What several parts share comes once.
-    fn newest(
+    fn newest_entries(
         &self,
         parts: Vec<Vec<u8>>,
         before: Option<&[u8]>,
@@ -197,7 +197,7 @@ pub fn entities(
     let mut listed = listed.to_vec();
     listed.sort_unstable_by_key(|(kind, facet)| (*kind as u8, *facet));
     let parts = listed.iter().map(|(kind, facet)| index::list(records.tenant_key(), *kind, *facet)).collect();
-    records.newest(parts, after, None, &mut |suffix, part| {
+    records.newest_entries(parts, after, None, &mut |suffix, part| {
         let id = suffix
             .last_chunk::<16>()
             .ok_or_else(|| Stopped::Unreadable("a list entry without an id".to_owned()))?;

@@ -31,7 +31,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::RailUnavailable { retry_after_seconds } => Problem::refused(
             503,
             "rail_unavailable",
-            "the bank can't be reached now; nothing was charged or paid, ask again after Retry-After",
+            "the bank can't be reached now, so nothing was charged or paid; ask again after Retry-After",
         )
         .after(*retry_after_seconds),
         // A request for an intent begins something new, so it is refused for what is paid, however
@@ -57,11 +57,11 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
-            "the available balance does not cover the amount; nothing was debited, pay at most availableVes or wait for what is held: GET /v1/balance says when",
+            "the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when",
         )
         .with("availableVes", available.to_string()),
         Refusal::RateUnavailable => {
-            Problem::refused(503, "rate_unavailable", "there is no BCV rate in force; nothing was charged or paid, ask again after Retry-After")
+            Problem::refused(503, "rate_unavailable", "there is no BCV rate in force, so nothing was charged or paid; ask again after Retry-After")
                 .after(60)
         }
         Refusal::Payments(refusal) => of_payments(refusal),
@@ -86,30 +86,30 @@ fn of_payments(refusal: &PaymentRefusal) -> Problem {
     match refusal {
         PaymentRefusal::ChargeInProgress => Problem::conflict(
             "charge_in_progress",
-            "the charge of this payment is on its way to the bank; do not charge again, read GET /v1/payments/:id until its status is no longer PENDING",
+            "the charge of this payment is on its way to the bank, so do not charge again; read GET /v1/payments/:id until its status is no longer PENDING",
         ),
         PaymentRefusal::IntentMismatch => Problem::conflict(
             "intent_mismatch",
-            "amount, externalRef, payer or merchant is not what this intent was requested with; nothing was charged, send the same ones or request a new intent",
+            "amount, externalRef, payer or merchant is not what this intent was requested with, so nothing was charged; send the same ones or request a new intent",
         ),
         PaymentRefusal::IntentCanceled => Problem::conflict(
             "intent_canceled",
-            "this intent was canceled, because a newer one took its place or 15 minutes passed; nothing was charged, request a new one",
+            "this intent was canceled, because a newer one took its place or 15 minutes passed, so nothing was charged; request a new one",
         ),
         PaymentRefusal::IntentFailed => {
             Problem::conflict("intent_failed", "the charge of this intent failed and it can't be charged again; read the payment for its failureCode, and request a new intent")
         }
         PaymentRefusal::IntentCompleted => Problem::conflict(
             "intent_completed",
-            "this intent is paid already, with another token; nothing was charged again, read the payment by its id",
+            "this intent is paid already, with another token, so nothing was charged again; read the payment by its id",
         ),
         PaymentRefusal::NotReversible => Problem::conflict(
             "not_reversible",
-            "only a C2P payment can be reversed, and this is none; refund a payment in pesos by POST /v1/cop/payments/:id/refund, and pay any other back in another way",
+            "only a C2P payment can be reversed, and this is not one; refund a payment in pesos by POST /v1/cop/payments/:id/refund, and pay any other back in another way",
         ),
         PaymentRefusal::NotCompleted => Problem::conflict(
             "payment_not_completed",
-            "only a COMPLETED payment can be given back, and this one is not completed or was given back already; nothing was done, read its status",
+            "only a COMPLETED payment can be given back, and this one is not completed or was given back already, so nothing was done; read its status",
         ),
         PaymentRefusal::ReversalWindowExpired => Problem::conflict(
             "reversal_window_expired",
@@ -117,18 +117,18 @@ fn of_payments(refusal: &PaymentRefusal) -> Problem {
         ),
         PaymentRefusal::ReversalInProgress => Problem::conflict(
             "reversal_in_progress",
-            "the bank is deciding about a reversal of this payment; do not ask again, read the payment until that is settled",
+            "the bank is deciding about a reversal of this payment, so do not ask again; read the payment until that is settled",
         ),
         PaymentRefusal::ReversalRefused => Problem::conflict(
             "reversal_refused",
-            "the bank refuses to reverse this payment, or has no reference of its charge to find it by; it stays completed, pay the buyer back in another way",
+            "the bank refuses to reverse this payment, or has no reference of its charge to find it by, so it stays completed; pay the buyer back in another way",
         ),
         PaymentRefusal::ReferenceAlreadyUsed => Problem::conflict(
             "reference_already_used",
-            "the transfer with this reference has paid for something already; nothing was recorded, ask the payer for the reference of another one",
+            "the transfer with this reference has paid for something already, so nothing was recorded; ask the payer for the reference of another one",
         ),
         PaymentRefusal::OtpRefused { failure_code } => {
-            Problem::conflict("otp_refused", "the payer's bank refused to send a code, and failureCode says why; nothing was charged, check bank, document and phone with the payer")
+            Problem::conflict("otp_refused", "the payer's bank refused to send a code, so nothing was charged; failureCode says why: check the bank, the document and the phone with the payer")
                 .with("failureCode", failure_code.clone())
         }
     }
@@ -139,11 +139,11 @@ fn of_payouts(refusal: &PayoutRefusal) -> Problem {
         PayoutRefusal::MethodNotVerified => Problem::refused(
             400,
             "payout_method_not_verified",
-            "the merchant's payout method in payoutMethodId, or the default one, is not there or not verified; nothing was paid, verify it with two micro-deposits first",
+            "the merchant's payout method in payoutMethodId, or the default one, is not there or not verified, so nothing was paid; verify it with two micro-deposits first",
         ),
         PayoutRefusal::AccountNotVerified => Problem::conflict(
             "payout_account_not_verified",
-            "the account's own payout account is not set or not verified; nothing was paid, set it by PUT /v1/payouts/account and verify it first",
+            "the account's own payout account is not set or not verified, so nothing was paid; set it by PUT /v1/payouts/account and verify it first",
         ),
     }
 }
@@ -152,7 +152,7 @@ fn of_merchants(refusal: &MerchantRefusal) -> Problem {
     match refusal {
         MerchantRefusal::Inactive => Problem::conflict(
             "merchant_inactive",
-            "the merchant is not active; nothing was done, set its isActive to true by PATCH /v1/merchants/:id first",
+            "the merchant is not active, so nothing was done; set its isActive to true by PATCH /v1/merchants/:id first",
         ),
         MerchantRefusal::HasPayouts { count } => {
             Problem::conflict("merchant_has_payouts", "the merchant has received payouts, as many as payoutCount says, and can't be deleted; set its isActive to false instead")
@@ -163,7 +163,7 @@ fn of_merchants(refusal: &MerchantRefusal) -> Problem {
         }
         MerchantRefusal::TooManyPayoutMethods => Problem::conflict(
             "too_many_payout_methods",
-            "the merchant has 100 payout methods, which is the most; none was added, delete one first",
+            "the merchant has 100 payout methods, which is the most, so none was added; delete one first",
         ),
     }
 }
@@ -186,10 +186,10 @@ fn of_verification(refusal: &VerificationRefusal) -> Problem {
         }
         VerificationRefusal::DepositBooked => Problem::conflict(
             "deposit_booked",
-            "another line of a statement has booked this micro-deposit; nothing was changed, accept the line of the other one",
+            "another line of a statement has booked this micro-deposit, so nothing was changed; accept the line of the other one",
         ),
         VerificationRefusal::AmountsMismatch { attempts_left } => {
-            Problem::refused(400, "amounts_mismatch", "amounts are not those of the micro-deposits; read both again as the bank shows them, attemptsLeft says how often they may be tried")
+            Problem::refused(400, "amounts_mismatch", "amounts are not those of the micro-deposits: read both again as the bank shows them; attemptsLeft says how often they may be tried")
                 .with("attemptsLeft", *attempts_left)
         }
     }
@@ -199,15 +199,15 @@ fn of_chargebacks(refusal: &ChargebackRefusal) -> Problem {
     match refusal {
         ChargebackRefusal::NotAllowed => Problem::conflict(
             "chargeback_not_allowed",
-            "only a COMPLETED card payment can be charged back, and this is none; nothing was recorded, name another paymentId",
+            "only a COMPLETED card payment can be charged back, and this is not one, so nothing was recorded; name another paymentId",
         ),
         ChargebackRefusal::ExceedsPayment => Problem::conflict(
             "chargeback_exceeds_payment",
-            "amountVes with the open and lost chargebacks of this payment exceeds its amount; nothing was recorded, read them by GET /v1/chargebacks and send what is left at most",
+            "amountVes with the open and lost chargebacks of this payment exceeds its amount, so nothing was recorded; read them by GET /v1/chargebacks and send what is left at most",
         ),
         ChargebackRefusal::Closed => Problem::conflict(
             "chargeback_closed",
-            "the dispute of this chargeback is decided already; nothing was changed, read the chargeback for its outcome",
+            "the dispute of this chargeback is decided already, so nothing was changed; read the chargeback for its outcome",
         ),
         ChargebackRefusal::TooMany => Problem::conflict(
             "too_many_chargebacks",
@@ -220,11 +220,11 @@ fn of_products(refusal: &ProductRefusal) -> Problem {
     match refusal {
         ProductRefusal::SlugTaken => Problem::conflict(
             "slug_taken",
-            "slug belongs to another payment link already; nothing was made, choose another one or leave it out",
+            "slug belongs to another payment link already, so nothing was made; choose another one or leave it out",
         ),
         ProductRefusal::TooManyLinks => Problem::conflict(
             "too_many_links",
-            "the product has 100 payment links, which is the most; none was made, delete one that nothing was sold through",
+            "the product has 100 payment links, which is the most, so none was made; delete one that nothing was sold through",
         ),
         ProductRefusal::HasSales => Problem::conflict(
             "product_has_sales",
@@ -237,11 +237,11 @@ fn of_checkout(refusal: &CheckoutRefusal) -> Problem {
     match refusal {
         CheckoutRefusal::SessionPaid => Problem::conflict(
             "session_paid",
-            "this checkout session is paid already; nothing was charged, read the session for its paymentId",
+            "this checkout session is paid already, so nothing was charged; read the session for its paymentId",
         ),
         CheckoutRefusal::SessionExpired => Problem::conflict(
             "session_expired",
-            "this checkout session has expired; nothing was charged, open a new one",
+            "this checkout session has expired, so nothing was charged; open a new one",
         ),
     }
 }
@@ -254,18 +254,18 @@ fn of_conversions(refusal: &ConversionRefusal) -> Problem {
             "conversions of this currency are not enabled for this account; the operator switches them on",
         ),
         ConversionRefusal::MarketRateUnavailable => {
-            Problem::refused(503, "rate_unavailable", "there is no current market rate for this currency; no quote was made, ask again after Retry-After")
+            Problem::refused(503, "rate_unavailable", "there is no current market rate for this currency, so no quote was made; ask again after Retry-After")
                 .after(60)
         }
         ConversionRefusal::InvalidAmount => invalid_amount(),
         ConversionRefusal::BelowMinimum { minimum } => {
-            Problem::refused(422, "amount_below_minimum", "sourceAmount yields less USDT than minimumUsdt; no quote was made, convert more at once")
+            Problem::refused(422, "amount_below_minimum", "sourceAmount yields less USDT than minimumUsdt, so no quote was made; convert more at once")
                 .with("minimumUsdt", minimum.to_string())
         }
         ConversionRefusal::DailyLimitExceeded { currency, limit } => Problem::refused(
             422,
             "daily_limit_exceeded",
-            "this conversion would exceed dailyLimit, which is all that may be converted in currency on one day; nothing was debited, convert the rest tomorrow",
+            "this conversion would exceed dailyLimit, which is all that may be converted in currency on one day, so nothing was debited; convert the rest tomorrow",
         )
         .with("currency", currency.code())
         .with("dailyLimit", amount(*currency, *limit)),
@@ -277,22 +277,22 @@ fn of_conversions(refusal: &ConversionRefusal) -> Problem {
             Problem::refused(
                 422,
                 "insufficient_balance",
-                "the balance does not cover the conversion; nothing was debited, convert less than what the body says can be spent",
+                "the balance does not cover the conversion, so nothing was debited; convert less than what the body says can be spent",
             )
             .with(available_name, amount(*currency, *available))
             .with(spendable_name, amount(*currency, *spendable))
         }
         ConversionRefusal::QuoteUsed => {
-            Problem::conflict("quote_used", "quoteId was accepted before; nothing was debited, read the conversion that came of it or ask for a new quote")
+            Problem::conflict("quote_used", "quoteId was accepted before, so nothing was debited; read the conversion that came of it or ask for a new quote")
         }
         ConversionRefusal::QuoteExpired => {
-            Problem::refused(410, "quote_expired", "the quote in quoteId is older than 60 seconds; nothing was debited, ask for a new one")
+            Problem::refused(410, "quote_expired", "the quote in quoteId is older than 60 seconds, so nothing was debited; ask for a new one")
         }
         ConversionRefusal::NotCancelable => {
-            Problem::conflict("conversion_not_cancelable", "only a PENDING conversion can be canceled, and this one is COMPLETED or CANCELED already; nothing was changed, read it for its status")
+            Problem::conflict("conversion_not_cancelable", "only a PENDING conversion can be canceled, and this one is COMPLETED or CANCELED already, so nothing was changed; read it for its status")
         }
         ConversionRefusal::NotPending => {
-            Problem::conflict("conversion_not_pending", "only a PENDING conversion can be fulfilled or rejected, and this one is COMPLETED or CANCELED already; nothing was changed, read it for its status")
+            Problem::conflict("conversion_not_pending", "only a PENDING conversion can be fulfilled or rejected, and this one is COMPLETED or CANCELED already, so nothing was changed; read it for its status")
         }
     }
 }
@@ -305,11 +305,11 @@ fn of_crypto(refusal: &CryptoRefusal) -> Problem {
         CryptoRefusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
-            "the available USDT does not cover the amount and the network fee; nothing was debited, send at most what availableUsdt leaves after the fee",
+            "the available USDT does not cover the amount and the network fee, so nothing was debited; send at most what availableUsdt leaves after the fee",
         )
         .with("availableUsdt", available.to_string()),
         CryptoRefusal::NotPendingReview => {
-            Problem::conflict("payout_not_pending_review", "only a payout that waits for review can be approved or rejected, and this one was decided already or needed none; nothing was changed, read it for its status")
+            Problem::conflict("payout_not_pending_review", "only a payout that waits for review can be approved or rejected, and this one was decided already or needed none, so nothing was changed; read it for its status")
         }
         CryptoRefusal::NetworkNotConfigured => Problem::rail_not_configured("a network for USDT"),
     }
@@ -319,7 +319,7 @@ fn of_operations(refusal: &OperationRefusal) -> Problem {
     match refusal {
         OperationRefusal::Resolved => Problem::conflict(
             "operation_resolved",
-            "the bank or an operator has decided about this operation already; nothing was changed, read its payment or payout for how it ended",
+            "the bank or an operator has decided about this operation already, so nothing was changed; read its payment or payout for how it ended",
         ),
     }
 }
@@ -332,7 +332,7 @@ fn of_cop_payments(refusal: &CopPaymentRefusal) -> Problem {
             "pesos are not enabled for this account; the operator switches them on",
         ),
         CopPaymentRefusal::NotPending => {
-            Problem::conflict("payment_not_pending", "this payment is over already: completed, failed, canceled or refunded; nothing was changed, read it for its status")
+            Problem::conflict("payment_not_pending", "this payment is over already (completed, failed, canceled or refunded), so nothing was changed; read it for its status")
         }
         CopPaymentRefusal::ChannelMismatch => Problem::conflict(
             "channel_mismatch",
@@ -353,18 +353,18 @@ fn of_cop_payments(refusal: &CopPaymentRefusal) -> Problem {
         ),
         CopPaymentRefusal::RefundInProgress => Problem::conflict(
             "refund_in_progress",
-            "the processor is deciding about a refund of this payment; do not ask again, read the payment until that is settled",
+            "the processor is deciding about a refund of this payment, so do not ask again; read the payment until that is settled",
         ),
         CopPaymentRefusal::RefundNotCovered { available, spendable } => Problem::conflict(
             "insufficient_balance",
-            "what is available and held in pesos, which is spendableCop, does not cover the refund; nothing was debited, ask again when it does",
+            "what is available and held in pesos, which is spendableCop, does not cover the refund, so nothing was debited; ask again when it does",
         )
         .with("availableCop", available.to_string())
         .with("spendableCop", spendable.to_string()),
         CopPaymentRefusal::ProcessorUnavailable => Problem::refused(
             503,
             "processor_unavailable",
-            "the processor can't refund this payment so soon; nothing was debited, ask again after Retry-After",
+            "the processor can't refund this payment yet, so nothing was debited; ask again after Retry-After",
         )
         .after(60),
     }
@@ -375,11 +375,11 @@ fn of_cop_payouts(refusal: &CopPayoutRefusal) -> Problem {
         CopPayoutRefusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
-            "the available pesos do not cover the amount; nothing was debited, availableCop says what there is",
+            "the available pesos do not cover the amount, so nothing was debited; availableCop says what there is",
         )
         .with("availableCop", available.to_string()),
         CopPayoutRefusal::NotPending => {
-            Problem::conflict("payout_not_pending", "this payout is completed or failed already; nothing was changed, read it for how it ended")
+            Problem::conflict("payout_not_pending", "this payout is completed or failed already, so nothing was changed; read it for how it ended")
         }
     }
 }
@@ -388,11 +388,11 @@ fn of_webhooks(refusal: &WebhookRefusal) -> Problem {
     match refusal {
         WebhookRefusal::TooMany => Problem::conflict(
             "too_many_webhooks",
-            "the account has 20 webhook endpoints in this mode, which is the most; none was made, delete one first",
+            "the account has 20 webhook endpoints in this mode, which is the most, so none was made; delete one first",
         ),
         WebhookRefusal::Busy => Problem::conflict(
             "webhook_busy",
-            "this endpoint was changed too often while its deliveries wait; nothing was changed, change it again when they are sent, or delete it",
+            "this endpoint was changed too often while its deliveries wait, so nothing was changed; change it again when they are sent, or delete it",
         ),
         WebhookRefusal::ResendsWaiting => Problem::overloaded(10),
     }
@@ -402,11 +402,11 @@ fn of_platform(refusal: &PlatformRefusal) -> Problem {
     match refusal {
         PlatformRefusal::StaleSettings => Problem::conflict(
             "settings_changed",
-            "somebody else changed these settings in between; nothing was changed, read them and send the change again",
+            "somebody else changed these settings in between, so nothing was changed; read them and send the change again",
         ),
         PlatformRefusal::OperatorExists => Problem::conflict(
             "operator_exists",
-            "email belongs to another operator already; none was made, use another address or that operator",
+            "email belongs to another operator already, so none was made; use another address or that operator",
         ),
     }
 }
@@ -415,11 +415,11 @@ fn of_approvals(refusal: &ApprovalRefusal) -> Problem {
     match refusal {
         ApprovalRefusal::Decided => Problem::conflict(
             "approval_decided",
-            "this approval was decided before; nothing was changed, read it for who decided and how",
+            "this approval was decided before, so nothing was changed; read it for who decided and how",
         ),
         ApprovalRefusal::Expired => Problem::conflict(
             "approval_expired",
-            "nobody decided about this approval in time; nothing was done, ask for the change again",
+            "nobody decided about this approval in time, so nothing was done; ask for the change again",
         ),
     }
 }

@@ -101,7 +101,7 @@ impl Listeners {
                     tracing::warn!(name, connections = drained.cut_off, "requests under way were cut off")
                 }
                 Ok(_) => {}
-                Err(error) => tracing::error!(name, %error, "a listener ended badly"),
+                Err(error) => tracing::error!(name, %error, "the task of a listener failed"),
             }
         }
         self.renewing.abort();

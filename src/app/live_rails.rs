@@ -28,16 +28,19 @@ pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, LiveRailErro
     Ok(live)
 }
 
-/// Settings that a rail can do without and that some of its work needs: what is missing of them, each with the
-/// rail's name. The start and `pasarela check` say it; neither refuses anything for it.
+/// Settings that a rail can do without and that some of its work needs: what is missing of them,
+/// each with the rail's name. The start and `pasarela check` say it; neither refuses anything for
+/// it.
 pub fn omissions(rails: &config::Rails) -> Vec<(&'static str, Finding)> {
     let mut missing = Vec::new();
     if rails.r4.as_ref().is_some_and(|r4| matches!(r4.callback_uuid, SecretSource::None)) {
-        let text = "callback_uuid is not set, so the bank's notices are refused and no Pago Móvil is found: set it, and give it to the bank";
+        let text = "callback_uuid is not set, so the bank's notices are refused and no Pago Móvil is found: \
+            set it, and give it to the bank";
         missing.push((r4::NAME, Finding::unknown("notices", text)));
     }
     if rails.wompi.as_ref().is_some_and(|wompi| wompi.customer_email.is_none()) {
-        let text = "customer_email is not set, so a payment in pesos without buyer.email fails: set it, or always send buyer.email";
+        let text = "customer_email is not set, so a payment in pesos without buyer.email fails: set it, or \
+            always send buyer.email";
         missing.push((wompi::NAME, Finding::unknown("e-mail", text)));
     }
     missing
@@ -149,7 +152,8 @@ mod tests {
     #[test]
     fn the_pins_are_those_of_the_rail() {
         let text = format!(
-            "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token = \"t\"\ncertificate_sha256 = [\"{}\"]\n\
+            "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token = \"t\"\ncertificate_sha256 = \
+             [\"{}\"]\n\
              [rails.wompi]\nbase_url = \"https://pesos.example\"\npublic_key = \"a\"\nprivate_key = \"b\"\n\
              events_secret = \"c\"\nintegrity_secret = \"d\"\ncertificate_sha256 = [\"{}\"]\n",
             "01".repeat(32),
@@ -168,7 +172,8 @@ mod tests {
         let missed = |uuid: &str, email: &str| {
             let text = format!(
                 "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token = \"t\"\n{uuid}\
-                 [rails.wompi]\nbase_url = \"https://pesos.example\"\npublic_key = \"a\"\nprivate_key = \"b\"\n\
+                 [rails.wompi]\nbase_url = \"https://pesos.example\"\npublic_key = \"a\"\nprivate_key \
+                 = \"b\"\n\
                  events_secret = \"c\"\nintegrity_secret = \"d\"\n{email}"
             );
             let rails = Config::parse(&text, []).expect("valid").rails;
@@ -185,8 +190,10 @@ mod tests {
 
     #[test]
     fn what_is_configured_is_what_the_clients_get() {
-        let text = "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token = \"t\"\npath_family = \"R4\"\n\
-            signature_case = \"upper\"\nc2p_leading_space = true\ncredit_by = \"credito_inmediato\"\ntimeout_seconds = 7\n\
+        let text = "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token = \"t\"\npath_family \
+            = \"R4\"\n\
+            signature_case = \"upper\"\nc2p_leading_space = true\ncredit_by \
+            = \"credito_inmediato\"\ntimeout_seconds = 7\n\
             [rails.wompi]\nbase_url = \"http://localhost:1/v1\"\npublic_key = \"a\"\nprivate_key = \"b\"\n\
             events_secret = \"c\"\nintegrity_secret = \"d\"\ncustomer_email = \"e@f.example\"\n";
         let rails = Config::parse(text, []).expect("valid").rails;

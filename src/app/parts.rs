@@ -390,7 +390,8 @@ fn compare_with_the_log(services: &Services) {
     if ahead_ms > MINUTE_MS {
         tracing::warn!(
             ahead_ms,
-            "the log is ahead of the clock: the clock is behind, or was ahead before; until it has caught up live books stand still"
+            "the log is ahead of the clock: the clock is behind, or was ahead before; until it has caught up \
+             live books stand still"
         );
     }
 }

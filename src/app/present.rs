@@ -39,7 +39,8 @@ impl DirectoryState {
             tracing::warn!(
                 made_by,
                 seq,
-                "this directory is a restored copy: live banks and webhooks are shut; start with --take-over when the other one is gone for good"
+                "this directory is a restored copy: live banks and webhooks are shut; start with --take-over \
+                 when the other one is gone for good"
             );
             return Ok(());
         }
@@ -50,7 +51,8 @@ impl DirectoryState {
                 made_by,
                 seq,
                 %approval,
-                "the take-over waits for a second person: until somebody approves it, live banks and webhooks are shut"
+                "the take-over waits for a second person: until somebody approves it, live banks and \
+                 webhooks are shut"
             );
             return Ok(());
         }

@@ -71,7 +71,6 @@ pub enum StartupError {
     Bind {
         /// The key of the configuration.
         key: &'static str,
-        /// The address.
         address: SocketAddr,
         /// The system's error.
         source: io::Error,
@@ -138,7 +137,8 @@ pub enum StartupError {
     #[error("the webhook endpoints could not be read: {0}")]
     Endpoints(Unreadable),
     /// The engine did not answer a question of the start.
-    #[error("{what} could not be read: {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
+    #[error("{what} could not be read: \
+        {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
     Unanswered {
         /// The data that was asked for.
         what: &'static str,

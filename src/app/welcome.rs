@@ -32,8 +32,10 @@ pub fn lines(config: &Config, admin: &str) -> String {
     if let Some(key) = config.demo_key() {
         let _ = write!(
             text,
-            "\nIn another terminal, a balance, and a thousand bolívares to play with:\n\n  curl -s {api}/v1/balance -H 'x-api-key: {key}'\n  \
-             curl -s {api}/v1/test/fund -H 'x-api-key: {key}' -H 'content-type: application/json' -d '{{\"currency\":\"VES\",\"amount\":\"1000.00\"}}'\n\n\
+            "\nIn another terminal, a balance, and a thousand bolívares to play with:\n\n  curl -s \
+             {api}/v1/balance -H 'x-api-key: {key}'\n  \
+             curl -s {api}/v1/test/fund -H 'x-api-key: {key}' -H 'content-type: application/json' -d \
+             '{{\"currency\":\"VES\",\"amount\":\"1000.00\"}}'\n\n\
              README.md, \"Try it\", goes on from a collection to a payout.\n"
         );
     }

@@ -203,9 +203,9 @@ pub async fn transfer(
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
     let read = |fields: Fields<'_>| Ok(read_transfer(fields, &services.banks.now())?);
-    let (visit, told) = called(services, id, arrival, body, read).await?;
+    let (visit, transfer) = called(services, id, arrival, body, read).await?;
     limits.guess(limits.client(arrival), visit.shop.tenant_key, visit.session.id)?;
-    let (attempt, settled) = visit.verify_transfer(services, told).await?;
+    let (attempt, settled) = visit.verify_transfer(services, transfer).await?;
     state_reply_after(services, &visit, attempt, &settled).await
 }
 
@@ -298,9 +298,7 @@ pub async fn deposit_address(
 pub struct OnSale {
     /// The shop that sells it.
     pub shop: Shop,
-    /// The product.
     pub product: Product,
-    /// The link.
     pub link: Link,
 }
 

@@ -325,7 +325,7 @@ async fn refuse(
     refused: &Problem,
 ) -> Result<Reply, Problem> {
     respond::log(refused, &sent.arrival.request_id);
-    if is_told_by_the_page(refused) {
+    if is_said_by_the_page(refused) {
         return sent.lead(visit, &options, "").await;
     }
     options.notice = Some(notice(refused, options.language, options.way));
@@ -370,7 +370,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
 }
 
 /// Whether the session's own page tells the reason: it is paid, expired, or being paid.
-fn is_told_by_the_page(problem: &Problem) -> bool {
+fn is_said_by_the_page(problem: &Problem) -> bool {
     matches!(problem.code, "session_paid" | "session_expired" | "charge_in_progress")
 }
 

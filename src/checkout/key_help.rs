@@ -23,8 +23,10 @@ const HELP: [(u16, &str, &str); 20] = [
     ),
     (
         108,
-        "En la app Dinero Rápido pide una «clave de compra». Debes escribir allí el monto exacto en bolívares.",
-        "In the Dinero Rápido app ask for a “clave de compra”. You must type the exact amount in bolívares there.",
+        "En la app Dinero Rápido pide una «clave de compra». Debes escribir allí el monto exacto en \
+         bolívares.",
+        "In the Dinero Rápido app ask for a “clave de compra”. You must type the exact amount in bolívares \
+         there.",
     ),
     (
         114,
@@ -35,8 +37,10 @@ const HELP: [(u16, &str, &str); 20] = [
     (128, "Genera la clave en Clic Caroní.", "Create the code in Clic Caroní."),
     (
         134,
-        "Genera la clave en la web de Banesco, o envía por SMS al 2846: «clave dinamica V 00000000», con tu cédula.",
-        "Create the code on Banesco's website, or text “clave dinamica V 00000000”, with your own ID number, to 2846.",
+        "Genera la clave en la web de Banesco, o envía por SMS al 2846: «clave dinamica V 00000000», con tu \
+         cédula.",
+        "Create the code on Banesco's website, or text “clave dinamica V 00000000”, with your own ID number, \
+         to 2846.",
     ),
     (137, "Genera la clave en Sofimóvil.", "Create the code in Sofimóvil."),
     (
@@ -47,8 +51,10 @@ const HELP: [(u16, &str, &str); 20] = [
     (151, "Genera la clave en la app Pago Móvil BFC.", "Create the code in the Pago Móvil BFC app."),
     (
         156,
-        "Envía por SMS al 100102: «C2P pago», el monto y tu clave de 4 dígitos; o genérala en la web del banco.",
-        "Text “C2P pago”, the amount and your 4-digit code (“clave”) to 100102; or create it on the bank's website.",
+        "Envía por SMS al 100102: «C2P pago», el monto y tu clave de 4 dígitos; o genérala en la web del \
+         banco.",
+        "Text “C2P pago”, the amount and your 4-digit code (“clave”) to 100102; or create it on the bank's \
+         website.",
     ),
     (163, "Pide la clave por SMS o en la app del banco.", "Ask for the code by SMS or in the bank's app."),
     (168, "Genera la clave en Pag@Ya, o pídela por SMS.", "Create the code in Pag@Ya, or ask for it by SMS."),

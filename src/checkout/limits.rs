@@ -117,7 +117,10 @@ impl Limits {
     /// Counts a new session of a link; 429 if it is one over the limit.
     pub fn open(&self, client: Client, link: Id) -> Result<(), Problem> {
         let refused = |seconds| {
-            Problem::too_often("too many sessions were opened of this payment link; none was opened", seconds)
+            Problem::too_often(
+                "too many sessions were opened of this payment link, so none was opened",
+                seconds,
+            )
         };
         self.sessions.check((client, link)).and_then(|()| self.shared_sessions.check(link)).map_err(refused)
     }
@@ -126,7 +129,7 @@ impl Limits {
     /// limit. Sessions of a link are had for nothing, so the client is counted too.
     pub fn guess(&self, client: Client, shop: u64, session: Id) -> Result<(), Problem> {
         let refused = |seconds| {
-            Problem::too_often("too many were tried in this checkout; nothing was charged", seconds)
+            Problem::too_often("too many were tried in this checkout, so nothing was charged", seconds)
         };
         self.guessers.check((client, shop)).and_then(|()| self.guesses.check(session)).map_err(refused)
     }
@@ -135,7 +138,7 @@ impl Limits {
     pub fn start(&self, client: Client, shop: u64, session: Id) -> Result<(), Problem> {
         let refused = |seconds| {
             Problem::too_often(
-                "too many payments in pesos were begun in this checkout; none was begun",
+                "too many payments in pesos were begun in this checkout, so none was begun",
                 seconds,
             )
         };
@@ -149,7 +152,7 @@ impl Limits {
         let by_session = || self.messages.check(session.id);
         let shared = || link.map_or(Ok(()), |link| self.shared_payers.check((link, payer)));
         let refused = |seconds| {
-            Problem::too_often("too many codes were asked for in this checkout; none was sent", seconds)
+            Problem::too_often("too many codes were asked for in this checkout, so none was sent", seconds)
         };
         by_client.and_then(|()| by_session()).and_then(|()| shared()).map_err(refused)
     }

@@ -9,8 +9,8 @@
 //! page asks anything of another host, and none carries a script or a style of its own, so the
 //! policy that browsers get is strict.
 //!
-//! What buyers see and may ask belongs here. Rules about money do not, nor does anything that a
-//! tenant asks with a key.
+//! Pages of buyers, and the calls that those make, belong here. Rules about money do not, nor does
+//! anything that a tenant asks with a key.
 
 mod assets;
 mod calls;
@@ -77,9 +77,9 @@ pub enum PathKind {
     LinkSession,
     /// An address that a form of a session sends to, loaded as a page.
     Back(Way),
-    /// The same of a payment link.
+    /// An address that a form of a payment link sends to, loaded as a page.
     BackToLink,
-    /// Whether a shop's page may have the frame of a session.
+    /// The answer to a shop's page that asks whether it may have the frame of a session.
     Embeddable,
     /// The receipt of a session that was paid.
     Receipt,
@@ -125,7 +125,7 @@ impl<G: Answer> Front<G> {
             (Method::POST, "/checkout/:id/usdt", PathKind::Usdt),
             (Method::GET, "/pay/:slug", PathKind::Link),
             (Method::POST, "/pay/:slug/sessions", PathKind::LinkSession),
-            // Who loads anew what a form has answered comes back to its page.
+            // A buyer who loads anew what a form has answered comes back to its page.
             (Method::GET, "/checkout/:id/c2p/request", PathKind::Back(Way::C2p)),
             (Method::GET, "/checkout/:id/c2p", PathKind::Back(Way::C2p)),
             (Method::GET, "/checkout/:id/pago-movil", PathKind::Back(Way::PagoMovil)),

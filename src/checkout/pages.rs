@@ -2,7 +2,7 @@
 //! its address asks for; `link.rs` shows a payment link; `figures.rs` writes amounts, moments and
 //! QR codes for people.
 //!
-//! What a page looks like belongs here. Nothing in here asks the engine or changes anything.
+//! The look of a page belongs here. Nothing in here asks the engine or changes anything.
 
 mod figures;
 mod link;
@@ -45,7 +45,6 @@ pub enum Manner {
 
 /// The parameters of a session's page.
 pub struct PageOptions {
-    /// The language of the page.
     pub language: Language,
     /// The surroundings in which the page is shown.
     pub manner: Manner,
@@ -214,7 +213,7 @@ struct Shell {
     icon: String,
     title: String,
     shop: String,
-    /// What else the page says of the shop.
+    /// The facts about the shop besides its name.
     about: settings::Shop,
     test_mode: bool,
     other_language: String,

@@ -30,7 +30,6 @@ use std::sync::Arc;
 pub struct Shop {
     /// The tenant in the mode.
     pub tenant_key: u64,
-    /// The tenant.
     pub tenant: Arc<Tenant>,
 }
 
@@ -162,7 +161,7 @@ impl Visit {
         self.status.may_begin().is_ok() && offers_card()
     }
 
-    /// Where a Pago Móvil is sent to and how much it is, as JSON, if the session can be paid by one.
+    /// The receiver of a Pago Móvil and its amount, as JSON, if the session can be paid by one.
     pub fn receiver(&self, services: &Services) -> Option<Vec<u8>> {
         let market = self.shop.market(services);
         let offered = self.session.offered.includes(Way::PagoMovil) && market.has_transfers;

@@ -105,8 +105,10 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
     }
     if verb.method == "POST" {
         let key = Arg::new(KEY).long(KEY).value_name("UUID").value_parser(clap::value_parser!(Uuid));
-        command = command
-            .arg(key.help("Done once under this key for 24 hours, however often it is called; if it is missing, one is made, and shown when no answer comes"));
+        command = command.arg(key.help(
+            "Done once under this key for 24 hours, however often it is called; if it is \
+             missing, one is made, and shown when no answer comes",
+        ));
     }
     let json = Arg::new(JSON)
         .long(JSON)
@@ -428,7 +430,8 @@ mod tests {
             "cop-payout create T --amount-cop 5 --external-ref r",
             "cop-payout create T --amountCop 5 --externalRef r",
         );
-        let rest = " --idempotency-key 0f8fad5b-d9cb-469f-a165-70867728950e --mode test --bank B --accountNumber 1 --account-type savings --holderName H --document-type CC --documentNumber 2";
+        let rest = " --idempotency-key 0f8fad5b-d9cb-469f-a165-70867728950e --mode test --bank B \
+            --accountNumber 1 --account-type savings --holderName H --document-type CC --documentNumber 2";
         let asked = asks(&format!("{kebab}{rest}")).expect("kebab-case");
         assert_eq!(asked, asks(&format!("{camel}{rest}")).expect("camelCase"));
         assert_eq!(asked.body.expect("a body")["amountCop"], json!(5));

@@ -15,7 +15,7 @@ const PAGE: usize = 100;
 /// The beginning of every test key.
 const TEST_KEY: &str = "pk_test_";
 
-/// Whom to call, and with which key.
+/// The server to call, and the key to call it with.
 #[derive(Args, Clone, Debug)]
 pub struct Api {
     #[command(flatten)]

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// Try the configured live rails without moving money
 ///
-/// One line per check: rail, ok or WRONG (or - where nothing can be said), what was checked, and what was seen.
-/// Exit 1 if anything is wrong.
+/// One line per check: rail, ok or WRONG (or - where nothing can be said), what was checked, and
+/// what was seen. Exit 1 if anything is wrong.
 ///
 /// Example: pasarela check --config /etc/pasarela/config.toml
 #[derive(Args, Debug)]

@@ -50,11 +50,11 @@ impl Errors {
         if self.code.is_none() {
             return print(page(tongue).as_bytes());
         }
-        meant.into_iter().try_for_each(|code| print(told(code, tongue.of(code)).as_bytes()))
+        meant.into_iter().try_for_each(|code| print(paragraph(code, tongue.of(code)).as_bytes()))
     }
 }
 
-fn told(code: &Code, Words { meaning, next }: Words) -> String {
+fn paragraph(code: &Code, Words { meaning, next }: Words) -> String {
     let statuses: Vec<String> = code.statuses.iter().map(u16::to_string).collect();
     format!("{} ({})\n  {meaning}\n  → {next}\n", code.name, statuses.join(", "))
 }

@@ -56,7 +56,7 @@ struct Get {
 
 /// Send an event again to every enabled endpoint that lists it now
 ///
-/// It keeps its Svc-Event-Id, so a receiver recognises a repeat.
+/// The event keeps its Svc-Event-Id, so a receiver recognises a repeat.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   pasarela events resend 01975a2e-7c00-7000-8000-000000000000")]

@@ -29,7 +29,7 @@ const PAUSE_FAILED: Duration = Duration::from_secs(5);
 pub struct Listen {
     #[command(flatten)]
     api: Api,
-    /// Where events are sent, such as http://localhost:3000/hooks
+    /// The address that events are sent to, such as http://localhost:3000/hooks
     #[arg(long, value_name = "URL", required_unless_present = "print")]
     forward_to: Option<String>,
     /// Print each event on stdout as its webhook's body, one per line

@@ -73,7 +73,7 @@ enum Command {
     Import(wal::Import),
 }
 
-/// Where the settings come from; every command takes these.
+/// The sources of the settings; every command takes these.
 #[derive(Args, Clone, Debug)]
 pub struct Settings {
     /// Configuration file [default: config.toml here, else /etc/pasarela/config.toml]

@@ -19,7 +19,8 @@ pub fn must_be_ours(data: &Path) -> Result<(), Failure> {
 fn refused(data: &Path, owner: &str) -> String {
     let data = data.display();
     format!(
-        "{data}: this directory belongs to {owner}, who could not read what this command would leave there; nothing was done, run it as {owner}: runuser -u {owner} -- pasarela …"
+        "{data}: this directory belongs to {owner}, who could not read what this command would leave there, \
+         so nothing was done; run it as {owner}: runuser -u {owner} -- pasarela …"
     )
 }
 

@@ -42,7 +42,8 @@ pub struct Restore {
     /// remove it again
     #[arg(long)]
     drill: bool,
-    /// Where scratch directories are made [default: the system's directory for temporary files]
+    /// The directory in which to make scratch directories [default: the system's directory for
+    /// temporary files]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
     /// One JSON object instead of a line
@@ -59,7 +60,6 @@ struct Report {
 }
 
 impl Restore {
-    /// Restores.
     pub fn run(self) -> Result<(), Failure> {
         if self.drill {
             return self.drill();

@@ -74,7 +74,8 @@ impl Name {
 /// happens. From the moment it is closed its calls are answered 503 tenant_moved here. The file holds
 /// personal data and is readable for its owner alone. A repeat writes the same file again.
 ///
-/// Example: pasarela tenant export 01930a4b-5c6d-7e8f-9012-3456789a0000 --to-deployment 5f0c2c1e8d7b4a69a1b2c3d4e5f60718 --to /srv/shop.tenant
+/// Example: pasarela tenant export 01930a4b-5c6d-7e8f-9012-3456789a0000 --to-deployment
+/// 5f0c2c1e8d7b4a69a1b2c3d4e5f60718 --to /srv/shop.tenant
 #[derive(Args, Debug)]
 pub struct Export {
     #[command(flatten)]
@@ -173,7 +174,8 @@ fn alone(settings: &Settings) -> Result<Config, Failure> {
     must_be_ours(&config.storage.path)?;
     if is_in_cluster(&config)? {
         return Err(Failure::Other(format!(
-            "{}: this directory is in a cluster, whose log is agreed on; tenants move between directories of one machine",
+            "{}: this directory is in a cluster, whose log is agreed on; tenants move between directories of \
+             one machine",
             config.storage.path.display()
         )));
     }

@@ -38,7 +38,7 @@ pub struct Trigger {
     /// The event, or `all`
     #[arg(value_name = "EVENT", required_unless_present = "list", value_parser = events())]
     event: Option<String>,
-    /// What causes it; --list shows the causes of each event
+    /// The cause of the event; --list shows the causes of each
     #[arg(long, value_name = "WAY", requires = "event")]
     by: Option<String>,
     /// Print the events and the causes of each

@@ -32,32 +32,38 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
     /// There is nothing in the directory.
-    #[error("{}: there is no log here: pasarela cluster join --from URL brings it from a running node", path.0.display())]
+    #[error("{}: there is no log here: pasarela cluster join --from URL brings it from a running \
+        node", path.0.display())]
     Empty {
         /// The directory.
         path: Shown,
     },
     /// The directory is that of one machine.
-    #[error("{}: this directory is in no cluster: pasarela cluster init founds one with it", path.0.display())]
+    #[error("{}: this directory is in no cluster: pasarela cluster init founds one with \
+        it", path.0.display())]
     NotMember {
         /// The directory.
         path: Shown,
     },
     /// The directory is a copy whose live banks and webhooks are shut, which other nodes' are not.
-    #[error("{}: this directory is a restored copy, which is no node: start it once as one machine, with cluster.etcd = [] and pasarela serve --take-over, stop it, and found a cluster with it by pasarela cluster init", path.0.display())]
+    #[error("{}: this directory is a restored copy, which is no node: start it once as one machine, with \
+        cluster.etcd = [] and pasarela serve --take-over, stop it, and found a cluster with it by pasarela \
+        cluster init", path.0.display())]
     RestoredCopy {
         /// The directory.
         path: Shown,
     },
     /// The directory was taken out of its cluster.
-    #[error("{}: this directory has left its cluster for good (--take-over): empty it and join anew", path.0.display())]
+    #[error("{}: this directory has left its cluster for good (--take-over): empty it and join \
+        anew", path.0.display())]
     Barred {
         /// The directory.
         path: Shown,
     },
     /// The directory is a cluster's, and the configuration says one machine.
     #[error(
-        "{}: this directory belongs to a cluster, and cluster.etcd is empty: --take-over makes it one machine's for good",
+        "{}: this directory belongs to a cluster, and cluster.etcd is empty: --take-over makes it one \
+         machine's for good",
         path.0.display()
     )]
     NotAlone {
@@ -83,7 +89,8 @@ pub enum ClusterError {
         node: String,
     },
     /// The directory is a copy of one that a node uses.
-    #[error("{}: a node called {node} runs with another copy of this directory: stop one of the two; a new node joins with an empty directory", path.0.display())]
+    #[error("{}: a node called {node} runs with another copy of this directory: stop one of the two; a new \
+        node joins with an empty directory", path.0.display())]
     Copied {
         /// The directory.
         path: Shown,
@@ -92,14 +99,13 @@ pub enum ClusterError {
     },
     /// There is no cluster in etcd.
     #[error(
-        "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster reseed brings it back"
+        "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster \
+         reseed brings it back"
     )]
-    NotFounded {
-        /// The partition.
-        partition: String,
-    },
+    NotFounded { partition: String },
     /// The local log has what was never agreed on.
-    #[error("{}: {why}: records that were never agreed on are not served; keep the directory aside and join anew", path.0.display())]
+    #[error("{}: {why}: records that were never agreed on are not served; keep the directory aside and join \
+        anew", path.0.display())]
     NotAgreed {
         /// The directory.
         path: Shown,

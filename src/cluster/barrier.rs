@@ -55,7 +55,7 @@ impl Future for Confirming {
         }
         let this = &mut *self;
         let asked = this.asked.get_or_insert_with(|| this.node.barrier.ask());
-        Pin::new(asked).poll(context).map(|told| told.unwrap_or(Err(NotConfirmed)))
+        Pin::new(asked).poll(context).map(|confirmed| confirmed.unwrap_or(Err(NotConfirmed)))
     }
 }
 
@@ -89,7 +89,7 @@ impl Barrier {
         let (to, from) = oneshot::channel();
         {
             let mut state = self.lock();
-            // Of a closed one the sender is dropped, which says no.
+            // The sender of a closed barrier is dropped, which says no.
             if !state.is_closed {
                 state.waiting.push((Instant::now(), to));
             }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
-use wal::cluster::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+use wal::cluster::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 
 /// The silence after which an endpoint is left.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -148,7 +148,7 @@ impl Drop for Etcd {
 }
 
 impl Quorum for Etcd {
-    fn transact(&self, transaction: &Transaction) -> Result<Outcome, Unanswered> {
+    fn transact(&self, transaction: &Transaction) -> Result<TransactionOutcome, Unanswered> {
         let compare = |compare: &Compare| match compare {
             Compare::Is(key, value) => EtcdCompare::value(key.clone(), CompareOp::Equal, value.clone()),
             Compare::Absent(key) => EtcdCompare::version(key.clone(), CompareOp::Equal, 0),
@@ -158,7 +158,11 @@ impl Quorum for Etcd {
             .and_then(transaction.then.iter().map(change).collect::<Vec<_>>())
             .or_else(transaction.otherwise.iter().map(read).collect::<Vec<_>>());
         let answer = self.ask(txn)?;
-        Ok(if answer.succeeded() { Outcome::Done } else { Outcome::Refused(pairs(&answer)) })
+        Ok(if answer.succeeded() {
+            TransactionOutcome::Done
+        } else {
+            TransactionOutcome::Refused(pairs(&answer))
+        })
     }
 
     fn read(&self, reads: &[Read]) -> Result<Vec<Vec<Pair>>, Unanswered> {

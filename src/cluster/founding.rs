@@ -1,4 +1,4 @@
-//! What the commands `cluster init`, `reseed` and `forget` do.
+//! The commands `cluster init`, `reseed` and `forget`, at work.
 
 use super::admission::{members, now_ms};
 use super::directory::{Belongs, random_name};
@@ -30,14 +30,17 @@ pub enum NotDone {
     #[error("cluster.etcd names no endpoint")]
     NoEtcd,
     /// The directory is a cluster's already.
-    #[error("{}: this directory is in a cluster already, which is not in etcd: if etcd's data was lost, pasarela cluster reseed brings it back", .0.display())]
+    #[error("{}: this directory is in a cluster already, which is not in etcd: if etcd's data was lost, \
+        pasarela cluster reseed brings it back", .0.display())]
     InCluster(PathBuf),
     /// The directory is not of the cluster that was there.
     #[error("{}: this directory is in no cluster: pasarela cluster init founds one with it", .0.display())]
     NotMember(PathBuf),
     /// The directory is a copy whose live banks and webhooks are shut. Nodes that join would not
     /// be, so that what the copied server sent would go out twice.
-    #[error("{}: this directory is a restored copy: start it once as one machine, with cluster.etcd = [] and pasarela serve --take-over, stop it, and then found the cluster with pasarela cluster init", .0.display())]
+    #[error("{}: this directory is a restored copy: start it once as one machine, with cluster.etcd = [] and \
+        pasarela serve --take-over, stop it, and then found the cluster with pasarela cluster \
+        init", .0.display())]
     RestoredCopy(PathBuf),
     /// Something on the disk.
     #[error("{}: {source}", path.display())]
@@ -49,10 +52,7 @@ pub enum NotDone {
     },
     /// There is no cluster in etcd.
     #[error("etcd holds no cluster under the partition {partition}; nothing was done")]
-    NotFounded {
-        /// The partition.
-        partition: String,
-    },
+    NotFounded { partition: String },
     /// The cluster has no such node.
     #[error("there is no node called {node} in this cluster{}; nothing was done", named(.nodes))]
     UnknownNode {
@@ -64,7 +64,6 @@ pub enum NotDone {
     /// The node is there and leads.
     #[error("{node} leads this cluster now{}: hand over first; nothing was done", named(.nodes))]
     Leads {
-        /// The node.
         node: String,
         /// The names that there are.
         nodes: Vec<String>,
@@ -88,7 +87,7 @@ fn named(nodes: &[String]) -> String {
     if nodes.is_empty() { String::new() } else { format!(" (its nodes are {})", nodes.join(", ")) }
 }
 
-/// What was founded.
+/// The cluster that was founded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
     /// The name of the cluster.
@@ -97,9 +96,9 @@ pub struct Done {
     pub tip: Tip,
 }
 
-struct Unheard;
+struct Unawaited;
 
-impl wal::Completion for Unheard {
+impl wal::Completion for Unawaited {
     fn complete(self, _: Result<Durable, Poisoned>) {}
 }
 
@@ -159,7 +158,7 @@ pub fn reseed(config: &Config) -> Result<Done, NotDone> {
     Ok(Done { cluster: belongs.cluster, tip })
 }
 
-/// Where the nodes of the cluster reach each other, as etcd has it.
+/// The addresses at which the nodes of the cluster reach each other, as etcd has them.
 pub fn peers(config: &Config) -> Result<Vec<String>, NotDone> {
     let (etcd, keys) = etcd(config)?;
     let following = Following::new(Arc::new(etcd), keys, &config.cluster.node);
@@ -213,7 +212,7 @@ fn open(config: &Config) -> Result<(String, Tip), NotDone> {
     // Nodes that join bring it along.
     directory::card_key(data, config.storage.card_key_file.as_deref())?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
-    let log = Log::<Unheard>::open(Box::new(store), LogConfig::default())?;
+    let log = Log::<Unawaited>::open(Box::new(store), LogConfig::default())?;
     let tip = log.reader().tip();
     log.close();
     Ok((directory::fingerprint(&key), tip))

@@ -1,4 +1,4 @@
-//! What a node answers itself while it does not lead, and what it does with the rest.
+//! The answers that a node gives itself while it does not lead, and the way of all other requests.
 
 use super::Cluster;
 use super::passing::Passing;
@@ -6,8 +6,8 @@ use super::peers::Surface;
 use super::view::{Member, View};
 use crate::backups;
 use crate::http::body::Inbound;
-use crate::http::guard::Guard;
 use crate::http::listen::Arrival;
+use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{Reply, TEXT};
 use crate::http::unexpected_parameters::{unexpected_parameters, without_unexpected};
 use api::fields::Fields;
@@ -31,16 +31,16 @@ pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 
 /// A listener, with what holds on it whoever leads.
 #[derive(Clone)]
-pub enum Place {
-    /// That of tenants, buyers and banks.
+pub enum ListenerKind {
+    /// The listener of tenants, buyers and banks.
     Api,
-    /// That of operators.
+    /// The listener of operators.
     Admin {
-        /// What keeps other sites' pages away.
-        guard: Guard,
+        /// The check that keeps other sites' pages away.
+        guard: OriginCheck,
         /// Whether figures are for everybody who reaches it.
         is_open: bool,
-        /// What refuses a copy while the disk has no room for more than what was begun.
+        /// The check that refuses a copy while the disk has no room for more than what was begun.
         room: Room,
     },
 }
@@ -52,13 +52,13 @@ pub type Room = Arc<dyn Fn() -> Result<(), Problem> + Send + Sync>;
 #[derive(Clone)]
 pub struct StandbyFront {
     cluster: Cluster,
-    place: Place,
+    place: ListenerKind,
     passing: Passing,
 }
 
 impl StandbyFront {
     /// The answers on this listener.
-    pub fn new(cluster: Cluster, place: Place, passing: Passing) -> StandbyFront {
+    pub fn new(cluster: Cluster, place: ListenerKind, passing: Passing) -> StandbyFront {
         StandbyFront { cluster, place, passing }
     }
 
@@ -66,7 +66,7 @@ impl StandbyFront {
     pub fn own(&self, arrival: &Arrival) -> Option<Reply> {
         let is_own = arrival.head.uri.path() == CLUSTER && !self.cluster.leads();
         match &self.place {
-            Place::Admin { guard, .. } if is_own => {
+            ListenerKind::Admin { guard, .. } if is_own => {
                 let shown = guard.check(&arrival.head).and_then(|()| self.show(arrival));
                 Some(shown.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id)))
             }
@@ -77,8 +77,8 @@ impl StandbyFront {
     /// The answer while another node leads, or nobody.
     pub async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let answered = match &self.place {
-            Place::Api => self.to_tenants(arrival, body).await,
-            Place::Admin { guard, is_open, room } => match guard.check(&arrival.head) {
+            ListenerKind::Api => self.to_tenants(arrival, body).await,
+            ListenerKind::Admin { guard, is_open, room } => match guard.check(&arrival.head) {
                 Ok(()) => self.to_operators(*is_open, room, arrival, body).await,
                 Err(refused) => Err(refused),
             },
@@ -145,7 +145,8 @@ impl StandbyFront {
             ("makeBackup", self.cluster.back_up(path).await?.show())
         };
         let (operator, request_id) = (who.shown_id(), arrival.request_id.as_str());
-        tracing::info!(operation, operator, request_id, peer = %arrival.peer, "an operator's call to a standby");
+        tracing::info!(operation, operator, request_id, peer = %arrival.peer, "an operator's call to a \
+            standby");
         Ok(Reply::json(200, shown))
     }
 
@@ -191,7 +192,7 @@ pub fn ready(cluster: &Cluster) -> Reply {
     }
 }
 
-/// The same of a node that is not ready for another reason.
+/// The readiness of a node that is not ready for another reason.
 pub fn unready(cluster: &Cluster, why: &str) -> Reply {
     unavailable(why, &cluster.view())
 }
@@ -261,7 +262,8 @@ pub fn metrics(cluster: &Cluster) -> String {
     // A standby agrees on nothing.
     let _ = write!(
         page,
-        "# HELP {name} {help}\n# TYPE {name} histogram\n{name}_bucket{{le=\"+Inf\"}} 0\n{name}_sum 0\n{name}_count 0\n"
+        "# HELP {name} {help}\n# TYPE {name} histogram\n{name}_bucket{{le=\"+Inf\"}} 0\n{name}_sum \
+         0\n{name}_count 0\n"
     );
     page
 }

@@ -39,7 +39,8 @@ pub enum NotJoined {
     #[error("{}: this directory is in a cluster already: start it with pasarela serve", .0.display())]
     InCluster(PathBuf),
     /// The directory was taken out of its cluster.
-    #[error("{}: this directory has left its cluster for good (--take-over): empty it to join, or found another cluster with it by pasarela cluster init; nothing was copied", .0.display())]
+    #[error("{}: this directory has left its cluster for good (--take-over): empty it to join, or found \
+        another cluster with it by pasarela cluster init; nothing was copied", .0.display())]
     Barred(PathBuf),
     /// The directory is in use for something else.
     #[error("{}: there is something in this directory", .0.display())]
@@ -49,15 +50,15 @@ pub enum NotJoined {
     UnderWay(PathBuf),
     /// There is no cluster to join.
     #[error(
-        "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster reseed on the node with the longest log brings it back; otherwise pasarela cluster init founds one; nothing was copied"
+        "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster \
+         reseed on the node with the longest log brings it back; otherwise pasarela cluster init founds \
+         one; nothing was copied"
     )]
-    NotFounded {
-        /// The partition.
-        partition: String,
-    },
+    NotFounded { partition: String },
     /// Another node has this name.
     #[error(
-        "cluster.node: another node called {node} was seen within ten seconds: give this one a name of its own; nothing was copied"
+        "cluster.node: another node called {node} was seen within ten seconds: give this one a name of its \
+         own; nothing was copied"
     )]
     NameInUse {
         /// The name.

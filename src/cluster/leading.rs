@@ -84,7 +84,7 @@ fn confirm(shared: &Arc<Shared>, leader: &Leader) {
 
 fn beat(shared: &Arc<Shared>, leader: &Leader) {
     let me = shared.following.keys().node(&shared.settings.node);
-    let mut unheard_since = None;
+    let mut silent_since = None;
     for count in 1.. {
         let began = Instant::now();
         let wal_seq =
@@ -99,7 +99,7 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
             seen.map_err(|error| wal::cluster::Unanswered { why: error.to_string() })
         }) {
             Ok(seen) => {
-                if let Some(since) = unheard_since.take() {
+                if let Some(since) = silent_since.take() {
                     let silent_ms = began.duration_since(since).as_millis();
                     tracing::info!(silent_ms, "etcd takes signs of life again");
                 }
@@ -112,11 +112,11 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
                 }
             }
             Err(unanswered) => {
-                if unheard_since.is_none() {
+                if silent_since.is_none() {
                     tracing::warn!(why = unanswered.why, "etcd did not take a sign of life");
-                    unheard_since = Some(began);
+                    silent_since = Some(began);
                 }
-                unheard(shared);
+                without_answer(shared);
             }
         }
         std::thread::sleep(BEAT_EVERY.saturating_sub(began.elapsed()));
@@ -136,7 +136,7 @@ fn show(shared: &Shared, seen: &Seen, wal_seq: Seq, is_open: bool) {
     });
 }
 
-fn unheard(shared: &Shared) {
+fn without_answer(shared: &Shared) {
     let failover = shared.settings.failover;
     shared.see(|view| {
         if view.read_at.is_none_or(|at| at.elapsed() > failover) {

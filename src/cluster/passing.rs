@@ -33,7 +33,7 @@ const OF_CONNECTION: [HeaderName; 8] = [
 ];
 /// The time for which an answer is waited for once the leader is silent or replaced.
 const GRACE: Duration = Duration::from_millis(900);
-/// The same of the call that replaces it.
+/// The time for which the answer to a hand-over, which replaces the leader, is waited for.
 const HAND_OVER_GRACE: Duration = Duration::from_secs(10);
 /// The largest answer that is passed back whole.
 const WHOLE_BYTES_MAX: u64 = 1 << 20;

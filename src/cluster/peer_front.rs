@@ -15,7 +15,7 @@ use hyper::Method;
 use hyper::header::AUTHORIZATION;
 use std::sync::Arc;
 
-/// What is sent of a node's data.
+/// The media type of a node's data.
 const BINARY: &str = "application/octet-stream";
 
 /// The answers to other nodes.

@@ -45,7 +45,6 @@ impl Surface {
 /// A request that a node passes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed<'a> {
-    /// The method.
     pub method: &'a Method,
     /// The path, with what is after the question mark.
     pub target: &'a str,
@@ -125,8 +124,8 @@ pub fn client(config: &Config) -> Result<Client, reqwest::Error> {
     builder(config)?.build()
 }
 
-/// The same for copies, which gives up a peer that sends nothing for so long: one that was stopped in the
-/// middle of a stream keeps its connection.
+/// The client for copies, which gives up a peer that sends nothing for so long: one that was
+/// stopped in the middle of a stream keeps its connection.
 pub fn copying_client(config: &Config, silence_max: Duration) -> Result<Client, reqwest::Error> {
     builder(config)?.read_timeout(silence_max).build()
 }

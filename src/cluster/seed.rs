@@ -8,7 +8,8 @@
 //!        ..    bytes
 //! ```
 //!
-//! Numbers are little endian. A stream that breaks off has no end; whoever asked for it removes what it filled.
+//! Numbers are little endian. A stream that breaks off has no end; whoever asked for it removes
+//! what it filled.
 
 use crate::config::Config;
 use crate::http::pieces::{Broken, Rest};
@@ -200,7 +201,7 @@ pub(super) async fn fetch(config: &Config, peer: (&str, &str), into: &Path) -> i
     fetch_within(config, peer, into, SILENCE_MAX).await
 }
 
-/// The same, with the longest silence of the peer.
+/// Fetches a node's data, and gives up a peer that is silent for longer than `silence_max`.
 async fn fetch_within(
     config: &Config,
     (from, token): (&str, &str),

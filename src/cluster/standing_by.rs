@@ -102,64 +102,64 @@ impl StandingBy {
         loop {
             self.save_as_asked();
             match self.turn() {
-                Turn::Idle => std::thread::sleep(LOOK_EVERY),
-                Turn::Followed => std::thread::sleep(GATHER),
-                Turn::Busy => {}
-                Turn::Leads(led) => return self.lead(*led),
+                Round::Idle => std::thread::sleep(LOOK_EVERY),
+                Round::Followed => std::thread::sleep(GATHER),
+                Round::Busy => {}
+                Round::Leads(led) => return self.lead(*led),
             }
         }
     }
 
-    fn turn(&mut self) -> Turn {
+    fn turn(&mut self) -> Round {
         if !self.is_admitted {
             match admission::try_admit(&self.shared, self.follower.tip()) {
                 Ok(()) => self.is_admitted = true,
                 Err(ClusterError::Founding(_)) => {
                     self.unanswered("etcd does not answer");
-                    return Turn::Idle;
+                    return Round::Idle;
                 }
                 Err(error) => refuse(&error),
             }
         }
         if self.shared.views.borrow().diverged.is_some() {
             self.stay_behind(None);
-            return Turn::Idle;
+            return Round::Idle;
         }
         match self.shared.following.look(self.follower.tip()) {
             Ok(seen) => self.seen(&seen),
             Err(LookError::Unanswered(_)) => {
                 self.unanswered("etcd does not answer");
-                Turn::Idle
+                Round::Idle
             }
             Err(LookError::NotFounded) => {
                 self.unanswered("etcd holds no cluster: its data was lost");
-                Turn::Idle
+                Round::Idle
             }
             Err(LookError::Pruned { .. }) => {
                 self.renew();
-                Turn::Idle
+                Round::Idle
             }
             Err(error) => {
                 self.diverged(&error.to_string());
-                Turn::Idle
+                Round::Idle
             }
         }
     }
 
-    fn seen(&mut self, seen: &Seen) -> Turn {
+    fn seen(&mut self, seen: &Seen) -> Round {
         let is_silent = self.hears_silence(seen);
         let known = seen.batches.iter().take_while(|batch| is_known(batch)).count();
         match self.apply(&seen.batches[..known]) {
             Ok(()) => {}
             Err(FollowError::Diverged(why)) => {
                 self.diverged(&why);
-                return Turn::Idle;
+                return Round::Idle;
             }
             Err(FollowError::Storage(why)) => self.end_badly(&why),
         }
         if known < seen.batches.len() {
             self.wait_for_upgrade();
-            return Turn::Idle;
+            return Round::Idle;
         }
         self.show(seen, is_silent, None);
         self.note();
@@ -171,11 +171,11 @@ impl StandingBy {
             return self.take(seen);
         }
         if self.follower.tip().seq < seen.tip.tip.seq {
-            Turn::Busy
+            Round::Busy
         } else if seen.batches.is_empty() {
-            Turn::Idle
+            Round::Idle
         } else {
-            Turn::Followed
+            Round::Followed
         }
     }
 
@@ -337,36 +337,36 @@ impl StandingBy {
     }
 
     /// Tries to take the epoch; then catches up with what was agreed on before.
-    fn take(&mut self, seen: &Seen) -> Turn {
-        let Ok(token) = directory::random_name() else { return Turn::Idle };
+    fn take(&mut self, seen: &Seen) -> Round {
+        let Ok(token) = directory::random_name() else { return Round::Idle };
         let began = Instant::now();
         let leader = match self.shared.following.take(&seen.epoch, &token) {
             Ok(Some(leader)) => leader,
-            Ok(None) | Err(_) => return Turn::Busy,
+            Ok(None) | Err(_) => return Round::Busy,
         };
         tracing::info!(epoch = leader.epoch().number, "took the log: catching up");
         leading::begin(&self.shared, &leader);
         loop {
             if leader.lost().is_some() {
                 // The thread that gives signs of life starts the process anew.
-                return Turn::Idle;
+                return Round::Idle;
             }
             let seen = match self.shared.following.look(self.follower.tip()) {
                 Ok(seen) => seen,
                 Err(LookError::Unanswered(_)) => continue,
                 Err(error @ LookError::Pruned { .. }) => {
                     step_down::step_down(&self.shared, &error.to_string());
-                    return Turn::Idle;
+                    return Round::Idle;
                 }
                 Err(error) => {
                     self.diverged(&error.to_string());
                     step_down::step_down(&self.shared, "the log here is not the agreed one");
-                    return Turn::Idle;
+                    return Round::Idle;
                 }
             };
             if !seen.batches.iter().all(is_known) {
                 step_down::step_down(&self.shared, OUTDATED);
-                return Turn::Idle;
+                return Round::Idle;
             }
             if let Err(error) = self.apply(&seen.batches) {
                 self.end_badly(&error.to_string());
@@ -374,7 +374,7 @@ impl StandingBy {
             if self.follower.tip() == seen.tip.tip {
                 let took_ms = began.elapsed().as_millis();
                 tracing::info!(epoch = leader.epoch().number, took_ms, "caught up");
-                return Turn::Leads(Box::new((leader, seen.tip)));
+                return Round::Leads(Box::new((leader, seen.tip)));
             }
         }
     }
@@ -390,7 +390,7 @@ impl StandingBy {
     }
 }
 
-enum Turn {
+enum Round {
     /// Nothing new.
     Idle,
     /// All that had been agreed on is here; more is likely to come.

@@ -47,7 +47,6 @@ pub struct Member {
     pub wal_seq: Seq,
     /// The instant at which it said so, by its own clock.
     pub seen_at_ms: i64,
-    /// The version.
     pub version: String,
     /// The newest version of the stored format that it reads.
     pub format: u8,

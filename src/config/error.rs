@@ -58,10 +58,7 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// A variable is not UTF-8.
-    NotUtf8 {
-        /// The variable.
-        variable: String,
-    },
+    NotUtf8 { variable: String },
     /// The text is not TOML.
     Syntax {
         /// The line, from 1.
@@ -114,7 +111,8 @@ impl Error for ConfigError {
 pub enum TokenError {
     /// No token is set.
     #[error(
-        "is required; set it here or in PASARELA__ADMIN__TOKEN, or have one made with admin.generate_token = true \
+        "is required; set it here or in PASARELA__ADMIN__TOKEN, or have one made with admin.generate_token = \
+         true \
          (or, for local work, admin.insecure_dev_token = true)"
     )]
     Missing,

@@ -9,7 +9,6 @@ use hyper::header::{HeaderName, HeaderValue};
 use rust_decimal::Decimal;
 use std::collections::HashSet;
 
-/// Decimals of a price.
 const PRICE_DECIMALS: u32 = 8;
 
 /// `[rates]`.
@@ -53,10 +52,7 @@ pub enum FeedKind {
         seed: u64,
     },
     /// The same price at all times.
-    Fixed {
-        /// The price.
-        price: Decimal,
-    },
+    Fixed { price: Decimal },
     /// Prices that the operator posts.
     Manual,
     /// An HTTP call that answers JSON.

@@ -21,7 +21,7 @@ pub struct Limits {
     pub live_reserve_percent: usize,
     /// Requests of a tenant in live mode that are worked on at once while others ask too.
     pub live_slots: usize,
-    /// The same in test mode.
+    /// Requests of a tenant in test mode that are worked on at once while others ask too.
     pub test_slots: usize,
     /// Requests of a tenant in a mode that may wait to be worked on.
     pub waiting_max: usize,

@@ -20,7 +20,6 @@ use url::{Host, Url};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-/// Characters of a secret.
 const SECRET_CHARACTERS_MAX: usize = 1_024;
 /// Bytes of a secret's file: encrypted keys are the longest.
 const FILE_BYTES_MAX: u64 = 8_192;
@@ -325,7 +324,8 @@ mod tests {
 
     const R4_LINES: &str =
         "[rails.r4]\nbase_url = \"http://127.0.0.1:9170/\"\ncommerce_token = \"hunter2\"\n";
-    const WOMPI_LINES: &str = "[rails.wompi]\nbase_url = \"https://sandbox.wompi.co/v1\"\npublic_key = \"pub_test_1\"\n\
+    const WOMPI_LINES: &str = "[rails.wompi]\nbase_url = \"https://sandbox.wompi.co/v1\"\npublic_key \
+        = \"pub_test_1\"\n\
         private_key = \"prv_1\"\nevents_secret = \"ev_1\"\nintegrity_secret = \"in_1\"\n";
 
     fn parse(text: &str) -> Result<Config, ConfigError> {

@@ -32,7 +32,8 @@ mod tests {
     use crate::config::Config;
 
     const R4_LINES: &str = "[rails.r4]\nbase_url = \"http://127.0.0.1:9170/\"\ncommerce_token = \"t\"\n";
-    const WOMPI_LINES: &str = "[rails.wompi]\nbase_url = \"https://sandbox.wompi.co/v1\"\npublic_key = \"a\"\n\
+    const WOMPI_LINES: &str = "[rails.wompi]\nbase_url = \"https://sandbox.wompi.co/v1\"\npublic_key \
+        = \"a\"\n\
         private_key = \"b\"\nevents_secret = \"c\"\nintegrity_secret = \"d\"\n";
 
     /// The line that pins a certificate.

@@ -5,7 +5,6 @@
 /// A feed with a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Preset {
-    /// The name.
     pub name: &'static str,
     /// The pair of currencies.
     pub pair: &'static str,
@@ -53,12 +52,18 @@ pub(super) const PRESETS: [Preset; 5] = [
     binance(
         "binance_p2p_buy",
         "BUY",
-        r#"{"asset":"USDT","fiat":"VES","tradeType":"BUY","page":1,"rows":10,"payTypes":[],"publisherType":"merchant"}"#,
+        concat!(
+            r#"{"asset":"USDT","fiat":"VES","tradeType":"BUY","page":1,"rows":10,"payTypes":[],"#,
+            r#""publisherType":"merchant"}"#,
+        ),
     ),
     binance(
         "binance_p2p_sell",
         "SELL",
-        r#"{"asset":"USDT","fiat":"VES","tradeType":"SELL","page":1,"rows":10,"payTypes":[],"publisherType":"merchant"}"#,
+        concat!(
+            r#"{"asset":"USDT","fiat":"VES","tradeType":"SELL","page":1,"rows":10,"payTypes":[],"#,
+            r#""publisherType":"merchant"}"#,
+        ),
     ),
     criptoya("criptoya_buy", "BUY", "/totalAsk"),
     criptoya("criptoya_sell", "SELL", "/totalBid"),

@@ -3,7 +3,7 @@
 use super::{Here, Made, after, done_note, failed_page, may, path};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
-use crate::pages::inside::{Outcome, with_query};
+use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Button, Cell, Code, Input, Kind, Link, Note, Page, Row, Table, Tone};
@@ -283,7 +283,7 @@ async fn shown<G: Answer>(
     visit: &Here<'_, G>,
     (id, act): (&str, &str),
     form: &Form,
-    outcome: Outcome,
+    outcome: ApiResult,
 ) -> Result<Shown, Problem> {
     match outcome {
         Ok(made) if made.get("key").is_some() => {

@@ -1,4 +1,5 @@
-//! What may be done now about a payment or payout, in a sentence: what support says to a buyer who waits.
+//! Advice about a payment or payout, in a sentence: what may be done about it now, so that support
+//! can say it to a buyer who waits.
 
 use super::Here;
 use crate::http::listen::Answer;
@@ -10,32 +11,42 @@ use serde_json::Value;
 type Said = (&'static str, &'static str);
 
 const AT_BANK: Said = (
-    "El banco todavía no respondió. El servidor le sigue preguntando, y nada se envía dos veces. Si nadie puede decir qué pasó, queda en Colas, donde tesorería lo resuelve con el extracto a la vista.",
-    "The bank has not answered yet. The server keeps asking it, and nothing is sent twice. If nobody can tell the outcome, it is in Queues, where treasury resolves it with the statement at hand.",
+    "El banco todavía no respondió. El servidor le sigue preguntando, y nada se envía dos veces. Si nadie \
+     puede decir qué pasó, queda en Colas, donde tesorería lo resuelve con el extracto a la vista.",
+    "The bank has not answered yet. The server keeps asking it, and nothing is sent twice. If nobody can \
+     tell the outcome, it is in Queues, where treasury resolves it with the statement at hand.",
 );
 const OF_PAYER: Said = (
     "Espera al pagador: todavía no se le cobró nada. Se puede cancelar; si no, vence solo.",
-    "It waits for the payer, who has not been charged yet. It can be canceled; otherwise it expires by itself.",
+    "It waits for the payer, who has not been charged yet. It can be canceled; otherwise it expires by \
+     itself.",
 );
 const CHARGED: Said = (
-    "El dinero entró: el comercio lo tiene. Un C2P se reversa desde el portal en sus primeras 24 horas; después, el comercio devuelve el dinero con un vuelto. Un cobro con tarjeta se disputa con un contracargo.",
-    "The money came in, and the tenant has it. A C2P payment can be reversed in the portal within 24 hours; after that the tenant pays it back as change. A card payment is disputed by a chargeback.",
+    "El dinero entró: el comercio lo tiene. Un C2P se reversa desde el portal en sus primeras 24 horas; \
+     después, el comercio devuelve el dinero con un vuelto. Un cobro con tarjeta se disputa con un \
+     contracargo.",
+    "The money came in, and the tenant has it. A C2P payment can be reversed in the portal within 24 hours; \
+     after that the tenant pays it back as change. A card payment is disputed by a chargeback.",
 );
 const NOT_CHARGED: Said = (
-    "No se cobró por aquí. El código dice por qué; el pagador puede intentarlo de nuevo. Si su banco muestra un débito, pide la referencia y búscala arriba.",
-    "Nothing was charged here. The code says why; the payer may try again. If their bank shows a debit, ask for its reference and search for it above.",
+    "No se cobró por aquí. El código dice por qué; el pagador puede intentarlo de nuevo. Si su banco muestra \
+     un débito, pide la referencia y búscala arriba.",
+    "Nothing was charged here. The code says why; the payer may try again. If their bank shows a debit, ask \
+     for its reference and search for it above.",
 );
 const GIVEN_BACK: Said = (
     "El dinero volvió al pagador, con la referencia del reverso. Su banco puede tardar en mostrarlo.",
-    "The money went back to the payer, under the reversal's reference. The payer's bank may take a while to show it.",
+    "The money went back to the payer, under the reversal's reference. The payer's bank may take a while to \
+     show it.",
 );
 const SENT: Said = (
     "El dinero llegó al banco del destinatario, con esta referencia. No hay más que hacer aquí.",
     "The money reached the recipient's bank, under this reference. There is nothing left to do here.",
 );
 const NOT_SENT: Said = (
-    "No se envió: el monto volvió al saldo. El código dice por qué; ordénalo de nuevo con otra referencia.",
-    "It was not sent: the amount is back in the balance. The code says why; order it again under another reference.",
+    "No se envió: el monto volvió al saldo. El código dice por qué; vuelve a enviarlo con otra referencia.",
+    "It was not sent: the amount is back in the balance. The code says why; order it again under another \
+     reference.",
 );
 const TO_REVIEW: Said =
     ("Espera la revisión de tesorería, en Colas.", "It waits for treasury's review, in Queues.");

@@ -43,7 +43,7 @@ fn waiting_call<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Vec<Block> {
         &["status", "action", "tenantId", "target", "createdAt", "expiresAt"],
     );
     for fact in facts.iter_mut().filter(|fact| fact.field == "target" && !fact.cell.text.is_empty()) {
-        // Whatever it is, the search knows its page.
+        // The search knows the page of every target.
         fact.cell.href = Some(with_query("/console/search", &[("q", str_of(item, "target"))]));
     }
     let label = visit.say("Pedido por", "Requested by");
@@ -71,7 +71,7 @@ fn waiting_call<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Vec<Block> {
     blocks
 }
 
-/// What happens if it is approved.
+/// The consequence of an approval, in a sentence.
 fn what<G: Answer>(visit: &Here<'_, G>, item: &Value) -> &'static str {
     let request = &item["request"];
     match str_of(item, "action") {

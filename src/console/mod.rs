@@ -5,7 +5,7 @@
 //! the operators' API with the token of whoever is logged in: roles, masks, approvals and the audit are
 //! those of the API. What a role may not do has no form on a page, and is refused when it is sent.
 //!
-//! What operators see belongs here. Rules about money do not.
+//! Pages of operators belong here. Rules about money do not.
 
 mod accounts;
 mod advice;
@@ -19,8 +19,8 @@ mod server;
 
 use crate::gateway::operators::{Operator, TokenDigest};
 use crate::gateway::services::Services;
-use crate::http::guard::Guard;
 use crate::http::listen::{Answer, Arrival};
+use crate::http::origin_check::OriginCheck;
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::language::Language;
 use crate::pages::show;
@@ -38,13 +38,13 @@ const FORM_BYTES_MAX: usize = 33 << 20;
 /// The console, in front of the API of operators.
 pub struct Console<G> {
     services: Arc<Services>,
-    guard: Guard,
+    guard: OriginCheck,
     api: G,
 }
 
 impl<G> Console<G> {
     /// The console in front of this API; `guard` keeps other sites' pages out.
-    pub fn new(services: Arc<Services>, guard: Guard, api: G) -> Console<G> {
+    pub fn new(services: Arc<Services>, guard: OriginCheck, api: G) -> Console<G> {
         Console { services, guard, api }
     }
 }
@@ -211,8 +211,8 @@ fn failed_page<G: Answer>(visit: &Here<'_, G>, made: Made, refused: &Refused) ->
     Ok(Shown::Page(page.failed(refused.status, note)))
 }
 
-/// Where an act leads: to its page, with the word that it was done, or that it waits for a second
-/// person.
+/// The redirection after an act: to its page, with a note that it was done, or that it waits for a
+/// second person.
 fn after(to: &str, answer: &Value) -> Shown {
     let waits = answer.get("approvalId").is_some() && show::str_of(answer, "status") == "pending";
     Shown::See(with_query(to, &[("done", if waits { "waits" } else { "done" })]))

@@ -212,7 +212,7 @@ pub async fn payment<G: Answer>(
     let payment = visit.inside.get(&asked).await?;
     let (tenant, _) = find(console, parsed).await?.ok_or_else(Problem::not_found)?;
     let status = str_of(&payment, "status");
-    let told = timeline::of(&console.services, tenant, id, visit.language).await?;
+    let timeline = timeline::of(&console.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
     page.blocks.extend(advice::on_payment(visit, &payment));
@@ -236,9 +236,9 @@ pub async fn payment<G: Answer>(
     if may(visit, Role::Treasury) && status == "COMPLETED" && payment["cardLast4"].is_string() {
         page = page.with(chargeback_form(visit, id));
     }
-    page.blocks.extend(resends(visit, ("payments", id), &told.events));
+    page.blocks.extend(resends(visit, ("payments", id), &timeline.events));
     page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
-    page.blocks.push(view::live(&[Block::Timeline(told.steps)], &visit.writing())?);
+    page.blocks.push(view::live(&[Block::Timeline(timeline.steps)], &visit.writing())?);
     Ok(page)
 }
 
@@ -268,7 +268,7 @@ pub async fn payout<G: Answer>(
     } else {
         shown(console, tenant, &entity)
     };
-    let told = timeline::of(&console.services, tenant, id, visit.language).await?;
+    let timeline = timeline::of(&console.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
     page.blocks.extend(advice::on_payout(visit, &payout));
@@ -276,9 +276,9 @@ pub async fn payout<G: Answer>(
     if matches!(&*entity, Entity::CopPayout(_)) && !is_unmasked && may(visit, Role::Treasury) {
         page = page.with(show_receiver(visit, id));
     }
-    page.blocks.extend(resends(visit, ("payouts", id), &told.events));
+    page.blocks.extend(resends(visit, ("payouts", id), &timeline.events));
     page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
-    page.blocks.push(view::live(&[Block::Timeline(told.steps)], &visit.writing())?);
+    page.blocks.push(view::live(&[Block::Timeline(timeline.steps)], &visit.writing())?);
     Ok(page)
 }
 

@@ -163,7 +163,7 @@ pub async fn audit<G: Answer>(visit: &Here<'_, G>) -> Made {
         visit.say("Cuándo", "When"),
         visit.say("Quién", "Who"),
         visit.say("Qué", "What"),
-        visit.say("Sobre", "About"),
+        visit.say("Objeto", "Object"),
         visit.say("Antes", "Before"),
         visit.say("Después", "After"),
     ];
@@ -182,7 +182,7 @@ pub async fn audit<G: Answer>(visit: &Here<'_, G>) -> Made {
     Ok(Page::new("audit", visit.say("Auditoría", "Audit")).with(form).with(table))
 }
 
-/// What is asked for, and the path of the API that answers it.
+/// The statement that is asked for, and the path of the API that answers it.
 async fn asked<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> (statement::Asked, String) {
     let services = &console.services;
     let tenant = visit.query.filled("tenantId").and_then(Id::parse);

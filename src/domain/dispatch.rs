@@ -15,7 +15,7 @@ use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
 use crate::resources::payouts::{batch, lifecycle};
 use crate::resources::reply_trace::ReplyTrace;
-use crate::resources::verification::booked::{self, Booking, Outcome};
+use crate::resources::verification::booked::{self, Booking, BookingOutcome};
 use crate::resources::{
     adjustments, approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants,
     notices, own_account, payments, payouts, products, webhooks,
@@ -181,11 +181,11 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
 /// Lines of a statement that show micro-deposits: the operation is done when both are booked.
 fn book_deposits(book: &Book, entity: &Entity, booking: &Booking, turn: &Turn<'_>) -> Ruling {
     match booked::book(entity, booking) {
-        Ok(Outcome::Both(references)) => {
+        Ok(BookingOutcome::Both(references)) => {
             let answer = RailAnswer::done(references);
             resolve(book, entity, Resolution { operation: booking.operation, answer }, turn)
         }
-        Ok(Outcome::One(draft)) => Ruling::write(*draft),
+        Ok(BookingOutcome::One(draft)) => Ruling::write(*draft),
         Err(refusal) => Ruling::refuse(refusal),
     }
 }

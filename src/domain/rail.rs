@@ -24,7 +24,7 @@ pub struct Collection {
     pub original: Id,
     /// The amount.
     pub amount: Cop,
-    /// Until when the buyer can pay, on the tenant's clock.
+    /// The instant up to which the buyer can pay, on the tenant's clock.
     pub expires_at: Timestamp,
 }
 
@@ -34,7 +34,7 @@ pub struct Collection {
 pub enum Progress {
     /// The collection waits for the buyer.
     Waits,
-    /// The same, and the buyer can be sent a code.
+    /// The collection waits, and the buyer can be sent a code.
     AwaitsCode,
     /// Something else was paid than what was asked for.
     Misfit,

@@ -41,7 +41,7 @@ impl RailId {
         visible(text).map(|text| RailId(Box::from(text)))
     }
 
-    /// As the rail wrote it.
+    /// The text as the rail wrote it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -134,7 +134,7 @@ pub struct EarlierOrder {
 }
 
 impl Trace {
-    /// Of an order that is sent now.
+    /// The trace of an order that is sent now.
     pub fn sent(now: Timestamp) -> Trace {
         Trace { sent_at: Some(now), asks: Some(0), ..Trace::default() }
     }
@@ -159,7 +159,7 @@ impl Trace {
         self.earlier.iter().find(|order| order.operation == operation).map(|order| &order.trace)
     }
 
-    /// The same, to be changed.
+    /// The trace of an operation, to be changed.
     pub fn of_mut(&mut self, operation: u16, newest: u16) -> Option<&mut Trace> {
         if operation == newest {
             return Some(self);
@@ -168,7 +168,7 @@ impl Trace {
         found.map(|order| &mut order.trace)
     }
 
-    /// With what a rail said besides its answer, about this operation.
+    /// The trace with what a rail said of this operation besides its answer.
     pub fn noting_of(&self, operation: u16, newest: u16, said: &Said) -> Trace {
         let mut noted = self.clone();
         if let Some(of_it) = noted.of_mut(operation, newest) {
@@ -177,7 +177,7 @@ impl Trace {
         noted
     }
 
-    /// Of an order that waits for its turn.
+    /// The trace of an order that waits for its turn.
     pub fn queued() -> Trace {
         Trace { reach: Reach::Queued, asks: Some(0), ..Trace::default() }
     }

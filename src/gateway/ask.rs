@@ -68,7 +68,8 @@ pub async fn named_now(
     Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
 }
 
-/// The same for the outcome of something durable, which takes nothing of the tenant's share.
+/// The id that a reference names by now, for the outcome of something durable: that takes nothing
+/// of the tenant's share.
 pub async fn named_by_now(
     services: &Services,
     tenant_key: u64,
@@ -176,7 +177,6 @@ pub async fn platform_patiently(
 pub struct Done {
     /// A deed that the platform's book remembers.
     pub act: Option<Act>,
-    /// The entry of the audit.
     pub audit: Option<Box<AuditEntry>>,
 }
 

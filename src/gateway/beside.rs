@@ -8,7 +8,7 @@ use crate::gateway::ask;
 use crate::gateway::services::Services;
 use crate::rails::BoxFuture;
 use crate::rails::simulator::{AgreedBooks, BooksError, Decided};
-use crate::rates::{Pin, Place, RateBoard, RateStore, RateStoreError, Sample};
+use crate::rates::{Pin, PinPlace, RateBoard, RateStore, RateStoreError, Sample};
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
 use domain::index::{self, Space};
@@ -169,7 +169,7 @@ fn samples_after(reader: &Reader, known: Option<Timestamp>) -> Result<Vec<Arc<Sa
 }
 
 /// A place, and its pin if there is one.
-type LastWord = (Place, Option<Arc<Pin>>);
+type LastWord = (PinPlace, Option<Arc<Pin>>);
 
 /// The last word about each place in the log.
 fn pins(reader: &Reader) -> Result<Vec<LastWord>, Unreadable> {

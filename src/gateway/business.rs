@@ -22,7 +22,7 @@ pub const OUTCOMES: [&str; 4] = ["completed", "failed", "canceled", "reversed"];
 pub const PAID_OUT: [&str; 2] = ["completed", "failed"];
 /// The outcomes of a conversion.
 pub const CONVERTED: [&str; 2] = ["completed", "canceled"];
-/// What becomes of chargebacks.
+/// The events of a chargeback.
 pub const DISPUTED: [&str; 2] = ["opened", "closed"];
 /// The currencies of payouts.
 pub const CURRENCIES: [Currency; 3] = [Currency::Ves, Currency::Cop, Currency::Usdt];
@@ -61,7 +61,8 @@ pub struct Counts {
 }
 
 struct PaymentCounts {
-    /// By the slot of the payer's bank; the last but one is of none, the last of any other.
+    /// The attempts by the slot of the payer's bank; the last but one is of none, the last of any
+    /// other.
     by_bank: [[AtomicU64; OUTCOMES.len()]; BANKS + 2],
     volume_minor: AtomicU64,
     failures: Codes,

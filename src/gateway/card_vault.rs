@@ -5,7 +5,7 @@
 //! A charge borrows its card. What is certain not to have reached a bank gives it back; everything
 //! else, also a charge of which nobody knows what became, has spent it.
 //!
-//! Which token is good for whom belongs to `src/api/payments/card_tokens.rs`.
+//! The rule for whom a token is good belongs to `src/api/payments/card_tokens.rs`.
 
 use crate::gateway::ids::random_id;
 use api::problem::Problem;
@@ -30,16 +30,16 @@ pub type Name = [u8; 16];
 
 /// The cards that wait.
 #[derive(Default)]
-pub struct CardVault(Mutex<Held>);
+pub struct CardVault(Mutex<VaultedCards>);
 
 #[derive(Default)]
-struct Held {
-    cards: HashMap<Name, Waiting>,
+struct VaultedCards {
+    cards: HashMap<Name, VaultedCard>,
     /// The number of cards by tenant key, of those that have any.
     counts: HashMap<u64, usize>,
 }
 
-struct Waiting {
+struct VaultedCard {
     tenant: u64,
     card: Arc<Card>,
     until: Instant,
@@ -62,7 +62,7 @@ impl CardVault {
         // 122 random bits: a token is no secret of the account's, but nobody guesses one.
         let name = *random_id().as_bytes();
         let until = Instant::now() + LASTS;
-        self.held().put(name, Waiting { tenant, card, until, lent: None })?;
+        self.held().put(name, VaultedCard { tenant, card, until, lent: None })?;
         let vault = Arc::downgrade(self);
         tokio::spawn(async move {
             sleep_until(until).await;
@@ -94,7 +94,7 @@ impl CardVault {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, VaultedCards> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -123,15 +123,15 @@ impl Drop for Lent {
     }
 }
 
-impl Held {
-    fn put(&mut self, name: Name, waiting: Waiting) -> Result<(), Problem> {
+impl VaultedCards {
+    fn put(&mut self, name: Name, waiting: VaultedCard) -> Result<(), Problem> {
         if self.cards.len() >= HELD_MAX {
             return Err(Problem::overloaded(RETRY_AFTER_SECONDS));
         }
         let count = self.counts.entry(waiting.tenant).or_default();
         if *count >= HELD_PER_TENANT_MAX {
             return Err(Problem::too_often(
-                "too many cards of this shop wait for their charge; nothing was kept",
+                "too many cards of this shop wait for their charge, so nothing was kept",
                 RETRY_AFTER_SECONDS,
             ));
         }
@@ -160,7 +160,7 @@ pub fn gone() -> Problem {
     Problem::refused(
         410,
         "card_token_gone",
-        "the card's token was used, is older than 15 minutes, or was made before the server started; nothing was charged, have the buyer enter the card again",
+        "the card's token was used, is older than 15 minutes, or was made before the server started, so nothing was charged; have the buyer enter the card again",
     )
 }
 

@@ -115,7 +115,6 @@ impl Directory {
         self.tenants.get(&number).map(|tenant| Arc::clone(&tenant))
     }
 
-    /// A tenant by its number.
     pub fn tenant_numbered(&self, number: u32) -> Option<Arc<Tenant>> {
         self.tenants.get(&number).map(|tenant| Arc::clone(&tenant))
     }

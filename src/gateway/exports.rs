@@ -9,7 +9,7 @@ use crate::http::accept;
 use crate::http::pieces::{Broken, Piece, Rest};
 use crate::http::respond::{self, CSV, JSON, Reply, RequestId};
 use crate::http::unexpected_parameters::unexpected_parameters;
-use api::csv::{Asked, MEDIA_TYPE, Table};
+use api::csv::{CsvQuery, MEDIA_TYPE, Table};
 use api::problem::{BadField, Problem};
 use bytes::Bytes;
 use hyper::header::{CONTENT_DISPOSITION, HeaderMap, HeaderValue};
@@ -23,7 +23,7 @@ const RETRIES_MAX: u32 = 30;
 #[derive(Clone)]
 pub struct Export {
     table: Arc<Table>,
-    asked: Asked,
+    asked: CsvQuery,
     name: String,
 }
 
@@ -47,7 +47,7 @@ impl Export {
         if accept::wanted(headers, &[JSON, MEDIA_TYPE]) != Some(MEDIA_TYPE) {
             return None;
         }
-        let (asked, bad) = Asked::read(query);
+        let (asked, bad) = CsvQuery::read(query);
         let export = Export { table: Arc::clone(table), asked, name: file_name(path) };
         let mut unexpected =
             if takes_query { Vec::new() } else { unexpected_parameters(Some(&export.query(None))) };

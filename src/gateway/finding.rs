@@ -76,7 +76,6 @@ pub async fn request(services: &Services, tenant: u64, request_id: &str) -> Resu
 
 /// The thing that a record made or changed, as the call that asked for it names it.
 enum Made<'a> {
-    /// An entity.
     Entity(EntityId),
     /// A link, which is a part of its product.
     Link(Id),

@@ -31,7 +31,6 @@ use wal::Seq;
 pub enum Owner {
     /// A tenant in a mode.
     Tenant(u64),
-    /// The operators.
     Operators,
 }
 
@@ -63,7 +62,6 @@ impl KeyUse {
     }
 }
 
-/// An answer that is kept.
 pub struct KeptAnswer {
     /// The record that keeps it.
     pub seq: Seq,
@@ -71,7 +69,6 @@ pub struct KeptAnswer {
     tenant: u64,
     /// The answer.
     pub kept: Kept,
-    /// The record.
     pub record: Record,
 }
 

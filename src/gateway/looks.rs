@@ -15,7 +15,7 @@ pub fn look_now(services: &Arc<Services>, tenant_key: u64, id: EntityId) {
         let ask = || Command::Look.into();
         let looked = ask::entity_patiently(&services.engine, tenant_key, id, Instant::now(), ask).await;
         if let Err(failure) = looked {
-            tracing::warn!(?id, ?failure, "a look before its time did not come about");
+            tracing::warn!(?id, ?failure, "the bank could not be asked about an operation before its time");
         }
     });
 }

@@ -91,9 +91,7 @@ pub fn knows_payer(services: &Services, document: u32) -> Result<bool, Problem> 
 pub struct Sought {
     /// The tenant in its mode.
     pub tenant: u64,
-    /// The payment.
     pub payment: Id,
-    /// The operation.
     pub operation: Id,
     /// The answer to whether it is looked for again.
     pub how: How,

@@ -21,7 +21,6 @@ impl OnBehalf {
         arrival.head.extensions.get::<OnBehalf>().copied()
     }
 
-    /// The hash.
     pub const fn hash(&self) -> &[u8; 32] {
         &self.0
     }

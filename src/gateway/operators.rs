@@ -41,7 +41,6 @@ impl Operator {
         &self.who
     }
 
-    /// The role.
     pub fn role(&self) -> Role {
         self.role
     }

@@ -1,5 +1,5 @@
-//! The steps of a request, once and in their order, for the four surfaces: tenants, operators,
-//! buyers, and everybody.
+//! The steps of a request, once and in their order, for every surface: tenants, operators, buyers,
+//! banks that call, people in front of pages, and everybody.
 //!
 //! A [`Surface`] has the parts in which they differ: its table, the authentication of callers, the
 //! columns of a row, and the last step. It has no order of its own. The steps are: guard,
@@ -101,7 +101,6 @@ pub trait Surface: Sized + Send + Sync {
     /// The meter of what is not in the table.
     fn unrouted(&self) -> &Meter;
 
-    /// The columns of a row.
     fn columns(&self, row: &Self::Row) -> Columns;
 
     /// Authenticates the caller and checks that the row may be called with this key; 401 or 403 if
@@ -159,8 +158,8 @@ pub trait Surface: Sized + Send + Sync {
         absent::path(arrival.head.method.as_str(), arrival.head.uri.path(), self.router().paths())
     }
 
-    /// Where objects are looked for, in words for a caller who named one that is not there; none if
-    /// callers are not told what was missing.
+    /// The place where objects are looked for, in words for a caller who named one that is not
+    /// there; none if callers do not learn what was missing.
     fn looked_for(&self, _: &Arrival) -> Option<&'static str> {
         None
     }
@@ -226,7 +225,8 @@ async fn steps<'a, S: Surface>(
     if let Some(answer) = surface.beside(arrival, measuring) {
         return answer;
     }
-    // What reads alone is asked before anything is read: it is on its way meanwhile.
+    // The question of a request that only reads is sent before anything is read: it is on its way
+    // meanwhile.
     let cluster = surface.services().cluster.as_ref().filter(|_| !surface.is_own(arrival));
     let confirming = cluster.map(|cluster| {
         let confirming = cluster.begin_to_confirm();

@@ -105,7 +105,6 @@ pub struct Files {
 pub struct Callers {
     /// Tenants and keys.
     pub directory: Directory,
-    /// Operators.
     pub operators: Operators,
     /// The approvals that operators' calls need.
     pub approvals: Approvals,
@@ -157,7 +156,7 @@ pub struct Observed {
     pub business: Arc<Business>,
     /// The exporter of a span for each request to a collector of traces, if one is configured.
     pub spans: Option<Arc<Spans>>,
-    /// How far the server has checked itself.
+    /// The counters of the server's checks of itself.
     pub selfcheck: Arc<Counters>,
 }
 
@@ -214,7 +213,7 @@ impl Services {
 
     /// The reason why writes are not taken, if they are not.
     pub fn ready(&self) -> Result<(), NotReady> {
-        // Its log fails because another machine has the right to append: that is the reason.
+        // The log fails because another machine has the right to append: that is the reason.
         if self.cluster.as_ref().is_some_and(Cluster::is_deposed) {
             return Err(NotReady::Deposed);
         }

@@ -55,7 +55,6 @@ pub struct Counters {
     pub waiting: AtomicUsize,
 }
 
-/// The owner of a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Owner {
     /// A tenant in a mode.
@@ -114,9 +113,9 @@ impl Drop for WorkSlot {
 }
 
 /// A request that waits for a slot.
-struct Waiting<'s>(&'s Share);
+struct WaitingRequest<'s>(&'s Share);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingRequest<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
         self.0.counters.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -261,7 +260,7 @@ impl Share {
             return self.refuse().await;
         }
         self.counters.waiting.fetch_add(1, Ordering::Relaxed);
-        let _waiting = Waiting(self);
+        let _waiting = WaitingRequest(self);
         match tokio::time::timeout(WAIT_MAX, semaphore.acquire()).await {
             // The semaphore is never closed.
             Ok(slot) => slot.map_err(|_| Problem::shutting_down())?.forget(),

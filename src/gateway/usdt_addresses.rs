@@ -18,7 +18,6 @@ const NEXT: &str = "next";
 
 /// An address that nobody has, and the right to be the only one who takes it.
 pub struct NextAddress {
-    /// The address.
     pub address: String,
     /// Held until the record is durable that gives it to somebody.
     pub held: NameHeld,

@@ -15,7 +15,6 @@ pub struct Source {
 }
 
 impl Source {
-    /// The document in a language.
     pub fn document(&self, language: Language) -> &'static str {
         language.say(self.spanish, self.english)
     }
@@ -33,7 +32,6 @@ impl Source {
 pub struct Group {
     /// The heading in Spanish and in English.
     pub title: (&'static str, &'static str),
-    /// The pages.
     pub pages: &'static [Source],
 }
 

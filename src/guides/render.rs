@@ -39,7 +39,6 @@ impl Rendered {
 /// The languages of examples, by what their blocks are marked with.
 const EXAMPLES: [(&str, &str); 4] = [("sh", "curl"), ("php", "PHP"), ("js", "Node"), ("python", "Python")];
 
-/// The page of a document.
 pub fn page(language: Language, document: &str) -> Rendered {
     let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
     let mut writer =
@@ -229,7 +228,10 @@ impl Writer {
         for (at, (kind, label, code)) in self.examples.drain(..).enumerate() {
             let open = if at == 0 { " open" } else { "" };
             let code = escaped(&code);
-            html.push_str(&format!("<details data-language=\"{kind}\"{open}><summary>{label}</summary><pre tabindex=\"0\"><code>{code}</code></pre></details>"));
+            html.push_str(&format!(
+                "<details data-language=\"{kind}\"{open}><summary>{label}</summary><pre \
+                 tabindex=\"0\"><code>{code}</code></pre></details>"
+            ));
         }
         html.push_str("</div>\n");
         Some(html)
@@ -240,7 +242,9 @@ impl Writer {
 mod tests {
     use super::*;
 
-    const DOCUMENT: &str = "# Cobrar\n\nUn `cobro` <b>.\n\n## Débito inmediato\n\nVe a [C2P](c2p.md#el-código), [English](../en/index.md).\n\n```sh\ncurl 1 < 2\n```\n\n```php\npasarela();\n```\n\n```json\n{}\n```\n\n### Débito inmediato\n";
+    const DOCUMENT: &str = "# Cobrar\n\nUn `cobro` <b>.\n\n## Débito inmediato\n\nVe a \
+        [C2P](c2p.md#el-código), [English](../en/index.md).\n\n```sh\ncurl 1 < \
+        2\n```\n\n```php\npasarela();\n```\n\n```json\n{}\n```\n\n### Débito inmediato\n";
 
     #[test]
     fn a_document_becomes_a_page() {
@@ -252,7 +256,8 @@ mod tests {
             "<h2 id=\"débito-inmediato\"><a href=\"#débito-inmediato\">",
             "<h3 id=\"débito-inmediato-1\">",
             "href=\"/docs/en\"",
-            "<details data-language=\"sh\" open><summary>curl</summary><pre tabindex=\"0\"><code>curl 1 &lt; 2\n",
+            "<details data-language=\"sh\" open><summary>curl</summary><pre tabindex=\"0\"><code>curl 1 &lt; \
+             2\n",
             "<details data-language=\"php\"><summary>PHP</summary>",
             "</details></div>\n<figure class=\"code\"><figcaption>Respuesta</figcaption>",
         ] {

@@ -148,7 +148,8 @@ fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The place of the first word that begins in one of these ways: the first character of it, and the one behind it.
+/// The place of the first word that begins in one of these ways: the first character of it, and the
+/// one behind it.
 fn place(characters: &[char], term: &Term) -> Option<(usize, usize)> {
     let is_word = |c: &char| c.is_alphanumeric();
     let mut at = 0;

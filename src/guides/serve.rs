@@ -14,7 +14,8 @@ use hyper::{Method, Uri};
 use std::sync::OnceLock;
 
 /// The policy of the pages: they have no script, and ask no other host for anything.
-const CSP: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const CSP: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action \
+    'self'; frame-ancestors 'none'";
 const CSS: &str = "text/css; charset=utf-8";
 
 /// The addresses as metrics name them.

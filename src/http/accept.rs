@@ -23,7 +23,7 @@ pub fn wanted<'f>(headers: &HeaderMap, forms: &[&'f str]) -> Option<&'f str> {
     let mut best = None;
     for form in forms {
         let fit = fit(&ranges, form);
-        // Of equal forms the first.
+        // The first of equal forms counts.
         if best.is_none_or(|(_, known)| fit > known) {
             best = Some((*form, fit));
         }

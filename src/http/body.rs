@@ -53,14 +53,14 @@ pub trait Room: fmt::Debug + Send + Sync {
 
 /// The bytes of one body that are taken from the budget, until the request is answered.
 #[derive(Debug)]
-struct Share {
+struct TakenBytes {
     budget: Arc<Budget>,
     bytes: usize,
     /// The part of its caller, once the caller is known.
     caller: Option<Arc<dyn Room>>,
 }
 
-impl Share {
+impl TakenBytes {
     fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
         let left = &self.budget.left;
         if let Some(caller) = &self.caller {
@@ -83,7 +83,7 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl Drop for TakenBytes {
     fn drop(&mut self) {
         self.release();
     }
@@ -93,7 +93,7 @@ impl Drop for Share {
 #[derive(Debug)]
 pub struct Inbound {
     incoming: Either<Incoming, Full<Bytes>>,
-    share: Share,
+    share: TakenBytes,
     bytes_max: usize,
     timeout: Duration,
     /// Whether nothing more will come.
@@ -117,7 +117,7 @@ impl Inbound {
         Inbound {
             ended: incoming.is_end_stream(),
             incoming: Either::Left(incoming),
-            share: Share { budget: Arc::clone(&limits.bodies), bytes: 0, caller: None },
+            share: TakenBytes { budget: Arc::clone(&limits.bodies), bytes: 0, caller: None },
             bytes_max: limits.body_bytes_max,
             timeout: limits.body_timeout,
             hopeless: headers.contains_key(header::EXPECT),
@@ -130,7 +130,7 @@ impl Inbound {
     pub fn made(bytes: Bytes) -> Inbound {
         Inbound {
             ended: bytes.is_empty(),
-            share: Share { budget: Arc::new(Budget::new(0)), bytes: 0, caller: None },
+            share: TakenBytes { budget: Arc::new(Budget::new(0)), bytes: 0, caller: None },
             bytes_max: bytes.len(),
             incoming: Either::Right(Full::new(bytes)),
             timeout: Duration::ZERO,
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn what_the_budget_has_not_nobody_gets() {
         let budget = Arc::new(Budget::new(10));
-        let share = || Share { budget: Arc::clone(&budget), bytes: 0, caller: None };
+        let share = || TakenBytes { budget: Arc::clone(&budget), bytes: 0, caller: None };
         let (mut one, mut other) = (share(), share());
         assert!(one.grow(7).is_ok() && other.grow(3).is_ok());
         assert_eq!(other.grow(1).map_err(|problem| (problem.status, problem.code)), Err((503, "overloaded")));

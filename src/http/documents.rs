@@ -16,9 +16,10 @@ use hyper::header::HeaderMap;
 use std::sync::OnceLock;
 
 /// The content security policy of the page: it loads its own files and calls its own server.
-pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// The words that searches take for one another, as JSON: `words` that people type, the names that the `api` has
-/// for the same, and the guide's `page` that is about it.
+pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+    connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// The words that searches take for one another, as JSON: `words` that people type, the names that
+/// the `api` has for the same, and the guide's `page` that is about it.
 pub const SYNONYMS: &str = include_str!("documents/synonyms.json");
 /// The script of the page, with that table before it.
 const SCRIPT: &str = concat!(

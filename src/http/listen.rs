@@ -53,7 +53,6 @@ pub struct Limits {
     pub head_bytes_max: usize,
     /// The time limit until the head is complete.
     pub head_timeout: Duration,
-    /// Bytes of a body.
     pub body_bytes_max: usize,
     /// The time limit until the body is complete.
     pub body_timeout: Duration,
@@ -138,7 +137,7 @@ impl Listener {
         })
     }
 
-    /// The same, speaking TLS with these certificates.
+    /// The listener, speaking TLS with these certificates.
     pub fn secured(self, certificates: Option<Arc<Certificates>>) -> Self {
         Listener { certificates, ..self }
     }
@@ -235,14 +234,14 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
 }
 
 /// A connection that is being served; its place is free again when this is dropped.
-struct Held<A> {
+struct ServedConnection<A> {
     shared: Arc<Shared<A>>,
     /// The caller's address, in whose count the connection is.
     peer: IpAddr,
     _alive: mpsc::Sender<()>,
 }
 
-impl<A> Drop for Held<A> {
+impl<A> Drop for ServedConnection<A> {
     fn drop(&mut self) {
         self.shared.traffic.connections.fetch_sub(1, Ordering::Relaxed);
         self.shared.peers.leave(self.peer);

@@ -6,9 +6,9 @@
 pub mod accept;
 pub mod body;
 pub mod documents;
-pub mod guard;
 pub mod listen;
 pub mod open_files;
+pub mod origin_check;
 pub mod pieces;
 pub mod respond;
 pub mod router;

@@ -10,7 +10,8 @@ const FILES_MIN: u64 = 256;
 /// A limit of open files under which no start is worth while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the limit of open files (ulimit -n) is {allowed}; at least {FILES_MIN} are needed, and {OTHER_FILES} beside server.max_connections"
+    "the limit of open files (ulimit -n) is {allowed}; at least {FILES_MIN} are needed, and {OTHER_FILES} \
+     beside server.max_connections"
 )]
 pub struct OpenFilesError {
     /// The files that may be open.
@@ -29,7 +30,8 @@ pub fn connections_allowed(configured: usize) -> Result<usize, OpenFilesError> {
             open_files = allowed,
             connections,
             configured,
-            "the limit of open files (ulimit -n) is too low for server.max_connections, which is lowered to what fits"
+            "the limit of open files (ulimit -n) is too low for server.max_connections, which is lowered to \
+             what fits"
         );
     }
     Ok(connections)

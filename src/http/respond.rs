@@ -14,7 +14,6 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The header that names a request.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The header with the sequence of the record that a response speaks of.
 pub const WAL_SEQ: HeaderName = HeaderName::from_static("wal-seq");
@@ -233,7 +232,6 @@ impl Reply {
         self
     }
 
-    /// The status.
     pub fn status(&self) -> u16 {
         self.status.as_u16()
     }
@@ -248,12 +246,10 @@ impl Reply {
         self.timing
     }
 
-    /// The body.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// The HTTP response.
     pub fn into_response(self, request_id: &RequestId, version: Version) -> Response<Body> {
         let mut headers = HeaderMap::with_capacity(8 + self.headers.len());
         let mut made = BytesMut::with_capacity(128);

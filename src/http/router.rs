@@ -24,22 +24,13 @@ pub enum RouteFault {
     EmptySegment,
     /// A segment has characters that clients may write in two ways.
     #[error("segment {segment} has characters that need escaping")]
-    BadSegment {
-        /// The segment.
-        segment: &'static str,
-    },
+    BadSegment { segment: &'static str },
     /// A parameter is called otherwise than parameters are.
     #[error("{segment} is no parameter name in camel case")]
-    BadName {
-        /// The segment.
-        segment: &'static str,
-    },
+    BadName { segment: &'static str },
     /// Two parameters have one name.
     #[error("parameter {segment} occurs twice")]
-    NameTwice {
-        /// The segment.
-        segment: &'static str,
-    },
+    NameTwice { segment: &'static str },
     /// A parameter has another name than in a row with the same beginning.
     #[error(":{here} is called :{there} in another row")]
     OtherName {

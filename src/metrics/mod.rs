@@ -1,13 +1,13 @@
 //! The metrics of a running server, as Prometheus reads them: `GET /metrics` on the operators'
 //! listener.
 //!
-//! What is measured is counted where it happens, by plain atomics; here it is only read, when
-//! somebody asks. So a scrape costs what reading a few thousand numbers costs, and no request waits
-//! for it. Every figure has a help line, and `docs/operating.md` says what to do about those that
-//! call for it.
+//! Events are counted where they happen, by plain atomics; here it is only read, when somebody
+//! asks. So a scrape costs what reading a few thousand numbers costs, and no request waits for it.
+//! Every figure has a help line, and `docs/operating.md` says what to do about those that call for
+//! it.
 //!
-//! What there is to see and how it is written belongs here; counting does not. It must not change
-//! anything.
+//! The list of figures and the way in which they are written belong here; counting does not. It
+//! must not change anything.
 //!
 //! Layout: `page` what there is to see, in order · `money` what of it is business · `text` how it is
 //! written · `process` what the kernel knows.
@@ -28,7 +28,6 @@ use hyper::header::{CACHE_CONTROL, HeaderValue};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The path of the metrics.
 pub const PATH: &str = "/metrics";
 /// Prometheus' text format.
 const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";

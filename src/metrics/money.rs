@@ -22,7 +22,8 @@ type Modes<'a> = [(&'static str, &'a Counts); 2];
 fn payments(page: &mut Page, modes: &Modes<'_>) {
     let mut payments = page.counter(
         "pasarela_payments_total",
-        "Payments that came to an end since the start, by mode, method, payer's bank (none: the method has none) and outcome.",
+        "Payments that came to an end since the start, by mode, method, payer's bank (none: the method has \
+         none) and outcome.",
     );
     for (mode, counts) in modes {
         for (method, bank, outcome, count) in counts.payments() {
@@ -44,7 +45,8 @@ fn payments(page: &mut Page, modes: &Modes<'_>) {
     }
     let mut failures = page.counter(
         "pasarela_payment_failures_total",
-        "Failed payments since the start, by mode, method and failureCode (other: beyond the first 48 codes, or no code).",
+        "Failed payments since the start, by mode, method and failureCode (other: beyond the first 48 codes, \
+         or no code).",
     );
     for (mode, counts) in modes {
         for method in Method::ALL {
@@ -114,7 +116,8 @@ fn lines(page: &mut Page, waiting: &Seen) {
     let modes = MODES.map(|(mode, is_live)| (mode, usize::from(!is_live)));
     let mut pending = page.gauge(
         "pasarela_pending",
-        "Payments and payouts that wait for a bank, a payer or a network, by mode, kind and age (5m: younger than that; older: than a day), at the last count.",
+        "Payments and payouts that wait for a bank, a payer or a network, by mode, kind and age (5m: younger \
+         than that; older: than a day), at the last count.",
     );
     for (mode, n) in modes {
         for (kind, ages) in KINDS.into_iter().zip(waiting.pending[n]) {
@@ -130,19 +133,25 @@ fn lines(page: &mut Page, waiting: &Seen) {
     for (mode, n) in modes {
         reviews.sample(&[("mode", mode)], waiting.reviews[n].count);
     }
-    let mut oldest = page
-        .gauge("pasarela_payouts_awaiting_review_oldest_seconds", "How long the oldest of them has waited.");
+    let mut oldest = page.gauge(
+        "pasarela_payouts_awaiting_review_oldest_seconds",
+        "How long the oldest payout in USDT has waited for an operator's review, by mode.",
+    );
     for (mode, n) in modes {
         oldest.sample(&[("mode", mode)], waiting.reviews[n].oldest_seconds);
     }
     let Line { count, oldest_seconds } = waiting.notices;
     page.gauge(
         "pasarela_notices_unmatched",
-        "Notices of banks about money that came and that no payment has claimed, at the last count; up to 10000.",
+        "Notices of banks about money that came and that no payment has claimed, at the last count; up to \
+         10000.",
     )
     .is(count);
-    page.gauge("pasarela_notices_unmatched_oldest_seconds", "How long the oldest of them has waited.")
-        .is(oldest_seconds);
+    page.gauge(
+        "pasarela_notices_unmatched_oldest_seconds",
+        "How long the oldest notice has waited that no payment has claimed.",
+    )
+    .is(oldest_seconds);
     page.gauge(
         "pasarela_webhook_lag_seconds",
         "Age of the oldest event of live mode that an endpoint was not sent yet, at the last count.",

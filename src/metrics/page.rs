@@ -68,8 +68,11 @@ fn server(page: &mut Page, metrics: &Metrics) {
     page.gauge("pasarela_build_info", "Always 1; the label says which version runs.")
         .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1_u64);
     let started = metrics.started.duration_since(UNIX_EPOCH).unwrap_or_default();
-    page.gauge("pasarela_start_time_seconds", "When it became ready, in seconds since 1970.")
-        .is(started.as_secs());
+    page.gauge(
+        "pasarela_start_time_seconds",
+        "The instant at which the server became ready, in seconds since 1970.",
+    )
+    .is(started.as_secs());
     let ended_badly =
         metrics.ended_badly.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     page.gauge(
@@ -226,7 +229,7 @@ fn selfcheck(page: &mut Page, metrics: &Metrics) {
         .is(read(&counters.books));
     page.counter(
         "pasarela_selfcheck_books_derived_total",
-        "Those of them that were derived again from the records since their snapshot before.",
+        "Books that the self-check derived again from the records since their snapshot before.",
     )
     .is(read(&counters.derived));
     page.counter("pasarela_selfcheck_records_total", "Records that the self-check applied again.")
@@ -267,7 +270,7 @@ fn log(page: &mut Page, services: &Services) {
         .is(log.pending_records);
     page.gauge(
         "pasarela_wal_pending_bytes",
-        "Their bytes; beyond storage.pending_bytes_max requests are refused.",
+        "Bytes of the records, reads and snapshots that wait for the disk; beyond storage.pending_bytes_max requests are refused.",
     )
     .is(log.pending_bytes);
     page.gauge(
@@ -418,7 +421,7 @@ fn networks(page: &mut Page, services: &Services) {
     }
     let mut head_at = page.gauge(
         "pasarela_usdt_head_timestamp_seconds",
-        "When that block was made, in seconds since 1970; 0: the node was not seen yet.",
+        "The instant at which the newest block that the node knows was made, in seconds since 1970; 0: the node was not seen yet.",
     );
     for (network, figures) in &seen {
         head_at.sample(&[("network", network)], figures.head_at.unwrap_or(0));

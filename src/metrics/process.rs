@@ -13,7 +13,6 @@ pub struct Process {
     pub resident_bytes: u64,
     /// Processor time spent, in microseconds.
     pub cpu_us: u64,
-    /// Threads.
     pub threads: u64,
     /// Files and sockets that are open.
     pub open_files: u64,

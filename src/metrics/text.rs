@@ -180,7 +180,8 @@ mod tests {
             .sample(&[("route", "/a/:id"), ("odd", "a\"b\\c\nd")], 3_u64)
             .sample(&[("route", "/b"), ("odd", "")], 0_u64);
         page.gauge("y_seconds", "How long.").is(Value::Micros(1_250_000));
-        let expected = "# HELP x_total What.\n# TYPE x_total counter\nx_total{route=\"/a/:id\",odd=\"a\\\"b\\\\c\\nd\"} 3\nx_total{route=\"/b\",odd=\"\"} 0\n\
+        let expected = "# HELP x_total What.\n# TYPE x_total \
+            counter\nx_total{route=\"/a/:id\",odd=\"a\\\"b\\\\c\\nd\"} 3\nx_total{route=\"/b\",odd=\"\"} 0\n\
             # HELP y_seconds How long.\n# TYPE y_seconds gauge\ny_seconds 1.25\n";
         assert_eq!(page.end(), expected);
     }

@@ -25,13 +25,10 @@ struct File {
 pub struct Paths {
     /// The style sheet.
     pub style: String,
-    /// The script.
     pub script: String,
-    /// The icon.
     pub icon: String,
     /// The style sheet of plots.
     pub plot_style: String,
-    /// The script of plots.
     pub plot_script: String,
     /// The script that shows parts of a page anew.
     pub htmx: String,

@@ -37,7 +37,7 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// What htmx says of itself: a page shows a part anew, and nobody pressed anything.
+/// The header by which htmx shows itself: a page shows a part anew, and nobody pressed anything.
 const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
 const HX_REFRESH: HeaderName = HeaderName::from_static("hx-refresh");
 /// The hours for which the form of the login may be left open.

@@ -56,7 +56,7 @@ impl From<Problem> for Refused {
 }
 
 /// The outcome of a call: a status and a body, or a refusal.
-pub type Outcome = Result<Value, Refused>;
+pub type ApiResult = Result<Value, Refused>;
 
 impl<'a, A: Answer> Inside<'a, A> {
     /// The API as somebody may call it who sent a request for a page.
@@ -71,7 +71,7 @@ impl<'a, A: Answer> Inside<'a, A> {
     }
 
     /// Reads.
-    pub async fn get(&self, path: &str) -> Outcome {
+    pub async fn get(&self, path: &str) -> ApiResult {
         read(self.send(Method::GET, path, None, None, JSON).await)
     }
 
@@ -87,19 +87,19 @@ impl<'a, A: Answer> Inside<'a, A> {
     }
 
     /// Acts, once however often the same `once` is sent; the page's own request id names the act.
-    pub async fn post(&self, path: &str, body: &Value, once: &str) -> Outcome {
+    pub async fn post(&self, path: &str, body: &Value, once: &str) -> ApiResult {
         let body = Some(Bytes::from(body.to_string()));
         read(self.send(Method::POST, path, body, Some(once).filter(|once| !once.is_empty()), JSON).await)
     }
 
     /// Changes or removes.
-    pub async fn change(&self, method: Method, path: &str, body: Option<&Value>) -> Outcome {
+    pub async fn change(&self, method: Method, path: &str, body: Option<&Value>) -> ApiResult {
         let body = body.map(|body| Bytes::from(body.to_string()));
         read(self.send(method, path, body, None, JSON).await)
     }
 
     /// Sends bytes of another form than JSON.
-    pub async fn upload(&self, path: &str, content_type: &'static str, body: Bytes) -> Outcome {
+    pub async fn upload(&self, path: &str, content_type: &'static str, body: Bytes) -> ApiResult {
         read(self.call(Method::POST, path, (body, Some(content_type)), None, JSON).await)
     }
 
@@ -151,7 +151,7 @@ impl<'a, A: Answer> Inside<'a, A> {
     }
 }
 
-fn read(reply: Reply) -> Outcome {
+fn read(reply: Reply) -> ApiResult {
     let body: Value = serde_json::from_slice(reply.body()).unwrap_or_default();
     if reply.status() < 400 { Ok(body) } else { Err(Refused::of(reply.status(), &body)) }
 }

@@ -11,7 +11,8 @@ use hyper::header::{self, HeaderName, HeaderValue};
 
 /// The policy of what a page may load: nothing that stands in it, nothing from elsewhere.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
 /// The frame of a page.
@@ -121,8 +122,10 @@ pub fn trouble(problem: &Problem, request_id: &str, base: &str, language: Langua
         403 => (
             say("No se hizo", "It was not done"),
             say(
-                "El formulario no trae el código de su sesión, o tu acceso no lo permite. Vuelve a abrir la página e inténtalo otra vez.",
-                "The form does not carry the token of its session, or your access does not allow it. Open the page again and retry.",
+                "El formulario no trae el código de su sesión, o tu acceso no lo permite. Vuelve a abrir la \
+                 página e inténtalo otra vez.",
+                "The form does not carry the token of its session, or your access does not allow it. Open \
+                 the page again and retry.",
             ),
         ),
         404 => (

@@ -1,5 +1,5 @@
-//! What the pages of a site have of their own: who may log in with what, which pages there are, and
-//! what a visit of one of them knows.
+//! The parts of its pages that a site has of its own: who may log in with what, which pages there
+//! are, and what a visit of one of them knows.
 
 use crate::gateway::services::Services;
 use crate::http::listen::{Answer, Arrival};
@@ -12,9 +12,8 @@ use crate::pages::view::{Link, Page, Writing};
 use api::problem::Problem;
 use hyper::Method;
 
-/// What a page answers.
+/// The answer of a page.
 pub enum Shown {
-    /// A page.
     Page(Page),
     /// Another page, whose address is this: what was done was done.
     See(String),
@@ -69,7 +68,7 @@ pub trait Site: Send + Sync + 'static {
     /// The name of the site.
     fn brand(&self, language: Language) -> String;
 
-    /// What the login asks for: the label of the field, and a help.
+    /// The words of the login: the label of its field, and a help.
     fn login(&self, language: Language) -> (String, String);
 
     /// The line under the name: whoever is logged in.
@@ -93,7 +92,6 @@ pub trait Site: Send + Sync + 'static {
 pub struct Visit<'a, S: Site + ?Sized> {
     /// Whoever is logged in.
     pub who: S::Who,
-    /// The language of the page.
     pub language: Language,
     /// The parts of the path below the base.
     pub path: Vec<String>,
@@ -115,7 +113,7 @@ impl<S: Site + ?Sized> Visit<'_, S> {
         self.path.get(at).map_or("", String::as_str)
     }
 
-    /// What parts of a page are written with.
+    /// The values that parts of a page are written with.
     pub fn writing(&self) -> Writing<'_> {
         Writing { language: self.language, csrf: &self.csrf }
     }

@@ -88,7 +88,8 @@ fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
     if !story.has_all_deliveries {
         steps.push(left_out(
             "Hubo más entregas de webhooks que las que se miran aquí; están en la lista de entregas.",
-            "There were more deliveries of webhooks than are looked at here; the list of deliveries has them.",
+            "There were more deliveries of webhooks than are looked at here; the list of deliveries has \
+             them.",
         ));
     }
     steps
@@ -269,7 +270,6 @@ fn of_delivery(language: Language, url: &str, (zone, at): (Zone, Timestamp), del
     Step { when: show::in_zone(zone, at.unix_ms()), what: what.to_owned(), more, tone }
 }
 
-/// A cause in words.
 const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
     use Tone::{Bad, Good, Plain};
     match cause {

@@ -12,7 +12,6 @@ use api::problem::Problem;
 use askama::Template;
 use serde_json::Value;
 
-/// A page.
 pub struct Page {
     /// The name of the page, its `data-page`.
     pub name: &'static str,
@@ -60,7 +59,6 @@ impl Page {
 
 /// A part of a page.
 pub enum Block {
-    /// A heading.
     Heading(String),
     /// A heading to which an address leads by its fragment.
     Anchor(&'static str, String),
@@ -70,9 +68,7 @@ pub enum Block {
     Note(Note),
     /// Names with values.
     Facts(Vec<Fact>),
-    /// A table.
     Table(Table),
-    /// A form.
     Form(Form),
     /// Steps in their order.
     Timeline(Vec<Step>),
@@ -130,7 +126,6 @@ impl Note {
 /// A text in a table or beside a name.
 #[derive(Clone, Default)]
 pub struct Cell {
-    /// The text.
     pub text: String,
     /// A second, quieter line.
     pub sub: String,
@@ -147,12 +142,10 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A text.
     pub fn text(text: impl Into<String>) -> Cell {
         Cell { text: text.into(), ..Cell::default() }
     }
 
-    /// A figure.
     pub fn figure(text: impl Into<String>) -> Cell {
         Cell { is_figure: true, ..Cell::text(text) }
     }
@@ -206,7 +199,6 @@ impl Fact {
 pub struct Row {
     /// The state of what the row is about.
     pub status: Option<String>,
-    /// The cells.
     pub cells: Vec<Cell>,
     /// The forms at its end.
     pub forms: Vec<Form>,
@@ -225,7 +217,6 @@ impl Row {
     }
 }
 
-/// A table.
 #[derive(Default)]
 pub struct Table {
     /// The subject of the table, for those who do not see it.
@@ -234,7 +225,6 @@ pub struct Table {
     pub field: Option<&'static str>,
     /// The headings of the columns.
     pub heads: Vec<String>,
-    /// The rows.
     pub rows: Vec<Row>,
     /// The text in the place of no rows.
     pub none: String,
@@ -269,7 +259,6 @@ pub struct Code {
     pub label: String,
     /// The `data-field`.
     pub field: &'static str,
-    /// The text.
     pub text: String,
     /// The words of the button that copies it.
     pub copy: &'static str,
@@ -279,11 +268,9 @@ pub struct Code {
 pub struct Qr {
     /// The words of the picture.
     pub label: String,
-    /// The drawing.
     pub drawing: Drawing,
 }
 
-/// A link.
 pub struct Link {
     /// The words.
     pub label: String,
@@ -354,7 +341,6 @@ blocks! {
 
 /// The values that a template needs to write parts of a page.
 pub struct Writing<'a> {
-    /// The language.
     pub language: Language,
     /// The token that every form carries.
     pub csrf: &'a str,

@@ -106,8 +106,7 @@ fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table 
     Table { rows: items(movements).iter().map(row).collect(), next, ..show::table(language, caption, &names) }
 }
 
-/// The money that is held.
-struct Held {
+struct HeldMoney {
     /// The bolívares that become available in each hour.
     hours: BTreeMap<i64, i64>,
     /// Whether all that is held is in them.
@@ -119,7 +118,7 @@ struct Held {
 async fn held<G: Answer>(
     visit: &Here<'_, G>,
     first_release: &str,
-) -> Result<Option<Held>, crate::pages::inside::Refused> {
+) -> Result<Option<HeldMoney>, crate::pages::inside::Refused> {
     let Some(first_ms) = show::instant_ms(first_release) else { return Ok(None) };
     let (mut hours, mut cursor, mut is_whole) = (BTreeMap::new(), String::new(), false);
     for _ in 0..PAGES_MAX {
@@ -143,7 +142,7 @@ async fn held<G: Answer>(
             }
         }
     }
-    Ok(Some(Held { hours, is_whole }))
+    Ok(Some(HeldMoney { hours, is_whole }))
 }
 
 /// An amount in hundredths.

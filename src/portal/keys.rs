@@ -76,10 +76,24 @@ fn rotation<G: Answer>(visit: &Here<'_, G>) -> view::Form {
     view::Form::new("/portal/keys/rotate", "rotate-key", say("Cambiar mi llave", "Replace my key"))
         .title(say("Cambiar la llave con la que entraste", "Replace the key that you logged in with"))
         .about(say(
-            "Recibes una llave nueva con los mismos permisos. La actual deja de servir cuando elijas, y con ella esta sesión.",
-            "You get a new key with the same scopes. The current one stops working when you choose, and with it this session.",
+            "Recibes una llave nueva con los mismos permisos. La actual deja de servir cuando elijas, y con \
+             ella esta sesión.",
+            "You get a new key with the same scopes. The current one stops working when you choose, and with \
+             it this session.",
         ))
-        .input(Input::new("overlapSeconds", say("La llave actual deja de servir", "The current key stops working")).kind(Kind::Choice).options(overlaps).value("3600"))
+        .input(
+            Input::new(
+                "overlapSeconds",
+                say(
+                    "La llave actual deja de \
+                     servir",
+                    "The current key stops working",
+                ),
+            )
+            .kind(Kind::Choice)
+            .options(overlaps)
+            .value("3600"),
+        )
         .tone(Tone::Bad)
 }
 

@@ -48,8 +48,10 @@ pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
         page.blocks.push(Block::Text(
             visit
                 .say(
-                    "La lista de pasos mira lo que hiciste en modo de prueba. Entra con tu llave de prueba (pk_test_…) para verla.",
-                    "The checklist looks at what you did in test mode. Log in with your test key (pk_test_…) to see it.",
+                    "La lista de pasos mira lo que hiciste en modo de prueba. Entra con tu llave de prueba \
+                     (pk_test_…) para verla.",
+                    "The checklist looks at what you did in test mode. Log in with your test key (pk_test_…) \
+                     to see it.",
                 )
                 .to_owned(),
         ));

@@ -4,7 +4,7 @@
 //! tenants' API with the key of whoever is logged in, so it sees what the key sees, in the key's mode,
 //! and an act is refused as the API refuses it. What a key may not do has no form on a page.
 //!
-//! What merchants see belongs here. Rules about money do not, nor does anything of another tenant.
+//! Pages of merchants belong here. Rules about money do not, nor does anything of another tenant.
 
 mod home;
 mod keys;
@@ -57,7 +57,7 @@ type Here<'a, G> = Visit<'a, Portal<G>>;
 /// A page, or why the API did not give what it is made of.
 type Made = Result<Page, Refused>;
 
-/// What a form that failed had in it, and why it failed.
+/// The content of a form that failed, and the reason.
 struct Failed<'a> {
     form: &'a Form,
     refused: &'a Refused,
@@ -100,8 +100,10 @@ impl<G: Answer> Site for Portal<G> {
 
     fn login(&self, language: Language) -> (String, String) {
         let hint = language.say(
-            "La de prueba (pk_test_…) o la real (pk_live_…). Con una de solo lectura puedes mirar sin cambiar nada.",
-            "The test key (pk_test_…) or the live one (pk_live_…). With a read-only key you can look without changing anything.",
+            "La de prueba (pk_test_…) o la real (pk_live_…). Con una de solo lectura puedes mirar sin \
+             cambiar nada.",
+            "The test key (pk_test_…) or the live one (pk_live_…). With a read-only key you can look without \
+             changing anything.",
         );
         (language.say("Tu llave de API", "Your API key").to_owned(), hint.to_owned())
     }

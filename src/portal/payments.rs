@@ -91,7 +91,8 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
         );
     let row = |item: &Value| {
         let mut cells = COLUMNS.map(|name| show::member(language, item, name));
-        // Of a checkout the unique reference is the session's, so that the shop's own stands under it.
+        // The unique reference of a checkout is the session's, so that the shop's own stands under
+        // it.
         cells[1].sub = str_of(&item["checkoutSession"], "reference").to_owned();
         cells[1].href = Some(format!("/portal/payments/{}", str_of(item, "paymentId")));
         Row::new(cells.into()).status(str_of(item, "status"))
@@ -133,12 +134,12 @@ pub async fn one<G: Answer>(
     let language = visit.language;
     let payment = find(visit, id).await?;
     let status = str_of(&payment, "status");
-    let told =
+    let timeline =
         timeline::of(&portal.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language).await?;
     let live = [
         Block::Facts(show::facts(language, &payment, &FACTS)),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
-        Block::Timeline(told.steps),
+        Block::Timeline(timeline.steps),
     ];
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));

@@ -137,8 +137,10 @@ pub fn upload<G: Answer>(visit: &Here<'_, G>, error: Option<String>) -> view::Fo
     let form = view::Form::new("/portal/payouts/preview", "preview", visit.say("Revisar", "Check"))
         .title(visit.say("Pagar por archivo", "Pay by file"))
         .about(visit.say(
-            "CSV con las columnas externalRef, merchantId, monto, concepto; hasta 1.000 renglones. Primero se revisa: no se paga nada hasta que confirmes.",
-            "CSV with the columns externalRef, merchantId, monto, concepto; up to 1,000 lines. It is checked first: nothing is paid until you confirm.",
+            "CSV con las columnas externalRef, merchantId, monto, concepto; hasta 1.000 renglones. Primero \
+             se revisa: no se paga nada hasta que confirmes.",
+            "CSV with the columns externalRef, merchantId, monto, concepto; up to 1,000 lines. It is checked \
+             first: nothing is paid until you confirm.",
         ))
         .input(Input::new("file", visit.say("Archivo", "File")).kind(Kind::File));
     view::Form { error, ..form }
@@ -175,11 +177,11 @@ async fn find<G: Answer>(visit: &Here<'_, G>, id: &str) -> Result<Value, Refused
 pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -> Made {
     let language = visit.language;
     let payout = find(visit, id).await?;
-    let told = timeline::of(&portal.services, visit.who.tenant_key, id, language).await?;
+    let timeline = timeline::of(&portal.services, visit.who.tenant_key, id, language).await?;
     let live = [
         Block::Facts(show::facts(language, &payout, &FACTS)),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
-        Block::Timeline(told.steps),
+        Block::Timeline(timeline.steps),
     ];
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
@@ -228,8 +230,10 @@ fn outcome(language: Language, lines: &[Value]) -> Note {
     let more = [
         (
             refused,
-            "Abajo está el motivo de cada renglón. Cuando lo resuelvas, sube otra vez el mismo archivo: lo que ya se pagó no se paga de nuevo.",
-            "The reason of each line is below. Once it is mended, upload the same file again: what was paid is not paid again.",
+            "Abajo está el motivo de cada renglón. Cuando lo resuelvas, sube otra vez el mismo archivo: lo \
+             que ya se pagó no se paga de nuevo.",
+            "The reason of each line is below. Once it is mended, upload the same file again: what was paid \
+             is not paid again.",
         ),
         (
             returned,
@@ -265,7 +269,8 @@ fn counted(language: Language, all: usize, made: usize, paid: usize) -> String {
         (Language::English, made, paid) if made == paid => format!("Paid: {paid} of {all} {lines}."),
         (Language::Spanish, ..) => {
             format!(
-                "El lote se ordenó una sola vez: {made} de {all} {lines}, y {paid} ya con respuesta del banco."
+                "El lote se ordenó una sola vez: {made} de {all} {lines}, y {paid} ya con respuesta del \
+                 banco."
             )
         }
         (Language::English, ..) => {

@@ -106,7 +106,8 @@ fn lines<G: Answer>(visit: &Here<'_, G>, file: &[u8]) -> Result<Vec<Line>, &'sta
         (place(COLUMNS[0]), place(COLUMNS[1]), place(COLUMNS[2]), place(COLUMNS[3]))
     else {
         return Err(visit.say(
-            "El primer renglón tiene que nombrar las columnas externalRef, merchantId, monto, concepto, cada una una sola vez.",
+            "El primer renglón tiene que nombrar las columnas externalRef, merchantId, monto, concepto, cada \
+             una una sola vez.",
             "The first line has to name the columns externalRef, merchantId, monto, concepto, each once.",
         ));
     };
@@ -188,7 +189,7 @@ fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line])
     Ok(())
 }
 
-/// Why a seller can't be paid, as far as that is known before.
+/// The reason why a seller can't be paid, as far as it is known before.
 fn unpayable<G: Answer>(visit: &Here<'_, G>, merchant: Option<&Merchant>) -> Option<&'static str> {
     let Some(merchant) = merchant else {
         return Some(visit.say(

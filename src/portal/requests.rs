@@ -13,8 +13,10 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
     let asked = visit.query.text("requestId");
     let form = Form::query("/portal/requests", "find-request", visit.say("Buscar", "Find"))
         .about(visit.say(
-            "Cada respuesta de la API trae X-Request-Id. Durante 30 días puedes buscarlo aquí para ver qué pidió tu programa y qué se le respondió.",
-            "Every answer of the API carries X-Request-Id. For 30 days you can look it up here to see what your program asked and what it was answered.",
+            "Cada respuesta de la API trae X-Request-Id. Durante 30 días puedes buscarlo aquí para ver qué \
+             pidió tu programa y qué se le respondió.",
+            "Every answer of the API carries X-Request-Id. For 30 days you can look it up here to see what \
+             your program asked and what it was answered.",
         ))
         .input(Input::new("requestId", "X-Request-Id").value(asked));
     let page = Page::new("requests", visit.say("Solicitudes", "Requests")).with(form);

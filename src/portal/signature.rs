@@ -40,17 +40,31 @@ pub fn explained<G: Answer>(
         Block::Code(Code { label: visit.say(spanish, english).to_owned(), field, text, copy })
     };
     Ok(vec![
-        Block::Heading(visit.say("La firma, sobre los bytes que se enviaron", "The signature, on the bytes that were sent").to_owned()),
+        Block::Heading(visit.say("La firma, sobre los bytes que se \
+            enviaron", "The signature, on the bytes that were sent").to_owned()),
         Block::Text(
             visit.say(
-                "Verifica antes de leer: toma el cuerpo tal como llegó, sin volver a escribirlo; fírmalo con tu secreto y compara. Rechaza lo que tenga más de cinco minutos, y procesa cada webhook-id una sola vez.",
-                "Verify before you read: take the body as it came, without writing it anew; sign it with your secret and compare. Refuse what is older than five minutes, and process each webhook-id once.",
+                "Verifica antes de leer: toma el cuerpo tal como llegó, sin volver a escribirlo; fírmalo con \
+                 tu secreto y compara. Rechaza lo que tenga más de cinco minutos, y procesa cada \
+                 webhook-id una sola vez.",
+                "Verify before you read: take the body as it came, without writing it anew; sign it with \
+                 your secret and compare. Refuse what is older than five minutes, and process each \
+                 webhook-id once.",
             ).to_owned(),
         ),
         code("1. El cuerpo, byte por byte", "1. The body, byte by byte", "body", text.clone()),
-        code("2. Lo que se firma: webhook-id . webhook-timestamp . cuerpo", "2. What is signed: webhook-id . webhook-timestamp . body", "signed", format!("{event}.{seconds}.{text}")),
-        code("3. webhook-signature: HMAC-SHA256 en base64; la llave son los bytes de la base64 que sigue a whsec_", "3. webhook-signature: HMAC-SHA256 in base64; the key is the bytes of the base64 after whsec_", "signature", standard),
-        code("Svc-Signature: HMAC-SHA256 del cuerpo solo, en hexadecimal; la llave es el secreto entero como texto", "Svc-Signature: HMAC-SHA256 of the body alone, in hex; the key is the whole secret as text", "svcSignature", own),
-        Block::Text(visit.say("webhook-timestamp es aquí el segundo del evento; en cada envío es el segundo en que sale.", "webhook-timestamp is the second of the event here; in each delivery it is the second of sending.").to_owned()),
+        code("2. Lo que se firma: webhook-id . webhook-timestamp . \
+            cuerpo", "2. What is signed: webhook-id . webhook-timestamp . \
+                body", "signed", format!("{event}.{seconds}.{text}")),
+        code("3. webhook-signature: HMAC-SHA256 en base64; la llave son los bytes de la base64 que sigue a \
+            whsec_", "3. webhook-signature: HMAC-SHA256 in base64; the key is the bytes of the base64 after \
+                whsec_", "signature", standard),
+        code("Svc-Signature: HMAC-SHA256 del cuerpo solo, en hexadecimal; la llave es el secreto entero como \
+            texto", "Svc-Signature: HMAC-SHA256 of the body alone, in hex; the key is the whole secret as \
+                text", "svcSignature", own),
+        Block::Text(visit.say("webhook-timestamp es aquí el segundo del evento; en cada envío es el segundo \
+            en que \
+            sale.", "webhook-timestamp is the second of the event here; in each delivery it is the second of \
+                sending.").to_owned()),
     ])
 }

@@ -10,7 +10,7 @@ const CLOCK_SECONDS_MAX: u64 = 60;
 /// The verdict about a thing that was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// As it should be.
+    /// The thing is as it should be.
     Fine,
     /// Nothing can be said of it.
     Unknown,
@@ -23,19 +23,18 @@ pub enum Verdict {
 pub struct Finding {
     /// The thing that was tried, in a word.
     pub what: &'static str,
-    /// The verdict.
     pub verdict: Verdict,
     /// The things that were seen, and where they are wrong what to look at.
     pub text: String,
 }
 
 impl Finding {
-    /// As it should be.
+    /// The finding that a thing is as it should be.
     pub fn fine(what: &'static str, text: impl Into<String>) -> Finding {
         Finding { what, verdict: Verdict::Fine, text: text.into() }
     }
 
-    /// Nothing can be said.
+    /// The finding that nothing can be said.
     pub fn unknown(what: &'static str, text: impl Into<String>) -> Finding {
         Finding { what, verdict: Verdict::Unknown, text: text.into() }
     }

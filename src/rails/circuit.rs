@@ -7,11 +7,11 @@
 
 use std::time::Duration;
 
-/// So many failures in a row open it.
+/// The number of failures in a row that open it.
 const IN_A_ROW: u32 = 5;
-/// So many of the newest calls are remembered.
+/// The number of the newest calls that are remembered.
 const REMEMBERED: u32 = 20;
-/// So many failures among them open it, once there are that many calls.
+/// The number of failures among them that open it, once that many calls are remembered.
 const OF_REMEMBERED: u32 = REMEMBERED / 2;
 
 /// The kinds of calls that the circuit counts.

@@ -62,8 +62,9 @@ impl BaseUrl {
         Ok(BaseUrl { text: Box::from(origin.as_str().trim_end_matches('/')), origin, pins: Box::default() })
     }
 
-    /// The same, called only where the server's own certificate has one of these fingerprints; none:
-    /// where the system trusts it. It is for every address that the rail names, too.
+    /// The same address, called only where the server's own certificate has one of these
+    /// fingerprints; none: where the system trusts it. It is for every address that the rail names,
+    /// too.
     pub fn pinned(self, pins: &[Fingerprint]) -> BaseUrl {
         BaseUrl { pins: pins.into(), ..self }
     }
@@ -148,9 +149,7 @@ pub enum Exchange {
 
 /// An answer, whatever it says.
 pub struct HttpAnswer {
-    /// The status.
     pub status: u16,
-    /// The body.
     pub body: Vec<u8>,
 }
 
@@ -170,12 +169,12 @@ pub struct Request {
 }
 
 impl Request {
-    /// To read what is there.
+    /// A request that reads what is there.
     pub fn get(url: String) -> Request {
         Request { method: Method::GET, url, headers: Some(HeaderMap::new()), body: None }
     }
 
-    /// To have something done.
+    /// A request that has something done.
     pub fn post(url: String) -> Request {
         Request { method: Method::POST, ..Request::get(url) }
     }
@@ -271,7 +270,7 @@ impl Client {
         })
     }
 
-    /// The same, which reads answers of so many bytes.
+    /// The same client, which reads answers of so many bytes.
     pub fn answers_up_to(self, answer_bytes_max: usize) -> Client {
         Client { answer_bytes_max, ..self }
     }
@@ -283,12 +282,12 @@ impl Client {
     }
 
     fn note_clock(&self, headers: &HeaderMap) {
-        let told = headers.get(DATE).and_then(|date| date.to_str().ok());
-        let told = told.and_then(|date| DateTime::parse_from_rfc2822(date).ok());
+        let dated = headers.get(DATE).and_then(|date| date.to_str().ok());
+        let dated = dated.and_then(|date| DateTime::parse_from_rfc2822(date).ok());
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok();
         let now = now.and_then(|now| i64::try_from(now.as_secs()).ok());
-        if let (Some(told), Some(now)) = (told, now) {
-            *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(told.timestamp() - now);
+        if let (Some(dated), Some(now)) = (dated, now) {
+            *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(dated.timestamp() - now);
         }
     }
 
@@ -317,7 +316,8 @@ impl Client {
         let Made { method, address, origin, bytes } = made;
         let connection = match self.pool.take(&origin) {
             Some(unused) => unused,
-            // To make one takes more memory than a call that waits for its answer should keep.
+            // Making a connection takes more memory than a call that waits for its answer should
+            // keep.
             None => match Box::pin(self.connector.connect(&address)).await {
                 Some(wire) => Connection::over(wire),
                 None => return Exchange::NotSent(Failure::NoConnection),

@@ -54,7 +54,6 @@ struct Figures {
 /// The figures of a live rail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneFigures {
-    /// The name.
     pub name: &'static str,
     /// The services that it does for tenants.
     pub serves: Vec<Service>,
@@ -64,9 +63,9 @@ pub struct LaneFigures {
     pub calls: u64,
     /// The calls that failed.
     pub errors: u64,
-    /// Milliseconds of half of the newest calls.
+    /// The milliseconds within which half of the newest calls were answered.
     pub p50_ms: Option<u64>,
-    /// Of all but one in a hundred of them.
+    /// The milliseconds within which all but one in a hundred of them were answered.
     pub p99_ms: Option<u64>,
     /// The instant of the newest call that was answered, probes included.
     pub last_ok_ms: Option<i64>,
@@ -101,7 +100,6 @@ impl Lane {
         }
     }
 
-    /// The rail.
     pub fn rail(&self) -> &Arc<dyn LiveRail> {
         &self.rail
     }
@@ -321,7 +319,6 @@ impl Lane {
         self.circuit().until_probe(self.now()).max(Duration::from_millis(1))
     }
 
-    /// The figures of the lane.
     pub fn figures(&self) -> LaneFigures {
         let figures = &self.figures;
         let mut took: Vec<u64> = {

@@ -36,8 +36,7 @@ pub enum AskedBy {
 
 /// The outcome of an order, as far as its rail has said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The order is done.
+pub enum OrderOutcome {
     Done {
         /// The rail's reference, if it gave one.
         reference: Option<String>,
@@ -57,8 +56,7 @@ pub enum Outcome {
 /// The outcome of a call that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The outcome of the order.
-    pub outcome: Outcome,
+    pub outcome: OrderOutcome,
     /// In the rail's own words.
     pub word: Option<BankWord>,
     /// Whether there was an answer that can be read, whatever it said: for the circuit.
@@ -71,14 +69,14 @@ pub struct Report {
 
 impl Report {
     /// A readable answer.
-    pub fn answered(outcome: Outcome, word: BankWord) -> Report {
+    pub fn answered(outcome: OrderOutcome, word: BankWord) -> Report {
         Report { outcome, word: Some(word), is_answered: true, qr_image: None, progress: None }
     }
 
     /// No readable answer.
     pub fn unanswered(id: Option<RailId>) -> Report {
         Report {
-            outcome: Outcome::Open { id },
+            outcome: OrderOutcome::Open { id },
             word: None,
             is_answered: false,
             qr_image: None,
@@ -172,9 +170,9 @@ pub fn after_asking(recall: Option<Recall>, look: Look) -> (RailAnswer, Said) {
 fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswer, Said) {
     let Report { outcome, word, qr_image, progress, is_answered: _ } = report;
     let (answer, id) = match outcome {
-        Outcome::Done { reference } => (RailAnswer::Done { reference }, None),
-        Outcome::Refused { code } => (RailAnswer::Refused { code }, None),
-        Outcome::Open { id } => {
+        OrderOutcome::Done { reference } => (RailAnswer::Done { reference }, None),
+        OrderOutcome::Refused { code } => (RailAnswer::Refused { code }, None),
+        OrderOutcome::Open { id } => {
             let by_operation = matches!(recall, Some(Recall::Asked(AskedBy::OperationId) | Recall::Reports));
             let by_id = recall == Some(Recall::Asked(AskedBy::RailId)) && id.is_some();
             let answer = match &id {

@@ -63,7 +63,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Of a bank that nobody has called yet.
+    /// The outcomes of a bank that nobody has called yet.
     pub fn of(rail: &'static str) -> Outcomes {
         Outcomes { rail, sent: Tally::new(), asked: Tally::new() }
     }
@@ -78,7 +78,7 @@ impl Outcomes {
         tally.answer_us.note(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// By kind of call, with its name.
+    /// The tallies of the kinds of calls, with their names.
     pub fn tallies(&self) -> [(&'static str, &Tally); 2] {
         [("send", &self.sent), ("ask", &self.asked)]
     }

@@ -61,7 +61,8 @@ impl Drop for Arrival<'_> {
 
 #[derive(Default)]
 struct Inner {
-    /// By acceptance; the orders of one record by their ids, which are in the order of its items.
+    /// The orders that wait, by acceptance; the orders of one record by their ids, which are in the
+    /// order of its items.
     waiting: BTreeMap<(Seq, Id), Queued>,
     /// The acceptance of each operation that waits.
     places: HashMap<Id, Seq>,

@@ -29,7 +29,6 @@ const TELLS_OF_TRANSFERS: &str = "r4";
 /// The rail of test mode, and how it answers.
 #[derive(Clone)]
 pub struct Registered {
-    /// The rail.
     pub rail: Arc<dyn Rail>,
     /// The counters of its answers.
     pub outcomes: Arc<Outcomes>,
@@ -47,9 +46,9 @@ impl Registered {
 pub struct Pace {
     /// The banks whose customers get their C2P key at our word.
     pub otp_banks: Vec<BankCode>,
-    /// To the first look at an order, and between looks in its first hour.
+    /// The time to the first look at an order, and between looks in its first hour.
     pub poll_ms: i64,
-    /// Between probes.
+    /// The time between probes.
     pub probe: Duration,
     /// The calls to one rail at once.
     pub calls_max: usize,
@@ -162,7 +161,7 @@ impl Registry {
         !is_live(tenant) || self.serves_live(service)
     }
 
-    /// The same of live mode.
+    /// Whether a service can be had in live mode, now or later.
     pub fn serves_live(&self, service: Service) -> bool {
         self.hears(service) || self.serving(service).is_some() || self.network_for(service).is_some()
     }
@@ -187,7 +186,7 @@ impl Registry {
         !is_live(tenant) || self.serves_live_usdt()
     }
 
-    /// The same of live mode, over whichever network.
+    /// Whether USDT can be had in live mode, over whichever network.
     pub fn serves_live_usdt(&self) -> bool {
         Network::ALL.into_iter().any(|network| self.serves_live(Service::Usdt(network)))
     }

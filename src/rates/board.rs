@@ -1,12 +1,12 @@
 //! The latest sample of every series, in memory, cheap to read: every payment asks for the official
 //! rate.
 //!
-//! Of the BCV all samples whose day is still to come are kept beside the one in force, so that
+//! All samples of the BCV whose day is still to come are kept beside the one in force, so that
 //! midnight in Caracas changes the rate without anybody doing anything. A price that an operator
-//! pinned hides the samples that it stands for: they are taken all the same, and count again when the
-//! pin ends. The history is somebody else's: each accepted sample is handed to a hook.
+//! pinned hides the samples that it stands for: they are taken all the same, and count again when
+//! the pin ends. The history is somebody else's: each accepted sample is handed to a hook.
 
-use domain::resources::rates::pins::{Pin, Place};
+use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 use domain::values::time::Timestamp;
 use std::cmp::Ordering;
@@ -82,7 +82,7 @@ impl RateBoard {
     }
 
     /// Ends the pin of a place, if there is one.
-    pub fn unpin(&self, place: &Place) {
+    pub fn unpin(&self, place: &PinPlace) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.change_pins(|pins| pins.retain(|pin| pin.place() != *place));
     }
@@ -92,8 +92,7 @@ impl RateBoard {
         self.shown().pins.iter().filter(|pin| pin.lasts(now)).cloned().collect()
     }
 
-    /// The pin of a place at `now`.
-    pub fn pin_of(&self, place: &Place, now: Timestamp) -> Option<Arc<Pin>> {
+    pub fn pin_of(&self, place: &PinPlace, now: Timestamp) -> Option<Arc<Pin>> {
         self.shown().pins.iter().find(|pin| pin.lasts(now) && pin.place() == *place).cloned()
     }
 
@@ -320,7 +319,7 @@ mod tests {
         let buy = Filter { side: Some("BUY"), ..floor };
         assert_eq!(price(buy, "2026-11-20T12:30:00Z"), Some((Decimal::from(250), false)), "another side");
         assert_eq!(price(floor, "2026-11-20T13:00:00.000Z"), Some((Decimal::from(246), false)), "it ended");
-        let place = Place::of(&p2p("FLOOR", 1, "2026-11-20T12:00:00Z").series);
+        let place = PinPlace::of(&p2p("FLOOR", 1, "2026-11-20T12:00:00Z").series);
         assert!(board.pin_of(&place, at("2026-11-20T12:30:00Z")).is_some());
         assert!(board.pin_of(&place, at("2026-11-20T13:00:00Z")).is_none());
         board.unpin(&place);

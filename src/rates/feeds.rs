@@ -40,11 +40,8 @@ pub struct FeedSpec {
 /// The source of a feed's prices.
 #[derive(Clone, Debug)]
 pub enum FeedKind {
-    /// The same price at all times.
-    Fixed {
-        /// The price.
-        price: Rate,
-    },
+    /// A price that is the same at all times.
+    Fixed { price: Rate },
     /// A walk that follows from its seed. The official rate takes one step a day, at the first look
     /// of a day in Caracas.
     Simulated {

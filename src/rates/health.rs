@@ -6,7 +6,6 @@ use domain::values::time::Timestamp;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A feed and its health.
 pub struct FeedHealth {
     /// The line of prices that it writes.
     pub series: Series,
@@ -15,7 +14,6 @@ pub struct FeedHealth {
     state: Mutex<FeedState>,
 }
 
-/// The state of a feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedState {
     /// The instant of the last price, on the server's clock.

@@ -22,7 +22,7 @@ pub mod store;
 pub use domain::resources::rates::samples as sample;
 
 pub use board::{InForce, RateBoard};
-pub use domain::resources::rates::pins::{PINNED_MS_MAX, Pin, Place};
+pub use domain::resources::rates::pins::{PINNED_MS_MAX, Pin, PinPlace};
 pub use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 pub use error::{AnswerError, FeedError, SourceError};
 pub use feeds::{FeedKind, FeedSpec, Feeds, embedded_feeds, start};

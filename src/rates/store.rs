@@ -27,7 +27,7 @@ mod write;
 
 use domain::codec;
 use domain::resources::rates::buckets::Step;
-use domain::resources::rates::pins::{Pin, Place};
+use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Sample, Series};
 use domain::stored::Stored;
 use domain::values::time::Timestamp;
@@ -53,7 +53,7 @@ const CACHE_BYTES: usize = 32 << 20;
 /// The reason why samples could not be written or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RateStoreError {
-    /// So many samples wait for the disk that no more are taken; nothing was done.
+    /// Too many samples wait for the disk for more to be taken; nothing was done.
     Busy,
     /// The disk or RocksDB said no.
     Failed(String),
@@ -96,12 +96,11 @@ struct Shelf {
 
 /// The items that are to be written.
 enum Item {
-    /// A sample.
     Sample(Arc<Sample>),
     /// A pin, with its sample.
     Pin(Box<Pin>),
     /// The end of the pin of a place.
-    Unpin(Place),
+    Unpin(PinPlace),
 }
 
 impl Item {
@@ -175,7 +174,8 @@ impl RateStore {
     pub fn note(&self, sample: &Arc<Sample>) {
         if let Err(why) = self.send(Job { item: Item::Sample(Arc::clone(sample)), done: None }) {
             let lost = self.counters.lost.fetch_add(1, Ordering::Relaxed) + 1;
-            tracing::error!(%why, pair = %sample.series.pair, lost, "a rate is in use and missing in the history");
+            tracing::error!(%why, pair = %sample.series.pair, lost, "a rate is in use and missing in the \
+                history");
         }
     }
 
@@ -190,7 +190,7 @@ impl RateStore {
     }
 
     /// Ends the pin of a place; that is durable when this returns.
-    pub async fn end_pin(&self, place: Place) -> Result<(), RateStoreError> {
+    pub async fn end_pin(&self, place: PinPlace) -> Result<(), RateStoreError> {
         self.write(Item::Unpin(place)).await
     }
 
@@ -228,7 +228,7 @@ impl Drop for RateStore {
         self.queue = None;
         let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the writer of rates ended badly");
+            tracing::error!("the thread that writes rates panicked");
         }
     }
 }
@@ -277,7 +277,7 @@ fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
 }
 
 /// The key of the pin of a place. No name has a zero byte in it.
-fn pin_key(place: &Place) -> Vec<u8> {
+fn pin_key(place: &PinPlace) -> Vec<u8> {
     let side = place.side.as_deref().unwrap_or_default();
     [&[PIN], place.pair.as_str().as_bytes(), &[0], place.source.as_bytes(), &[0], side.as_bytes()].concat()
 }

@@ -24,7 +24,6 @@ use words::{Label, method_name};
 
 /// The shop that was paid.
 pub struct Shop {
-    /// The name.
     pub name: String,
     /// The number at the tax office.
     pub rif: Option<String>,
@@ -48,7 +47,6 @@ struct Figure {
     plain: String,
 }
 
-/// A line of a receipt.
 struct Line {
     label: Label,
     value: Figure,

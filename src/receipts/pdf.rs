@@ -42,7 +42,6 @@ impl Font {
     }
 }
 
-/// The receipt as a PDF.
 pub fn pdf(receipt: &Receipt) -> Vec<u8> {
     let w = words(receipt.language);
     let mut pdf = Pdf::new();
@@ -68,43 +67,43 @@ pub fn pdf(receipt: &Receipt) -> Vec<u8> {
 }
 
 fn content(receipt: &Receipt, w: &Words) -> Vec<u8> {
-    let mut sheet = Sheet { content: Content::new(), y: 780 };
+    let mut canvas = Canvas { content: Content::new(), y: 780 };
     if !receipt.livemode {
-        sheet.text(LEFT, Font::Bold, 10, w.test_mode);
-        sheet.y -= 26;
+        canvas.text(LEFT, Font::Bold, 10, w.test_mode);
+        canvas.y -= 26;
     }
-    sheet.wrapped(LEFT, Font::Bold, 16, &receipt.shop.name);
+    canvas.wrapped(LEFT, Font::Bold, 16, &receipt.shop.name);
     if let Some(rif) = &receipt.shop.rif {
-        sheet.text(LEFT, Font::Plain, 10, &format!("{} {rif}", w.rif));
-        sheet.y -= 16;
+        canvas.text(LEFT, Font::Plain, 10, &format!("{} {rif}", w.rif));
+        canvas.y -= 16;
     }
-    sheet.text(LEFT, Font::Plain, 11, w.title);
-    sheet.y -= 12;
-    sheet.rule();
-    sheet.y -= 22;
-    sheet.text(LEFT, Font::Plain, 10, w.amount);
-    sheet.y -= 28;
-    sheet.wrapped(LEFT, Font::Bold, 24, &receipt.amount.shown);
-    sheet.text(LEFT, Font::Bold, 11, if receipt.is_reversed { w.reversed } else { w.completed });
-    sheet.y -= 16;
+    canvas.text(LEFT, Font::Plain, 11, w.title);
+    canvas.y -= 12;
+    canvas.rule();
+    canvas.y -= 22;
+    canvas.text(LEFT, Font::Plain, 10, w.amount);
+    canvas.y -= 28;
+    canvas.wrapped(LEFT, Font::Bold, 24, &receipt.amount.shown);
+    canvas.text(LEFT, Font::Bold, 11, if receipt.is_reversed { w.reversed } else { w.completed });
+    canvas.y -= 16;
     for line in &receipt.lines {
-        sheet.rule();
-        sheet.y -= 16;
-        sheet.text(LEFT, Font::Plain, 10, line.label.words(receipt.language));
-        sheet.wrapped(VALUES, Font::Plain, 10, &line.value.shown);
+        canvas.rule();
+        canvas.y -= 16;
+        canvas.text(LEFT, Font::Plain, 10, line.label.words(receipt.language));
+        canvas.wrapped(VALUES, Font::Plain, 10, &line.value.shown);
     }
-    sheet.rule();
-    sheet.content.finish().to_vec()
+    canvas.rule();
+    canvas.content.finish().to_vec()
 }
 
 /// A page while it is written, from its top.
-struct Sheet {
+struct Canvas {
     content: Content,
     /// The base of the present line, in points from the bottom.
     y: i16,
 }
 
-impl Sheet {
+impl Canvas {
     fn text(&mut self, x: i16, font: Font, size: u8, text: &str) {
         if self.y < BOTTOM {
             return;

@@ -85,7 +85,6 @@ impl Label {
 
 /// The words around the lines.
 pub struct Words {
-    /// The title.
     pub title: &'static str,
     /// The words before the shop's number at the tax office.
     pub rif: &'static str,

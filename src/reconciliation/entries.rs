@@ -43,7 +43,6 @@ pub struct Entry {
     pub kind: &'static str,
     /// The id of what it is of; of an open operation its own.
     pub id: Id,
-    /// The tenant key.
     pub tenant_key: u64,
     /// The service of the rails that it took.
     pub service: Service,

@@ -21,7 +21,7 @@ const SUFFIX_DIGITS: usize = 4;
 /// The outcome of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Met {
-    /// The same is here: this entry.
+    /// The entry that is the same.
     Matched(usize),
     /// The entry that is here with another amount.
     AmountDiffers(usize),

@@ -1,9 +1,9 @@
 //! The reconciliations of a server, in a directory of their own beside the data.
 //!
-//! Of each there are two files: `ID.json`, the summary, and `ID.items`, a line of JSON per item. Each is
-//! written whole beside its place, synced and put there, the items first: a summary that says `done` has
-//! its items. What was running when the process ended is `failed` from the next start on; nothing of it was
-//! in force. All summaries are in memory, the items are read from the disk.
+//! Each has two files: `ID.json`, the summary, and `ID.items`, a line of JSON per item. Each is
+//! written whole beside its place, synced and put there, the items first: a summary that says
+//! `done` has its items. What was running when the process ended is `failed` from the next start
+//! on; nothing of it was in force. All summaries are in memory, the items are read from the disk.
 
 use domain::values::ids::Id;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,6 @@ pub struct BadLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
-    /// The rail.
     pub rail: String,
     /// The account, a label.
     pub account: String,
@@ -96,7 +95,6 @@ pub struct Asked {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// The id.
     pub id: String,
     /// The subject.
     pub asked: Asked,
@@ -191,7 +189,6 @@ impl Shelf {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A reconciliation by its id.
     pub fn find(&self, id: Id) -> Option<Summary> {
         self.all().get(&id).cloned()
     }

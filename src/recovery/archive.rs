@@ -10,7 +10,8 @@
 //! ```text
 //! body   KEY      the secret of keyed hashes
 //!        RECORDS  records one after the other, in the log's own bytes
-//!        ENTRIES  of a store beside the log: u16 length and its name; then each entry: u16 length and name of the family, u32 length and key, u32 length and value
+//!        ENTRIES  of a store beside the log: u16 length and its name; then each entry: u16 length
+//!                 and name of the family, u32 length and key, u32 length and value
 //!        END      u64 last sequence, [16] its hash, u64 number of entries
 //! ```
 

@@ -41,7 +41,7 @@ pub fn copy(
     copy_beside_log(from, into, progress)?;
     // The copy is opened once, to prove that it opens.
     let tip = Reader::open_read_only(&log)?.tip();
-    past.finished(tip).write(into)?;
+    past.whole_up_to(tip).write(into)?;
     Ok(tip)
 }
 
@@ -100,7 +100,7 @@ pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, 
     {
         return Err(Failed::refused(from, Fault::EndsElsewhere { last: tip.seq, marked: expected.seq }));
     }
-    past.finished(tip).write(into)?;
+    past.whole_up_to(tip).write(into)?;
     Ok(tip)
 }
 

@@ -14,7 +14,8 @@
 //!        1   u32   length of the body as it is in the file
 //!        5   u32   length of the body before compression
 //!        9   u64   RECORDS: the first sequence in it; else 0
-//!        17  [16]  first half of the SHA-256 of the checksum of the block before (of the file's first 12 bytes in the first block), of the 17 bytes above, and of the body
+//!        17  [16]  first half of the SHA-256 of the checksum of the block before (of the file's
+//!                  first 12 bytes in the first block), of the 17 bytes above, and of the body
 //!        33  ..    body, compressed by zstd
 //! ```
 
@@ -40,7 +41,6 @@ const COMPRESSION_LEVEL: i32 = 3;
 pub struct Form {
     /// The first eight bytes.
     pub magic: &'static [u8; 8],
-    /// The version.
     pub version: u32,
 }
 
@@ -107,28 +107,26 @@ impl<W: Write> Blocks<W> {
 
 /// A block that was read and is right.
 pub struct Block {
-    /// The kind.
     pub kind: u8,
     /// The first sequence in it, if it has records.
     pub first: Seq,
-    /// The body.
     pub body: Vec<u8>,
     /// The place in the file.
-    pub place: Place,
+    pub place: BlockPlace,
 }
 
 /// The place of a fault in the file.
-pub struct Place {
+pub struct BlockPlace {
     file: String,
     block: u64,
     at: u64,
     last: Seq,
 }
 
-impl Place {
+impl BlockPlace {
     /// The failure for a fault at this place.
     pub fn bad(&self, fault: BlockFault) -> Failed {
-        let Place { file, block, at, last } = self;
+        let BlockPlace { file, block, at, last } = self;
         Failed::Block { file: file.clone(), block: *block, at: *at, last: *last, fault }
     }
 }
@@ -177,8 +175,8 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    fn place(&self) -> Place {
-        Place { file: self.file.display().to_string(), block: self.block, at: self.at, last: self.last }
+    fn place(&self) -> BlockPlace {
+        BlockPlace { file: self.file.display().to_string(), block: self.block, at: self.at, last: self.last }
     }
 
     /// Reads the next block.

@@ -130,7 +130,8 @@ pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_B
     }
     let key = make_key(&path)?;
     if directory.join(LOG_DIRECTORY).join("CURRENT").is_file() {
-        tracing::warn!(file = %path.display(), "a new key of cards' hashes was made beside an older log: repeats of earlier card payments are refused as other payloads");
+        tracing::warn!(file = %path.display(), "a new key of cards' hashes was made beside an older log: \
+            repeats of earlier card payments are refused as other payloads");
     }
     Ok(key)
 }

@@ -30,7 +30,6 @@ pub enum Failed {
     Checkpoint {
         /// The directory of the copy.
         path: PathBuf,
-        /// The error of the store.
         source: StoreError,
     },
     /// A log does not open.
@@ -41,7 +40,6 @@ pub enum Failed {
     Beside {
         /// The directory of the store.
         path: PathBuf,
-        /// The error of the store.
         source: rocksdb::Error,
     },
     /// The books of the simulated bank are wrong, or cannot be written.
@@ -58,7 +56,6 @@ pub enum Failed {
     /// A block of an export cannot be used.
     #[error("{file}: block {block} at byte {at}, after record {last}, {fault}")]
     Block {
-        /// The file.
         file: String,
         /// The number of the block.
         block: u64,
@@ -66,21 +63,16 @@ pub enum Failed {
         at: u64,
         /// The last record that was taken.
         last: Seq,
-        /// The fault of the block.
         fault: BlockFault,
     },
     /// A store beside the log has an entry that an export cannot hold.
     #[error("{store}: an entry is larger than 4 GiB")]
-    LargeEntry {
-        /// The store.
-        store: String,
-    },
+    LargeEntry { store: String },
     /// The log ends before the wanted sequence.
     #[error("the log ends at sequence {last}, before {wanted}")]
     LogEnds {
         /// The last sequence.
         last: Seq,
-        /// The wanted one.
         wanted: Seq,
     },
     /// Every record is newer than the wanted instant.
@@ -123,10 +115,7 @@ pub enum Fault {
     },
     /// The directory has the file that is there while a directory is made.
     #[error("{file}: what began to make this directory broke off; remove it and make it again")]
-    UnderConstruction {
-        /// The file.
-        file: &'static str,
-    },
+    UnderConstruction { file: &'static str },
     /// The log of a copy is not the one that its marker names.
     #[error("ends with record {last}, but its marker says {marked}")]
     EndsElsewhere {
@@ -148,7 +137,6 @@ pub enum Fault {
         "there is no log yet: remove it and start again"
     })]
     MarkKey {
-        /// The fault of the key.
         fault: KeyFault,
         /// Whether a log was written with it.
         has_log: bool,

@@ -5,9 +5,10 @@
 //! a directory that is not the active server · [`books`] the state that records lead to ·
 //! [`verify`] everything read again and compared · [`recheck`] the newest snapshots of a running
 //! server derived again · [`rederive`] one book derived from all its records · [`rebuild`] a
-//! directory made from records · [`writing`] a log without an engine · [`archive`] records as one portable
-//! file, of [`blocks`] · [`moving`] a tenant as one · [`backup`] copies and their restoration. It knows the domain and the log; it must not know HTTP, nor what the
-//! command line looks like.
+//! directory made from records · [`writing`] a log without an engine · [`archive`] records as one
+//! portable file, of [`blocks`] · [`moving`] a tenant as one · [`backup`] copies and their
+//! restoration. It knows the domain and the log; it must not know HTTP, nor what the command line
+//! looks like.
 
 pub mod archive;
 pub mod backup;

@@ -74,7 +74,7 @@ impl Rebuild {
         let Rebuild { directory, past, log, .. } = self;
         let tip = log.close()?;
         beside(&directory)?;
-        past.finished(tip).write(&directory)?;
+        past.whole_up_to(tip).write(&directory)?;
         Ok(tip)
     }
 }

@@ -13,7 +13,6 @@ use wal::{Damage, Reader, Seq};
 
 /// A book derived from its records.
 pub struct Rederived {
-    /// The book.
     pub book: AnyBook,
     /// The instant at which it is settled: that of its last record, or of a later snapshot.
     pub settled_ms: i64,

@@ -81,7 +81,8 @@ impl RestoredCopy {
     /// Writes the marker; it survives a power cut when this returns.
     pub fn write(&self, directory: &Path) -> Result<(), Failed> {
         let mut text = String::from(
-            "# This directory is a restored copy: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.\n",
+            "# This directory is a restored copy: `pasarela serve` keeps live banks and webhooks shut in it \
+             until `--take-over`.\n",
         );
         text.push_str(&format!("made_by = \"{}\"\nmade_at = \"{}\"\n", self.made_by, self.made_at));
         match self.tip {
@@ -96,7 +97,7 @@ impl RestoredCopy {
     }
 
     /// The marker of a directory that is finished, up to `tip`.
-    pub fn finished(self, tip: Tip) -> RestoredCopy {
+    pub fn whole_up_to(self, tip: Tip) -> RestoredCopy {
         RestoredCopy { tip: Some(tip), ..self }
     }
 
@@ -137,10 +138,10 @@ mod tests {
             RestoredCopy::must_be_whole(directory.path())
                 .is_err_and(|failed| failed.to_string().contains("import broke off"))
         );
-        let finished = begun.finished(Tip { seq: 7, hash: [0xAB; 16] });
-        finished.write(directory.path()).expect("written");
-        assert_eq!(RestoredCopy::read(directory.path()).expect("readable"), Some(finished.clone()));
-        assert_eq!(RestoredCopy::must_be_whole(directory.path()).expect("readable"), Some(finished));
+        let whole_up_to = begun.whole_up_to(Tip { seq: 7, hash: [0xAB; 16] });
+        whole_up_to.write(directory.path()).expect("written");
+        assert_eq!(RestoredCopy::read(directory.path()).expect("readable"), Some(whole_up_to.clone()));
+        assert_eq!(RestoredCopy::must_be_whole(directory.path()).expect("readable"), Some(whole_up_to));
         for broken in ["", "seq = 7", "made_by = \"x\"\nmade_at = \"2026-11-21T00:00:00.000Z\"\nseq = 7\n"] {
             fs::write(directory.path().join(MARKER), broken).expect("written");
             assert!(RestoredCopy::read(directory.path()).is_err(), "{broken}");

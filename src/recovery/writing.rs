@@ -24,9 +24,9 @@ use wal::{
 const FENCE_RECORDS: u64 = 4096;
 
 /// A completion that reports to a channel, if a caller waits for it.
-struct Told(Option<SyncSender<Result<Durable, Poisoned>>>);
+struct ReportTo(Option<SyncSender<Result<Durable, Poisoned>>>);
 
-impl Completion for Told {
+impl Completion for ReportTo {
     fn complete(self, outcome: Result<Durable, Poisoned>) {
         if let Some(to) = self.0 {
             // A caller that has given up does not receive.
@@ -38,7 +38,7 @@ impl Completion for Told {
 /// A log that is being written.
 pub struct Writing {
     directory: PathBuf,
-    log: Log<Told>,
+    log: Log<ReportTo>,
     /// The books that its records lead to, as far as they are known.
     pub books: Books,
     tip: Tip,
@@ -115,7 +115,7 @@ impl Writing {
         self.tip = Tip { seq: stored.seq, hash: stored.hash };
         self.changed.insert(stored.tenant);
         let wal::Record { tenant, time_ms, payload, .. } = stored;
-        self.log.append(Append { tenant, time_ms, payload, index }, Told(None));
+        self.log.append(Append { tenant, time_ms, payload, index }, ReportTo(None));
         if self.tip.seq.is_multiple_of(FENCE_RECORDS) || !self.log.has_room() {
             self.wait_for_the_fence_before()?;
         }
@@ -154,7 +154,7 @@ impl Writing {
     /// meanwhile; without room in the log it waits for its own fence too.
     fn wait_for_the_fence_before(&mut self) -> Result<(), Failed> {
         let (to, from) = sync_channel(1);
-        self.log.fence(Told(Some(to)));
+        self.log.fence(ReportTo(Some(to)));
         if let Some(before) = self.fence.replace(from) {
             self.acknowledged(&before)?;
         }
@@ -177,7 +177,7 @@ impl Writing {
     /// Waits until everything is durable.
     pub fn sync(&mut self) -> Result<(), Failed> {
         let (to, from) = sync_channel(1);
-        self.log.fence(Told(Some(to)));
+        self.log.fence(ReportTo(Some(to)));
         self.acknowledged(&from)
     }
 
@@ -194,7 +194,7 @@ impl Writing {
                 None => ops.delete(&wake_key(tenant)),
             }
             let snapshot = Snapshot { tenant, time_ms: last_ms, state: machine.save(book), index: ops };
-            self.log.snapshot(snapshot, Told(None));
+            self.log.snapshot(snapshot, ReportTo(None));
             if !self.log.has_room() {
                 self.wait_for_the_fence_before()?;
             }
@@ -204,7 +204,7 @@ impl Writing {
 
     /// Lets a start begin after the last record, of which snapshots have everything.
     pub fn raise_floor(&mut self) -> Result<(), Failed> {
-        self.log.raise_floor(self.tip.seq, Told(None));
+        self.log.raise_floor(self.tip.seq, ReportTo(None));
         self.wait_for_the_fence_before()
     }
 

@@ -42,7 +42,6 @@ impl From<Unreadable> for Problem {
 
 /// A record, with its time and its tenant.
 pub struct Read {
-    /// The record.
     pub record: Record,
     /// The time of the record, on its tenant's clock.
     pub time: Timestamp,

@@ -25,7 +25,6 @@ pub struct Account {
     pub tenant: u64,
     /// The owner: the tenant, a seller or, with its fees, the platform.
     pub ledger: Ledger,
-    /// The currency.
     pub currency: Currency,
 }
 
@@ -68,7 +67,6 @@ pub fn read(
     Ok(lines(from, to, opening, days))
 }
 
-/// The rows of an account.
 struct Rows<'a> {
     reader: &'a Reader,
     account: Account,

@@ -117,7 +117,7 @@ impl Records for Stored<'_> {
         Ok(())
     }
 
-    fn newest(
+    fn newest_entries(
         &self,
         parts: Vec<Vec<u8>>,
         before: Option<&[u8]>,

@@ -25,8 +25,8 @@ const STEM_BYTES: usize = 14;
 const LOOKED_AT_MAX: u64 = 200_000;
 /// Records that are read in one go, from the newest back.
 const STRETCH: u64 = 2_000;
-/// Deliveries of an endpoint whose names are looked at for those of an event that were asked for again; as many
-/// of them cost what a record does.
+/// Deliveries of an endpoint whose names are looked at for those of an event that were asked for
+/// again; as many of them cost what a record does.
 const NAMES_MAX: usize = 50_000;
 const NAMES_PER_RECORD: usize = 64;
 /// Deliveries of an endpoint that were asked for again, of whatever event, that are read for those of one.
@@ -38,7 +38,6 @@ pub struct Moment {
     pub seq: Seq,
     /// The time of the record, on its tenant's clock.
     pub time: Timestamp,
-    /// The record.
     pub record: Record,
 }
 
@@ -54,7 +53,6 @@ pub struct Story {
     pub has_all_deliveries: bool,
 }
 
-/// Reads the story of an entity.
 pub fn read(reader: &Reader, tenant: u64, id: EntityId, budget: &ReadBudget) -> Result<Story, Stopped> {
     let mut story =
         Story { moments: Vec::new(), deliveries: Vec::new(), is_whole: false, has_all_deliveries: true };

@@ -151,8 +151,8 @@ impl Trace<'_> {
         if summary.status >= 500 {
             span.set_status(Status::error(""));
         }
-        // By the monotonic clock: a wall clock that is set meanwhile makes no long span of a short
-        // one.
+        // The monotonic clock measures: a wall clock that is set meanwhile makes no long span of a
+        // short one.
         span.end_with_timestamp(started + since.elapsed());
     }
 }

@@ -251,7 +251,7 @@ impl Search {
         let credited = self.evm.settings.units.credited(logged.transfer.units);
         if credited.is_none_or(|credited| credited.rest > 0) {
             self.evm.note(|figures| figures.rests += 1);
-            tracing::warn!(network = network.name(), address, transaction = hex0x(&logged.transaction), units = %logged.transfer.units, "a deposit is not whole cents, or too much: what is beyond is not credited");
+            tracing::warn!(network = network.name(), address, transaction = hex0x(&logged.transaction), units = %logged.transfer.units, "a deposit has a fraction of a cent or exceeds the limit, so a part of it is not credited");
         }
         let Some(amount) = credited.map(|credited| credited.amount).filter(|amount| amount.minor() > 0)
         else {
@@ -274,13 +274,17 @@ impl Search {
         match engine.continue_entity(tenant_key, to, command).await {
             Err(failure) => self.owe(logged, &format!("{failure:?}")),
             Ok(settled) => {
-                self.told(&logged, id, settled.refusal.as_ref().map(|refusal| format!("{refusal:?}")));
+                self.note_outcome(
+                    &logged,
+                    id,
+                    settled.refusal.as_ref().map(|refusal| format!("{refusal:?}")),
+                );
                 Ok(())
             }
         }
     }
 
-    fn told(&self, logged: &Logged, id: Id, refusal: Option<String>) {
+    fn note_outcome(&self, logged: &Logged, id: Id, refusal: Option<String>) {
         let (network, transaction) = (self.evm.network().name(), hex0x(&logged.transaction));
         match refusal {
             None => {

@@ -20,7 +20,6 @@ use wal::Reader;
 pub struct OpenPayout {
     /// The tenant in its mode.
     pub tenant_key: u64,
-    /// The payout.
     pub payout: CryptoPayout,
 }
 

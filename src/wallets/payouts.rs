@@ -62,7 +62,8 @@ impl Worker {
             Standing::Doubtful => {
                 if self.doubtful.insert(open.payout.id) {
                     let (network, payout) = (self.evm.network().name(), open.payout.id);
-                    tracing::error!(network, %payout, nonce = transfer.nonce, "what the node says of a payout's transactions does not fit together: an operator has to look");
+                    tracing::error!(network, %payout, nonce = transfer.nonce, "what the node says of a \
+                        payout's transactions does not fit together: an operator has to look");
                 }
             }
         }
@@ -123,7 +124,8 @@ impl Worker {
         let engine = &self.services.engine;
         let asked = engine.continue_entity(open.tenant_key, id, command).await;
         if let Err(failure) = asked {
-            tracing::warn!(payout = %open.payout.id, ?failure, "the network's word on a payout was not recorded: it is asked again");
+            tracing::warn!(payout = %open.payout.id, ?failure, "the network's word on a payout was not \
+                recorded: it is asked again");
         }
         self.open.forget(open.payout.id);
     }
@@ -222,7 +224,8 @@ impl Worker {
         let settings = &self.evm.settings;
         let to = read_hex(&open.payout.address.to_ascii_lowercase());
         let Some((to, units)) = to.zip(settings.units.of(open.payout.amount)) else {
-            tracing::error!(payout = %open.payout.id, "a payout cannot be written as a transaction: an operator has to look");
+            tracing::error!(payout = %open.payout.id, "a payout cannot be written as a transaction: an \
+                operator has to look");
             return Ok(false);
         };
         let transaction = Transaction {
@@ -253,7 +256,8 @@ impl Worker {
             // The payout has ended meanwhile, or the log did not take it.
             Ok(_) => None,
             Err(failure) => {
-                tracing::warn!(payout = %open.payout.id, ?failure, "a payout's transaction was not recorded, and is not broadcast");
+                tracing::warn!(payout = %open.payout.id, ?failure, "a payout's transaction was not recorded, \
+                    and is not broadcast");
                 None
             }
         };
@@ -270,7 +274,8 @@ impl Worker {
     /// tell what became of it.
     async fn broadcast(&self, payout: Id, raw: &[u8]) {
         if let Err(error) = self.evm.node.broadcast(raw).await {
-            tracing::warn!(network = self.evm.network().name(), %payout, %error, "a transaction was not taken: it is broadcast again");
+            tracing::warn!(network = self.evm.network().name(), %payout, %error, "a transaction was not \
+                taken: it is broadcast again");
         }
     }
 }

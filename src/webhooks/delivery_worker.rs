@@ -1,9 +1,9 @@
 //! Looks after one endpoint while there is work: reads what is due from the log, starts deliveries
 //! in order, a few at a time, and has their outcomes written, many in one record.
 //!
-//! What must hold: events are read before the endpoint's state, so that the terms of their moment
-//! are known; an event counts as done (`reached`) only when its outcome is in the same record or it
-//! is among the `open`; so what has no outcome after a crash is sent again, and nothing else is.
+//! Promises: events are read before the endpoint's state, so that the terms of their moment are
+//! known; an event counts as done (`reached`) only when its outcome is in the same record or it is
+//! among the `open`. So what has no outcome after a crash is sent again, and only that.
 
 mod counted;
 
@@ -84,8 +84,7 @@ enum Due {
     Resend(Id, Timestamp, EventRef),
 }
 
-/// A delivery that has ended.
-struct Outcome {
+struct EndedDelivery {
     delivered: Delivered,
     /// The number of the event, if this was its first delivery.
     first: Option<u64>,
@@ -110,7 +109,7 @@ struct DeliveryWorker {
     read_to: u64,
     /// Whether the last read found no more events after these.
     at_end: bool,
-    posting: JoinSet<Outcome>,
+    posting: JoinSet<EndedDelivery>,
     /// The instant until which only the delivery that was started last may be on its way to arrive.
     next_start: Instant,
     /// First deliveries without an outcome.
@@ -370,7 +369,7 @@ impl DeliveryWorker {
                 )
             }
         };
-        let delivered = move |sent: Sent| Outcome {
+        let delivered = move |sent: Sent| EndedDelivery {
             delivered: Delivered {
                 id,
                 event,
@@ -408,8 +407,8 @@ impl DeliveryWorker {
         });
     }
 
-    fn note(&mut self, outcome: Result<Outcome, JoinError>) {
-        let Outcome { delivered, first } = match outcome {
+    fn note(&mut self, outcome: Result<EndedDelivery, JoinError>) {
+        let EndedDelivery { delivered, first } = match outcome {
             Ok(outcome) => outcome,
             // A delivery that broke off has no outcome: a delivery worker that begins again sends
             // it again.

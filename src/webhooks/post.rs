@@ -140,7 +140,8 @@ impl Poster {
         };
         let client = builder().tls_certs_merge(extra.clone()).build().or_else(|error| {
             // A machine without certificates can still speak to endpoints of test mode.
-            tracing::warn!(%error, "the system's certificates cannot be read: webhooks by https reach only what webhooks.extra_ca_file vouches for");
+            tracing::warn!(%error, "the system's certificates cannot be read: webhooks by https reach only \
+                what webhooks.extra_ca_file vouches for");
             builder().tls_certs_only(extra).build()
         });
         Ok(Poster { client: client.map_err(PosterError::Client)?, allow_private, clock })

@@ -1,4 +1,4 @@
-//! Calls that wait for a second person (`docs/contract.md, 20.1`).
+//! Calls that wait for a second person (`docs/contract.md, 20.2`).
 
 use crate::harness::check::{list, text};
 use crate::harness::client::{Answer, Api};

@@ -3,6 +3,7 @@
 
 use crate::checkout::send;
 use crate::harness::client::Answer;
+use crate::harness::faults::left_out;
 use crate::harness::server::Server;
 use serde_json::json;
 use std::process::Command;
@@ -146,7 +147,7 @@ fn forms_of_the_checkout_are_refused_before_anything_is_done() {
 fn on_a_full_disk(server: &mut Server, ballast: &str) -> Option<tempfile::TempDir> {
     let may = Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success());
     if !may {
-        eprintln!("skipped: no file system may be mounted here");
+        left_out("PASARELA_MOUNTS", "no file system may be mounted here");
         return None;
     }
     let place = tempfile::tempdir().expect("a directory");

@@ -110,7 +110,10 @@ fn a_refusal_says_where_it_is_wrong_and_what_to_do() {
     let unnamed = says(&server.admin_with("wrong").get("/admin/status"), 401, "unauthorized");
     assert!(unnamed.contains("authorization opens nothing"), "{unnamed}");
     let method = says(&api.request("DELETE", "/v1/balance"), 405, "method_not_allowed");
-    assert_eq!(method, "this path takes GET, HEAD alone; nothing was done, repeat it with one that it takes");
+    assert_eq!(
+        method,
+        "this path takes GET, HEAD alone, so nothing was done; repeat it with one that it takes"
+    );
     let large = format!("{{\"currency\": \"{}\"}}", " ".repeat(MIB));
     let large = says(&api.post_raw("/v1/test/fund", large), 413, "payload_too_large");
     assert!(large.contains("1048576 bytes"), "{large}");

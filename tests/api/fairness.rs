@@ -39,7 +39,7 @@ fn at_its_share(answer: &Answer) {
     assert_eq!(
         answer.refused(429, "rate_limited")["message"],
         json!(
-            "this account has as many requests under way in this mode as others leave it; nothing was done, ask again in 1 s"
+            "this account has as many requests under way in this mode as others leave it, so nothing was done; ask again in 1 s"
         )
     );
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse().is_ok_and(|n: u32| n > 0)));

@@ -1,4 +1,4 @@
-//! Operators with names and roles, and the audit of what they did (`docs/contract.md, 20.1`).
+//! Operators with names and roles, and the audit of what they did (`docs/contract.md, 20.1, 20.3`).
 
 use crate::harness::check::{list, text};
 use crate::harness::client::Api;

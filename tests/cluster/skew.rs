@@ -15,7 +15,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use wal::cluster::{
-    Change, Compare, Following, Keys, Leader, Outcome, Pair, Patience, Quorum, Read, Transaction, Unanswered,
+    Change, Compare, Following, Keys, Leader, Pair, Patience, Quorum, Read, Transaction, TransactionOutcome,
+    Unanswered,
 };
 use wal::{Append, Completion, Durable, Log, Poisoned, RocksStore};
 
@@ -64,7 +65,7 @@ fn read(read: &Read) -> TxnOp {
 }
 
 impl Quorum for Outside {
-    fn transact(&self, transaction: &Transaction) -> Result<Outcome, Unanswered> {
+    fn transact(&self, transaction: &Transaction) -> Result<TransactionOutcome, Unanswered> {
         let compare = |compare: &Compare| match compare {
             Compare::Is(key, value) => EtcdCompare::value(key.clone(), CompareOp::Equal, value.clone()),
             Compare::Absent(key) => EtcdCompare::version(key.clone(), CompareOp::Equal, 0),
@@ -79,7 +80,7 @@ impl Quorum for Outside {
             .and_then(transaction.then.iter().map(change).collect::<Vec<_>>())
             .or_else(transaction.otherwise.iter().map(read).collect::<Vec<_>>());
         let (is_done, read) = self.ask(txn)?;
-        Ok(if is_done { Outcome::Done } else { Outcome::Refused(read) })
+        Ok(if is_done { TransactionOutcome::Done } else { TransactionOutcome::Refused(read) })
     }
 
     fn read(&self, reads: &[Read]) -> Result<Vec<Vec<Pair>>, Unanswered> {
@@ -169,7 +170,8 @@ fn nodes_that_cannot_read_a_later_record_follow_no_further_and_never_lead() {
         let shown = |node| machines.operator(node, "GET", "/admin/cluster", None);
         (0..3).all(|node| {
             shown(node).is_some_and(|(_, shown)| {
-                // The one of the same name takes what leads for its own earlier process, which nobody can ask.
+                // The one of the same name takes what leads for its own earlier process, which
+                // nobody can ask.
                 let leads = node == 2 || shown["leader"] == "n2";
                 shown["walSeq"] == shown["agreedSeq"] && shown["role"] == "standby" && leads
             })

@@ -115,8 +115,8 @@ fn start_copied(machines: &Machines, copy: &Path) {
     assert!(!says.contains("no longer in etcd"), "it took a part before it was refused: {says}");
 }
 
-/// A node that starts, or starts anew, until it is ready: nothing was done by it meanwhile, and it says why in
-/// words for anybody.
+/// A node that starts, or starts anew, until it is ready: nothing was done by it meanwhile, and it
+/// says why in words for anybody.
 fn until_ready(machines: &Machines, node: usize) {
     let mut is_ready = false;
     machines.until(|machines| {

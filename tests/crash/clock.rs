@@ -24,26 +24,26 @@ fn until(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_clock_that_was_jumping_ticks_on_after_a_crash() {
+fn a_clock_that_was_advancing_ticks_on_after_a_crash() {
     let mut server = Server::start();
     let api = server.tenant().test;
     // The intents expire one after the other, which takes the clock advance a while.
     let intents: Vec<_> = (0..INTENTS).map(|_| api.intent(1)).collect();
     let before = api.clock();
     std::thread::scope(|scope| {
-        let jumping =
+        let advancing =
             scope.spawn(|| api.try_post("/v1/test/clock", &json!({ "advanceSeconds": 30 * 86_400 })));
         until("the first expires on the way", || text(&api.payment(&intents[0]), "status") == "CANCELED");
         server.kill();
-        drop(jumping.join());
+        drop(advancing.join());
     });
     server.restart();
     let after = api.clock();
     assert!(after - before > TimeDelta::minutes(10), "it went back: {before} and then {after}");
-    assert!(after - before < TimeDelta::days(1), "the jump ended before the crash");
+    assert!(after - before < TimeDelta::days(1), "the advance ended before the crash");
     until("the clock ticks", || api.clock() > after);
     // The intents that were due are still due.
-    until("the last expires by itself or in the next jump", || {
+    until("the last expires by itself or in the next advance", || {
         api.advance(60);
         text(&api.payment(&intents[INTENTS - 1]), "status") == "CANCELED"
     });

@@ -4,7 +4,7 @@ use crate::r4_orders::{call, charge, rail, settings};
 use crate::scripted::{Scripted, Step, json};
 use domain::values::money::Ves;
 use pasarela::rails::http::{ANSWER_BYTES_MAX, BaseUrl, Client, Exchange, Failure, Request};
-use pasarela::rails::live::{LiveRail, NotSent, Outcome};
+use pasarela::rails::live::{LiveRail, NotSent, OrderOutcome};
 use pasarela::rails::r4::R4;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,7 +33,11 @@ async fn whatever_the_wire_does_an_order_is_sent_once_and_its_outcome_unknown() 
         let began = Instant::now();
         let report = rail(&bank.base()).execute(&call(charge(AMOUNT))).await.expect("it was sent");
         assert!(began.elapsed() < SOON, "{step:?} took {:?}", began.elapsed());
-        assert_eq!((report.outcome, report.is_answered), (Outcome::Open { id: None }, false), "{step:?}");
+        assert_eq!(
+            (report.outcome, report.is_answered),
+            (OrderOutcome::Open { id: None }, false),
+            "{step:?}"
+        );
         assert_eq!(bank.requests().len(), 1, "{step:?}: it was sent again, or elsewhere");
     }
 }

@@ -2,7 +2,7 @@
 //! beside the tables of the code: it is written from the contract, row by row.
 
 use pasarela::rails::http::HttpAnswer;
-use pasarela::rails::live::{Outcome, RailId, Report};
+use pasarela::rails::live::{OrderOutcome, RailId, Report};
 use pasarela::rails::r4::mapping::read;
 use pasarela::rails::r4::wire::{Operation, Reply};
 use proptest::prelude::*;
@@ -23,20 +23,20 @@ fn answer(operation: Operation, status: u16, body: &str) -> Report {
     read(operation, &HttpAnswer { status, body: body.as_bytes().to_vec() })
 }
 
-fn of(operation: Operation, code: &str) -> Outcome {
+fn of(operation: Operation, code: &str) -> OrderOutcome {
     answer(operation, 200, &format!(r#"{{"code":"{code}","message":"x","reference":"1","id":"{ID}"}}"#))
         .outcome
 }
 
 /// The open outcome, under the bank's id where such a call has one.
-fn open(operation: Operation) -> Outcome {
+fn open(operation: Operation) -> OrderOutcome {
     let has_id =
         matches!(operation, Operation::DebitoInmediato | Operation::CreditoInmediato | Operation::CiCuentas);
-    Outcome::Open { id: RailId::parse(ID).filter(|_| has_id) }
+    OrderOutcome::Open { id: RailId::parse(ID).filter(|_| has_id) }
 }
 
-fn refused(code: &str) -> Outcome {
-    Outcome::Refused { code: code.to_owned() }
+fn refused(code: &str) -> OrderOutcome {
+    OrderOutcome::Refused { code: code.to_owned() }
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn numeric_codes_that_refuse() {
         }
         assert_eq!(of(Operation::GenerarOtp, theirs), refused(ours));
         // The answer says that the question was refused, and nothing of the operation.
-        assert_eq!(of(Operation::ConsultarOperaciones, theirs), Outcome::Open { id: None }, "{theirs}");
+        assert_eq!(of(Operation::ConsultarOperaciones, theirs), OrderOutcome::Open { id: None }, "{theirs}");
     }
     assert_eq!(of(Operation::C2p, "55"), refused("TKCM"));
     assert_eq!(of(Operation::Vuelto, "55"), refused("R4_55"));
@@ -82,7 +82,7 @@ fn what_decides_nothing() {
             assert_eq!(of(operation, code), open(operation), "{operation:?} {code}");
         }
         for operation in [Operation::GenerarOtp, Operation::ConsultarOperaciones] {
-            assert_eq!(of(operation, code), Outcome::Open { id: None }, "{operation:?} {code}");
+            assert_eq!(of(operation, code), OrderOutcome::Open { id: None }, "{operation:?} {code}");
         }
     }
     // A message that was merely taken is no payment.
@@ -90,13 +90,13 @@ fn what_decides_nothing() {
         assert_eq!(of(operation, "202"), open(operation), "{operation:?}");
     }
     for code in ["TE28", "TE29", "VE02", "00", "202"] {
-        assert_eq!(of(Operation::ConsultarOperaciones, code), Outcome::Open { id: None }, "{code}");
+        assert_eq!(of(Operation::ConsultarOperaciones, code), OrderOutcome::Open { id: None }, "{code}");
     }
 }
 
 #[test]
 fn each_call_has_its_own_word_for_success() {
-    let done = Outcome::Done { reference: Some("1".to_owned()) };
+    let done = OrderOutcome::Done { reference: Some("1".to_owned()) };
     for (operation, numeric, clearing) in [
         (Operation::C2p, true, false),
         (Operation::AnulacionC2p, true, false),
@@ -135,23 +135,28 @@ fn the_status_decides_only_where_there_is_no_code() {
         (400, refusal, refused("AM04"), true),
         (401, r#"{"code":"08"}"#, refused("R4_08"), true),
         (499, refusal, refused("AM04"), true),
-        (500, refusal, Outcome::Open { id: None }, false),
-        (503, r#"{"code":"00","reference":"1"}"#, Outcome::Open { id: None }, false),
-        (302, r#"{"code":"00","reference":"1"}"#, Outcome::Open { id: None }, false),
-        (404, "{}", Outcome::Open { id: None }, false),
-        (403, "Forbidden", Outcome::Open { id: None }, false),
-        (200, "", Outcome::Open { id: None }, false),
-        (200, "[]", Outcome::Open { id: None }, false),
-        (200, r#"{"code":null}"#, Outcome::Open { id: None }, false),
-        (200, r#"{"code":["00"]}"#, Outcome::Open { id: None }, false),
-        (200, r#"{"code":""}"#, Outcome::Open { id: None }, false),
-        (200, r#"{"codigo":"00"}"#, Outcome::Open { id: None }, false),
-        (200, r#"{"code":"00"} {}"#, Outcome::Open { id: None }, false),
-        (200, r#"{"code":"00","#, Outcome::Open { id: None }, false),
+        (500, refusal, OrderOutcome::Open { id: None }, false),
+        (503, r#"{"code":"00","reference":"1"}"#, OrderOutcome::Open { id: None }, false),
+        (302, r#"{"code":"00","reference":"1"}"#, OrderOutcome::Open { id: None }, false),
+        (404, "{}", OrderOutcome::Open { id: None }, false),
+        (403, "Forbidden", OrderOutcome::Open { id: None }, false),
+        (200, "", OrderOutcome::Open { id: None }, false),
+        (200, "[]", OrderOutcome::Open { id: None }, false),
+        (200, r#"{"code":null}"#, OrderOutcome::Open { id: None }, false),
+        (200, r#"{"code":["00"]}"#, OrderOutcome::Open { id: None }, false),
+        (200, r#"{"code":""}"#, OrderOutcome::Open { id: None }, false),
+        (200, r#"{"codigo":"00"}"#, OrderOutcome::Open { id: None }, false),
+        (200, r#"{"code":"00"} {}"#, OrderOutcome::Open { id: None }, false),
+        (200, r#"{"code":"00","#, OrderOutcome::Open { id: None }, false),
         (200, r#"{"code":51}"#, refused("AM04"), true),
-        (200, r#"{"code":"00"}"#, Outcome::Done { reference: None }, true),
-        (200, r#"{"code":"00","reference":""}"#, Outcome::Done { reference: None }, true),
-        (200, r#"{"code":"00","reference":123}"#, Outcome::Done { reference: Some("123".to_owned()) }, true),
+        (200, r#"{"code":"00"}"#, OrderOutcome::Done { reference: None }, true),
+        (200, r#"{"code":"00","reference":""}"#, OrderOutcome::Done { reference: None }, true),
+        (
+            200,
+            r#"{"code":"00","reference":123}"#,
+            OrderOutcome::Done { reference: Some("123".to_owned()) },
+            true,
+        ),
     ] {
         let report = answer(Operation::C2p, status, body);
         assert_eq!((report.outcome, report.is_answered), (outcome, is_answered), "{status} {body}");
@@ -171,7 +176,7 @@ fn the_banks_id_has_two_names_and_may_be_any_visible_text() {
         (r#""id":null"#.to_owned(), None),
     ] {
         let report = answer(Operation::DebitoInmediato, 200, &format!(r#"{{"code":"AC00",{members}}}"#));
-        assert_eq!(report.outcome, Outcome::Open { id: id.and_then(RailId::parse) }, "{members}");
+        assert_eq!(report.outcome, OrderOutcome::Open { id: id.and_then(RailId::parse) }, "{members}");
     }
 }
 
@@ -187,7 +192,7 @@ proptest! {
     fn no_answer_of_a_bank_panics(status in 100..1000_u16, body in prop::collection::vec(any::<u8>(), 0..200)) {
         for operation in Operation::ALL {
             let report = read(operation, &HttpAnswer { status, body: body.clone() });
-            let decides_nothing = report.outcome == Outcome::Open { id: None };
+            let decides_nothing = report.outcome == OrderOutcome::Open { id: None };
             prop_assert!(report.is_answered || decides_nothing);
         }
     }
@@ -196,7 +201,7 @@ proptest! {
     fn only_success_is_done(status in 200..600_u16, code in "[A-Z0-9]{0,6}|00|ACCP|202|51", reference in any::<String>()) {
         let body = serde_json::json!({"code": code, "reference": reference}).to_string();
         for operation in Operation::ALL {
-            if let Outcome::Done { reference } = answer(operation, status, &body).outcome {
+            if let OrderOutcome::Done { reference } = answer(operation, status, &body).outcome {
                 prop_assert!(["00", "ACCP", "202"].contains(&code.as_str()) && status < 500);
                 prop_assert!(reference.is_none_or(|text| (1..=64).contains(&text.len())));
             }

@@ -14,7 +14,7 @@ use domain::values::token::Token;
 use pasarela::rails::Call;
 use pasarela::rails::http::BaseUrl;
 use pasarela::rails::live::{
-    AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, UNFIT, after_sending,
+    AskedBy, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, UNFIT, after_sending,
 };
 use pasarela::rails::r4::quotation::Published;
 use pasarela::rails::r4::{CreditBy, PathFamily, R4, Settings, SignatureCase};
@@ -117,15 +117,15 @@ pub fn micro_deposits() -> Order {
     Order::MicroDeposit { bank: bank(), phone: phone(), identity: paid(), amounts }
 }
 
-pub fn refused(code: &str) -> Outcome {
-    Outcome::Refused { code: code.to_owned() }
+pub fn refused(code: &str) -> OrderOutcome {
+    OrderOutcome::Refused { code: code.to_owned() }
 }
 
-pub fn done(reference: &str) -> Outcome {
-    Outcome::Done { reference: Some(reference.to_owned()) }
+pub fn done(reference: &str) -> OrderOutcome {
+    OrderOutcome::Done { reference: Some(reference.to_owned()) }
 }
 
-const OPEN: Outcome = Outcome::Open { id: None };
+const OPEN: OrderOutcome = OrderOutcome::Open { id: None };
 
 #[tokio::test]
 async fn what_the_bank_could_not_take_is_refused_without_a_call() {
@@ -239,7 +239,7 @@ async fn a_debit_that_waits_is_asked_about_under_the_banks_id_until_it_is_final(
     let r4 = rail(&bank.base());
     let call = call(debit());
     let sent = r4.execute(&call).await.expect("a report");
-    let waits = Outcome::Open { id: RailId::parse(id) };
+    let waits = OrderOutcome::Open { id: RailId::parse(id) };
     assert_eq!(sent.outcome, waits);
     for step in ["waits", "the question was refused", "not found is not never received", "cut"] {
         let Look::Report(report) = r4.look(&call, RailId::parse(id).as_ref()).await else { panic!("{step}") };

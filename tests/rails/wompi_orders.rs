@@ -12,7 +12,7 @@ use domain::values::time::Timestamp;
 use domain::values::token::Token;
 use pasarela::rails::Call;
 use pasarela::rails::http::BaseUrl;
-use pasarela::rails::live::{AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report};
+use pasarela::rails::live::{AskedBy, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
 use pasarela::rails::secret::ApiSecret;
 use pasarela::rails::wompi::{Settings, Wompi};
 use std::time::Duration;
@@ -94,19 +94,19 @@ fn invalid(field: &str) -> Step {
     Step::Answer(422, body)
 }
 
-fn done() -> Outcome {
-    Outcome::Done { reference: Some("1234-1".to_owned()) }
+fn done() -> OrderOutcome {
+    OrderOutcome::Done { reference: Some("1234-1".to_owned()) }
 }
 
-fn refused(code: &str) -> Outcome {
-    Outcome::Refused { code: code.to_owned() }
+fn refused(code: &str) -> OrderOutcome {
+    OrderOutcome::Refused { code: code.to_owned() }
 }
 
-fn open() -> Outcome {
-    Outcome::Open { id: RailId::parse("1234-1") }
+fn open() -> OrderOutcome {
+    OrderOutcome::Open { id: RailId::parse("1234-1") }
 }
 
-const UNKNOWN: Outcome = Outcome::Open { id: None };
+const UNKNOWN: OrderOutcome = OrderOutcome::Open { id: None };
 
 /// The member with the URLs on which codes are sent and typed, at the bank's own address.
 fn services(token: &str) -> String {
@@ -165,7 +165,7 @@ async fn calls_to_wompi() {
 #[tokio::test]
 async fn what_a_create_comes_to() {
     let found = || list(&[transaction("PENDING", "")]);
-    let rows: [(&str, Vec<Step>, Outcome, bool); 14] = [
+    let rows: [(&str, Vec<Step>, OrderOutcome, bool); 14] = [
         ("approved at once", vec![one("APPROVED", "")], done(), true),
         ("declined at once", vec![one("DECLINED", "")], refused("rejected"), true),
         ("voided", vec![one("VOIDED", "")], refused("rejected"), true),
@@ -265,9 +265,9 @@ async fn what_a_look_comes_to() {
 async fn a_refusal_is_believed_unless_another_transaction_of_the_reference_counts_more() {
     let declined = || transaction("DECLINED", "");
     let second = |status: &str| transaction(status, "").replace("1234-1", "1234-2");
-    let paid = Outcome::Done { reference: Some("1234-2".to_owned()) };
-    let waits = Outcome::Open { id: RailId::parse("1234-2") };
-    let rows: [(&str, Step, Outcome); 8] = [
+    let paid = OrderOutcome::Done { reference: Some("1234-2".to_owned()) };
+    let waits = OrderOutcome::Open { id: RailId::parse("1234-2") };
+    let rows: [(&str, Step, OrderOutcome); 8] = [
         ("paid in another", list(&[declined(), second("APPROVED")]), paid),
         ("another waits", list(&[second("PENDING"), declined()]), waits.clone()),
         ("too little in another", list(&[second("APPROVED").replace("5000000", "49")]), waits),
@@ -284,7 +284,7 @@ async fn a_refusal_is_believed_unless_another_transaction_of_the_reference_count
     }
 }
 
-fn state(outcome: Outcome) -> Look {
+fn state(outcome: OrderOutcome) -> Look {
     Look::Report(Report { outcome, ..Report::unanswered(None) })
 }
 
@@ -297,7 +297,7 @@ async fn codes_of_daviplata() {
             json(r#"{"authorization":{"access_token":"second"}}"#),
         ]
     };
-    let rows: [(&str, Vec<Step>, Outcome, bool); 6] = [
+    let rows: [(&str, Vec<Step>, OrderOutcome, bool); 6] = [
         ("right", vec![json("{}"), one("APPROVED", "")], done(), true),
         ("right, and still pending", vec![json("{}"), one("PENDING", "")], open(), true),
         ("wrong", vec![invalid("code")], refused("wrong_code"), true),

@@ -157,7 +157,7 @@ fn the_judges_notice_what_is_wrong() {
 }
 
 #[test]
-fn a_clock_that_a_crash_stops_in_its_jump_goes_on() {
+fn a_clock_that_a_crash_stops_in_its_advance_goes_on() {
     // A round of snapshots in a clock advance once saved a book as of an instant that no record had
     // moved its clock to; after a crash the clock stood for as long.
     let bank = Script { fate: Fate::Lost, takes_ms: 6 };

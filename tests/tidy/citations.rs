@@ -1,6 +1,8 @@
-//! Citations: each names a section that is in the contract, and no document outside the repository.
+//! Citations: each names a section that is in the contract, a file that is there, and no document
+//! outside the repository.
 
-use crate::root;
+use crate::{root, rust_files};
+use regex::Regex;
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -125,4 +127,29 @@ fn no_document_outside_the_repository_is_cited() {
             }
         }
     }
+}
+
+/// A comment names a file by its path from the root, or by the end of it that leads to one.
+#[test]
+fn files_that_comments_name_exist() {
+    let files: Vec<String> = texts().into_iter().map(|(name, _)| format!("/{name}")).collect();
+    let named = Regex::new(r"`([A-Za-z0-9_./-]+\.(?:rs|html|css|js|py|sh))`").expect("a pattern");
+    let mut found = 0;
+    for folder in ["src", "actors", "benches", "fuzz", "handoff", "persistent", "sandbox", "tests", "wal"] {
+        for path in rust_files(folder) {
+            let place = path.strip_prefix(root()).expect("a path below the root").display().to_string();
+            let text = fs::read_to_string(&path).expect("a readable file");
+            let comments = text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("//"));
+            for (at, line) in comments {
+                for file in
+                    named.captures_iter(line).map(|named| format!("/{}", named[1].trim_start_matches("../")))
+                {
+                    let is_there = files.iter().any(|name| name.ends_with(&file));
+                    assert!(is_there, "{place}:{} names {file}, which is not there", at + 1);
+                    found += 1;
+                }
+            }
+        }
+    }
+    assert!(found > 100, "only {found} files are named: has their form changed?");
 }

@@ -8,6 +8,7 @@ mod files;
 mod house;
 mod layers;
 mod licences;
+mod paper;
 mod rooms;
 mod sdks;
 mod stored;

@@ -6,6 +6,7 @@
 use crate::{code, root, rust_files};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 /// Crates of their own that lie below `src`, and what puts the rooms together.
 const NO_ROOMS: [&str; 4] = ["api", "domain", "lib", "main"];
@@ -232,5 +233,32 @@ fn rooms_import_what_they_may() {
         for (other, file) in &imports[room] {
             assert!(allowed.contains(&other.as_str()), "{room} imports {other}, in {file}");
         }
+    }
+}
+
+/// The levels of the rooms, the highest first, as `ARCHITECTURE.md` has them: `a, b → c`. What is below
+/// the rooms (`api` and so on) are crates, whose walls the compiler keeps.
+fn levels() -> Vec<Vec<String>> {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let list = map.split('`').find(|text| text.starts_with("cli →")).expect("the order of imports");
+    let level = |level: &str| level.split(',').map(|room| room.trim().to_owned()).collect();
+    list.split('→').map(level).take_while(|level: &Vec<String>| level[0] != NO_ROOMS[0]).collect()
+}
+
+#[test]
+fn rooms_import_in_the_order_of_the_map() {
+    let levels = levels();
+    let level = |room: &str| {
+        let is_in = |level: &Vec<String>| level.iter().any(|name| name == room);
+        levels.iter().position(is_in).unwrap_or_else(|| panic!("{room} has no level in ARCHITECTURE.md"))
+    };
+    let imports = imports();
+    for (room, named) in &imports {
+        for (other, file) in named {
+            assert!(level(room) < level(other), "{room} imports {other}, which is not below it, in {file}");
+        }
+    }
+    for room in levels.iter().flatten() {
+        assert!(imports.contains_key(room), "ARCHITECTURE.md has a level for {room}, which is no room");
     }
 }

@@ -14,8 +14,8 @@ const _: () = assert!(Family::ALL.len() <= 8);
 /// wins.
 pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
     let ops: Vec<_> = batch.ops().collect();
-    let mut places: Vec<Place> =
-        ops.iter().enumerate().map(|(n, op)| Place { beginning: beginning(op), n }).collect();
+    let mut places: Vec<SortKey> =
+        ops.iter().enumerate().map(|(n, op)| SortKey { beginning: beginning(op), n }).collect();
     places.sort_unstable();
     for alike in places.chunk_by_mut(|a, b| a.beginning == b.beginning) {
         if !alike.is_sorted_by_key(|place| ops[place.n].key) {
@@ -28,7 +28,7 @@ pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
 /// The position of an operation, which sorts by the beginning of its key and then by its place in
 /// the batch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct SortKey {
     beginning: u64,
     n: usize,
 }

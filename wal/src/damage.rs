@@ -54,7 +54,8 @@ impl ReadError {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process, or another log of this process, has the directory open.
-    #[error("data directory {} is in use by another process{}", path.display(), match pid { Some(pid) => format!(" (pid {pid})"), None => String::new() })]
+    #[error("data directory {} is in use by another \
+        process{}", path.display(), match pid { Some(pid) => format!(" (pid {pid})"), None => String::new() })]
     InUse {
         /// The data directory.
         path: PathBuf,

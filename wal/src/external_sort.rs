@@ -91,7 +91,8 @@ impl Drop for ExternalSort {
     fn drop(&mut self) {
         drop(self.db.take());
         if let Err(error) = fs::remove_dir_all(&self.directory) {
-            tracing::warn!(%error, directory = %self.directory.display(), "a scratch directory was not removed");
+            tracing::warn!(%error, directory = %self.directory.display(), "a scratch directory was not \
+                removed");
         }
     }
 }

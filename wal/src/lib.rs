@@ -37,7 +37,8 @@
 //!             8   u64   sequence
 //!             16  i64   time, milliseconds since 1970
 //!             24  u64   tenant
-//!             32  [16]  first half of the SHA-256 of the predecessor, from its version to its checksum; zeroes in the first record
+//!             32  [16]  first half of the SHA-256 of the predecessor, from its version to its
+//!                       checksum; zeroes in the first record
 //!             48  ..    payload
 //!             end u32   crc32c from version to payload
 //!
@@ -57,15 +58,19 @@
 //!                    end u32   crc32c of the key and of all before this
 //!
 //! pieces      key    u64 tenant, u64 sequence of the snapshot, u32 number of the piece, from 0
-//!             value  up to 128 KiB of the state, then u32 crc32c of the key and of these; without a head nothing
+//!             value  up to 128 KiB of the state, then u32 crc32c of the key and of these; nothing
+//!                    without a head
 //!
 //! meta        key    "format"   value  "pasarela", u32 version = 1, u32 crc32c of key and value
-//!             key    "tip"      value  u64 last sequence, [16] its hash, u32 crc32c of key and value; written in every batch
-//!             key    "floor"    value  u64 sequence, u32 crc32c of key and value; replay starts after it
+//!             key    "tip"      value  u64 last sequence, [16] its hash, u32 crc32c of key and
+//!                                      value; written in every batch
+//!             key    "floor"    value  u64 sequence, u32 crc32c of key and value; replay starts
+//!                                      after it
 //!
-//! beside it   file WITNESS      the value of a tip, its checksum over the key "witness"; overwritten
-//! after every sync
-//!             file OWNER        the pid of who has the directory open, in decimal; locked while it has
+//! beside it   file WITNESS      the value of a tip, its checksum over the key "witness";
+//!                               overwritten after every sync
+//!             file OWNER        the pid of the process that has the directory open, in decimal;
+//!                               locked while it has
 //! ```
 
 mod ack;

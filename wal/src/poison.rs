@@ -26,11 +26,11 @@ impl From<StoreError> for Ended {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Poisoned {
     why: Arc<str>,
-    outcome: Outcome,
+    outcome: WriteOutcome,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+enum WriteOutcome {
     Unknown,
     NotWritten,
 }
@@ -38,25 +38,25 @@ enum Outcome {
 impl Poisoned {
     /// The failure of entries in the write that failed.
     pub(crate) fn unknown(why: impl Into<Arc<str>>) -> Poisoned {
-        Poisoned { why: why.into(), outcome: Outcome::Unknown }
+        Poisoned { why: why.into(), outcome: WriteOutcome::Unknown }
     }
 
     /// The failure of entries in the batch with which the writer ended.
     pub(crate) fn ended(ended: &Ended) -> Poisoned {
         match ended {
             Ended::Store(error) => Poisoned::unknown(format!("the log could not be written: {error}")),
-            Ended::Fenced(why) => Poisoned { why: why.as_str().into(), outcome: Outcome::NotWritten },
+            Ended::Fenced(why) => Poisoned { why: why.as_str().into(), outcome: WriteOutcome::NotWritten },
             Ended::Unknown(why) => Poisoned::unknown(why.as_str()),
         }
     }
 
     /// The failure of entries that waited behind it, and of later ones.
     pub(crate) fn not_written(&self) -> Poisoned {
-        Poisoned { why: self.why.clone(), outcome: Outcome::NotWritten }
+        Poisoned { why: self.why.clone(), outcome: WriteOutcome::NotWritten }
     }
 
     pub(crate) fn closed() -> Poisoned {
-        Poisoned { why: "the log is closed".into(), outcome: Outcome::NotWritten }
+        Poisoned { why: "the log is closed".into(), outcome: WriteOutcome::NotWritten }
     }
 
     /// The failure, in words.
@@ -66,15 +66,15 @@ impl Poisoned {
 
     /// Whether the record may be in the log all the same; if false, it certainly is not.
     pub fn outcome_unknown(&self) -> bool {
-        self.outcome == Outcome::Unknown
+        self.outcome == WriteOutcome::Unknown
     }
 }
 
 impl fmt::Display for Poisoned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = match self.outcome {
-            Outcome::Unknown => "outcome unknown",
-            Outcome::NotWritten => "not written",
+            WriteOutcome::Unknown => "outcome unknown",
+            WriteOutcome::NotWritten => "not written",
         };
         write!(f, "{}; {outcome}, ask again with the same key after the restart", self.why)
     }

@@ -130,7 +130,8 @@ impl<C: Completion> Writer<C> {
         let poisoned = match written {
             Ok(Ok(())) => {
                 if let Err(error) = self.store.close() {
-                    tracing::error!(%error, "the store could not be put in order; nothing is lost, the next start takes longer");
+                    tracing::error!(%error, "the store could not be put in order; nothing is lost, the next \
+                        start takes longer");
                 }
                 return;
             }

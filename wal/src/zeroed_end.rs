@@ -44,7 +44,8 @@ fn cut_off_of(path: &Path) -> io::Result<()> {
     tracing::warn!(
         file = %path.display(),
         bytes,
-        "the end of a file of RocksDB's was never synced and reads as zeros, as a power cut leaves it; it was cut off, and nothing acknowledged is in it"
+        "the end of a file of RocksDB's was never synced and reads as zeros, as a power cut leaves it; it \
+         was cut off, and nothing acknowledged is in it"
     );
     Ok(())
 }
@@ -67,7 +68,7 @@ fn newest(dir: &Path) -> io::Result<Option<PathBuf>> {
 fn manifest(dir: &Path) -> io::Result<Option<PathBuf>> {
     let named = match fs::read_to_string(dir.join("CURRENT")) {
         Ok(named) => named,
-        // Whatever else it is, RocksDB refuses.
+        // RocksDB refuses all other files.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData) => {
             return Ok(None);
         }
@@ -128,7 +129,8 @@ fn end_of_written(mut file: &File) -> io::Result<u64> {
     Ok(0)
 }
 
-/// What the bytes from the beginning of a record to the end of its block come to, with the length of the record.
+/// The reading of the bytes from the beginning of a record to the end of its block, with the length
+/// of the record.
 enum Piece {
     Whole(usize),
     /// The checksum is wrong, or all of the head is zeros.

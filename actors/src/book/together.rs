@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use wal::Append;
 
-/// What was decided and applied, and is not with the log yet.
+/// Decisions that were applied, and are not with the log yet.
 struct Together<M: Machine> {
     record: M::Record,
     turn: Turn,
@@ -78,7 +78,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             settled.entity = host.machine.entity_in(&record, id).or(settled.entity);
         }
         if let Err(Breach(why)) = self.apply(host, &record, turn.now_ms) {
-            // Those before it are in the book that is in doubt, and not in the log.
+            // Decisions before it are in the book that is in doubt, and not in the log.
             let failure = self.broken(&why);
             let before = together.take().into_iter().flat_map(|together| together.replies);
             fail(before.chain([(reply_to, settled)]), &failure);

@@ -31,7 +31,7 @@ pub struct Status {
     pub overloaded: u64,
     /// The number of requests that were refused because their tenant had its share.
     pub share_full: u64,
-    /// The same number, of tenants that yield.
+    /// The number of them whose tenant was one that yields.
     pub share_full_yielding: u64,
     /// The number of records whose invariants were checked before they were written.
     pub checked: u64,

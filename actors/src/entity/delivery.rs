@@ -3,7 +3,7 @@
 
 use super::EntityContext;
 use super::handle::{EntityHandle, EntityState};
-use super::turn::Turn;
+use super::run::EntityRun;
 use crate::machine::Machine;
 use crate::protocol::entity::EntityMessage;
 use dashmap::mapref::entry::Entry;
@@ -18,7 +18,7 @@ pub(crate) fn deliver<M: Machine, C: EntityContext<M>>(
     id: M::EntityId,
     new: bool,
     message: EntityMessage<M>,
-) -> Option<(Turn<M, C>, EntityMessage<M>)> {
+) -> Option<(EntityRun<M, C>, EntityMessage<M>)> {
     let (state, message) = match context.entities().handles.entry((tenant, id)) {
         Entry::Occupied(mut entry) => entry.get_mut().mailbox().deliver(message)?,
         Entry::Vacant(vacant) => {
@@ -28,7 +28,7 @@ pub(crate) fn deliver<M: Machine, C: EntityContext<M>>(
             (EntityState::new(if new { Some(None) } else { cached() }), message)
         }
     };
-    Some((Turn::new(context.clone(), tenant, id, state), message))
+    Some((EntityRun::new(context.clone(), tenant, id, state), message))
 }
 
 /// Gives a message to an entity's actor, which runs in a task of its own if it rests.
@@ -38,20 +38,20 @@ pub(crate) fn send<M: Machine>(
     id: M::EntityId,
     message: EntityMessage<M>,
 ) {
-    if let Some((turn, message)) = deliver(context, tenant, id, false, message) {
-        context.host().runtime.spawn(turn.run(message));
+    if let Some((run, message)) = deliver(context, tenant, id, false, message) {
+        context.host().runtime.spawn(run.whole(message));
     }
 }
 
-/// A turn in the task of its caller. If the caller goes away, it goes on in a task of its own: what
+/// A run in the task of its caller. If the caller goes away, it goes on in a task of its own: what
 /// has begun is brought to its end.
-pub(crate) struct Attended<M: Machine, C: EntityContext<M>>(Option<Turn<M, C>>);
+pub(crate) struct Attended<M: Machine, C: EntityContext<M>>(Option<EntityRun<M, C>>);
 
 impl<M: Machine, C: EntityContext<M>> Attended<M, C> {
-    /// Begins the turn with a message.
-    pub fn new(mut turn: Turn<M, C>, message: EntityMessage<M>) -> Attended<M, C> {
-        turn.begin(message);
-        Attended(Some(turn))
+    /// Begins the run with a message.
+    pub fn new(mut run: EntityRun<M, C>, message: EntityMessage<M>) -> Attended<M, C> {
+        run.begin(message);
+        Attended(Some(run))
     }
 }
 
@@ -62,21 +62,21 @@ impl<M: Machine, C: EntityContext<M>> Future for Attended<M, C> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         // Taken out, so that one that panics is not there to be spawned.
-        let Some(mut turn) = self.0.take() else { return Poll::Ready(()) };
-        if turn.poll_end(context).is_pending() {
-            self.0 = Some(turn);
+        let Some(mut run) = self.0.take() else { return Poll::Ready(()) };
+        if run.poll_end(context).is_pending() {
+            self.0 = Some(run);
             return Poll::Pending;
         }
         // The caller does not wait for messages of others.
-        turn.leave();
+        run.leave();
         Poll::Ready(())
     }
 }
 
 impl<M: Machine, C: EntityContext<M>> Drop for Attended<M, C> {
     fn drop(&mut self) {
-        if let Some(turn) = self.0.take() {
-            turn.context.host().runtime.clone().spawn(turn.finish());
+        if let Some(run) = self.0.take() {
+            run.context.host().runtime.clone().spawn(run.finish());
         }
     }
 }

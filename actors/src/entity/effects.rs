@@ -2,7 +2,7 @@
 //! task of their own, whose result comes back as a message.
 
 use super::reply::EntityReply;
-use super::turn::Turn;
+use super::run::EntityRun;
 use super::{EntityContext, delivery};
 use crate::machine::Machine;
 use crate::protocol::entity::EntityMessage;
@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 /// An effect that the outside world has begun.
 type Performing<M> = Pin<Box<dyn Future<Output = M> + Send>>;
 
-impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
+impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
     /// Begins an effect. Returns its result if it has one at once; else that comes back as a
     /// message.
     pub(super) fn perform(

@@ -1,7 +1,7 @@
 //! The follow-up task: has the follow-up effects of durable records performed, some dozens in one
 //! task. A task for each of a batch's thousand payouts would cost more than all that they do.
 
-use super::turn::Turn;
+use super::run::EntityRun;
 use super::{EntityContext, delivery};
 use crate::machine::Machine;
 use crate::protocol::book::BookMessage;
@@ -52,7 +52,7 @@ async fn perform<M: Machine, C: EntityContext<M>>(
     effects: Vec<(M::EntityId, M::Effect)>,
     until_done: Arc<UntilDone<M>>,
 ) {
-    let mut under_way: Vec<Turn<M, C>> = Vec::with_capacity(effects.len());
+    let mut under_way: Vec<EntityRun<M, C>> = Vec::with_capacity(effects.len());
     let mut asks = Vec::new();
     for (target, effect) in effects {
         let message = EntityMessage::Perform {
@@ -60,12 +60,12 @@ async fn perform<M: Machine, C: EntityContext<M>>(
             step: step.clone(),
             until_done: Box::new(Arc::clone(&until_done)),
         };
-        if let Some((mut turn, message)) = delivery::deliver(&context, tenant, target, false, message) {
-            asks.extend(turn.begin_keeping(message));
-            if turn.is_under_way() {
-                under_way.push(turn);
+        if let Some((mut run, message)) = delivery::deliver(&context, tenant, target, false, message) {
+            asks.extend(run.begin_keeping(message));
+            if run.is_under_way() {
+                under_way.push(run);
             } else {
-                turn.leave();
+                run.leave();
             }
         }
     }
@@ -73,11 +73,11 @@ async fn perform<M: Machine, C: EntityContext<M>>(
     if !asks.is_empty() {
         context.send_to_book(tenant, BookMessage::AskTogether(asks));
     }
-    for mut turn in under_way {
-        turn.end().await;
-        if let Some(ended) = turn.ended() {
+    for mut run in under_way {
+        run.end().await;
+        if let Some(ended) = run.ended() {
             until_done.note(ended);
         }
-        turn.leave();
+        run.leave();
     }
 }

@@ -26,18 +26,18 @@
 //! ```
 //!
 //! - *Not in memory*: no handle is in the map. The state is in the log, and may be in the cache.
-//! - *Working*: a [`turn::Turn`] has the state. It takes one message, and performs effects until
-//!   one leads to a command ([`turn::Phase::Working`]).
-//! - *Deciding*: the turn waits for the book, which is the only thing that it ever waits for
-//!   ([`turn::Phase::Deciding`]).
+//! - *Working*: a [`run::EntityRun`] has the state. It takes one message, and performs effects until
+//!   one leads to a command ([`run::Phase::Working`]).
+//! - *Deciding*: the run waits for the book, which is the only thing that it ever waits for
+//!   ([`run::Phase::Deciding`]).
 //! - *Resting*: the handle has the state, and effects that take their time go on in tasks of their
 //!   own. Their results come back as messages.
 //!
-//! A turn that is over ([`turn::Phase::Over`]) has given its state to the handle, or to nobody.
+//! A run that is over ([`run::Phase::Over`]) has given its state to the handle, or to nobody.
 //!
-//! Layout: `handle` the mailbox of an entity · `delivery` the way to it, and a turn in the task of
-//! its caller · `turn` one message, from beginning to end · `effects` performing · `reply` the reply
-//! in the making · `records` loading a state · `follow_ups` effects of other entities' records.
+//! Layout: `handle` the mailbox of an entity · `delivery` the way to it, and a run in the task of its
+//! caller · `run` one message, from beginning to end · `effects` performing · `reply` the reply in the
+//! making · `records` loading a state · `follow_ups` effects of other entities' records.
 
 mod delivery;
 mod effects;
@@ -45,7 +45,7 @@ pub(crate) mod follow_ups;
 mod handle;
 mod records;
 mod reply;
-mod turn;
+mod run;
 
 pub(crate) use delivery::{Attended, deliver, send};
 pub(crate) use handle::EntityHandle;

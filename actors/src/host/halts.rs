@@ -67,7 +67,7 @@ impl Halts {
     pub fn resume(&self, tenant: u64) {
         self.of_resumptions(|resumptions| *resumptions.entry(tenant).or_default() += 1);
         if self.change(|books| books.remove(&tenant)).is_some() {
-            tracing::info!(tenant, "a book goes on");
+            tracing::info!(tenant, "a halted book was resumed and decides again");
             (self.on_halt)(&self.all());
         }
     }

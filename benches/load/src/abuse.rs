@@ -87,7 +87,7 @@ struct Answers {
 }
 
 struct Round {
-    told: PhaseFigures,
+    figures: PhaseFigures,
     served: u64,
     at_share: u64,
     full: u64,
@@ -126,7 +126,7 @@ impl Abuse {
             for (asks, of_case) in &mut rounds {
                 server.rest()?;
                 let one = self.round(&server, other, greedy, *asks, &generator_cores)?;
-                let p99 = milliseconds(one.told.done.value_at_quantile(0.99));
+                let p99 = milliseconds(one.figures.done.value_at_quantile(0.99));
                 progress(&format!("round {round}/{}: beside {}: p99 {p99} ms", self.rounds, asks.name()));
                 of_case.push(one);
             }
@@ -145,7 +145,7 @@ impl Abuse {
         cores: &[usize],
     ) -> Outcome<Round> {
         let answers = Arc::new(Answers::default());
-        let told = std::thread::scope(|scope| {
+        let figures = std::thread::scope(|scope| {
             let asking = (asks != Asks::Nothing).then(|| {
                 let ask = || {
                     // The priority of this thread alone: what is measured must not wait for this
@@ -169,17 +169,17 @@ impl Abuse {
                 patience: PATIENCE,
                 cores,
             };
-            let told = open_loop.run();
+            let figures = open_loop.run();
             answers.is_over.store(true, Ordering::Relaxed);
             if let Some(asking) = asking {
                 asking.join().map_err(|_| "the generator of the abuse panicked")??;
             }
-            told
+            figures
         })?;
-        let told = told.into_iter().nth(1).ok_or("there was no second phase")?;
+        let figures = figures.into_iter().nth(1).ok_or("there was no second phase")?;
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Ok(Round {
-            told,
+            figures,
             served: read(&answers.served),
             at_share: read(&answers.at_share),
             full: read(&answers.full),
@@ -217,8 +217,8 @@ impl Abuse {
                 grouped(of(&|round| per_second(round.served, with_warm_up))),
                 grouped(of(&|round| per_second(round.at_share, with_warm_up))),
                 grouped(of(&|round| per_second(round.full, with_warm_up))),
-                grouped(of(&|round| per_second(round.told.answers, time))),
-                grouped(of(&|round| round.told.refused.len() + round.told.unadvised)),
+                grouped(of(&|round| per_second(round.figures.answers, time))),
+                grouped(of(&|round| round.figures.refused.len() + round.figures.unadvised)),
                 milliseconds(quantile(of_case, 0.5)),
                 milliseconds(quantile(of_case, 0.99)),
                 milliseconds(quantile(of_case, 0.999)),
@@ -283,7 +283,7 @@ fn ask_for_everything(
 
 /// The median of the rounds' quantiles.
 fn quantile(rounds: &[Round], q: f64) -> u64 {
-    median(rounds.iter().map(|round| round.told.done.value_at_quantile(q)))
+    median(rounds.iter().map(|round| round.figures.done.value_at_quantile(q)))
 }
 
 /// The p99 without abuse, and beside each kind of it.

@@ -93,7 +93,7 @@ struct Round {
     /// Requests per second of a server that does nothing, beside it in time.
     nothing: u64,
     /// Payouts that endpoints were told of, and the time until all had been.
-    told: u64,
+    announced: u64,
     caught_up: Duration,
 }
 
@@ -130,7 +130,7 @@ impl Day {
             seed: self.seed,
             items: self.items,
             numbered: Numbered::new(),
-            told: AtomicU64::new(0),
+            announced: AtomicU64::new(0),
         });
         for round in 1..=self.rounds {
             let measured = self.round(&server, &nothing, &receiver, &common)?;
@@ -139,7 +139,7 @@ impl Day {
                 self.rounds,
                 grouped(measured.wishes(self)),
                 grouped(measured.requests(self)),
-                grouped(measured.told)
+                grouped(measured.announced)
             ));
             rounds.push(measured);
         }
@@ -169,7 +169,7 @@ impl Day {
         }
         .run()?
         .rate();
-        let told_before = common.told.load(Ordering::Relaxed);
+        let announced_before = common.announced.load(Ordering::Relaxed);
         // One connection more, which polls the rate.
         let lanes = Lanes { server, connections: connections + 1, threads: THREADS, warm_up: WARM_UP, time };
         let (all, spent) = lanes.run(Seen::none, |each, connection, window, seen| {
@@ -182,8 +182,8 @@ impl Day {
             }
         })?;
         let ended = Instant::now();
-        let told = common.told.load(Ordering::Relaxed);
-        all_arrived(receiver, told)?;
+        let announced = common.announced.load(Ordering::Relaxed);
+        all_arrived(receiver, announced)?;
         let caught_up = ended.elapsed();
         let mut seen = Seen::none();
         for one in all {
@@ -192,7 +192,7 @@ impl Day {
                 sum.add(calls).map_err(|error| error.to_string())?;
             }
         }
-        Ok(Round { seen, server: spent, nothing, told: told - told_before, caught_up })
+        Ok(Round { seen, server: spent, nothing, announced: announced - announced_before, caught_up })
     }
 
     fn shown(&self, machine: &str, rounds: &[Round]) -> Report {
@@ -208,10 +208,10 @@ impl Day {
         ));
         table.remark(format!(
             "Seed {}: of 100 wishes 60 are payments by C2P (two calls), 15 looks at a balance or at a payment, 10 payouts, 5 batches of {}, 5 payments in pesos (two calls) and 5 payouts that \
-             one of {} webhook endpoints is told of; one connection asks for the rate every {} ms. {} shops, {} connections, closed loop, {} rounds of {} s, medians. Every status and every body \
+             one of {} webhook endpoints is announced of; one connection asks for the rate every {} ms. {} shops, {} connections, closed loop, {} rounds of {} s, medians. Every status and every body \
              was judged, at the end the balances of all shops were those that the answers make, and every event arrived: {} in a round, the last of them {} s after it.",
             self.seed, self.items, self.endpoints, POLL_EVERY.as_millis(), self.shops, self.connections, self.rounds, self.seconds,
-            grouped(of(&|round| round.told)),
+            grouped(of(&|round| round.announced)),
             seconds(rounds.iter().map(|round| round.caught_up).max().unwrap_or_default()),
         ));
         table.remark(machine);
@@ -251,11 +251,11 @@ impl Round {
 }
 
 /// Waits until every event has arrived.
-pub fn all_arrived(receiver: &Receiver, told: u64) -> Outcome<()> {
+pub fn all_arrived(receiver: &Receiver, announced: u64) -> Outcome<()> {
     let began = Instant::now();
-    while receiver.arrived() < told {
+    while receiver.arrived() < announced {
         if began.elapsed() > DELIVERED {
-            return Err(format!("{} of {told} events arrived within {DELIVERED:?}", receiver.arrived()));
+            return Err(format!("{} of {announced} events arrived within {DELIVERED:?}", receiver.arrived()));
         }
         std::thread::sleep(LOOK);
     }

@@ -192,21 +192,21 @@ impl Latency {
                 .map_err(|error| error.to_string())?;
             for case in &mut cases {
                 let Some((server, tenant, capacity)) = subject(case.what) else { continue };
-                let told = self.round(
+                let figures = self.round(
                     server,
                     tenant,
                     case.what,
                     (capacity * case.percent / 100).max(1),
                     &generator_cores,
                 )?;
-                let p99 = milliseconds(told.done.value_at_quantile(0.99));
+                let p99 = milliseconds(figures.done.value_at_quantile(0.99));
                 progress(&format!(
                     "round {round}/{}: {} at {} %: p99 {p99} ms",
                     self.rounds,
                     case.what.name(),
                     case.percent
                 ));
-                case.rounds.push(told);
+                case.rounds.push(figures);
             }
         }
         let mut table = self.table(&cases, &syncs);
@@ -247,7 +247,7 @@ impl Latency {
             }
         };
         server.rest()?;
-        let told = OpenLoop {
+        let figures = OpenLoop {
             server,
             requests: &requests,
             connections: CONNECTIONS,
@@ -256,7 +256,7 @@ impl Latency {
             cores,
         }
         .run()?;
-        told.into_iter().nth(1).ok_or_else(|| "there was no second phase".to_owned())
+        figures.into_iter().nth(1).ok_or_else(|| "there was no second phase".to_owned())
     }
 
     fn table(&self, cases: &[Case], syncs: &Histogram<u64>) -> Table {
@@ -287,16 +287,16 @@ impl Latency {
             table.row([
                 case.what.name().to_owned(),
                 format!("{} %", case.percent),
-                grouped(of(&|told| per_second(told.due, time))),
-                grouped(of(&|told| per_second(told.answers, time))),
+                grouped(of(&|figures| per_second(figures.due, time))),
+                grouped(of(&|figures| per_second(figures.answers, time))),
                 milliseconds(quantile(0.5)),
                 milliseconds(quantile(0.9)),
                 milliseconds(quantile(0.99)),
                 milliseconds(quantile(0.999)),
                 milliseconds(quantile(0.9999)),
-                milliseconds(of(&|told| told.done.max())),
-                table::microseconds(of(&|told| nanoseconds_each(told.server.cpu, told.answers))),
-                grouped(of(&|told| told.server.written / told.answers.max(1))),
+                milliseconds(of(&|figures| figures.done.max())),
+                table::microseconds(of(&|figures| nanoseconds_each(figures.server.cpu, figures.answers))),
+                grouped(of(&|figures| figures.server.written / figures.answers.max(1))),
             ]);
         }
         let quantile = |q: f64| milliseconds(syncs.value_at_quantile(q));
@@ -401,7 +401,7 @@ fn lines(cases: &[Case], syncs: &Histogram<u64>) -> Vec<Line> {
 
 impl Case {
     fn quantile(&self, q: f64) -> u64 {
-        median(self.rounds.iter().map(|told| told.done.value_at_quantile(q)))
+        median(self.rounds.iter().map(|figures| figures.done.value_at_quantile(q)))
     }
 }
 

@@ -8,13 +8,14 @@
 //! Measurements belong here, and what they need; nothing that the gateway itself needs does.
 //!
 //! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
-//! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk`, `widths` three such ·
-//! `day` a real day's mix, `soak` the same for hours · `latency`, `overload`, `abuse`, `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
-//! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `daily` finding,
-//! statements, reconciliation · `webhooks`, `receiver` · `load`, `lanes`, `open_loop` the generators ·
+//! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk`, `widths` three
+//! such · `day` a real day's mix, `soak` the same for hours · `latency`, `overload`, `abuse`,
+//! `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`, `restart`, `fill`
+//! what it holds · `memory` · `rates` the public interface · `daily` finding, statements,
+//! reconciliation · `webhooks`, `receiver` · `load`, `lanes`, `open_loop` the generators ·
 //! `requests`, `conversions`, `reads` what they send, `connection` how · `prepare` the tenants ·
-//! `do_nothing`, `plain_file` the baselines · `peers` PostgreSQL (`benches/peers/`) · `server` child
-//! processes · `cleanup` what ends with us · `machine`.
+//! `do_nothing`, `plain_file` the baselines · `peers` PostgreSQL (`benches/peers/`) · `server`
+//! child processes · `cleanup` what ends with us · `machine`.
 
 mod abuse;
 mod chart;

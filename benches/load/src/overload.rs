@@ -225,30 +225,30 @@ impl Overload {
         table
     }
 
-    fn row(&self, table: &mut Table, name: String, told: &PhaseFigures, cpu_ns_each: u64) {
+    fn row(&self, table: &mut Table, name: String, figures: &PhaseFigures, cpu_ns_each: u64) {
         let time = Duration::from_secs(self.seconds);
         let refused = |q: f64| {
-            if told.refused.is_empty() {
+            if figures.refused.is_empty() {
                 "–".to_owned()
             } else {
-                milliseconds(told.refused.value_at_quantile(q))
+                milliseconds(figures.refused.value_at_quantile(q))
             }
         };
         table.row([
             name,
-            grouped(per_second(told.due, time)),
-            grouped(per_second(told.answers, time)),
-            milliseconds(told.done.value_at_quantile(0.5)),
-            milliseconds(told.done.value_at_quantile(0.99)),
-            milliseconds(told.done.value_at_quantile(0.999)),
-            grouped(per_second(told.refused.len(), time)),
+            grouped(per_second(figures.due, time)),
+            grouped(per_second(figures.answers, time)),
+            milliseconds(figures.done.value_at_quantile(0.5)),
+            milliseconds(figures.done.value_at_quantile(0.99)),
+            milliseconds(figures.done.value_at_quantile(0.999)),
+            grouped(per_second(figures.refused.len(), time)),
             refused(0.5),
             refused(0.99),
-            grouped(told.unadvised),
-            grouped(told.broken),
-            grouped(told.given_up),
+            grouped(figures.unadvised),
+            grouped(figures.broken),
+            grouped(figures.given_up),
             microseconds(cpu_ns_each),
-            mebibytes(told.memory_most),
+            mebibytes(figures.memory_most),
         ]);
     }
 }
@@ -365,8 +365,8 @@ mod tests {
 
     #[test]
     fn all_is_as_before_when_every_request_is_answered_as_fast_as_before() {
-        let told = || PhaseFigures::new(Duration::ZERO, Duration::from_secs(1));
-        let (mut before, mut after) = (told(), told());
+        let figures = || PhaseFigures::new(Duration::ZERO, Duration::from_secs(1));
+        let (mut before, mut after) = (figures(), figures());
         before.done.saturating_record(1_000);
         assert_eq!(recovery(&before, &after), 0);
         after.worst_us[1] = CALM_US;

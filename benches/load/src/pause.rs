@@ -88,10 +88,10 @@ impl Pause {
             engine.stop(Duration::from_secs(10)).await;
             Ok::<_, String>((calm, stormy))
         })?;
-        Ok(self.told(machine, &calm, &stormy))
+        Ok(self.written(machine, &calm, &stormy))
     }
 
-    fn told(&self, machine: String, calm: &Seen, stormy: &[Seen]) -> Report {
+    fn written(&self, machine: String, calm: &Seen, stormy: &[Seen]) -> Report {
         let mut table = Table::new(
             "Debits while their balance is saved",
             &["case", "snapshot ms", "p50 ms", "p99 ms", "longest ms"],

@@ -37,13 +37,13 @@ impl PlainFile {
 
     /// Writes one record; returns when it is on the disk.
     pub async fn append(&self, caller: usize) -> Outcome<()> {
-        let (durable, told) = oneshot::channel();
+        let (durable, reported) = oneshot::channel();
         let record = vec![caller.to_le_bytes()[0]; self.record_bytes];
         let sent = self.give.as_ref().map(|give| give.send(Waiting { record, durable }));
         if !matches!(sent, Some(Ok(()))) {
             return Err("the writer of the plain file is gone".to_owned());
         }
-        told.await.map_err(|_| "the plain file could not be written".to_owned())
+        reported.await.map_err(|_| "the plain file could not be written".to_owned())
     }
 }
 

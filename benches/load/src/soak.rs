@@ -1,9 +1,10 @@
 //! A soak: the mix of `day` at a fixed rate for hours. What leaks, grows or becomes slower with time shows
 //! here and in no measurement of seconds: memory, the disk, the slowest of the answers.
 //!
-//! The test clock of each shop that buyers come to goes forward by an hour every minute, in steps. So the holds of what was collected, which
-//! last for a day, end as fast as new ones come, and snapshots become old enough to be thinned; with the
-//! clock of the wall the run would only measure how a day fills.
+//! The test clock of each shop that buyers come to goes forward by an hour every minute, in steps.
+//! So the holds of what was collected, which last for a day, end as fast as new ones come, and
+//! snapshots become old enough to be thinned; with the clock of the wall the run would only measure
+//! how a day fills.
 //!
 //! `offer` the wishes and who grants them · `looks` what is seen every minute, and the quarters.
 
@@ -135,7 +136,7 @@ impl Soak {
             seed: self.seed,
             items: ITEMS,
             numbered: Numbered::new(),
-            told: AtomicU64::new(0),
+            announced: AtomicU64::new(0),
         });
         let offer = Offer {
             rate: self.rate,
@@ -147,7 +148,7 @@ impl Soak {
         let looker = Looker {
             server: &server,
             data: &scratch.path().join("data"),
-            pending: &|| common.told.load(Ordering::Relaxed).saturating_sub(receiver.arrived()),
+            pending: &|| common.announced.load(Ordering::Relaxed).saturating_sub(receiver.arrived()),
             every: (self.time() / LOOKS_MIN).min(LOOK_EVERY),
             time: self.time(),
         };
@@ -155,7 +156,7 @@ impl Soak {
         let judged = run
             .end()
             .and(failed)
-            .and_then(|()| all_arrived(&receiver, common.told.load(Ordering::Relaxed)))
+            .and_then(|()| all_arrived(&receiver, common.announced.load(Ordering::Relaxed)))
             .and_then(|()| common.shops.check(&server, Holds::End));
         let wrong = judged.err().map(|why| format!("{why}: {}", server.last_words()));
         let stopped = server.stop();
@@ -180,7 +181,7 @@ impl Soak {
         ];
         let mut table = Table::new("Hours of a day's mix", &columns);
         table.remark(format!(
-            "{} wishes a second are due (the mix of `day`, seed {}), for {} min over {} connections of {} shops, 20 payouts in a batch, and payouts that one of {} endpoints is told of; a wish's time counts \
+            "{} wishes a second are due (the mix of `day`, seed {}), for {} min over {} connections of {} shops, 20 payouts in a batch, and payouts that one of {} endpoints is announced of; a wish's time counts \
              from when it was due to the last of its answers. The test clocks of the shops that buyers come to go forward by {} min every minute. The server takes a snapshot of what changed every {SNAPSHOT_SECONDS} s \
              (storage.snapshot_seconds) and thins them by its defaults: all for an hour, one of each hour for a day. Memory is the process's own (RssAnon), as a median of the looks in the row; the \
              rest is as at its end.",

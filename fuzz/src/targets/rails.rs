@@ -11,7 +11,7 @@ use domain::resources::payments::without_zeros;
 use domain::values::date::Date;
 use domain::values::money::Ves;
 use pasarela::rails::http::HttpAnswer;
-use pasarela::rails::live::{Look, Outcome, Report};
+use pasarela::rails::live::{Look, OrderOutcome, Report};
 use pasarela::rails::r4::wire::Operation;
 use pasarela::rails::r4::{mapping as r4, notice, quotation};
 use pasarela::rails::secret::ApiSecret;
@@ -33,7 +33,7 @@ pub fn run(input: &[u8]) {
     for operation in Operation::ALL {
         let report = r4::read(operation, &answer);
         holds(&report);
-        if let Outcome::Done { .. } = report.outcome {
+        if let OrderOutcome::Done { .. } = report.outcome {
             let code = report.word.expect("a code").code;
             assert!(["00", "202", "ACCP"].contains(&code.as_str()), "{code} is done");
             assert!(status < 300 || (400..500).contains(&status), "{status} is done");
@@ -62,7 +62,7 @@ fn of_wompi(answer: &HttpAnswer) {
     }
     let one = by_id(answer, &ASKED);
     holds(&one);
-    if let Outcome::Done { .. } = one.outcome {
+    if let OrderOutcome::Done { .. } = one.outcome {
         let transaction = wire::Transaction::read(&answer.body).expect("a transaction");
         assert_eq!((transaction.amount_in_cents, transaction.currency.as_str()), (Some(5_000_000), "COP"));
     }
@@ -76,13 +76,13 @@ fn of_wompi(answer: &HttpAnswer) {
 }
 
 fn holds(report: &Report) {
-    assert!(report.is_answered || report.outcome == Outcome::Open { id: None }, "nothing decided");
+    assert!(report.is_answered || report.outcome == OrderOutcome::Open { id: None }, "nothing decided");
     if let Some(word) = &report.word {
         let shown =
             |text: &str| text.chars().count() <= KEPT_CHARACTERS_MAX && !text.contains(char::is_control);
         assert!(shown(&word.code) && shown(&word.text), "{word:?}");
     }
-    if let Outcome::Refused { code } = &report.outcome {
+    if let OrderOutcome::Refused { code } = &report.outcome {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         assert!((1..=32).contains(&code.len()) && code.bytes().all(fits), "{code}");
     }

@@ -1,5 +1,5 @@
-//! R4's answers: codes, their texts, the members of each call's answer (docs/contract.md, 21.3 to
-//! 21.5).
+//! R4's answers: codes, their texts, the members of each call's answer
+//! (`docs/contract.md, 21.3, 21.4, 21.5`).
 
 use super::books::{Order, Outcome};
 use crate::http::Answer;

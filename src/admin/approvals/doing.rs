@@ -1,7 +1,7 @@
 //! The second person's word: who may give it, the call that it lets go on, and what is written down.
 
 use super::{HELD, find, take_over};
-use crate::admin::call::{Body, Call, Done, Outcome};
+use crate::admin::call::{Body, Call, CallResult, Done};
 use crate::admin::routes::{Route, routes};
 use crate::admin::serve::perform;
 use crate::admin::signature::Signature;
@@ -26,7 +26,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Characters of a note.
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 
 /// The least role that may decide about the approval that a path names: that of its call. About one
@@ -53,7 +52,7 @@ pub fn read_note(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
 }
 
 /// Decides about the approval that the path names.
-pub async fn decide(call: Call, is_approved: bool) -> Outcome {
+pub async fn decide(call: Call, is_approved: bool) -> CallResult {
     let note = read_note(call.body.optional_fields()?)?;
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let services = Arc::clone(&call.services);
@@ -88,7 +87,7 @@ pub async fn decide(call: Call, is_approved: bool) -> Outcome {
 }
 
 /// Does what was asked, in the name of who asked.
-async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> Outcome {
+async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult {
     let route = route_of(approval);
     let asked = &approval.call;
     let action = route.as_ref().and_then(|route| route.action).unwrap_or(take_over::ACTION);
@@ -119,7 +118,7 @@ async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> Outcome {
         parameters,
         query: asked.query.clone(),
         idempotency_key: None,
-        slot: Arc::default(),
+        pending_key: Arc::default(),
         signature: Arc::new(Signature::of(entry)),
         operator: call.operator.clone(),
         approval: None,
@@ -136,7 +135,7 @@ async fn write(
     approval: &Approval,
     consent: Consent,
     (status, body): (Status, Vec<u8>),
-) -> Outcome {
+) -> CallResult {
     let (keep, _held) = call.keep(Shape::Platform);
     let entry = call.sign_about(approval.call.tenant, Some(approval.id.to_string()));
     let entry = entry.map(|entry| Box::new(AuditEntry { approval: Some(approval.id), ..*entry }));
@@ -220,6 +219,7 @@ async fn settle_one(services: &Services, id: Id) -> Result<(), Problem> {
     };
     let body = approved(&approval, b"null");
     written(services, &approval, consent, (Status::Approved, body), (None, Some(Box::new(entry)))).await?;
-    tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says so now");
+    tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says \
+        so now");
     Ok(())
 }

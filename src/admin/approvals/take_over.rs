@@ -2,7 +2,7 @@
 //! configured, when a second person approves.
 
 use super::doing;
-use crate::admin::call::{Call, Done, Outcome};
+use crate::admin::call::{Call, CallResult, Done};
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
@@ -100,7 +100,7 @@ async fn asked(services: &Services, made_by: &str, seq: u64) -> Result<Id, Probl
 }
 
 /// Does what was approved: the record first, then the marker goes, then the outbound opens.
-pub async fn go_on(call: &Call, entry: AuditEntry) -> Outcome {
+pub async fn go_on(call: &Call, entry: AuditEntry) -> CallResult {
     let services = &call.services;
     let data = services.site.disk.data();
     let Some(copy) = RestoredCopy::must_be_whole(data).map_err(Problem::internal_error)? else {

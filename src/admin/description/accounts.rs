@@ -43,9 +43,20 @@ pub(super) fn tenants() -> Chapter {
             operation("createTenant", "Open an account")
                 .body("NewTenant")
                 .example("a shop", r#"{"name":"mi tienda"}"#)
-                .example("with a fee of its own", r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#)
+                .example(
+                    "with a fee of its \
+                     own",
+                    concat!(
+                        r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","#,
+                        r#""fixedVes":"0.00"}}}}"#,
+                    ),
+                )
                 .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
-            operation("listTenants", "List accounts").list(query::page).answers(200, "TenantPage", "Newest first"),
+            operation("listTenants", "List accounts").list(query::page).answers(
+                200,
+                "TenantPage",
+                "Newest first",
+            ),
             operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
             operation("updateSettings", "Change settings")
                 .about("What is not named stays as it is; objects are merged, lists replaced.")
@@ -54,15 +65,24 @@ pub(super) fn tenants() -> Chapter {
                 .answers(200, "Settings", "All settings as they are now")
                 .refuses(409, &["settings_changed"]),
             operation("setLiveStatus", "Allow or forbid live mode")
-                .about("A change sends `tenant.live_status_changed` in both modes. With `active` the answer has `warnings`: a text for each method that no rail serves, so that live calls of it are refused with `rail_not_configured`; none of them keeps the status from being set.")
+                .about(
+                    "A change sends `tenant.live_status_changed` in both modes. With `active` the answer \
+                     has `warnings`: a text for each method that no rail serves, so that live calls of it \
+                     are \
+                     refused with `rail_not_configured`; none of them keeps the status from being set.",
+                )
                 .body("LiveStatusChange")
                 .example("approve", r#"{"status":"active","reason":"documents checked"}"#)
                 .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "TenantWithWarnings", "The account")
                 .refuses(409, &["settings_changed"]),
             operation("resumeTenant", "Resume halted books")
-                .about("A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is derived from all of its records, which are proved on the way; snapshots that say \
-                    something else are removed. What does not prove right stays halted.")
+                .about(
+                    "A book is halted when its state is in doubt, or set aside by `serve --set-aside`. \
+                     Its state is derived from all of its records, which are proved on the way; snapshots \
+                     that say \
+                     something else are removed. What does not prove right stays halted.",
+                )
                 .answers(200, "ResumedTenant", "The account goes on in these modes")
                 .refuses(409, &["tenant_not_halted", "book_not_proved"]),
         ],
@@ -70,10 +90,23 @@ pub(super) fn tenants() -> Chapter {
             ("NewTenant", body(|fields| read_new(fields, &defaults))),
             (
                 "OpenedTenant",
-                begin().member("testKey", first_key()).member("liveKey", first_key()).member("settings", named("Settings")).member("createdAt", instant()),
+                begin()
+                    .member("testKey", first_key())
+                    .member("liveKey", first_key())
+                    .member("settings", named("Settings"))
+                    .member("createdAt", instant()),
             ),
             ("Tenant", tenant()),
-            ("TenantWithWarnings", tenant().optional("warnings", list(text()).about("Only of a change to `active`; empty when nothing is missing."))),
+            (
+                "TenantWithWarnings",
+                tenant().optional(
+                    "warnings",
+                    list(text()).about(
+                        "Only of a change to \
+                         `active`; empty when nothing is missing.",
+                    ),
+                ),
+            ),
             ("TenantPage", page("Tenant")),
             (
                 "ResumedTenant",
@@ -84,7 +117,13 @@ pub(super) fn tenants() -> Chapter {
                             .member("mode", one_of(Mode::ALL.map(Mode::name)))
                             .member("tenantKey", count())
                             .member("records", count().about("That lead to the book."))
-                            .member("snapshotsRemoved", count().about("That were not what the records lead to.")),
+                            .member(
+                                "snapshotsRemoved",
+                                count().about(
+                                    "That were not what the records lead \
+                                     to.",
+                                ),
+                            ),
                     ),
                 ),
             ),
@@ -155,13 +194,17 @@ fn settings() -> Schema {
                 ),
                 (
                     "rif",
-                    text().or_null().about("On checkout pages and receipts, such as `J-12345678-9`; null: none."),
+                    text().or_null().about(
+                        "On checkout pages and receipts, such as `J-12345678-9`; null: \
+                         none.",
+                    ),
                 ),
                 (
                     "logo",
-                    text()
-                        .or_null()
-                        .about("On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most 12288 characters."),
+                    text().or_null().about(
+                        "On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most \
+                         12288 characters.",
+                    ),
                 ),
                 ("email", text().or_null().about("Where buyers write to.")),
                 ("phone", text().or_null().about("Where buyers call, such as `+58 212 555 0101`.")),
@@ -173,7 +216,10 @@ fn settings() -> Schema {
                         .member("identification", text())
                         .closed()
                         .or_null()
-                        .about("Where checkout pages have buyers send a Pago Móvil; null: that is not offered in live mode."),
+                        .about(
+                            "Where checkout pages have buyers send a Pago Móvil; null: that is not \
+                             offered in live mode.",
+                        ),
                 ),
             ]),
         ),

@@ -11,15 +11,17 @@ use api::search::description as search;
 use api::{chargebacks, conversions, cop_payments, payments, payouts, webhooks};
 use domain::platform::Mode;
 
-/// The chapter.
 pub(super) fn finding() -> Chapter {
     let whose = |operation: Operation| {
-        operation
-            .about("Newest first whichever the tenant; both modes unless `mode` is given. What is personal is masked.")
+        operation.about(
+            "Newest first whichever the tenant; both modes unless `mode` is given. What is personal \
+             is masked.",
+        )
     };
     Chapter {
         tag: "Finding things",
-        about: "One text leads to everything that it names, among all tenants in both modes; and the lists of tenants, over all of them.",
+        about: "One text leads to everything that it names, among all tenants in both modes; and the lists \
+            of tenants, over all of them.",
         operations: vec![
             search::search(operation("searchAll", "Search among all tenants")),
             whose(operation("listAllPayments", "List the payments of all tenants").list(asked_payments))
@@ -37,7 +39,10 @@ pub(super) fn finding() -> Chapter {
             )
             .answers(200, "OwnedCopPayoutPage", "Newest first"),
             operation("getAnyCopPayout", "Read a payout in pesos")
-                .about("Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` instead: the end of the account.")
+                .about(
+                    "Treasury, who pays it, sees to whom, and each look is in the audit; others see \
+                     `destination` instead: the end of the account.",
+                )
                 .answers(200, "SeenCopPayout", "The payout"),
             whose(
                 operation("listAllChargebacks", "List the chargebacks of all tenants")

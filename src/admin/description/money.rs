@@ -21,7 +21,14 @@ pub(super) fn money() -> Chapter {
             operation("createAdjustment", "Correct a balance")
                 .refuses(503, &["clock_stepped"])
                 .body("NewAdjustment")
-                .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
+                .example(
+                    "12.50 VES \
+                     out",
+                    concat!(
+                        r#"{"mode":"test","currency":"VES","amount":"-12.50","#,
+                        r#""description":"comision bancaria","externalRef":"fix-1"}"#,
+                    ),
+                )
                 .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(201, "Movement", "The movement")
                 .answers(200, "Movement", "The movement that is there under this reference")
@@ -105,13 +112,30 @@ pub(super) fn cop_payouts() -> Chapter {
             operation("createCopPayout", "Debit pesos that are to be paid out")
                 .refuses(503, &["clock_stepped"])
                 .body("NewCopPayout")
-                .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
+                .example(
+                    "to a wallet",
+                    concat!(
+                        r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","#,
+                        r#""accountType":"wallet","holderName":"Ana Perez","documentType":"CC","#,
+                        r#""documentNumber":"1020304050","externalRef":"cop-1"}"#,
+                    ),
+                )
                 .answers(201, "CopPayout", "The payout, pending")
                 .answers(200, "CopPayout", "The payout that is there under this reference")
                 .refuses(403, &["cop_not_enabled"])
                 .refuses(409, &["external_ref_conflict"])
                 .refuses(422, &["insufficient_balance"]),
-            settle(operation("completeCopPayout", "Say that a payout in pesos was paid")).body("CopPayoutCompletion").example("the bank's reference", r#"{"reference":"BC-812"}"#),
+            settle(operation(
+                "completeCopPayout",
+                "Say that a payout in pesos was \
+                 paid",
+            ))
+            .body("CopPayoutCompletion")
+            .example(
+                "the bank's \
+                 reference",
+                r#"{"reference":"BC-812"}"#,
+            ),
             settle(operation("failCopPayout", "Say that a payout in pesos failed"))
                 .about("The pesos go back.")
                 .body("CopPayoutFailure")
@@ -136,7 +160,9 @@ pub(super) fn statements() -> Chapter {
         operations: vec![
             of_mode(operation("getTenantStatement", "An account's statement by days")),
             of_mode(operation("getPlatformStatement", "The platform's own statement by days")).about(
-                "What it earned over all accounts, less what it gave back: `fees` and `platformFees` of sales, `chargebacks` the fees of those, `payouts` the fees of payouts and networks. The other columns are 0.",
+                "What it earned over all accounts, less what it gave back: `fees` and `platformFees` of \
+                 sales, `chargebacks` the fees of those, `payouts` the fees of payouts and networks. The \
+                 other columns are 0.",
             ),
         ],
         schemas: schemas(),

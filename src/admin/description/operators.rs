@@ -41,7 +41,10 @@ pub(super) fn operators() -> Chapter {
     };
     Chapter {
         tag: "Operators",
-        about: "People with a token and a role of their own. `viewer` reads everything, with personal data masked; `support` also sees payers one at a time, sends events again and cancels payments; `treasury` also does everything that moves or prices money; `admin` does everything. The token of the configuration is the operator `root`.",
+        about: "People with a token and a role of their own. `viewer` reads everything, with personal data \
+            masked; `support` also sees payers one at a time, sends events again and cancels payments; \
+            `treasury` also does everything that moves or prices money; `admin` does everything. The token \
+            of the configuration is the operator `root`.",
         operations: vec![
             operation("getMe", "Read who you are").answers(200, "Me", "The operator whose token was sent"),
             operation("createOperator", "Make an operator")
@@ -49,7 +52,11 @@ pub(super) fn operators() -> Chapter {
                 .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
                 .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
                 .refuses(409, &["operator_exists"]),
-            operation("listOperators", "List operators").list(query::page).answers(200, "OperatorPage", "Newest first"),
+            operation("listOperators", "List operators").list(query::page).answers(
+                200,
+                "OperatorPage",
+                "Newest first",
+            ),
             operation("getOperator", "Read an operator").answers(200, "Operator", "The operator"),
             operation("updateOperator", "Change an operator's role, or whether the token is taken")
                 .about("Who is disabled is refused at once.")
@@ -58,16 +65,38 @@ pub(super) fn operators() -> Chapter {
                 .answers(200, "Operator", "The operator"),
             operation("rotateOperator", "Give an operator a new token")
                 .about("The old one ends at once.")
-                .answers(201, "OperatorWithToken", "The operator with the new token: the only time it is shown"),
+                .answers(
+                    201,
+                    "OperatorWithToken",
+                    "The operator with the new token: the only time it is \
+                     shown",
+                ),
         ],
         schemas: vec![
-            ("Me", object().member("operatorId", operator_id()).member("name", text()).member("email", text().or_null()).member("role", role()).member("status", status()).optional("createdAt", instant())),
+            (
+                "Me",
+                object()
+                    .member("operatorId", operator_id())
+                    .member("name", text())
+                    .member("email", text().or_null())
+                    .member("role", role())
+                    .member("status", status())
+                    .optional("createdAt", instant()),
+            ),
             ("Operator", begin().member("createdAt", instant())),
             ("OperatorPage", page("Operator")),
             (
                 "OperatorWithToken",
                 begin()
-                    .member("token", text().about("Begins with `op_`. Shown here, and again only to a repeat with the same Idempotency-Key.").example(r#""op_3f1Zk0""#))
+                    .member(
+                        "token",
+                        text()
+                            .about(
+                                "Begins with `op_`. Shown here, and again only to a repeat \
+                                 with the same Idempotency-Key.",
+                            )
+                            .example(r#""op_3f1Zk0""#),
+                    )
                     .member("createdAt", instant()),
             ),
             ("NewOperator", body(read_new)),
@@ -81,7 +110,9 @@ pub(super) fn audit() -> Chapter {
     let members = || anything().about("The changed members; null where there is none.");
     Chapter {
         tag: "Audit",
-        about: "One entry for every call that changed something, and for every look at unmasked personal data, in the record of the change itself. Refused calls and repeats leave none, and secrets are never in one.",
+        about: "One entry for every call that changed something, and for every look at unmasked personal \
+            data, in the record of the change itself. Refused calls and repeats leave none, and secrets are \
+            never in one.",
         operations: vec![operation("listAudit", "List who changed what").list(audit::asked).answers(
             200,
             "AuditPage",
@@ -123,19 +154,34 @@ pub(super) fn approvals() -> Chapter {
     };
     Chapter {
         tag: "Approvals",
-        about: "Calls that `[admin] approvals` names wait for a second person: they are answered 202 and do nothing yet. Whoever else may make such a call decides about it, once and in time. The request was checked when it was made; what it meets is checked when it is done.",
+        about: "Calls that `[admin] approvals` names wait for a second person: they are answered 202 and do \
+            nothing yet. Whoever else may make such a call decides about it, once and in time. The request \
+            was checked when it was made; what it meets is checked when it is done.",
         operations: vec![
             operation("listApprovals", "List calls that wait or waited for a second person")
                 .list(approvals::asked)
                 .answers(200, "ApprovalPage", "Newest first"),
             operation("getApproval", "Read an approval").answers(200, "Approval", "The approval"),
             operation("approveCall", "Let a call go on")
-                .about("It is done at once, in the name of who asked. If its state refuses it, that refusal is the answer, and it goes on waiting.")
+                .about(
+                    "It is done at once, in the name of who asked. If its state refuses it, that refusal \
+                     is the answer, and it goes on waiting.",
+                )
                 .body_optional("ApprovalNote")
                 .example("a note", r#"{"note":"seen on the statement"}"#)
                 .answers(200, "ApprovedCall", "What was done")
                 .refuses(403, &["second_person_required"])
-                .refuses(409, &["approval_decided", "approval_expired", "operation_resolved", "payout_not_pending_review", "external_ref_conflict", "settings_changed"])
+                .refuses(
+                    409,
+                    &[
+                        "approval_decided",
+                        "approval_expired",
+                        "operation_resolved",
+                        "payout_not_pending_review",
+                        "external_ref_conflict",
+                        "settings_changed",
+                    ],
+                )
                 .refuses(422, &["insufficient_balance"])
                 .refuses(503, &["clock_stepped"]),
             operation("rejectCall", "Refuse a call")
@@ -172,7 +218,8 @@ pub(super) fn people() -> Chapter {
     let read = |operation: Operation| operation.query(|query| people::asked(query, || Ok(())));
     Chapter {
         tag: "People",
-        about: "Payments and sellers one at a time, across accounts, with the people in them masked unless they are asked for unmasked.",
+        about: "Payments and sellers one at a time, across accounts, with the people in them masked unless \
+            they are asked for unmasked.",
         operations: vec![
             read(operation("getAnyPayment", "Read a payment of any account")).answers(
                 200,
@@ -195,10 +242,52 @@ pub(super) fn people() -> Chapter {
                 .answers(202, "AnyDeliveries", "The deliveries that wait"),
         ],
         schemas: vec![
-            ("AnyPayment", object().about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`; of one in pesos by SMS code also `wrongCodes`, the number of wrong codes that were typed, or null where its first records are too old to be looked at.").example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"COMPLETED","debtorId":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#)),
-            ("AnyMerchant", object().about("A seller, with `tenantId` and `mode`.").example(r#"{"merchantId":"01975a2e-7c00-7000-8000-000000000000","identification":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#)),
-            ("CanceledPayment", object().about("The payment, as its account reads it.").example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"CANCELED"}"#)),
-            ("AnyDeliveries", object().about("As the account's own call answers.").example(r#"{"eventId":"01975a2e-7c00-7000-8000-000000000000","deliveries":[]}"#)),
+            (
+                "AnyPayment",
+                object()
+                    .about(
+                        "A payment in bolívares, pesos or USDT, with `tenantId` and \
+                         `mode`; of one in pesos by SMS code also `wrongCodes`, the number of wrong codes \
+                         that were \
+                         typed, or null where its first records are too old to be looked \
+                         at.",
+                    )
+                    .example(concat!(
+                        r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"COMPLETED","#,
+                        r#""debtorId":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","#,
+                        r#""mode":"live"}"#,
+                    )),
+            ),
+            (
+                "AnyMerchant",
+                object()
+                    .about(
+                        "A seller, with `tenantId` and \
+                         `mode`.",
+                    )
+                    .example(concat!(
+                        r#"{"merchantId":"01975a2e-7c00-7000-8000-000000000000","identification":"V***678","#,
+                        r#""tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#,
+                    )),
+            ),
+            (
+                "CanceledPayment",
+                object()
+                    .about(
+                        "The payment, as its account reads \
+                         it.",
+                    )
+                    .example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"CANCELED"}"#),
+            ),
+            (
+                "AnyDeliveries",
+                object()
+                    .about(
+                        "As the account's own call \
+                         answers.",
+                    )
+                    .example(r#"{"eventId":"01975a2e-7c00-7000-8000-000000000000","deliveries":[]}"#),
+            ),
         ],
         ..Chapter::default()
     }

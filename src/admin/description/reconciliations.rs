@@ -10,29 +10,44 @@ use api::openapi::operation::operation;
 use api::openapi::schema::{Schema, integer, list, object, one_of, text};
 use api::openapi::values::{amount, day, instant, page, uuid};
 
-/// The chapter.
 pub(super) fn reconciliations() -> Chapter {
     Chapter {
         tag: "Reconciliation",
-        about: "A bank's statement beside what went over its rail in live mode, of all tenants: what is on both sides, on one alone, and what answers an operation without an outcome.",
+        about: "A bank's statement beside what went over its rail in live mode, of all tenants: what is on \
+            both sides, on one alone, and what answers an operation without an outcome.",
         operations: vec![
             operation("createReconciliation", "Upload a bank's statement")
-                .about("At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name `phone` and `bank`, in any order, divided by commas or semicolons. The same statement of the same rail, account and days again is the first one, with 200, unless that failed.")
+                .about(
+                    "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), \
+                     `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name \
+                     `phone` and `bank`, in any order, divided by commas or semicolons. The same statement \
+                     of \
+                     the same rail, account and days again is the first one, with 200, unless that failed.",
+                )
                 .query(asked)
                 .body_in("text/csv", text())
                 .answers(202, "ReconciliationBegun", "It runs")
                 .answers(200, "ReconciliationBegun", "The same statement was uploaded before"),
-            operation("listReconciliations", "List reconciliations")
-                .list(asked_all)
-                .answers(200, "ReconciliationPage", "Newest first"),
-            operation("getReconciliation", "Read how far a reconciliation is")
-                .answers(200, "Reconciliation", "The reconciliation"),
+            operation("listReconciliations", "List reconciliations").list(asked_all).answers(
+                200,
+                "ReconciliationPage",
+                "Newest first",
+            ),
+            operation("getReconciliation", "Read how far a reconciliation is").answers(
+                200,
+                "Reconciliation",
+                "The reconciliation",
+            ),
             operation("listReconciliationItems", "List what came of each line")
                 .about("In the order of the statement, then what is missing there. None before it is done.")
                 .list(asked_items)
                 .answers(200, "ReconciliationItemPage", "Items"),
             operation("acceptReconciliation", "Resolve the operations that lines answer")
-                .about("Each in a record of its own, as an operator's own word would: done, with the line's reference. The line of one of two micro-deposits books that one alone: their operation is resolved when both are. What is resolved already is not accepted again.")
+                .about(
+                    "Each in a record of its own, as an operator's own word would: done, with the line's \
+                     reference. The line of one of two micro-deposits books that one alone: their operation \
+                     is resolved when both are. What is resolved already is not accepted again.",
+                )
                 .body("ReconciliationAcceptance")
                 .example("all proposals", r#"{"all":true}"#)
                 .answers(200, "ReconciliationAccepted", "How many, and which not")
@@ -61,7 +76,10 @@ pub(super) fn reconciliations() -> Chapter {
 fn refused() -> Schema {
     object().member("id", uuid()).member(
         "error",
-        text().about("A code: `operation_resolved`, `not_found`, or `deposit_booked`, where a line has booked this one of two micro-deposits before."),
+        text().about(
+            "A code: `operation_resolved`, `not_found`, or `deposit_booked`, where a line has \
+             booked this one of two micro-deposits before.",
+        ),
     )
 }
 

@@ -5,7 +5,7 @@
 //! has the place in each.
 
 use super::{Due, READS_MAX, due, is_old, tenant_of, unanswered};
-use crate::admin::call::{Call, Done, Outcome};
+use crate::admin::call::{Call, CallResult, Done};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read};
 use crate::store::merge_cursor::MergeCursor;
@@ -97,7 +97,7 @@ pub fn asked(
 }
 
 /// GET /admin/operations: newest first, of all tenants in both modes.
-pub async fn list(call: Call) -> Outcome {
+pub async fn list(call: Call) -> CallResult {
     let services = &call.services;
     let rails = services.rails.names();
     let (wanted, page) = call.listed("operations", |query, list| asked(query, list, &rails))?;
@@ -237,7 +237,7 @@ fn waiting(
         });
         let items: Vec<Vec<u8>> = items.collect();
         if !items.is_empty() {
-            // By the tenant's clock, as the records of contradictions are.
+            // The instant is one of the tenant's clock, as the records of contradictions are.
             let sent_at = of_it.iter().map(|operation| operation.sent_at).max();
             let at = sent_at.unwrap_or(one.now);
             source.groups.push_back(Group { place: one.position(), at, items });

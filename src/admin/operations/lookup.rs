@@ -85,8 +85,8 @@ fn find_decided(
     if n == DEPOSITS { find_deposits(services, operation, budget) } else { Ok(None) }
 }
 
-/// The same for micro-deposits, whose id does not lead to what they are of: the methods that were there
-/// when they were sent, as far as they are there still.
+/// The entity of micro-deposits, whose id does not lead to it: it is looked for among the methods
+/// that were there when they were sent, as far as they are there still.
 fn find_deposits(
     services: &Services,
     operation: Id,

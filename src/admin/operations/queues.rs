@@ -1,6 +1,6 @@
-//! What waits, counted for the metrics in the same round as the orders without an answer: by the agendas
-//! of books, the operators' lists and the queues of endpoints. Each count is bounded; what is beyond it is
-//! as bad as what it says.
+//! Counts of what waits, taken for the metrics in the same round as the orders without an answer:
+//! by the agendas of books, the operators' lists and the queues of endpoints. Each count is
+//! bounded; what is beyond it is as bad as what it says.
 
 use super::Due;
 use crate::gateway::services::Services;
@@ -81,7 +81,7 @@ fn tenant_of(services: &Services, id: Id) -> Result<Option<u64>, Stopped> {
     Ok(value.and_then(|value| <[u8; 8]>::try_from(value.as_slice()).ok()).map(u64::from_be_bytes))
 }
 
-/// How long the oldest event of live mode has waited, whose clock is the server's.
+/// The age of the oldest pending event of live mode, whose clock is the server's.
 fn webhook_lag(services: &Services, budget: &ReadBudget) -> Result<u64, Stopped> {
     let mut most = 0;
     for (tenant, position) in services.webhooks.behind_live(ENDPOINTS_MAX) {

@@ -2,7 +2,7 @@
 //! it had said so, each in a record of its own.
 
 use super::{ACCEPTED_MAX, PAGE, RESULTS, amount, named, read_items};
-use crate::admin::call::{Call, Done, Outcome};
+use crate::admin::call::{Call, CallResult, Done};
 use crate::admin::operations::{self, Word};
 use crate::gateway::services::Services;
 use crate::reconciliation::shelf::Status;
@@ -27,12 +27,12 @@ use uuid::Uuid;
 pub enum Chosen {
     /// All that there are.
     All,
-    /// Those of these items.
+    /// The proposals of these items.
     These(Vec<Id>),
 }
 
 /// POST /admin/reconciliations/:id/accept
-pub async fn accept(call: Call) -> Outcome {
+pub async fn accept(call: Call) -> CallResult {
     let chosen = read_chosen(call.body.fields()?)?;
     let (id, summary) = named(&call)?;
     if let Some(waiting) = call.waits_for_approval().await? {

@@ -1,8 +1,8 @@
-//! Our side of a reconciliation: what of live mode went over a rail between two days, of all tenants, and
-//! what is open at it.
+//! The entries on our side of a reconciliation: money of all tenants that went over a rail in live
+//! mode between two days, and orders that are open at it.
 //!
-//! It is read in parts in the pool of long reads, so that nobody's read waits for all of it, and only what
-//! belongs to the rail and the days stays in memory.
+//! All of it is read in parts in the pool of long reads, so that nobody's read waits for all of it,
+//! and only what belongs to the rail and the days stays in memory.
 
 use super::zone;
 use crate::admin::operations;
@@ -31,7 +31,7 @@ const ENTRIES_MAX: usize = 1_000_000;
 /// The time by which an order may be sent later than its entity was made: banks that are closed, buyers that
 /// take their time.
 const SENT_LATER_MS: i64 = 8 * DAY_MS;
-/// What a bank may date to another day than we do.
+/// The time by which a bank's date may be off ours.
 const SKEW_MS: i64 = 2 * DAY_MS;
 
 /// A list of a tenant that is walked, newest first.
@@ -43,16 +43,16 @@ struct Listed {
     is_late: bool,
     /// Whether what was made long after the days may have moved money between them: payers tell of their
     /// transfers when they come to it.
-    is_told_later: bool,
+    is_reported_later: bool,
 }
 
 fn lists() -> Vec<Listed> {
-    let of = |kind, facet, is_late| Listed { kind, facet, is_late, is_told_later: false };
+    let of = |kind, facet, is_late| Listed { kind, facet, is_late, is_reported_later: false };
     // Every method that collects bolívares goes over a rail with statements.
     let methods = Method::ALL.into_iter().filter(|method| method.offer() != Offer::Never);
     let payments = methods.flat_map(|method| {
         [(Status::Completed, false), (Status::Reversed, true)].map(|(status, is_late)| Listed {
-            is_told_later: method == Method::PagoMovil,
+            is_reported_later: method == Method::PagoMovil,
             ..of(Kind::Payment, facet(method, status), is_late)
         })
     });
@@ -62,7 +62,7 @@ fn lists() -> Vec<Listed> {
     payments.chain(pesos).chain([payouts]).collect()
 }
 
-/// What is looked for.
+/// The rail and the days that are reconciled.
 #[derive(Clone, Copy)]
 struct Span {
     rail: &'static str,
@@ -77,10 +77,10 @@ impl Span {
     }
 
     /// The instants between which an entity was made that may have an entry in it.
-    fn instants(&self, is_told_later: bool) -> (Timestamp, Timestamp) {
+    fn instants(&self, is_reported_later: bool) -> (Timestamp, Timestamp) {
         let zone = zone(Currency::Ves);
-        let told_after = if is_told_later { TRANSFER_DAYS_MAX } else { 0 };
-        let (from, to) = (self.from.start_in(zone), self.to.plus_days(1 + told_after).start_in(zone));
+        let days_after = if is_reported_later { TRANSFER_DAYS_MAX } else { 0 };
+        let (from, to) = (self.from.start_in(zone), self.to.plus_days(1 + days_after).start_in(zone));
         (from.minus_ms(SKEW_MS + SENT_LATER_MS), to.plus_ms(SKEW_MS))
     }
 }
@@ -140,7 +140,7 @@ fn part(
     (listed, span): (Listed, Span),
     after: Option<&[u8]>,
 ) -> Result<Part, Stopped> {
-    let (first, last) = span.instants(listed.is_told_later);
+    let (first, last) = span.instants(listed.is_reported_later);
     let bound = index::time_bytes(last)[2..].to_vec();
     let reader = services.engine.reader();
     let moment = reader.index_moment();

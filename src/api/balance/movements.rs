@@ -47,7 +47,7 @@ pub fn read(records: &dyn RecordsNow, ask: &Movements) -> Answered {
         let parts =
             ask.kinds.iter().flat_map(|kind| index::movement_lists(tenant, ask.ledger, *kind)).collect();
         let from = Some(index::time_bytes(from).to_vec());
-        records.newest(parts, before.as_deref(), from, &mut |suffix, _| {
+        records.newest_entries(parts, before.as_deref(), from, &mut |suffix, _| {
             let at = Position::of_record(suffix)?;
             records.spend()?;
             let (record, time) = records.record(at.seq)?;

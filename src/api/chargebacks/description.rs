@@ -31,7 +31,8 @@ pub(crate) const TAG: &str = "Chargebacks";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "What a cardholder's bank took back of a card payment. The amount and the fee come out of the available balance, which may go below zero; a dispute that is won returns both.",
+        about: "What a cardholder's bank took back of a card payment. The amount and the fee come out of the \
+            available balance, which may go below zero; a dispute that is won returns both.",
         schemas: [schemas(), vec![("ChargebackPage", page("Chargeback"))]].concat(),
         ..Chapter::default()
     }
@@ -42,7 +43,13 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Chargeback",
-            super::members(Describing::object()).schema().example(r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback","paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2","status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00","reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,"createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#),
+            super::members(Describing::object()).schema().example(concat!(
+                r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback","#,
+                r#""paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2","#,
+                r#""status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00","#,
+                r#""reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,"#,
+                r#""createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#,
+            )),
         ),
         ("NewChargeback", body(|fields| read_new(fields, Id::from_bytes([0; 16])))),
         ("ChargebackOutcome", body(read_verdict)),

@@ -88,7 +88,7 @@ pub struct GotTransfer {
     pub debtor: Debtor,
     /// The last digits of its reference.
     pub reference: String,
-    /// Its day.
+    /// The day on which it was made.
     pub date: Date,
     /// The price that the buyer was shown.
     pub quote: Option<Quote>,
@@ -198,13 +198,14 @@ pub fn no_more_than(
     match (now.and_then(total), shown.and_then(total)) {
         (Some(now), Some(shown)) if now > shown => Err(Problem::conflict(
             TOTAL_CHANGED,
-            "the total in bolívares has risen since it was shown; nothing was charged: show the buyer the new one",
+            "the total in bolívares has risen since it was shown; nothing was charged: show the buyer the \
+             new one",
         )),
         _ => Ok(()),
     }
 }
 
-/// Where a Pago Móvil is sent to and how much it is, as JSON.
+/// The receiver of a Pago Móvil and its amount, as JSON.
 pub fn show_receiver(
     session: &Session,
     receiver: &Receiver,

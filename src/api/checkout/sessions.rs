@@ -1,5 +1,5 @@
 //! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
-//! What the buyer's page calls is `api/checkout.rs`.
+//! The calls of the buyer's page are in `checkout/mod.rs`.
 
 use crate::checkout::description::WAYS;
 use crate::entities::OfKind;
@@ -48,9 +48,15 @@ pub fn address(base_url: &str, session: Id) -> String {
 /// POST /v1/checkout/sessions
 pub const CREATE: Endpoint = endpoint(crate::checkout::description::SESSIONS, create, || {
     summary("Open a checkout session")
-                .body("NewCheckoutSession")
-                .example("25.50 USD", r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81","successUrl":"https://shop.example/gracias"}"#)
-                .answers(201, "CheckoutSession", "The session")
+        .body("NewCheckoutSession")
+        .example(
+            "25.50 USD",
+            concat!(
+                r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81","#,
+                r#""successUrl":"https://shop.example/gracias"}"#,
+            ),
+        )
+        .answers(201, "CheckoutSession", "The session")
 });
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {

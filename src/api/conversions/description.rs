@@ -16,7 +16,8 @@ pub(crate) const TAG: &str = "Conversions";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; accepting it debits at once. Held money can be converted too, and the USDT is held as long.",
+        about: "From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; accepting \
+            it debits at once. Held money can be converted too, and the USDT is held as long.",
         schemas: schemas(),
         webhooks: events(),
         ..Chapter::default()
@@ -67,23 +68,44 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("livemode", livemode())
                 .member("expiresAt", instant())
                 .member("createdAt", instant())
-                .example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion_quote","rate":"248.6750","marketRate":"245.0000","spreadPercent":"1.5000","rateSource":"market","sourceCurrency":"VES","sourceAmount":"1000.00","sourceAmountVes":"1000.00","targetAmountUsdt":"4.02","livemode":false,"expiresAt":"2026-11-21T02:14:00.000Z","createdAt":"2026-11-21T02:13:00.000Z"}"#),
+                .example(concat!(
+                    r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion_quote","#,
+                    r#""rate":"248.6750","marketRate":"245.0000","spreadPercent":"1.5000","#,
+                    r#""rateSource":"market","sourceCurrency":"VES","sourceAmount":"1000.00","#,
+                    r#""sourceAmountVes":"1000.00","targetAmountUsdt":"4.02","livemode":false,"#,
+                    r#""expiresAt":"2026-11-21T02:14:00.000Z","createdAt":"2026-11-21T02:13:00.000Z"}"#,
+                )),
         ),
         ("NewConversion", body(read_acceptance)),
         (
             "Conversion",
-            conversion().example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion","status":"COMPLETED","reference":"treasury-7","rate":"248.6750","marketRate":"245.0000","spreadPercent":"1.5000","rateSource":"market","sourceCurrency":"VES","sourceAmount":"1000.00","sourceAmountVes":"1000.00","targetAmountUsdt":"4.02","origin":null,"paymentId":null,"livemode":false,"createdAt":"2026-11-21T02:13:20.000Z","completedAt":"2026-11-21T02:13:20.000Z","canceledAt":null,"cancelReason":null}"#),
+            conversion().example(concat!(
+                r#"{"id":"01975a2e-7c00-7000-8000-0000000000e0","object":"conversion","#,
+                r#""status":"COMPLETED","reference":"treasury-7","rate":"248.6750","#,
+                r#""marketRate":"245.0000","spreadPercent":"1.5000","rateSource":"market","#,
+                r#""sourceCurrency":"VES","sourceAmount":"1000.00","sourceAmountVes":"1000.00","#,
+                r#""targetAmountUsdt":"4.02","origin":null,"paymentId":null,"livemode":false,"#,
+                r#""createdAt":"2026-11-21T02:13:20.000Z","completedAt":"2026-11-21T02:13:20.000Z","#,
+                r#""canceledAt":null,"cancelReason":null}"#,
+            )),
         ),
         ("ConversionPage", page("Conversion")),
         (
             "ConversionSettings",
             object()
-                .member("autoConvert", object().member("COP", object().member("percent", integer().range("0", "100"))))
+                .member(
+                    "autoConvert",
+                    object().member("COP", object().member("percent", integer().range("0", "100"))),
+                )
                 .member("enabledCurrencies", list(one_of(SOURCES)))
                 .member("spreadPercent", per_source(four_decimals(), four_decimals()))
                 .member("minimumUsdt", ves())
                 .member("dailyLimit", per_source(ves().or_null(), pesos().or_null()))
-                .example(r#"{"autoConvert":{"COP":{"percent":0}},"enabledCurrencies":["VES","COP"],"spreadPercent":{"VES":"1.5000","COP":"2.0000"},"minimumUsdt":"1.00","dailyLimit":{"VES":null,"COP":null}}"#),
+                .example(concat!(
+                    r#"{"autoConvert":{"COP":{"percent":0}},"enabledCurrencies":["VES","COP"],"#,
+                    r#""spreadPercent":{"VES":"1.5000","COP":"2.0000"},"minimumUsdt":"1.00","#,
+                    r#""dailyLimit":{"VES":null,"COP":null}}"#,
+                )),
         ),
         ("ConversionSettingsChange", body(read_settings)),
     ]

@@ -47,8 +47,9 @@ const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)
 pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
     summary("Ask for a price")
         .about(
-                "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the cent, bolívares up to the cent, pesos up to the peso.",
-            )
+            "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the \
+             cent, bolívares up to the cent, pesos up to the peso.",
+        )
         .body("NewConversionQuote")
         .example("1000 VES", r#"{"sourceAmountVes":"1000.00"}"#)
         .example("10 USDT for bolívares", r#"{"targetAmountUsdt":"10.00"}"#)
@@ -106,7 +107,8 @@ pub fn invalid_amount() -> Problem {
     Problem::refused(
         400,
         "invalid_amount",
-        "send exactly one positive amount: sourceAmountVes or targetAmountUsdt, as a string with at most two decimals; for pesos sourceCurrency COP with sourceAmount in whole pesos, \
+        "send exactly one positive amount: sourceAmountVes or targetAmountUsdt, as a string with at most two \
+         decimals; for pesos sourceCurrency COP with sourceAmount in whole pesos, \
          or targetAmountUsdt",
     )
 }
@@ -123,9 +125,15 @@ fn whole_pesos(value: Value<'_>) -> Option<i64> {
 /// POST /v1/conversions
 pub const ACCEPT: Endpoint = endpoint(description::TAG, accept, || {
     summary("Accept a quote")
-        .about("Always send an Idempotency-Key: the same key answers the same conversion. One conversion takes from at most 20,000 holds; `spendableVes` and `spendableCop` say what that comes to.")
+        .about(
+            "Always send an Idempotency-Key: the same key answers the same conversion. One conversion \
+             takes from at most 20,000 holds; `spendableVes` and `spendableCop` say what that comes to.",
+        )
         .body("NewConversion")
-        .example("with a reference", r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#)
+        .example(
+            "with a reference",
+            r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#,
+        )
         .answers(201, "Conversion", "The conversion, completed or pending")
         .refuses(403, &["conversions_not_enabled"])
         .refuses(404, &["not_found"])
@@ -337,7 +345,10 @@ fn settings(call: &Call<'_>) -> Result<Plan, Problem> {
 /// PATCH /v1/conversions/settings
 pub const SET: Endpoint = endpoint(description::TAG, set, || {
     summary("Convert pesos automatically")
-        .about("The percentage of the net of each COP payment that is converted on completion. The other settings are the operator's.")
+        .about(
+            "The percentage of the net of each COP payment that is converted on completion. The other \
+             settings are the operator's.",
+        )
         .body("ConversionSettingsChange")
         .example("half", r#"{"autoConvert":{"COP":{"percent":50}}}"#)
         .answers(200, "ConversionSettings", "The settings as they are now")

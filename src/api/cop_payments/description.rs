@@ -19,7 +19,8 @@ pub(crate) const TAG: &str = "Colombian pesos";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. What is collected is held for 24 hours; a refund is for the whole amount and possible for 96 hours.",
+        about: "Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. What is \
+            collected is held for 24 hours; a refund is for the whole amount and possible for 96 hours.",
         schemas: schemas(),
         ..Chapter::default()
     }
@@ -39,9 +40,18 @@ pub(crate) fn payment() -> Schema {
         .member("type", one_of(["show_qr", "approve_in_app", "submit_otp"]))
         .optional(
             "qrPngBase64",
-            text().about("A PNG of the QR code, in base64; in test mode in the answer that creates the payment alone."),
+            text().about(
+                "A PNG of the QR code, in base64; in test mode in the answer that creates the \
+                 payment alone.",
+            ),
         )
-        .optional("transferKey", text().or_null().about("The key to paste in a bank's app; as the QR code. Null in live mode, whose QR code has none."))
+        .optional(
+            "transferKey",
+            text().or_null().about(
+                "The key to paste in a bank's app; as the QR code. \
+                 Null in live mode, whose QR code has none.",
+            ),
+        )
         .optional("phoneMasked", text().or_null());
     object()
         .member("id", uuid())
@@ -50,20 +60,44 @@ pub(crate) fn payment() -> Schema {
         .member("method", text().constant("COP"))
         .member("channel", one_of(Channel::ALL.map(Channel::name)))
         .member("amountCop", integer().at_least("0"))
-        .member("feeCop", integer().or_null().about("4.5 % and 1,500 pesos, never more than the amount; null until completed."))
+        .member(
+            "feeCop",
+            integer().or_null().about(
+                "4.5 % and 1,500 pesos, never more than the amount; null \
+                 until completed.",
+            ),
+        )
         .member("netCop", integer().or_null())
         .member("reference", text().or_null())
         .member("metadata", object().or_null())
-        .member("failureCode", text().or_null().about("`expired`, `rejected`, `otp_attempts_exhausted` or `processor_error`; after an operator's word, the operator's code."))
+        .member(
+            "failureCode",
+            text().or_null().about(
+                "`expired`, `rejected`, `otp_attempts_exhausted` or \
+                 `processor_error`; after an operator's word, the operator's code.",
+            ),
+        )
         .member("next", next.or_null().about("What the buyer does next, while there is something."))
-        .optional("operationId", uuid().or_null().about("In live mode alone: what the processor or an operator is to decide, while that is open."))
+        .optional(
+            "operationId",
+            uuid().or_null().about(
+                "In live mode alone: what the processor or an \
+                 operator is to decide, while that is open.",
+            ),
+        )
         .member("livemode", livemode())
         .member("createdAt", instant())
         .member("expiresAt", instant())
         .member("completedAt", instant().or_null())
         .member("availableAt", instant().or_null())
         .member("refundedAt", instant().or_null())
-        .optional("checkoutSession", object().about("With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`."))
+        .optional(
+            "checkoutSession",
+            object().about(
+                "With the following members, of a payment through a \
+                 checkout session: `id`, `reference`, `metadata`.",
+            ),
+        )
         .optional("amountUsd", ves())
         .optional("copRate", four_decimals().about("What the buyer pays for a dollar."))
         .optional("copMarketRate", four_decimals().about("What the market asked for one."))
@@ -91,11 +125,22 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("CopOtp", body(read_code)),
         (
             "CopPayment",
-            payment().example(r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","status":"pending","method":"COP","channel":"sms","amountCop":50000,"feeCop":null,"netCop":null,"reference":"pedido-2","metadata":null,"failureCode":null,"next":{"type":"submit_otp","phoneMasked":"300***4567"},"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:18:00.000Z","completedAt":null,"availableAt":null,"refundedAt":null}"#),
+            payment().example(concat!(
+                r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","#,
+                r#""status":"pending","method":"COP","channel":"sms","amountCop":50000,"feeCop":null,"#,
+                r#""netCop":null,"reference":"pedido-2","metadata":null,"failureCode":null,"#,
+                r#""next":{"type":"submit_otp","phoneMasked":"300***4567"},"livemode":false,"#,
+                r#""createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:18:00.000Z","#,
+                r#""completedAt":null,"availableAt":null,"refundedAt":null}"#,
+            )),
         ),
         (
             "CopBalance",
-            crate::balance::cop_members(Describing::object()).schema().example(r#"{"ledgerNetCop":"46250","heldCop":"46250","nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"livemode":false}"#),
+            crate::balance::cop_members(Describing::object()).schema().example(concat!(
+                r#"{"ledgerNetCop":"46250","heldCop":"46250","#,
+                r#""nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"#,
+                r#""livemode":false}"#,
+            )),
         ),
         ("CopPayout", payout()),
         ("CopPayoutPage", page("CopPayout")),

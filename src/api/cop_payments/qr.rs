@@ -22,7 +22,7 @@ pub fn picture_base64(picture: &str) -> &str {
     picture.strip_prefix(PREFIX).unwrap_or(picture)
 }
 
-/// The same as an address for a page.
+/// The picture as an address for a page.
 pub fn picture_address(picture: &str) -> String {
     format!("{PREFIX}{}", picture_base64(picture))
 }

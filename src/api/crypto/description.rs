@@ -20,7 +20,8 @@ pub(crate) const TAG: &str = "USDT";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "The balance in USDT, payouts to wallets, and addresses through which your customers deposit stablecoins.",
+        about: "The balance in USDT, payouts to wallets, and addresses through which your customers deposit \
+            stablecoins.",
         schemas: schemas(),
         webhooks: events(),
         ..Chapter::default()
@@ -57,24 +58,29 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "CryptoBalance",
-            super::balance_members(Describing::object()).schema().example(r#"{"availableUsdt":"4.02","heldUsdt":"0.00","held":"0.00","pendingPayoutsUsdt":"0.00","nextReleaseAt":null,"livemode":false}"#),
+            super::balance_members(Describing::object()).schema().example(concat!(
+                r#"{"availableUsdt":"4.02","heldUsdt":"0.00","held":"0.00","pendingPayoutsUsdt":"0.00","#,
+                r#""nextReleaseAt":null,"livemode":false}"#,
+            )),
         ),
         ("NewCryptoPayout", body(|fields| read_payout(fields, &fees, id))),
         (
             "CryptoPayout",
-            payout().example(r#"{"id":"01975a2e-7c00-7000-8000-0000000000f0","object":"crypto_payout","status":"completed","amountUsdt":"25.00","networkFeeUsdt":"1.00","totalUsdt":"26.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20","txHash":"3f1c0e7f6a6d1c1c7c7f0a7e0f3a1b2c3d4e5f60718293a4b5c6d7e8f9012345","externalRef":"wallet-1","failureCode":null,"livemode":false,"createdAt":"2026-11-22T02:20:00.000Z","completedAt":"2026-11-22T02:20:00.200Z"}"#),
+            payout().example(concat!(
+                r#"{"id":"01975a2e-7c00-7000-8000-0000000000f0","object":"crypto_payout","#,
+                r#""status":"completed","amountUsdt":"25.00","networkFeeUsdt":"1.00","#,
+                r#""totalUsdt":"26.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","#,
+                r#""network":"TRC20","#,
+                r#""txHash":"3f1c0e7f6a6d1c1c7c7f0a7e0f3a1b2c3d4e5f60718293a4b5c6d7e8f9012345","#,
+                r#""externalRef":"wallet-1","failureCode":null,"livemode":false,"#,
+                r#""createdAt":"2026-11-22T02:20:00.000Z","completedAt":"2026-11-22T02:20:00.200Z"}"#,
+            )),
         ),
         ("CryptoPayoutPage", page("CryptoPayout")),
         ("NewDepositAddress", body(read_customer)),
-        (
-            "DepositAddress",
-            super::address_members(Describing::object()).schema(),
-        ),
+        ("DepositAddress", super::address_members(Describing::object()).schema()),
         ("TestDeposit", body(|fields| read_deposit(fields, id))),
-        (
-            "CryptoDeposit",
-            super::deposit_members(Describing::object()).schema(),
-        ),
+        ("CryptoDeposit", super::deposit_members(Describing::object()).schema()),
     ]
 }
 

@@ -80,11 +80,17 @@ fn cents<'a>() -> impl Kind<'a, i64> {
 }
 
 /// POST /v1/crypto/payouts
-pub const PAY: Endpoint = endpoint(description::TAG, pay, || {
-    summary("Send USDT to a wallet")
-        .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both back. Above the account's limit an operator reviews it first. The address is checked for its network.")
+pub const PAY: Endpoint =
+    endpoint(description::TAG, pay, || {
+        summary("Send USDT to a wallet")
+        .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both \
+            back. Above the account's limit an operator reviews it first. The address is checked for its \
+            network.")
         .body("NewCryptoPayout")
-        .example("on Tron", r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20","externalRef":"wallet-1"}"#)
+        .example("on Tron", concat!(
+                r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20","#,
+                r#""externalRef":"wallet-1"}"#,
+            ))
         .answers(201, "CryptoPayout", "The new payout: completed, failed, or waiting for a review")
         .answers(200, "CryptoPayout", "The payout that is there under this reference")
         .answers(202, "CryptoPayout", "The network has not answered yet")
@@ -92,7 +98,7 @@ pub const PAY: Endpoint = endpoint(description::TAG, pay, || {
         .refuses(409, &["external_ref_conflict"])
         .refuses(422, &["insufficient_balance"])
         .refuses(503, &["rail_not_configured"])
-});
+    });
 
 fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
@@ -283,7 +289,10 @@ pub(crate) fn payout_members<'a, M: Members<'a, CryptoPayout>>(members: M) -> M 
 /// POST /v1/crypto/deposit-addresses
 pub const OPEN_ADDRESS: Endpoint = endpoint(description::TAG, open_address, || {
     summary("Get a customer's deposit address")
-        .about("The same customer, network and asset always has the same address. A deposit is credited 1:1 under the 24-hour hold.")
+        .about(
+            "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
+             under the 24-hour hold.",
+        )
         .body("NewDepositAddress")
         .example("USDT on Tron", r#"{"customerRef":"customer-9","network":"TRC20","asset":"USDT"}"#)
         .answers(201, "DepositAddress", "The new address")
@@ -355,11 +364,17 @@ pub(crate) fn address_members<'a, M: Members<'a, DepositAddress>>(members: M) ->
 /// POST /v1/test/crypto/deposits
 pub const DEPOSIT: Endpoint = endpoint(crate::testing::description::TAG, deposit, || {
     summary("Deposit to an address, as a customer would")
-                .body("TestDeposit")
-                .example("40 USDT", r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","network":"TRC20","asset":"USDT"}"#)
-                .answers(201, "CryptoDeposit", "The deposit")
-                .refuses(403, &["usdt_not_enabled"])
-                .refuses(404, &["not_found"])
+        .body("TestDeposit")
+        .example(
+            "40 USDT",
+            concat!(
+                r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","#,
+                r#""network":"TRC20","asset":"USDT"}"#,
+            ),
+        )
+        .answers(201, "CryptoDeposit", "The deposit")
+        .refuses(403, &["usdt_not_enabled"])
+        .refuses(404, &["not_found"])
 });
 
 fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -15,7 +15,8 @@ pub(crate) const TAG: &str = "Events";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "What happened, numbered per account and mode without gaps, so that a receiver that was down can catch up with certainty: `GET /v1/events?after=SEQUENCE`.",
+        about: "What happened, numbered per account and mode without gaps, so that a receiver that was down \
+            can catch up with certainty: `GET /v1/events?after=SEQUENCE`.",
         schemas: vec![
             (
                 "Event",

@@ -16,7 +16,8 @@ pub(crate) const TAG: &str = "Merchants";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "The sellers of a marketplace and how they are paid. A payout method is verified by two micro-deposits, whose amounts the seller reads from the account.",
+        about: "The sellers of a marketplace and how they are paid. A payout method is verified by two \
+            micro-deposits, whose amounts the seller reads from the account.",
         schemas: schemas(),
         ..Chapter::default()
     }
@@ -46,7 +47,16 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 
 /// A merchant.
 pub(crate) fn merchant() -> Schema {
-    super::members(Describing::object()).schema().example(r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","object":"merchant","externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","contactEmail":"bodega@example.com","contactPhone":"04147654321","status":"verified","isActive":true,"payoutMethods":[{"payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","identifier":"01975a2e-7c00-7000-8000-0000000000ac","bankCode":"0134","phone":"04147654321","status":"verified","isDefault":true,"createdAt":"2026-11-21T02:13:00.000Z","verifiedAt":"2026-11-21T02:15:00.000Z"}],"message":null,"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z"}"#)
+    super::members(Describing::object()).schema().example(concat!(
+        r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","object":"merchant","#,
+        r#""externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
+        r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","status":"verified","#,
+        r#""isActive":true,"payoutMethods":[{"payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","#,
+        r#""identifier":"01975a2e-7c00-7000-8000-0000000000ac","bankCode":"0134","phone":"04147654321","#,
+        r#""status":"verified","isDefault":true,"createdAt":"2026-11-21T02:13:00.000Z","#,
+        r#""verifiedAt":"2026-11-21T02:15:00.000Z"}],"message":null,"livemode":false,"#,
+        r#""createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z"}"#,
+    ))
 }
 
 fn method() -> Schema {

@@ -55,9 +55,20 @@ pub fn is_email(text: &str) -> bool {
 /// POST /v1/merchants
 pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
     summary("Register a merchant")
-        .about("`bankCode` and `phone` together make its first payout method; without them it is a shell. When no method is left, the same reference with new ones attaches a method (200).")
+        .about(
+            "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
+             When no method is left, the same reference with new ones attaches a method (200).",
+        )
         .body("NewMerchant")
-        .example("with a payout method", r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","phone":"04147654321"}"#)
+        .example(
+            "with a payout \
+             method",
+            concat!(
+                r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
+                r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","#,
+                r#""phone":"04147654321"}"#,
+            ),
+        )
         .example("a shell", r#"{"externalRef":"seller-2","name":"Panaderia Sol"}"#)
         .answers(201, "Merchant", "The new merchant")
         .answers(200, "Merchant", "The merchant that is there under this reference")
@@ -278,8 +289,17 @@ fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
 pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, start_verification, || {
     summary("Send the two micro-deposits")
-        .about("They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the method is deleted and `merchant.rejected` is sent.")
-        .answers_with(202, schema::object().member("payoutMethodId", values::uuid()).and(crate::payouts::description::started("payout_method_deleted")), "They are sent, or the method was rejected")
+        .about(
+            "They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the \
+             method is deleted and `merchant.rejected` is sent.",
+        )
+        .answers_with(
+            202,
+            schema::object()
+                .member("payoutMethodId", values::uuid())
+                .and(crate::payouts::description::started("payout_method_deleted")),
+            "They are sent, or the method was rejected",
+        )
         .refuses(409, &["verification_in_progress", "already_verified"])
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
 });
@@ -382,13 +402,40 @@ pub(crate) fn members<'a, M: Members<'a, Merchant>>(members: M) -> M {
         .constant("object", "merchant")
         .text("externalRef", values::shown_ref, |merchant| &*merchant.external_ref)
         .maybe_text("name", schema::text, |merchant| Some(&merchant.name).filter(|name| !name.is_empty()))
-        .maybe_plain("identification", values::shown_identity, |merchant| merchant.identification.map(IdentityDocument::clear))
+        .maybe_plain("identification", values::shown_identity, |merchant| {
+            merchant.identification.map(IdentityDocument::clear)
+        })
         .maybe_text("contactEmail", schema::text, |merchant| merchant.contact_email.as_deref())
-        .maybe_plain("contactPhone", values::shown_phone, |merchant| merchant.contact_phone.map(MobilePhone::clear))
-        .plain("status", || schema::one_of(Status::ALL.map(Status::name)).about("`shell`: no method; `verified`: at least one verified; `rejected`: the bank rejected the last one."), |merchant| merchant.status().name())
+        .maybe_plain("contactPhone", values::shown_phone, |merchant| {
+            merchant.contact_phone.map(MobilePhone::clear)
+        })
+        .plain(
+            "status",
+            || {
+                schema::one_of(Status::ALL.map(Status::name)).about(
+                    "`shell`: no method; \
+                     `verified`: at least one verified; `rejected`: the bank rejected the last \
+                     one.",
+                )
+            },
+            |merchant| merchant.status().name(),
+        )
         .boolean("isActive", schema::boolean, |merchant| merchant.active)
-        .list("payoutMethods", || schema::list(schema::named("PayoutMethod")), |merchant| merchant.methods.iter().map(|method| show_method(merchant, method)))
-        .maybe_text("message", || schema::text().about("Says so when no payout method exists."), |merchant| merchant.methods.is_empty().then_some(NO_METHOD))
+        .list(
+            "payoutMethods",
+            || schema::list(schema::named("PayoutMethod")),
+            |merchant| merchant.methods.iter().map(|method| show_method(merchant, method)),
+        )
+        .maybe_text(
+            "message",
+            || {
+                schema::text().about(
+                    "Says so when no payout method \
+                     exists.",
+                )
+            },
+            |merchant| merchant.methods.is_empty().then_some(NO_METHOD),
+        )
         .boolean("livemode", values::livemode, |merchant| merchant.livemode)
         .plain("createdAt", values::instant, |merchant| merchant.created_at)
         .plain("updatedAt", values::instant, |merchant| merchant.updated_at)

@@ -3,7 +3,7 @@
 
 use super::operation::Operation;
 use super::schema::{Kind, Schema};
-use crate::csv::{Column, DAYS, ITEMS, Place, Table};
+use crate::csv::{Column, DAYS, ITEMS, RowsAt, Table};
 
 /// The most objects inside each other that become columns; what is deeper is one cell of JSON.
 const DEPTH_MAX: usize = 6;
@@ -21,12 +21,12 @@ pub fn table(operation: &Operation, find: Find<'_>) -> Option<Table> {
         // With a filter for one item, the answer is the item.
         Kind::AnyOf(schemas) => {
             let (row, name, pages) = schemas.iter().find_map(|schema| listed(&resolved(schema, find)?))?;
-            (row, Place::MemberOrAnswer(name), pages)
+            (row, RowsAt::MemberOrAnswer(name), pages)
         }
-        Kind::Type("array") => (*schema.items?, Place::Answer, false),
+        Kind::Type("array") => (*schema.items?, RowsAt::Answer, false),
         _ => {
             let (row, name, pages) = listed(&schema)?;
-            (row, Place::Member(name), pages)
+            (row, RowsAt::Member(name), pages)
         }
     };
     let mut columns = Vec::new();

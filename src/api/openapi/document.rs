@@ -4,7 +4,7 @@
 mod refusals;
 mod shared;
 
-use super::operation::{Answer, Operation, Parameter};
+use super::operation::{Operation, Parameter, Response};
 use super::schema::{Schema, named};
 use super::{columns, values};
 use crate::codes::words;
@@ -408,7 +408,7 @@ fn responses(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Sch
 
 fn show_answer(
     row: &Row,
-    answer: &Answer,
+    answer: &Response,
     table: Option<&Table>,
     find: &dyn Fn(&str) -> Option<Schema>,
 ) -> Vec<u8> {

@@ -2,12 +2,12 @@
 //! scope, what every call may be refused for) comes from the row.
 
 use super::schema::{Schema, named, text};
-use crate::kind::{self, Asked, Need};
+use crate::kind::{self, Expected, Need};
 use crate::page::ListOf;
 use crate::query::Query;
 
 /// An answer that is no refusal.
-pub(super) struct Answer {
+pub(super) struct Response {
     pub status: u16,
     pub about: &'static str,
     pub schema: Option<Schema>,
@@ -36,7 +36,7 @@ pub struct Operation {
     /// The media type of the body.
     pub(super) takes: &'static str,
     pub(super) examples: Vec<(&'static str, &'static str)>,
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<Response>,
     pub(super) refusals: Vec<(u16, Vec<&'static str>)>,
     /// Members that are never in this list, of a schema that several lists share.
     pub(super) absent: &'static [&'static str],
@@ -83,7 +83,7 @@ impl Operation {
     /// Parameters of the query, as `reader` asks for them.
     pub fn query<T, E>(self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Operation {
         let (asked, pages) = kind::query(reader);
-        let asked = asked.into_iter().map(|Asked { name, schema, need }| Parameter {
+        let asked = asked.into_iter().map(|Expected { name, schema, need }| Parameter {
             name,
             place: "query",
             schema,
@@ -137,7 +137,7 @@ impl Operation {
 
     /// A success with JSON of this schema.
     pub fn answers_with(mut self, status: u16, schema: Schema, about: &'static str) -> Operation {
-        self.answers.push(Answer {
+        self.answers.push(Response {
             status,
             about,
             schema: Some(schema),
@@ -155,14 +155,14 @@ impl Operation {
         about: &'static str,
     ) -> Operation {
         if let [media, also @ ..] = forms {
-            self.answers.push(Answer { status, about, schema: Some(text()), media, also });
+            self.answers.push(Response { status, about, schema: Some(text()), media, also });
         }
         self
     }
 
     /// A success with nothing in it.
     pub fn answers_nothing(mut self, status: u16, about: &'static str) -> Operation {
-        self.answers.push(Answer { status, about, schema: None, media: "", also: &[] });
+        self.answers.push(Response { status, about, schema: None, media: "", also: &[] });
         self
     }
 

@@ -306,7 +306,11 @@ mod tests {
             .member("b", text().chars(1..=64).about("a \"name\""))
             .optional("a", integer().range("1", "9").or_null())
             .closed();
-        let json = r#"{"type":"object","properties":{"b":{"type":"string","minLength":1,"maxLength":64,"description":"a \"name\""},"a":{"type":["integer","null"],"minimum":1,"maximum":9}},"required":["b"],"additionalProperties":false}"#;
+        let json = concat!(
+            r#"{"type":"object","properties":{"b":{"type":"string","minLength":1,"maxLength":64,"#,
+            r#""description":"a \"name\""},"a":{"type":["integer","null"],"minimum":1,"maximum":9}},"#,
+            r#""required":["b"],"additionalProperties":false}"#,
+        );
         assert_eq!(written(&schema), json);
     }
 

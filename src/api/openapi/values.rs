@@ -77,7 +77,11 @@ pub fn usd_price() -> Schema {
 
 /// The caller's own name for something.
 pub fn external_ref() -> Schema {
-    text().chars(1..=64).pattern(r"\S").about("Your own reference, 1 to 64 characters after trimming. The same reference with the same payload answers what is there; with another payload it is 409 `external_ref_conflict`.")
+    text().chars(1..=64).pattern(r"\S").about(
+        "Your own reference, 1 to 64 characters after trimming. The \
+         same reference with the same payload answers what is there; with another payload it is 409 \
+         `external_ref_conflict`.",
+    )
 }
 
 /// A name for something, in an answer.

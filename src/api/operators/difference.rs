@@ -126,7 +126,10 @@ mod tests {
     fn only_what_changed_is_there_at_every_depth() {
         differ(
             r#"{"a":1,"fees":{"c2p":{"percent":"1.00","fixed":"0"},"vpos":{"percent":"2"}},"list":[1]}"#,
-            r#"{"a":1,"fees":{"c2p":{"percent":"1.25","fixed":"0"},"vpos":{"percent":"2"}},"list":[1,2],"new":true}"#,
+            concat!(
+                r#"{"a":1,"fees":{"c2p":{"percent":"1.25","fixed":"0"},"vpos":{"percent":"2"}},"#,
+                r#""list":[1,2],"new":true}"#,
+            ),
             r#"{"fees":{"c2p":{"percent":"1.00"}},"list":[1],"new":null}"#,
             r#"{"fees":{"c2p":{"percent":"1.25"}},"list":[1,2],"new":true}"#,
         );
@@ -143,9 +146,10 @@ mod tests {
     #[test]
     fn people_are_masked_wherever_they_stand() {
         assert_eq!(
-            masked(
-                r#"{"to":[{"phone":"04141234567","holderName":"Ana"}],"documentNumber":"***678","phone":null}"#
-            ),
+            masked(concat!(
+                r#"{"to":[{"phone":"04141234567","holderName":"Ana"}],"documentNumber":"***678","#,
+                r#""phone":null}"#,
+            )),
             r#"{"to":[{"phone":"0414***4567","holderName":"***"}],"documentNumber":"***678","phone":null}"#
         );
     }

@@ -1,4 +1,4 @@
-//! The operators' view of operators (`docs/contract.md, 20.1`), and what the audit says of changes.
+//! The operators' view of operators (`docs/contract.md, 20.1, 20.3`), and what the audit says of changes.
 //! Their calls are in `admin/operators.rs` and `admin/audit.rs`.
 //!
 //! A token in plain text comes from outside, and only for the answer that makes it: what is kept of that

@@ -26,9 +26,24 @@ const HOLDER_NAME_MAX: usize = 100;
 /// POST /v1/payments/vpos
 pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
     summary("Charge a card")
-        .about("Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and mode, is charged once, and lasts 15 minutes; it does not outlive the server that made it. A refusal (4xx, or 503 other than `storage_unavailable`) leaves it good, a decline has used it.")
+        .about(
+            "Of the card only brand and last four digits are ever stored or logged. The same \
+             `externalRef` with the same payload answers the payment that is there. In place of the card \
+             `card` may have the `token` that a checkout page made of it (`payCheckoutCard`): then no server \
+             of yours sees a card. A token is of your account and mode, is charged once, and lasts 15 \
+             minutes; it does not outlive the server that made it. A refusal (4xx, or 503 other than \
+             `storage_unavailable`) leaves it good, a decline has used it.",
+        )
         .body("CardCharge")
-        .example("an approved card of test mode", r#"{"usdAmount":25.5,"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","holderName":"Ana Perez","holderId":"V12345678"},"externalRef":"order-2","description":"camisa"}"#)
+        .example(
+            "an approved card of test \
+             mode",
+            concat!(
+                r#"{"usdAmount":25.5,"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"#,
+                r#""cvv":"123","holderName":"Ana Perez","holderId":"V12345678"},"#,
+                r#""externalRef":"order-2","description":"camisa"}"#,
+            ),
+        )
         .answers(201, "Payment", "The new payment, completed or failed")
         .answers(200, "Payment", "The payment that is there under this reference")
         .answers(202, "Payment", "The bank has not answered yet")
@@ -127,7 +142,7 @@ pub(super) fn read_token(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<C
     Ok(token.get(&sound))
 }
 
-/// What a payment keeps of a card.
+/// The parts of a card that a payment keeps.
 pub fn means(card: &Card, mark: Mark<'_>) -> Means {
     let expiry = format!("{:04}-{:02}", card.expiry.year, card.expiry.month);
     let mark = mark(&[b"card", card.number.reveal().as_bytes(), expiry.as_bytes()]);

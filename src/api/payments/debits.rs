@@ -105,17 +105,21 @@ pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<
 }
 
 /// POST /v1/payments/debit
-pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
-    summary("Debit an account with the payer's code")
+pub const CHARGE: Endpoint =
+    endpoint(crate::payments::description::TAG, charge, || {
+        summary("Debit an account with the payer's code")
         .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate.")
         .body("DebitCharge")
-        .example("500 VES", r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678","nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#)
+        .example("500 VES", concat!(
+                r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678","#,
+                r#""nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#,
+            ))
         .answers(201, "Payment", "The new payment, completed or failed")
         .answers(200, "Payment", "The payment that is there under this reference")
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(409, &crate::payments::description::CREATES[..2])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-});
+    });
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, rate) = (call.new_id(), (call.prices.bcv_rate)());

@@ -20,7 +20,9 @@ pub(crate) const TAG: &str = "Payments";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, immediate debit, and transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.",
+        about: "Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, \
+            immediate debit, and transfers that the payer made by Pago Móvil. What is collected is held for \
+            24 hours, then available.",
         schemas: schemas(),
         ..Chapter::default()
     }
@@ -36,7 +38,13 @@ fn schemas() -> Vec<(&'static str, Schema)> {
             "C2pIntent",
             object()
                 .member("intentId", uuid())
-                .member("otpRequested", boolean().about("True when the payer's bank sends a code by SMS; false when the payer makes it in the app."))
+                .member(
+                    "otpRequested",
+                    boolean().about(
+                        "True when the payer's bank sends a code by SMS; \
+                         false when the payer makes it in the app.",
+                    ),
+                )
                 .member("status", one_of([Status::Pending.name()]))
                 .member("usdAmount", figure())
                 .member("vesAmount", figure())
@@ -44,7 +52,11 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("expiresAt", instant().or_null())
                 .member("externalRef", shown_ref())
                 .member("livemode", livemode())
-                .example(r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","otpRequested":false,"status":"PENDING","usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"expiresAt":"2026-11-21T02:28:00.000Z","externalRef":"order-1","livemode":false}"#),
+                .example(concat!(
+                    r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","otpRequested":false,"#,
+                    r#""status":"PENDING","usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"#,
+                    r#""expiresAt":"2026-11-21T02:28:00.000Z","externalRef":"order-1","livemode":false}"#,
+                )),
         ),
         ("CardCharge", body(|fields| cards::read_charge(fields, &|_| None))),
         ("Card", body(cards::read_card)),
@@ -58,7 +70,10 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("expiresAt", instant())
                 .member("failureCode", text().or_null())
                 .member("livemode", livemode())
-                .example(r#"{"requested":true,"operationId":"01975a2e-7c00-7000-8000-000000000001","expiresAt":"2026-11-21T02:18:00.000Z","failureCode":null,"livemode":false}"#),
+                .example(concat!(
+                    r#"{"requested":true,"operationId":"01975a2e-7c00-7000-8000-000000000001","#,
+                    r#""expiresAt":"2026-11-21T02:18:00.000Z","failureCode":null,"livemode":false}"#,
+                )),
         ),
         ("DebitCharge", body(|fields| debits::read_charge(fields, &banks, id, None))),
         ("PagoMovilVerification", body(|fields| transfers::read(fields, &banks))),
@@ -67,7 +82,12 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("PaymentPage", page("Payment")),
         (
             "Operation",
-            super::operations::members(Describing::object()).schema().example(r#"{"operationId":"01975a2e-7c00-7000-8000-000000000001","kind":"charge","status":"completed","code":null,"reference":"903144721","contradicted":false,"paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:13:04.120Z"}"#),
+            super::operations::members(Describing::object()).schema().example(concat!(
+                r#"{"operationId":"01975a2e-7c00-7000-8000-000000000001","kind":"charge","#,
+                r#""status":"completed","code":null,"reference":"903144721","contradicted":false,"#,
+                r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"#,
+                r#""createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:13:04.120Z"}"#,
+            )),
         ),
         (
             "CollectionMethod",
@@ -75,7 +95,13 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("method", one_of(Method::ALL.map(Method::name)))
                 .member("enabled", boolean())
                 .member("currency", one_of(["VES", "COP", "USDT"]))
-                .member("reason", text().or_null().about("Why it is not enabled: `rail_not_configured`, `no_bank_offers_it`, `rate_unavailable`, `cop_not_enabled`."))
+                .member(
+                    "reason",
+                    text().or_null().about(
+                        "Why it is not enabled: `rail_not_configured`, \
+                         `no_bank_offers_it`, `rate_unavailable`, `cop_not_enabled`.",
+                    ),
+                )
                 .example(r#"{"method":"C2P","enabled":true,"currency":"VES","reason":null}"#),
         ),
         ("CollectionMethodList", items("CollectionMethod")),
@@ -89,5 +115,30 @@ pub fn payment_chargeback() -> Schema {
 
 /// A payment of any kind.
 pub fn payment() -> Schema {
-    super::show::members(Describing::object()).schema().optional("channel", text()).optional("amountCop", integer()).optional("feeCop", integer().or_null()).optional("netCop", integer().or_null()).optional("applicationFeeCop", integer().or_null()).optional("sellerNetCop", integer().or_null()).optional("metadata", object().or_null()).optional("amountUsd", ves().about("With `copRate`, of what was paid through a checkout session.")).optional("copRate", text().or_null()).optional("copMarketRate", text().or_null()).example(r#"{"id":"01975a2e-7c00-7000-8000-000000000000","paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","externalRef":"order-1","status":"COMPLETED","method":"C2P","failureCode":null,"cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,"bankReference":"903144721","operationId":null,"description":null,"checkoutSessionId":null,"reference":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,"reversalType":null,"chargebacks":[],"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z","completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#)
+    super::show::members(Describing::object())
+        .schema()
+        .optional("channel", text())
+        .optional("amountCop", integer())
+        .optional("feeCop", integer().or_null())
+        .optional("netCop", integer().or_null())
+        .optional("applicationFeeCop", integer().or_null())
+        .optional("sellerNetCop", integer().or_null())
+        .optional("metadata", object().or_null())
+        .optional("amountUsd", ves().about("With `copRate`, of what was paid through a checkout session."))
+        .optional("copRate", text().or_null())
+        .optional("copMarketRate", text().or_null())
+        .example(concat!(
+            r#"{"id":"01975a2e-7c00-7000-8000-000000000000","#,
+            r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","#,
+            r#""externalRef":"order-1","status":"COMPLETED","method":"C2P","failureCode":null,"#,
+            r#""cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"#,
+            r#""netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"#,
+            r#""sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","#,
+            r#""debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,"#,
+            r#""bankReference":"903144721","operationId":null,"description":null,"checkoutSessionId":null,"#,
+            r#""reference":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,"#,
+            r#""reversalType":null,"chargebacks":[],"livemode":false,"#,
+            r#""createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z","#,
+            r#""completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#,
+        ))
 }

@@ -1,5 +1,5 @@
 //! Payments: C2P request, execute and reverse; reading payments of every method
-//! (`docs/contract.md, 5.4, 5.5`).
+//! (`docs/contract.md, 5.4, 5.5, 5.10`).
 //!
 //! The forms of calls and answers belong here, for payments in bolívares of every method; the rules
 //! are in `src/domain/resources/payments/`.
@@ -117,15 +117,22 @@ pub fn bank_number<'a>(
 }
 
 /// POST /v1/payments/c2p/request
-pub const REQUEST_C2P: Endpoint = endpoint(description::TAG, request_c2p, || {
-    summary("Request a C2P intent")
-        .about("Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A newer request under the same `externalRef` takes the place of the pending one.")
+pub const REQUEST_C2P: Endpoint =
+    endpoint(description::TAG, request_c2p, || {
+        summary("Request a C2P intent")
+        .about("Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a \
+            code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A \
+            newer request under the same `externalRef` takes the place of the pending one.")
         .body("C2pRequest")
-        .example("10 USD from a payer at Banesco", r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"externalRef":"order-1"}"#)
+        .example("10 USD from a payer at \
+            Banesco", concat!(
+                    r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","#,
+                    r#""debtorBankCode":134,"externalRef":"order-1"}"#,
+                ))
         .answers(201, "C2pIntent", "The intent")
         .refuses(409, &["external_ref_conflict", "charge_in_progress"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-});
+    });
 
 fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let (usd, debtor, external_ref) = read_request(Fields::parse(call.body)?, call.banks)?;
@@ -163,14 +170,46 @@ fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Usd, Debto
 /// POST /v1/payments/c2p
 pub const EXECUTE_C2P: Endpoint = endpoint(description::TAG, execute_c2p, || {
     summary("Charge a C2P intent")
-        .about("Repeats the details of the request and brings the payer's key. The bank is called once: what it says is in `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent the answer is 202 and the payment `PENDING`; the server asks the bank until it knows, and never charges twice.")
+        .about(
+            "Repeats the details of the request and brings the payer's key. The bank is called once: what \
+             it says is in `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent \
+             the answer is 202 and the payment `PENDING`; the server asks the bank until it knows, and never \
+             charges twice.",
+        )
         .body("C2pCharge")
-        .example("the key that the payer typed", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678","externalRef":"order-1"}"#)
-        .example("a marketplace sale", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678","externalRef":"order-1","merchantId":"01975a2e-7c00-7000-8000-0000000000aa","applicationFeePercent":12.5}"#)
+        .example(
+            "the key that the payer \
+             typed",
+            concat!(
+                r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"#,
+                r#""debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
+                r#""token":"12345678","externalRef":"order-1"}"#,
+            ),
+        )
+        .example(
+            "a marketplace \
+             sale",
+            concat!(
+                r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"#,
+                r#""debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
+                r#""token":"12345678","externalRef":"order-1","#,
+                r#""merchantId":"01975a2e-7c00-7000-8000-0000000000aa","applicationFeePercent":12.5}"#,
+            ),
+        )
         .answers(200, "Payment", "The payment, completed or failed")
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(404, &["not_found"])
-        .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed", "intent_completed", "charge_in_progress", "merchant_inactive"])
+        .refuses(
+            409,
+            &[
+                "intent_mismatch",
+                "intent_canceled",
+                "intent_failed",
+                "intent_completed",
+                "charge_in_progress",
+                "merchant_inactive",
+            ],
+        )
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
 });
 
@@ -269,10 +308,22 @@ pub fn commission_percent<'a>() -> impl Kind<'a, Rate> {
 /// POST /v1/payments/:id/reverse
 pub const REVERSE: Endpoint = endpoint(description::TAG, reverse, || {
     summary("Reverse a C2P payment")
-        .about("Within 24 hours of completion. The fee comes back. The money is taken from the hold of this sale, then from what is available; of a marketplace sale the seller's part from the seller.")
+        .about(
+            "Within 24 hours of completion. The fee comes back. The money is taken from the hold of this \
+             sale, then from what is available; of a marketplace sale the seller's part from the seller.",
+        )
         .answers(200, "Payment", "The payment, reversed")
         .answers(202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has")
-        .refuses(409, &["not_reversible", "payment_not_completed", "reversal_window_expired", "reversal_in_progress", "reversal_refused"])
+        .refuses(
+            409,
+            &[
+                "not_reversible",
+                "payment_not_completed",
+                "reversal_window_expired",
+                "reversal_in_progress",
+                "reversal_refused",
+            ],
+        )
         .refuses(422, &["insufficient_balance"])
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
 });
@@ -313,7 +364,10 @@ fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
 /// GET /v1/payments/operations/:id
 pub const OPERATION: Endpoint = endpoint(description::TAG, operation, || {
     summary("Read an operation with a bank")
-        .about("What became of a call to a bank: the `operationId` of a payment, a payout or a debit code leads here.")
+        .about(
+            "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
+             leads here.",
+        )
         .answers(200, "Operation", "The operation")
 });
 

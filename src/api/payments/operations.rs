@@ -17,7 +17,8 @@ use domain::values::time::Timestamp;
 const KINDS: [&str; 8] =
     ["charge", "debit", "verification", "reversal", "otp", "credit", "collection", "refund"];
 
-const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the second word; the operator clears it up with the bank.";
+const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the \
+    second word; the operator clears it up with the bank.";
 
 pub(crate) struct Operation<'a> {
     kind: &'static str,

@@ -23,7 +23,11 @@ pub const PDF: &str = "application/pdf";
 /// GET /v1/payments/:id/receipt
 pub const READ: Endpoint = endpoint(description::TAG, read, || {
     summary("The receipt of a payment")
-        .about("For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop (settings `shop.name`, `shop.rif`), the payer's bank, the method, the amounts, the rate, the references and the date with its zone; the payer is masked.")
+        .about(
+            "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \
+             (settings `shop.name`, `shop.rif`), the payer's bank, the method, the amounts, the rate, the \
+             references and the date with its zone; the payer is masked.",
+        )
         .query(asked)
         .answers_in(200, &FORMS, "The receipt")
         .refuses(409, &["payment_not_completed"])

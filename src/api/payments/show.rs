@@ -48,47 +48,193 @@ pub fn show(payment: &Payment) -> Vec<u8> {
 pub(crate) fn members<'a, M: Members<'a, Payment>>(members: M) -> M {
     members
         .plain("id", values::uuid, |payment| payment.id)
-        .plain("paymentId", || values::uuid().about("Equal to `id`; of C2P the `intentId` too."), |payment| payment.id)
+        .plain(
+            "paymentId",
+            || {
+                values::uuid().about(
+                    "Equal to `id`; of C2P the `intentId` \
+                     too.",
+                )
+            },
+            |payment| payment.id,
+        )
         .constant("object", "payment")
         // A payment to an address has no `externalRef`: nobody asked for it by name.
-        .maybe_text("externalRef", || values::shown_ref().about("Null of payments in pesos and in USDT; of one through a checkout session, the session's id."), |payment| in_bolivares(payment).then_some(&*payment.external_ref))
+        .maybe_text(
+            "externalRef",
+            || {
+                values::shown_ref().about(
+                    "Null of payments in pesos and in USDT; of \
+                     one through a checkout session, the session's \
+                     id.",
+                )
+            },
+            |payment| in_bolivares(payment).then_some(&*payment.external_ref),
+        )
         .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payment| payment.status.name())
         .plain("method", || schema::one_of(Method::ALL.map(Method::name)), |payment| payment.method().name())
-        .maybe_text("failureCode", || schema::text().about("The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key)."), |payment| payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed))
-        .maybe_plain("cancelReason", || schema::one_of([CancelReason::Superseded.name(), CancelReason::Expired.name()]), |payment| payment.cancel_reason.map(CancelReason::name))
+        .maybe_text(
+            "failureCode",
+            || {
+                schema::text().about(
+                    "The bank's code, when it failed, such as `AM04` \
+                     (insufficient funds) or `TKCM` (wrong \
+                     key).",
+                )
+            },
+            |payment| payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed),
+        )
+        .maybe_plain(
+            "cancelReason",
+            || schema::one_of([CancelReason::Superseded.name(), CancelReason::Expired.name()]),
+            |payment| payment.cancel_reason.map(CancelReason::name),
+        )
         .number("usdAmount", || values::figure().or_null(), |payment| payment.usd)
         .maybe_number("vesAmount", values::figure, |payment| in_bolivares(payment).then_some(payment.ves))
-        .maybe_number("bcvRate", values::figure, |payment| in_bolivares(payment).then_some(payment.bcv_rate.0.normalize()))
+        .maybe_number("bcvRate", values::figure, |payment| {
+            in_bolivares(payment).then_some(payment.bcv_rate.0.normalize())
+        })
         .maybe_number("feeVes", || values::figure().about("Null until completed."), |payment| payment.fee)
-        .maybe_number("netVes", || values::figure().about("`vesAmount` less `feeVes`; null until completed."), |payment| payment.net())
-        .maybe_plain("merchantId", values::uuid, |payment| payment.marketplace.as_deref().map(|sale| sale.merchant))
-        .maybe_number("applicationFeePercent", values::figure, |payment| payment.marketplace.as_deref().map(|sale| sale.commission_percent.0.normalize()))
-        .maybe_number("applicationFeeVes", values::figure, |payment| payment.marketplace.as_deref().and_then(|sale| sale.commission))
-        .maybe_number("sellerNetVes", values::figure, |payment| payment.marketplace.as_deref().and_then(|sale| sale.seller_net))
-        .maybe_plain("debtorBankCode", values::bank_code, |payment| payment.debtor().map(|debtor| debtor.bank))
-        .maybe_plain("debtorId", || schema::text().about("Masked: `V***678`."), |payment| payment.debtor().map(|debtor| debtor.id.masked()))
-        .maybe_plain("debtorCellPhone", || schema::text().about("Masked: `0414***4567`."), |payment| payment.debtor().map(|debtor| debtor.phone.masked()))
-        .maybe_plain("cardLast4", || schema::text().pattern("^[0-9]{4}$"), |payment| payment.card().map(|(_, last_four)| format!("{last_four:04}")))
-        .maybe_plain("cardBrand", || schema::one_of(BRANDS.map(Brand::name)), |payment| payment.card().map(|(brand, _)| brand.name()))
+        .maybe_number(
+            "netVes",
+            || {
+                values::figure().about(
+                    "`vesAmount` less `feeVes`; null until \
+                     completed.",
+                )
+            },
+            |payment| payment.net(),
+        )
+        .maybe_plain("merchantId", values::uuid, |payment| {
+            payment.marketplace.as_deref().map(|sale| sale.merchant)
+        })
+        .maybe_number("applicationFeePercent", values::figure, |payment| {
+            payment.marketplace.as_deref().map(|sale| sale.commission_percent.0.normalize())
+        })
+        .maybe_number("applicationFeeVes", values::figure, |payment| {
+            payment.marketplace.as_deref().and_then(|sale| sale.commission)
+        })
+        .maybe_number("sellerNetVes", values::figure, |payment| {
+            payment.marketplace.as_deref().and_then(|sale| sale.seller_net)
+        })
+        .maybe_plain("debtorBankCode", values::bank_code, |payment| {
+            payment.debtor().map(|debtor| debtor.bank)
+        })
+        .maybe_plain(
+            "debtorId",
+            || schema::text().about("Masked: `V***678`."),
+            |payment| payment.debtor().map(|debtor| debtor.id.masked()),
+        )
+        .maybe_plain(
+            "debtorCellPhone",
+            || schema::text().about("Masked: `0414***4567`."),
+            |payment| payment.debtor().map(|debtor| debtor.phone.masked()),
+        )
+        .maybe_plain(
+            "cardLast4",
+            || schema::text().pattern("^[0-9]{4}$"),
+            |payment| payment.card().map(|(_, last_four)| format!("{last_four:04}")),
+        )
+        .maybe_plain(
+            "cardBrand",
+            || schema::one_of(BRANDS.map(Brand::name)),
+            |payment| payment.card().map(|(brand, _)| brand.name()),
+        )
         .maybe_text("bankReference", schema::text, |payment| bank_reference(payment))
-        .maybe_plain("operationId", || values::uuid().about("While a bank is being asked; see `GET /v1/payments/operations/{id}`."), Payment::operation)
+        .maybe_plain(
+            "operationId",
+            || {
+                values::uuid().about(
+                    "While a bank is being asked; see `GET \
+                     /v1/payments/operations/{id}`.",
+                )
+            },
+            Payment::operation,
+        )
         .maybe_text("description", schema::text, |payment| payment.description.as_deref())
-        .maybe_plain("checkoutSessionId", || values::uuid().about("The checkout session through which it was paid."), |payment| payment.checkout.as_deref().map(|sale| sale.session))
-        .maybe_text("reference", || schema::text().about("Of the checkout session; of a payment in pesos its own."), |payment| payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()))
-        .json_or_null("checkoutSession", || schema::object().member("id", values::uuid()).member("reference", schema::text().or_null()).member("metadata", schema::object()).about("The session through which it was paid."), |payment| payment.checkout.as_deref().map(sessions::show_in_payment))
+        .maybe_plain(
+            "checkoutSessionId",
+            || {
+                values::uuid().about(
+                    "The checkout session through which it was \
+                     paid.",
+                )
+            },
+            |payment| payment.checkout.as_deref().map(|sale| sale.session),
+        )
+        .maybe_text(
+            "reference",
+            || {
+                schema::text().about(
+                    "Of the checkout session; of a payment in pesos its \
+                     own.",
+                )
+            },
+            |payment| payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()),
+        )
+        .json_or_null(
+            "checkoutSession",
+            || {
+                schema::object()
+                    .member("id", values::uuid())
+                    .member("reference", schema::text().or_null())
+                    .member("metadata", schema::object())
+                    .about("The session through which it was paid.")
+            },
+            |payment| payment.checkout.as_deref().map(sessions::show_in_payment),
+        )
         .maybe_plain("reversedAt", values::instant, |payment| payment.reversed_at)
-        .maybe_text("reversalRef", schema::text, |payment| shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed))
+        .maybe_text("reversalRef", schema::text, |payment| {
+            shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed)
+        })
         .maybe_plain("reversalType", || schema::one_of(["reversal", "chargeback", "refund"]), reversal_type)
-        .list("chargebacks", || schema::list(schema::named("PaymentChargeback")), |payment| payment.chargebacks.iter().map(show_in_payment))
+        .list(
+            "chargebacks",
+            || schema::list(schema::named("PaymentChargeback")),
+            |payment| payment.chargebacks.iter().map(show_in_payment),
+        )
         .boolean("livemode", values::livemode, |payment| payment.livemode)
         .plain("createdAt", values::instant, |payment| payment.created_at)
         .maybe_plain("expiresAt", values::instant, |payment| payment.expires_at)
         .maybe_plain("completedAt", values::instant, |payment| payment.completed_at)
-        .maybe_plain("availableAt", || values::instant().about("The end of the hold."), |payment| payment.available_at)
-        .optional_plain("currency", || schema::one_of(["COP", "USDT"]).about("With members of their own, of payments in pesos and in USDT."), |payment| usdt(payment).map(|_| "USDT"))
-        .optional_plain("amountUsdt", || values::ves().about("What came."), |payment| usdt(payment).map(|(amount, ..)| amount))
-        .optional_text("txHash", || schema::text().about("Of the transfer that completed it."), |payment| usdt(payment).map(|(.., tx_hash)| tx_hash))
-        .optional_maybe_plain("sellerNetUsdt", values::ves, |payment| usdt(payment).map(|(_, seller_net, _)| seller_net))
+        .maybe_plain(
+            "availableAt",
+            || {
+                values::instant().about(
+                    "The end of the \
+                     hold.",
+                )
+            },
+            |payment| payment.available_at,
+        )
+        .optional_plain(
+            "currency",
+            || {
+                schema::one_of(["COP", "USDT"]).about(
+                    "With members of their own, of \
+                     payments in pesos and in USDT.",
+                )
+            },
+            |payment| usdt(payment).map(|_| "USDT"),
+        )
+        .optional_plain(
+            "amountUsdt",
+            || values::ves().about("What came."),
+            |payment| usdt(payment).map(|(amount, ..)| amount),
+        )
+        .optional_text(
+            "txHash",
+            || {
+                schema::text().about(
+                    "Of the transfer that completed \
+                     it.",
+                )
+            },
+            |payment| usdt(payment).map(|(.., tx_hash)| tx_hash),
+        )
+        .optional_maybe_plain("sellerNetUsdt", values::ves, |payment| {
+            usdt(payment).map(|(_, seller_net, _)| seller_net)
+        })
 }
 
 fn in_bolivares(payment: &Payment) -> bool {

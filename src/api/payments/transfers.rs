@@ -18,17 +18,23 @@ use domain::values::external_ref::ExternalRef;
 use domain::values::money::Usd;
 
 /// POST /v1/payments/pago-movil/verify
-pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify, || {
-    summary("Verify a Pago Móvil transfer")
-        .about("Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays for one thing.")
+pub const VERIFY: Endpoint =
+    endpoint(crate::payments::description::TAG, verify, || {
+        summary("Verify a Pago Móvil transfer")
+        .about("Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
+            for one thing.")
         .body("PagoMovilVerification")
-        .example("a transfer of today", r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#)
+        .example("a transfer of \
+            today", concat!(
+                    r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","#,
+                    r#""date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#,
+                ))
         .answers(201, "Payment", "The new payment: completed, or failed with `reference_not_found`")
         .answers(200, "Payment", "The payment that is there under this reference")
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(409, &["external_ref_conflict", "charge_in_progress", "reference_already_used"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-});
+    });
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let Asked { usd, means, external_ref } = read(Fields::parse(call.body)?, call.banks)?;

@@ -32,9 +32,15 @@ const ITEM_BYTES: usize = 384;
 
 /// POST /v1/payouts/batch
 pub const CREATE: Endpoint = endpoint(payouts::description::TAG, create, || {
-    payouts::description::batch(summary("Pay many merchants"))
-        .body("MerchantPayoutBatch")
-        .example("two merchants", r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","concepto":"liquidacion","externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#)
+    payouts::description::batch(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
+        "two merchants",
+        concat!(
+            r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,
+            r#""monto":"100.00","concepto":"liquidacion","#,
+            r#""externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","#,
+            r#""monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#,
+        ),
+    )
 });
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -43,9 +49,13 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// POST /v1/payments/credit/disburse
 pub const DISBURSE: Endpoint = endpoint(payouts::description::TAG, disburse, || {
-    payouts::description::batch(summary("Pay many phones"))
-        .body("PhoneCreditBatch")
-        .example("one phone", r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#)
+    payouts::description::batch(summary("Pay many phones")).body("PhoneCreditBatch").example(
+        "one phone",
+        concat!(
+            r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","#,
+            r#""cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#,
+        ),
+    )
 });
 
 fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -54,9 +64,13 @@ fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// POST /v1/payments/payouts
 pub const PAY_ACCOUNTS: Endpoint = endpoint(payouts::description::TAG, pay_accounts, || {
-    payouts::description::batch(summary("Pay many bank accounts"))
-        .body("AccountCreditBatch")
-        .example("one account", r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#)
+    payouts::description::batch(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
+        "one account",
+        concat!(
+            r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001380123456789","cedula":"V12345678","#,
+            r#""nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#,
+        ),
+    )
 });
 
 fn pay_accounts(call: &Call<'_>) -> Result<Plan, Problem> {

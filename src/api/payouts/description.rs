@@ -17,7 +17,9 @@ pub(crate) const TAG: &str = "Payouts";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at once. The debit is durable before the bank is called; if a payout fails, the money returns to the balance. The same `externalRef` with the same payload never pays twice.",
+        about: "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single \
+            or up to 1,000 at once. The debit is durable before the bank is called; if a payout fails, the \
+            money returns to the balance. The same `externalRef` with the same payload never pays twice.",
         schemas: schemas(),
         ..Chapter::default()
     }
@@ -36,7 +38,11 @@ pub(crate) fn pays(operation: Operation) -> Operation {
 
 pub(crate) fn batch(operation: Operation) -> Operation {
     operation
-        .about("Each item is a payout of its own with its own reference; an item that is bad or refused is answered in its place and does not stop the others. The same batch again answers the same items as they are now.")
+        .about(
+            "Each item is a payout of its own with its own reference; an item that is bad or refused is \
+             answered in its place and does not stop the others. The same batch again answers the same items \
+             as they are now.",
+        )
         .answers(201, "PayoutBatch", "What became of each item")
         .answers(200, "PayoutBatch", "The batch that is there under this reference")
         .refuses(409, &["external_ref_conflict"])
@@ -48,7 +54,15 @@ pub(crate) fn started(action: &'static str) -> Schema {
     object()
         .member("status", one_of(["verifying", "rejected", "unverified"]))
         .optional("attemptsLeft", integer().range("0", "3"))
-        .optional("failureCode", text().about("`BE01` when the bank says that the holder is somebody else. Another code with `unverified`: the bank made no deposits; `order_unfit` when it cannot be given these data, as for a phone without the document of its owner."))
+        .optional(
+            "failureCode",
+            text().about(
+                "`BE01` when the bank says that the holder is somebody else. \
+                 Another code with `unverified`: the bank made no deposits; `order_unfit` when it cannot be \
+                 given \
+                 these data, as for a phone without the document of its owner.",
+            ),
+        )
         .optional("action", text().constant(action))
 }
 
@@ -76,9 +90,14 @@ fn schemas() -> Vec<(&'static str, Schema)> {
             object()
                 .optional("externalRef", text().or_null())
                 .member("status", text().constant("failed"))
-                .member("failureCode", text().about("The code with which a single payout would have been refused. Its reference stays free."))
+                .member("failureCode", text().about("The code with which a single payout would have been \
+                    refused. Its reference stays free."))
                 .member("error", text())
-                .example(r#"{"externalRef":"batch-1-b","status":"failed","failureCode":"insufficient_balance","error":"the available balance does not cover the amount; nothing was debited, pay at most availableVes or wait for what is held: GET /v1/balance says when"}"#),
+                .example(concat!(
+                        r#"{"externalRef":"batch-1-b","status":"failed","#,
+                        r#""failureCode":"insufficient_balance","#,
+                        r#""error":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when"}"#,
+                    )),
         ),
         (
             "PayoutBatch",
@@ -88,7 +107,12 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("NewPayoutAccount", body(|fields| own_account::read_phone(fields, &banks))),
         (
             "PayoutAccount",
-            own_account::members(Describing::object()).schema().example(r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567","identification":"J123456789","status":"verified","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z","verifiedAt":"2026-11-21T02:15:00.000Z"}"#),
+            own_account::members(Describing::object()).schema().example(concat!(
+                    r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567","#,
+                    r#""identification":"J123456789","status":"verified","livemode":false,"#,
+                    r#""createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z","#,
+                    r#""verifiedAt":"2026-11-21T02:15:00.000Z"}"#,
+                )),
         ),
         ("SeenAmounts", body(own_account::read_seen)),
     ]
@@ -96,5 +120,14 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 
 /// A payout.
 pub fn payout() -> Schema {
-    super::members(Describing::object()).schema().example(r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1","batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina","paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion","bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,"livemode":false,"createdAt":"2026-11-22T02:14:00.000Z","settledAt":"2026-11-22T02:14:00.310Z"}"#)
+    super::members(Describing::object()).schema().example(concat!(
+        r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","#,
+        r#""status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1","#,
+        r#""batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,
+        r#""payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina","#,
+        r#""paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion","#,
+        r#""bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,"#,
+        r#""livemode":false,"createdAt":"2026-11-22T02:14:00.000Z","#,
+        r#""settledAt":"2026-11-22T02:14:00.310Z"}"#,
+    ))
 }

@@ -202,9 +202,19 @@ fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
 /// POST /v1/payouts
 pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
     description::pays(summary("Pay a merchant"))
-        .about("To the payout method that is named, or to the default one; it must be verified and the merchant active. With `fromMerchantBalance` the seller's own balance pays.")
+        .about(
+            "To the payout method that is named, or to the default one; it must be verified and the \
+             merchant active. With `fromMerchantBalance` the seller's own balance pays.",
+        )
         .body("MerchantPayout")
-        .example("100 VES to a merchant", r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","concepto":"liquidacion","externalRef":"payout-1"}"#)
+        .example(
+            "100 VES to a \
+             merchant",
+            concat!(
+                r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","#,
+                r#""concepto":"liquidacion","externalRef":"payout-1"}"#,
+            ),
+        )
         .refuses(400, &["payout_method_not_verified"])
         .refuses(404, &["not_found"])
         .refuses(409, &["merchant_inactive"])
@@ -216,9 +226,13 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// POST /v1/payments/credit
 pub const CREDIT: Endpoint = endpoint(description::TAG, credit, || {
-    description::pays(summary("Pay a phone"))
-        .body("PhoneCredit")
-        .example("50 VES", r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"credit-1"}"#)
+    description::pays(summary("Pay a phone")).body("PhoneCredit").example(
+        "50 VES",
+        concat!(
+            r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","#,
+            r#""concepto":"premio","externalRef":"credit-1"}"#,
+        ),
+    )
 });
 
 fn credit(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -227,9 +241,13 @@ fn credit(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// POST /v1/payments/credit/account
 pub const CREDIT_ACCOUNT: Endpoint = endpoint(description::TAG, credit_account, || {
-    description::pays(summary("Pay a bank account"))
-        .body("AccountCredit")
-        .example("50 VES", r#"{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#)
+    description::pays(summary("Pay a bank account")).body("AccountCredit").example(
+        "50 VES",
+        concat!(
+            r#"{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","#,
+            r#""monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
+        ),
+    )
 });
 
 fn credit_account(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -240,7 +258,13 @@ fn credit_account(call: &Call<'_>) -> Result<Plan, Problem> {
 pub const CHANGE: Endpoint = endpoint(description::TAG, change, || {
     description::pays(summary("Give change to a customer"))
         .body("Change")
-        .example("3.50 VES", r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","concepto":"vuelto","externalRef":"change-1"}"#)
+        .example(
+            "3.50 VES",
+            concat!(
+                r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","#,
+                r#""concepto":"vuelto","externalRef":"change-1"}"#,
+            ),
+        )
         .refuses(404, &["not_found"])
 });
 

@@ -30,16 +30,19 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("NewProduct", body(|fields| read_new(fields, false, Id::from_bytes([0; 16])))),
         ("ProductChange", body(|fields| read_change(fields, false))),
-        (
-            "Product",
-            super::members(Describing::object()).schema(),
-        ),
+        ("Product", super::members(Describing::object()).schema()),
         ("ProductPage", page("Product")),
         ("NewPaymentLink", body(|fields| links::read_new(fields, false))),
         ("PaymentLinkChange", body(|fields| links::read_change(fields, false))),
         (
             "PaymentLink",
-            links::members(Describing::object()).schema().example(r#"{"id":"01975a2e-7c00-7000-8000-000000000121","object":"payment_link","productId":"01975a2e-7c00-7000-8000-000000000120","slug":"camisa-lino","hostedCheckoutPath":"/pay/camisa-lino","status":"active","allowQuantity":true,"maxQuantity":5,"redirectUrl":null,"merchantId":null,"applicationFeePercent":null,"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#),
+            links::members(Describing::object()).schema().example(concat!(
+                r#"{"id":"01975a2e-7c00-7000-8000-000000000121","object":"payment_link","#,
+                r#""productId":"01975a2e-7c00-7000-8000-000000000120","slug":"camisa-lino","#,
+                r#""hostedCheckoutPath":"/pay/camisa-lino","status":"active","allowQuantity":true,"#,
+                r#""maxQuantity":5,"redirectUrl":null,"merchantId":null,"applicationFeePercent":null,"#,
+                r#""livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#,
+            )),
         ),
         ("PaymentLinkList", items("PaymentLink")),
     ]

@@ -37,7 +37,10 @@ pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
 /// POST /v1/products/:id/links
 pub const CREATE: Endpoint = endpoint(crate::products::description::TAG, create, || {
     summary("Create a payment link")
-        .about("The slug is made from the product's name when none is sent. With `merchantId` the sale is a marketplace sale.")
+        .about(
+            "The slug is made from the product's name when none is sent. With `merchantId` the sale is a \
+             marketplace sale.",
+        )
         .body_optional("NewPaymentLink")
         .example("with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#)
         .answers(201, "PaymentLink", "The link")

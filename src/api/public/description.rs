@@ -17,7 +17,9 @@ pub(crate) const TAG: &str = "Public rates and fees";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "Without a key, read-only, for reference: the rate of a real operation is confirmed in the operator's own app. Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins only.",
+        about: "Without a key, read-only, for reference: the rate of a real operation is confirmed in the \
+            operator's own app. Errors are `{statusCode, error, message}`. Browsers may call from the \
+            operator's own origins only.",
         operations: operations(),
         schemas: schemas(),
         ..Chapter::default()
@@ -42,7 +44,10 @@ fn operations() -> Vec<Operation> {
             .refuses(404, &["not_found"]),
         operation("getRateHistory", "The history of a pair")
             .query(|query| history::asked(query, Timestamp::from_unix_ms(0)))
-            .about("The window begins with `startDate`, inclusive, or so many `days` before its end, and ends before `endDate`. Buckets are UTC.")
+            .about(
+                "The window begins with `startDate`, inclusive, or so many `days` before its end, and \
+                 ends before `endDate`. Buckets are UTC.",
+            )
             .answers(200, "RateHistory", "The points")
             .refuses(400, &["invalid_data"])
             .refuses(404, &["not_found"]),
@@ -94,7 +99,11 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("fetchedAt", instant().or_null())
                 .member("side", text().or_null())
                 .member("paymentMethod", text().or_null())
-                .example(r#"{"pair":"USDT/VES","source":"p2p","method":"p2p_floor","price":245,"asOf":"2026-11-21T02:13:00.000Z","fetchedAt":"2026-11-21T02:13:01.000Z","side":"FLOOR","paymentMethod":null}"#),
+                .example(concat!(
+                    r#"{"pair":"USDT/VES","source":"p2p","method":"p2p_floor","price":245,"#,
+                    r#""asOf":"2026-11-21T02:13:00.000Z","fetchedAt":"2026-11-21T02:13:01.000Z","#,
+                    r#""side":"FLOOR","paymentMethod":null}"#,
+                )),
         ),
         (
             "RateHistory",
@@ -126,7 +135,13 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("blockchainFeeCents", cents())
                 .member("totalFeeCents", cents())
                 .member("amountToReceiveCents", cents())
-                .optional("breakdown", object().member("serviceFee", figure()).member("blockchainFee", figure()).member("totalFee", figure()))
+                .optional(
+                    "breakdown",
+                    object()
+                        .member("serviceFee", figure())
+                        .member("blockchainFee", figure())
+                        .member("totalFee", figure()),
+                )
                 .optional("feePercent", figure())
                 .optional("feeFixedCents", cents())
                 .optional("feeTier", text())

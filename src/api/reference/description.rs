@@ -15,7 +15,10 @@ pub fn chapter() -> Chapter {
         tag: TAG,
         about: "Banks, and what became of a request whose answer was lost.",
         schemas: vec![
-            ("Bank", bank().example(r#"{"code":"0134","name":"Banesco","services":["C2P","PAGO_MOVIL","DEBIT","CREDIT"],"logoUrl":null}"#)),
+            ("Bank", bank().example(concat!(
+                    r#"{"code":"0134","name":"Banesco","services":["C2P","PAGO_MOVIL","DEBIT","CREDIT"],"#,
+                    r#""logoUrl":null}"#,
+                ))),
             (
                 "IdempotencyKey",
                 object()
@@ -28,7 +31,14 @@ pub fn chapter() -> Chapter {
                     .member("status", integer().or_null().about("The kept status; null while in progress."))
                     .member("response", anything().about("The kept body; null while in progress."))
                     .member("walSeq", integer().or_null())
-                    .example(r#"{"key":"k-1","state":"done","method":"POST","path":"/v1/test/fund","firstSeenAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-22T02:13:00.000Z","status":422,"response":{"error":"insufficient_balance","message":"the available balance does not cover the amount; nothing was debited, pay at most availableVes or wait for what is held: GET /v1/balance says when","requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#),
+                    .example(concat!(
+                            r#"{"key":"k-1","state":"done","method":"POST","path":"/v1/test/fund","#,
+                            r#""firstSeenAt":"2026-11-21T02:13:00.000Z","#,
+                            r#""expiresAt":"2026-11-22T02:13:00.000Z","status":422,"#,
+                            r#""response":{"error":"insufficient_balance","#,
+                            r#""message":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when","#,
+                            r#""requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#,
+                        )),
             ),
             ("Quote", quote()),
         ],
@@ -62,7 +72,12 @@ fn quote() -> Schema {
         .member("source", text().constant("bcv"))
         .member("fetchedAt", instant())
         .member("sources", sources)
-        .example(r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,"medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z","sources":{"vexFx":{"bcvRate":210,"fetchedAt":"2026-11-21T02:13:00.000Z"},"bank":{"error":"BANK_NOT_CONFIGURED"}}}"#)
+        .example(concat!(
+            r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,"#,
+            r#""medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z","#,
+            r#""sources":{"vexFx":{"bcvRate":210,"fetchedAt":"2026-11-21T02:13:00.000Z"},"#,
+            r#""bank":{"error":"BANK_NOT_CONFIGURED"}}}"#,
+        ))
 }
 
 /// Calls without a key that say how the server is.
@@ -104,10 +119,28 @@ pub fn error() -> Schema {
         .member("message", text().about("For people."))
         .member("requestId", text())
         .optional("fields", list(field).about("Of `invalid_data`: every bad field at once."))
-        .optional("existingId", text().format("uuid").about("Of `external_ref_conflict`: what the reference was used for."))
-        .optional("differs", list(text()).about("Of `external_ref_conflict`: the fields that differ; not there when a C2P request repeats what is paid."))
+        .optional(
+            "existingId",
+            text().format("uuid").about(
+                "Of `external_ref_conflict`: what the reference \
+                 was used for.",
+            ),
+        )
+        .optional(
+            "differs",
+            list(text()).about(
+                "Of `external_ref_conflict`: the fields that differ; not \
+                 there when a C2P request repeats what is paid.",
+            ),
+        )
         .optional("availableVes", amount("Of `insufficient_balance`."))
-        .optional("spendableVes", amount("Of `insufficient_balance` on conversions: what they may spend, holds too."))
+        .optional(
+            "spendableVes",
+            amount(
+                "Of `insufficient_balance` on conversions: what they may spend, \
+                 holds too.",
+            ),
+        )
         .optional("availableCop", amount("Of `insufficient_balance` in pesos."))
         .optional("spendableCop", amount("Of `insufficient_balance` in pesos: holds too."))
         .optional("availableUsdt", amount("Of `insufficient_balance` in USDT."))

@@ -132,9 +132,12 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
 /// GET /v1/idempotency/:key
 pub const KEPT: Endpoint = endpoint(description::TAG, kept, || {
     summary("Find out what became of a request")
-                .about("After a lost answer: whether the request with this Idempotency-Key happened, and what it was answered. 404 means that it did not happen, or more than 24 hours ago.")
-                .query(asked_path)
-                .answers(200, "IdempotencyKey", "The newest use of the key")
+        .about(
+            "After a lost answer: whether the request with this Idempotency-Key happened, and \
+             what it was answered. 404 means that it did not happen, or more than 24 hours ago.",
+        )
+        .query(asked_path)
+        .answers(200, "IdempotencyKey", "The newest use of the key")
 });
 
 fn asked_path(mut query: Query<'_>) -> Result<Option<String>, Invalid> {

@@ -14,7 +14,8 @@ pub(crate) const TAG: &str = "Finding things";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "One text leads to everything that it names, and a request's id to what became of the request.",
+        about: "One text leads to everything that it names, and a request's id to what became of the \
+            request.",
         schemas: [found(), vec![("LoggedRequest", logged())]].concat(),
         ..Chapter::default()
     }
@@ -24,7 +25,11 @@ pub fn chapter() -> Chapter {
 pub fn search(operation: Operation) -> Operation {
     operation
         .query(Sought::read)
-        .about("By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of a request, a document or a phone of a payer or seller: always the whole text. What an earlier version wrote is found by ids and by your own unique references.")
+        .about(
+            "By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of \
+             a request, a document or a phone of a payer or seller: always the whole text. What an earlier \
+             version wrote is found by ids and by your own unique references.",
+        )
         .answers(200, "FoundList", "Newest first, at most 50")
 }
 
@@ -62,5 +67,10 @@ fn logged() -> Schema {
         .member("keyId", uuid().about("The key that called."))
         .member("ms", integer().at_least("0"))
         .member("entityId", uuid().or_null().about("What was made or changed."))
-        .example(r#"{"requestId":"848xfrzmchatd","at":"2026-11-21T02:13:00.000Z","method":"POST","route":"/v1/payouts","status":201,"error":null,"keyId":"01975a2e-7c00-7000-8000-000000000000","ms":3,"entityId":"01975a2e-7c00-7000-8000-0000000000aa"}"#)
+        .example(concat!(
+            r#"{"requestId":"848xfrzmchatd","at":"2026-11-21T02:13:00.000Z","method":"POST","#,
+            r#""route":"/v1/payouts","status":201,"error":null,"#,
+            r#""keyId":"01975a2e-7c00-7000-8000-000000000000","ms":3,"#,
+            r#""entityId":"01975a2e-7c00-7000-8000-0000000000aa"}"#,
+        ))
 }

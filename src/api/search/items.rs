@@ -147,7 +147,7 @@ impl Subject {
                 Entity::OwnAccount(_) => "payout_account",
                 Entity::DepositAddress(_) => "deposit_address",
                 Entity::Webhook(_) => "webhook",
-                // Those of the platform: no tenant's request makes them.
+                // Entities of the platform: no tenant's request makes them.
                 Entity::Notice(_) | Entity::Approval(_) => "other",
             },
             Subject::Link(..) => "payment_link",
@@ -231,7 +231,7 @@ fn status(records: &dyn Records, now: Timestamp, subject: &Subject) -> Result<Op
         },
         Subject::Link(product, id) => link(product, *id).map(|link| link.status.name()),
         Subject::Tenant(tenant) => Some(tenant.tenant_settings.live_status.name()),
-        // What is credited is complete: before that there is no deposit.
+        // A deposit is complete from its beginning: there is none before it is credited.
         Subject::Deposit(_) => Some("completed"),
         Subject::Event { .. } => None,
     })

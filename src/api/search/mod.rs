@@ -118,7 +118,10 @@ fn search(call: &Call<'_>) -> Result<Plan, Problem> {
 /// GET /v1/requests/:requestId
 pub const REQUEST: Endpoint = endpoint(description::TAG, request, || {
     summary("Read what became of a request")
-        .about("Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the newest. Bodies are not kept.")
+        .about(
+            "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
+             newest. Bodies are not kept.",
+        )
         .answers(200, "LoggedRequest", "The request")
         .refuses(404, &["not_found"])
 });
@@ -206,7 +209,7 @@ pub fn by_trait(
 ) -> Result<(), Unread> {
     let tenant = records.tenant_key();
     let (mut found, mut looks) = (0, 0);
-    records.newest(vec![index::found_within(prefix, tenant)], None, None, &mut |suffix, _| {
+    records.newest_entries(vec![index::found_within(prefix, tenant)], None, None, &mut |suffix, _| {
         looks += 1;
         let hit = match index::found(suffix) {
             Some(Found::Entity(id)) => {

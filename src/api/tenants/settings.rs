@@ -304,9 +304,10 @@ fn origin(value: Value<'_>) -> Result<String, Bad> {
         Some(("http", authority)) => host(authority, 80).filter(|host| is_loopback(host)).map(|_| ()),
         _ => None,
     };
-    authority
-        .map(|()| text.into_owned())
-        .ok_or(Bad::from("must be an origin such as https://shop.example in lower case and without a path; http is for loopback alone"))
+    authority.map(|()| text.into_owned()).ok_or(Bad::from(
+        "must be an origin such as https://shop.example in lower case and without a path; \
+         http is for loopback alone",
+    ))
 }
 
 /// The host of `host[:port]`, if both are written as an origin writes them: the default port is

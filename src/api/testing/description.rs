@@ -14,7 +14,8 @@ pub(crate) const TAG: &str = "Test mode";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "A test key runs the same engine, ledger and log; only the banks are simulated. These calls move its clock, give it money, and play the parts of buyers, banks and operators.",
+        about: "A test key runs the same engine, ledger and log; only the banks are simulated. These calls \
+            move its clock, give it money, and play the parts of buyers, banks and operators.",
         schemas: vec![
             ("TestClock", object().member("now", instant()).member("livemode", livemode())),
             ("ClockMove", body(read_advance)),

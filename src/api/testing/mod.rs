@@ -43,10 +43,13 @@ fn read_clock(_: &Call<'_>) -> Result<Plan, Problem> {
 /// POST /v1/test/clock
 pub const MOVE_CLOCK: Endpoint = endpoint(description::TAG, move_clock, || {
     summary("Move the test clock forward")
-                .about("Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, in its order and each at its own instant, when it answers.")
-                .body("ClockMove")
-                .example("a day", r#"{"advanceSeconds":86400}"#)
-                .answers(200, "TestClock", "Now")
+        .about(
+            "Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, \
+             in its order and each at its own instant, when it answers.",
+        )
+        .body("ClockMove")
+        .example("a day", r#"{"advanceSeconds":86400}"#)
+        .answers(200, "TestClock", "Now")
 });
 
 fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {

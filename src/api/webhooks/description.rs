@@ -15,7 +15,11 @@ pub(crate) const TAG: &str = "Webhook endpoints";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature` (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a replay passes it. What was missed is in `GET /v1/events`.",
+        about: "Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 \
+            seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. \
+            Verify `webhook-signature` (Standard Webhooks), and refuse what was sent more than five minutes \
+            ago: `Svc-Signature` covers the body alone, so a replay passes it. What was missed is in `GET \
+            /v1/events`.",
         schemas: schemas(),
         ..Chapter::default()
     }
@@ -57,9 +61,22 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("WebhookChange", body(|fields| read_change(fields, allowed))),
         (
             "Webhook",
-            webhook().example(r#"{"id":"01975a2e-7c00-7000-8000-000000000110","object":"webhook","url":"https://shop.example/hooks","events":["payment.completed","payment.failed"],"status":"enabled","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#),
+            webhook().example(concat!(
+                r#"{"id":"01975a2e-7c00-7000-8000-000000000110","object":"webhook","#,
+                r#""url":"https://shop.example/hooks","events":["payment.completed","payment.failed"],"#,
+                r#""status":"enabled","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#,
+            )),
         ),
-        ("NewlySignedWebhook", webhook().member("secret", text().pattern("^whsec_").example("\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"").about("Shown here and never again. Its whole text is the key of `Svc-Signature`."))),
+        (
+            "NewlySignedWebhook",
+            webhook().member(
+                "secret",
+                text()
+                    .pattern("^whsec_")
+                    .example("\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"")
+                    .about("Shown here and never again. Its whole text is the key of `Svc-Signature`."),
+            ),
+        ),
         ("WebhookList", items("Webhook")),
         ("Delivery", delivery()),
         ("DeliveryPage", page("Delivery")),

@@ -213,11 +213,16 @@ fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// POST /v1/events/:id/resend
 pub const RESEND: Endpoint = endpoint(description::TAG, resend, || {
-    summary("Send an event again").about("To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of them.").answers(
-            202,
-            "Deliveries",
-            "What is being sent",
-        )
+    summary(
+        "Send an event \
+         again",
+    )
+    .about(
+        "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An \
+         endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of \
+         them.",
+    )
+    .answers(202, "Deliveries", "What is being sent")
 });
 
 fn resend(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -229,7 +234,11 @@ fn resend(call: &Call<'_>) -> Result<Plan, Problem> {
 /// POST /v1/notifications/test
 pub const TEST: Endpoint = endpoint(description::TAG, test, || {
     summary("Send a test delivery")
-        .about("`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not listed. While too many tests are under way one may fail unsent; its `error` says so.")
+        .about(
+            "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \
+             number and is not listed. While too many tests are under way one may fail unsent; its `error` \
+             says so.",
+        )
         .answers(202, "TestDeliveries", "What each endpoint answered")
 });
 

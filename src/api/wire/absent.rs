@@ -70,7 +70,8 @@ fn nearest<'t>(asked: &str, known: impl Iterator<Item = &'t str>) -> Option<&'t 
         .map(|(_, path)| path)
 }
 
-/// How far a path is from one of a table; `None` if too far. A word that fits counts more than a parameter.
+/// The distance of a path from one of a table; `None` if too far. A word that fits counts more than
+/// a parameter.
 fn unlikeness<'t>(asked: &[String], row: impl Iterator<Item = &'t str> + Clone) -> Option<usize> {
     if asked.is_empty() || row.clone().count() != asked.len() {
         return None;
@@ -122,7 +123,7 @@ pub fn object<'p>(row: &str, value: impl Fn(&str) -> &'p str, place: &str) -> Pr
     Problem::refused(404, "not_found", message)
 }
 
-/// What is not there when a request does not name it by its path alone.
+/// The missing object of a request that does not name it by its path alone.
 fn in_body(row: &str) -> Option<&'static str> {
     Some(match row {
         "/v1/payments/c2p" => "intent with the intentId of the body",
@@ -143,7 +144,7 @@ fn in_body(row: &str) -> Option<&'static str> {
     })
 }
 
-/// What is not there when the path names it. Of two parameters either may name nothing.
+/// The missing object that the path names. Of two parameters either may name nothing.
 fn in_path<'p>(row: &str, value: impl Fn(&str) -> &'p str, place: &str) -> String {
     let segments: Vec<&str> = row.split('/').skip(1).collect();
     let mut named: Vec<String> = Vec::new();

@@ -14,7 +14,7 @@ mod asked;
 #[cfg(test)]
 mod tests;
 
-pub use asked::{Asked, MEDIA_TYPE};
+pub use asked::{CsvQuery, MEDIA_TYPE};
 
 use crate::json::{self, Shape};
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ pub const DAYS: &str = "days";
 
 /// The place of the rows in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RowsAt {
     /// The elements of this member.
     Member(&'static str),
     /// The elements of this member; without it the answer is the only row.
@@ -74,7 +74,7 @@ pub struct Table {
     /// The place of each column by its name.
     places: BTreeMap<String, usize>,
     /// The place of the rows in the answer.
-    rows: Place,
+    rows: RowsAt,
     /// Whether the list comes in pages.
     pages: bool,
 }
@@ -102,7 +102,7 @@ pub struct Rows {
 
 impl Table {
     /// A table with these columns, whose rows are at this place of the answer.
-    pub fn new(columns: Vec<Column>, rows: Place, pages: bool) -> Table {
+    pub fn new(columns: Vec<Column>, rows: RowsAt, pages: bool) -> Table {
         let places = columns.iter().enumerate().map(|(place, column)| (column.name.clone(), place)).collect();
         Table { columns, places, rows, pages }
     }
@@ -137,9 +137,9 @@ impl Table {
             found.map(|member| member.value)
         };
         let items = match self.rows {
-            Place::Member(name) => elements(member(name).ok_or(NoPage)?)?,
-            Place::MemberOrAnswer(name) => member(name).map_or_else(|| Ok(vec![page]), elements)?,
-            Place::Answer => elements(page)?,
+            RowsAt::Member(name) => elements(member(name).ok_or(NoPage)?)?,
+            RowsAt::MemberOrAnswer(name) => member(name).map_or_else(|| Ok(vec![page]), elements)?,
+            RowsAt::Answer => elements(page)?,
         };
         let mut text = String::with_capacity(page.len());
         for item in items {

@@ -319,9 +319,9 @@ impl<'a> Fields<'a> {
         self.findings.add(name, message);
     }
 
-    /// Reads the body of a PATCH: something must be in it beside nulls, which read as missing but where they
-    /// clear something ([`Fields::nullable`]). An unknown member was meant to change something, so it is named
-    /// without what is missing.
+    /// Reads the body of a PATCH: something must be in it beside nulls, which read as missing but
+    /// where they clear something ([`Fields::nullable`]). An unknown member was meant to change
+    /// something, so it is named without what is missing.
     pub fn changes(&mut self) {
         if let Some(description) = &self.described {
             return description.changes_something();

@@ -27,7 +27,7 @@ pub struct Malformed {
 }
 
 impl Malformed {
-    /// This reason after `before`, which is what could be read.
+    /// The failure for a reason that comes after `before`, which is what could be read.
     pub fn after(before: &str, reason: &'static str) -> Malformed {
         let (earlier, last) =
             before.rsplit_once('\n').map_or((None, before), |(head, last)| (Some(head), last));

@@ -16,7 +16,10 @@
 //! assert_eq!(read(Fields::parse(br#"{"month":7}"#)?)?, 7);
 //! assert_eq!(
 //!     String::from_utf8(body(read).to_json()).expect("text"),
-//!     r#"{"type":"object","properties":{"month":{"type":"integer","minimum":1,"maximum":12,"description":"From January."}},"required":["month"],"additionalProperties":false}"#
+//!     concat!(
+//!         r#"{"type":"object","properties":{"month":{"type":"integer","minimum":1,"maximum":12,"#,
+//!         r#""description":"From January."}},"required":["month"],"additionalProperties":false}"#,
+//!     )
 //! );
 //! # Ok::<(), api::problem::Problem>(())
 //! ```
@@ -69,7 +72,7 @@ pub fn body<'a, T, E>(read: impl FnOnce(Fields<'a>) -> Result<T, E>) -> Schema {
     assert!(read(fields).is_err(), "a reader of a body ends with what finish says");
     let Described { asked, is_change, is_finished, .. } = description.take();
     let body = if is_change { object().members_min(1) } else { object() };
-    let body = asked.into_iter().fold(body, |body, Asked { name, schema, need }| match need {
+    let body = asked.into_iter().fold(body, |body, Expected { name, schema, need }| match need {
         Need::Required => body.member(name, schema),
         Need::Optional | Need::Repeatable => body.optional(name, schema.or_null()),
     });
@@ -78,7 +81,7 @@ pub fn body<'a, T, E>(read: impl FnOnce(Fields<'a>) -> Result<T, E>) -> Schema {
 
 /// The parameters that `read` reads, and whether it reads those of a list in pages: it is made to
 /// describe them, and reads nothing.
-pub fn query<T, E>(read: impl FnOnce(Query<'_>) -> Result<T, E>) -> (Vec<Asked>, bool) {
+pub fn query<T, E>(read: impl FnOnce(Query<'_>) -> Result<T, E>) -> (Vec<Expected>, bool) {
     let description = Description::default();
     assert!(read(Query::describing(&description)).is_err(), "a reader of a query ends with what finish says");
     let Described { asked, has_pages, .. } = description.take();
@@ -98,8 +101,8 @@ pub enum Need {
 
 /// A member or a parameter that a reader asks for.
 #[derive(Debug)]
-pub struct Asked {
-    /// Its name.
+pub struct Expected {
+    /// The name, as callers send it.
     pub name: &'static str,
     /// The schema of its value.
     pub schema: Schema,
@@ -110,7 +113,7 @@ pub struct Asked {
 /// Everything that a reader has asked for so far.
 #[derive(Debug, Default)]
 struct Described {
-    asked: Vec<Asked>,
+    asked: Vec<Expected>,
     is_change: bool,
     has_pages: bool,
     is_finished: bool,
@@ -124,7 +127,7 @@ impl Description {
     /// Notes what is asked for; nothing is found.
     #[cold]
     pub(super) fn ask<T>(&self, name: &'static str, schema: Schema, need: Need) -> Got<T> {
-        self.0.borrow_mut().asked.push(Asked { name, schema, need });
+        self.0.borrow_mut().asked.push(Expected { name, schema, need });
         Got::none()
     }
 

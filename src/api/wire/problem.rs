@@ -173,7 +173,7 @@ impl Problem {
         Self::refused(
             403,
             "second_person_required",
-            "who asked for this approval can't decide about it; nothing was changed, have another operator decide",
+            "who asked for this approval can't decide about it, so nothing was changed; have another operator decide",
         )
     }
 
@@ -208,7 +208,7 @@ impl Problem {
     /// 405 with the methods that the path has.
     pub fn method_not_allowed(allow: Arc<str>) -> Self {
         let message =
-            format!("this path takes {allow} alone; nothing was done, repeat it with one that it takes");
+            format!("this path takes {allow} alone, so nothing was done; repeat it with one that it takes");
         Problem { allow: Some(allow), ..Self::refused(405, "method_not_allowed", message) }
     }
 
@@ -217,7 +217,7 @@ impl Problem {
         Self::refused(
             408,
             "request_timeout",
-            "the body did not arrive in time; nothing was done, send the request again",
+            "the body did not arrive in time, so nothing was done; send the request again",
         )
     }
 
@@ -236,7 +236,7 @@ impl Problem {
             422,
             "idempotency_key_reused",
             format!(
-                "the bytes of this body are not those that the Idempotency-Key was first used with, {first}; nothing was done, use a new key for a new request"
+                "the bytes of this body are not those that the Idempotency-Key was first used with, {first}, so nothing was done; use a new key for a new request"
             ),
         )
     }
@@ -255,7 +255,7 @@ impl Problem {
         Self::refused(
             413,
             "record_too_large",
-            "what was asked makes one record larger than the log takes; nothing was done, ask for less at once",
+            "what was asked makes one record larger than the log takes, so nothing was done; ask for less at once",
         )
     }
 
@@ -273,20 +273,20 @@ impl Problem {
         Self::refused(
             431,
             "head_too_large",
-            "the request line and the headers are longer than the server reads, or there are more than 100 headers; nothing was done, send fewer and shorter ones, and what is long in the body",
+            "the request line and the headers are longer than the server reads, or there are more than 100 headers, so nothing was done; send fewer and shorter ones, and what is long in the body",
         )
     }
 
     /// 429: more requests than the key may send, which are `per_second`.
     pub fn rate_limited(per_second: u32, retry_after: u32) -> Self {
-        let message = format!("this key may send {per_second} requests a second; nothing was done");
+        let message = format!("this key may send {per_second} requests a second, so nothing was done");
         Self::too_often(message, retry_after)
     }
 
     /// 429: the tenant has as much under way in this mode as the others leave it.
     pub fn share_full() -> Self {
         Self::too_often(
-            "this account has as many requests under way in this mode as others leave it; nothing was done",
+            "this account has as many requests under way in this mode as others leave it, so nothing was done",
             1,
         )
     }
@@ -294,7 +294,7 @@ impl Problem {
     /// 429: too many of one kind, where there is no key.
     pub fn too_often(message: impl fmt::Display, retry_after: u32) -> Self {
         let seconds = retry_after.max(1);
-        Self::refused(429, "rate_limited", format!("{message}, ask again in {seconds} s")).after(seconds)
+        Self::refused(429, "rate_limited", format!("{message}; ask again in {seconds} s")).after(seconds)
     }
 
     /// 503: the engine takes no more work right now.
@@ -302,7 +302,7 @@ impl Problem {
         Self::refused(
             503,
             "overloaded",
-            "too much work is under way on the server; nothing was done, ask again after Retry-After",
+            "too much work is under way on the server, so nothing was done; ask again after Retry-After",
         )
         .after(retry_after)
     }
@@ -313,7 +313,7 @@ impl Problem {
         Self::refused(
             503,
             "clock_stepped",
-            "the server's clock was set, and live money waits until an operator has looked into it; nothing was done, ask again after Retry-After",
+            "the server's clock was set, and live money waits until an operator has looked into it, so nothing was done; ask again after Retry-After",
         )
         .after(60)
     }
@@ -331,17 +331,17 @@ impl Problem {
 
     /// 503: the server is stopping and did nothing with the request.
     pub fn shutting_down() -> Self {
-        Self::refused(503, "shutting_down", "the server is stopping; nothing was done, ask again").after(1)
+        Self::refused(503, "shutting_down", "the server is stopping, so nothing was done; ask again").after(1)
     }
 
     /// 503: the tenant's book in this mode is halted.
     pub fn account_halted() -> Self {
-        Self::refused(503, "account_halted", "this account is halted in this mode while its figures are checked; nothing was done, ask again later").after(60)
+        Self::refused(503, "account_halted", "this account is halted in this mode while its figures are checked, so nothing was done; ask again later").after(60)
     }
 
     /// 503: the tenant moves, or has moved, to another deployment.
     pub fn tenant_moved() -> Self {
-        Self::refused(503, "tenant_moved", "this account moves to another server of the same name; nothing was done here, ask again with the same Idempotency-Key or externalRef").after(30)
+        Self::refused(503, "tenant_moved", "this account moves to another server of the same name, so nothing was done here; ask again with the same Idempotency-Key or externalRef").after(30)
     }
 
     /// 503: a write failed, so its outcome is unknown.
@@ -359,7 +359,7 @@ impl Problem {
         Self::refused(
             503,
             "no_leader",
-            "no machine of the cluster leads right now; nothing was done, ask again after Retry-After",
+            "no machine of the cluster leads right now, so nothing was done; ask again after Retry-After",
         )
         .after(1)
     }
@@ -371,7 +371,7 @@ impl Problem {
 
     /// 503: the machines' log cannot grow for now, because too few machines take it.
     pub fn window_full() -> Self {
-        let message = "one machine is left and its log may not grow; nothing was done, ask again later";
+        let message = "one machine is left and its log may not grow, so nothing was done; ask again later";
         Self::refused(503, "storage_unavailable", message).after(30)
     }
 
@@ -380,7 +380,7 @@ impl Problem {
         Self::refused(
             503,
             "storage_unavailable",
-            "the disk of the server is nearly full; nothing was done, ask again later",
+            "the disk of the server is nearly full, so nothing was done; ask again later",
         )
         .after(30)
     }
@@ -390,7 +390,7 @@ impl Problem {
         Self::refused(
             500,
             "internal_error",
-            "an unexpected failure; the outcome is unknown, ask again with the same Idempotency-Key or externalRef, and name the requestId to the operator if it stays",
+            "an unexpected failure, so the outcome is unknown; ask again with the same Idempotency-Key or externalRef, and name the requestId to the operator if it stays",
         )
         .because(failure)
     }

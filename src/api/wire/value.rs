@@ -28,9 +28,9 @@ pub struct Value<'a> {
 /// The way in which a value is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Notation {
-    /// That of JSON.
+    /// A value of JSON.
     Json,
-    /// That of a parameter, decoded.
+    /// A value of a parameter, decoded.
     Plain,
 }
 

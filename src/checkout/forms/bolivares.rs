@@ -58,16 +58,16 @@ pub async fn transfer(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let options = options(&form, Way::PagoMovil);
     let mut typed =
         Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone", "reference", "date"]);
-    let told = match read_transfer(&typed, &form, &services.banks.now(), visit.now) {
-        Ok(told) => told,
+    let transfer = match read_transfer(&typed, &form, &services.banks.now(), visit.now) {
+        Ok(transfer) => transfer,
         Err(wrong) => {
             typed.wrong = wrong;
             return show(services, &visit, PageOptions { typed, ..options }, 400);
         }
     };
-    let means = told.means();
+    let means = transfer.means();
     let begun = match sent.limits.guess(sent.client(), visit.shop.tenant_key, visit.session.id) {
-        Ok(()) => visit.verify_transfer(services, told).await,
+        Ok(()) => visit.verify_transfer(services, transfer).await,
         Err(problem) => Err(problem),
     };
     let is_used = matches!(&begun, Err(problem) if problem.code == REFERENCE_USED);

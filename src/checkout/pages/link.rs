@@ -67,7 +67,7 @@ pub fn show_link(
     let value = wrong_quantity.unwrap_or("1").to_owned();
     let quantity = link.allow_quantity.then(|| Quantity {
         value,
-        // What many of them cost may be more than can be paid at once.
+        // The price of many of them may be more than can be paid at once.
         max: (1..=link.max_quantity).rev().find(|some| priced(product, link, *some).is_ok()).unwrap_or(1),
         wrong: wrong_quantity.is_some(),
     });

@@ -61,7 +61,7 @@ impl Visit {
     pub async fn verify_transfer(
         &self,
         services: &Services,
-        told: GotTransfer,
+        transfer: GotTransfer,
     ) -> Result<(Id, Box<Settled<Domain>>), Problem> {
         let market = self.shop.market(services);
         if market.receiver.is_none() {
@@ -70,11 +70,11 @@ impl Visit {
                 "the checkout does not offer this way to pay",
             ));
         }
-        let means = told.means();
+        let means = transfer.means();
         let mark = |parts: &[&[u8]]| services.keys.mark(parts);
-        let rate = agreed_rate(self.session.id, told.quote.as_ref(), &mark, market.bcv_rate())?;
+        let rate = agreed_rate(self.session.id, transfer.quote.as_ref(), &mark, market.bcv_rate())?;
         let (held, attempts) = self.begin_attempt(services, Way::PagoMovil).await?;
-        // As of every transfer: it is held until the bank has said whether it is there.
+        // The transfer is held, as every one is, until the bank has said whether it is there.
         let tenant = self.shop.tenant_key;
         let held_transfer = transfers::hold(services, tenant, &means).await;
         let mut new = self.new_charge(services, means, Secret::None, rate, &attempts);

@@ -43,7 +43,8 @@ impl Operators {
         Ok(Operators { address, token, tls, patience: None })
     }
 
-    /// The same, given up after so long: a process that is frozen takes connections and never answers.
+    /// The same client, which gives up after so long: a process that is frozen takes connections
+    /// and never answers.
     pub fn within(self, patience: Duration) -> Operators {
         Operators { patience: Some(patience), ..self }
     }
@@ -131,7 +132,8 @@ impl Operators {
             source = error.source();
         }
         format!(
-            "the operators' API at {} did not answer ({why}); is the server running, and is admin.listen its address?",
+            "the operators' API at {} did not answer ({why}); is the server running, and is admin.listen its \
+             address?",
             self.address
         )
     }
@@ -151,8 +153,8 @@ fn token_in(config: &Config, file: &str) -> Result<Secret, Failure> {
     }
 }
 
-/// Whether nobody knows from an answer if the call was done. Most of the problems of a server say that nothing
-/// was.
+/// Whether nobody knows from an answer if the call was done. Most of the problems of a server say
+/// that nothing was.
 fn is_open(status: u16, body: &str) -> bool {
     (status >= 500 && !body.contains("nothing was done")) || body.contains("idempotency_in_progress")
 }
@@ -161,7 +163,8 @@ fn is_open(status: u16, body: &str) -> bool {
 fn advice(key: Option<Uuid>) -> String {
     match key {
         Some(key) => format!(
-            "\nIt may have been done all the same. The same command with --idempotency-key {key} does it once, or says what came of it."
+            "\nIt may have been done all the same. The same command with --idempotency-key {key} does it \
+             once, or says what came of it."
         ),
         None => "\nIt may have been done all the same: look before you repeat it.".to_owned(),
     }
@@ -226,13 +229,19 @@ mod tests {
 
     #[test]
     fn a_refusal_is_one_line_that_says_all() {
-        let body = r#"{"error":"invalid_data","message":"fields are bad","requestId":"r1","fields":[{"field":"name","message":"must have 1 to 120 characters"}]}"#;
+        let body = concat!(
+            r#"{"error":"invalid_data","message":"fields are bad","requestId":"r1","#,
+            r#""fields":[{"field":"name","message":"must have 1 to 120 characters"}]}"#,
+        );
         assert_eq!(
             refused(400, body),
             "400 invalid_data: fields are bad; name must have 1 to 120 characters; requestId r1"
         );
         assert_eq!(refused(502, "bad gateway"), "502: bad gateway");
-        let once = r#"{"error":"invalid_data","message":"to: must be the name of a node","fields":[{"field":"to","message":"must be the name of a node"}]}"#;
+        let once = concat!(
+            r#"{"error":"invalid_data","message":"to: must be the name of a node","#,
+            r#""fields":[{"field":"to","message":"must be the name of a node"}]}"#,
+        );
         assert_eq!(refused(400, once), "400 invalid_data: to: must be the name of a node");
     }
 

@@ -152,7 +152,10 @@ mod tests {
 
     #[test]
     fn a_page_is_a_row_per_item_in_the_order_of_the_api() {
-        let page = r#"{"items":[{"z":"1","a":10.50,"list":["x","y"],"deep":{"b":1,"c":{}},"who":{"id":"7","name":"Ana"}},{"z":"2","more":true}],"nextCursor":"abc"}"#;
+        let page = concat!(
+            r#"{"items":[{"z":"1","a":10.50,"list":["x","y"],"deep":{"b":1,"c":{}},"who":{"id":"7","#,
+            r#""name":"Ana"}},{"z":"2","more":true}],"nextCursor":"abc"}"#,
+        );
         assert_eq!(
             lines(page),
             [

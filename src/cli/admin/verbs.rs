@@ -53,7 +53,7 @@ pub fn all() -> impl Iterator<Item = &'static Verb> {
 
 /// The currency of a statement.
 const CURRENCY: Opt = must("currency", "currency", Is::Text, "VES, COP or USDT");
-/// What a statement is of.
+/// The options that say what a statement is of.
 const STATED: &[Opt] =
     &[CURRENCY, FIRST_DAY, LAST_DAY, may("mode", "mode", Is::Text, "live or test; live if it is missing")];
 
@@ -117,7 +117,7 @@ const VERBS: &[Verb] = &[
                 about: "active, suspended or inactive",
             },
         ],
-        options: &[may("reason", "reason", Is::Text, "Why")],
+        options: &[may("reason", "reason", Is::Text, "The reason for the change")],
     },
     Verb {
         noun: "tenant",
@@ -145,7 +145,12 @@ const VERBS: &[Verb] = &[
                 Is::List,
                 "read, collect, payout, convert, manage; all of them if it is missing",
             ),
-            may("expiresAt", "expires-at", Is::Text, "When it stops working: 2027-01-01T00:00:00Z"),
+            may(
+                "expiresAt",
+                "expires-at",
+                Is::Text,
+                "The instant at which it stops working: 2027-01-01T00:00:00Z",
+            ),
         ],
     },
     Verb {
@@ -193,10 +198,25 @@ const VERBS: &[Verb] = &[
         operands: &[TENANT],
         options: &[
             must("paymentId", "payment-id", Is::Text, "The payment"),
-            may("amountVes", "amount-ves", Is::Text, "How much of it; all that is left if it is missing"),
-            may("feeVes", "fee-ves", Is::Text, "What that costs the tenant; the setting if it is missing"),
+            may(
+                "amountVes",
+                "amount-ves",
+                Is::Text,
+                "The disputed amount; all that is left of the payment if it is missing",
+            ),
+            may(
+                "feeVes",
+                "fee-ves",
+                Is::Text,
+                "The fee that the tenant pays for it; that of its settings if it is missing",
+            ),
             may("reason", "reason", Is::Text, "fraud, not_recognized, not_received, duplicate or other"),
-            may("bankDebitedAt", "bank-debited-at", Is::Text, "When the bank took it: 2026-11-21T12:00:00Z"),
+            may(
+                "bankDebitedAt",
+                "bank-debited-at",
+                Is::Text,
+                "The instant at which the bank took it: 2026-11-21T12:00:00Z",
+            ),
         ],
     },
     Verb {
@@ -221,7 +241,7 @@ const VERBS: &[Verb] = &[
             MODE,
             CURRENCY,
             must("amount", "amount", Is::Text, "Signed; write it with =, as in --amount=-12.50"),
-            must("description", "description", Is::Text, "What it is for; the tenant sees it"),
+            must("description", "description", Is::Text, "The purpose of the correction; the tenant sees it"),
             REFERENCE,
         ],
     },
@@ -234,8 +254,13 @@ const VERBS: &[Verb] = &[
         path: "/admin/audit?action=adjustment.create",
         operands: &[],
         options: &[
-            may("operatorId", "operator-id", Is::Text, "Whose, or root"),
-            may("tenantId", "tenant-id", Is::Text, "Of this tenant alone"),
+            may(
+                "operatorId",
+                "operator-id",
+                Is::Text,
+                "The operator who made the corrections; root for the token of the configuration",
+            ),
+            may("tenantId", "tenant-id", Is::Text, "The tenant whose balances were corrected"),
             may("from", "from", Is::Text, "From this instant on"),
             may("to", "to", Is::Text, "Before this instant"),
             LIMIT,
@@ -256,7 +281,7 @@ const VERBS: &[Verb] = &[
             must("bank", "bank", Is::Text, "The bank"),
             must("accountNumber", "account-number", Is::Text, "The account"),
             must("accountType", "account-type", Is::Text, "savings, checking or wallet"),
-            must("holderName", "holder-name", Is::Text, "Whose it is"),
+            must("holderName", "holder-name", Is::Text, "The name of its holder"),
             must("documentType", "document-type", Is::Text, "The kind of the holder's document"),
             must("documentNumber", "document-number", Is::Text, "Its number"),
             REFERENCE,
@@ -280,7 +305,7 @@ const VERBS: &[Verb] = &[
         method: "POST",
         path: "/admin/cop-payouts/:id/fail",
         operands: &[ID],
-        options: &[must("failureCode", "failure-code", Is::Text, "Why")],
+        options: &[must("failureCode", "failure-code", Is::Text, "The reason")],
     },
     Verb {
         noun: "crypto-payout",
@@ -300,7 +325,7 @@ const VERBS: &[Verb] = &[
         method: "POST",
         path: "/admin/crypto/payouts/:id/reject",
         operands: &[ID],
-        options: &[must("reason", "reason", Is::Text, "Why")],
+        options: &[must("reason", "reason", Is::Text, "The reason")],
     },
     Verb {
         noun: "operation",
@@ -330,7 +355,7 @@ const VERBS: &[Verb] = &[
             must("outcome", "outcome", Is::Text, "done or refused"),
             may("reference", "reference", Is::Text, "The bank's reference, of what was done"),
             may("failureCode", "failure-code", Is::Text, "The bank's code, of what was refused"),
-            must("note", "note", Is::Text, "How you know"),
+            must("note", "note", Is::Text, "The evidence for that outcome"),
         ],
     },
     Verb {
@@ -378,8 +403,8 @@ const VERBS: &[Verb] = &[
         options: &[
             may("hidden", "hidden", Is::Truth, "Whether tenants do not see it"),
             may("name", "name", Is::Text, "Its name"),
-            may("services", "services", Is::List, "What can be done with it"),
-            may("logoUrl", "logo-url", Is::Text, "Where its logo is"),
+            may("services", "services", Is::List, "The services that the bank offers"),
+            may("logoUrl", "logo-url", Is::Text, "The address of its logo"),
         ],
     },
     Verb {

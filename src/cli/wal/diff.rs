@@ -2,7 +2,7 @@
 //! records did it.
 
 use super::super::{Failure, Settings};
-use super::shown::{self, Place};
+use super::shown::{self, RecordPlace};
 use crate::recovery::Failed;
 use crate::recovery::books::{Books, each_record};
 use api::writer::Object;
@@ -24,10 +24,10 @@ use std::io;
 pub struct Diff {
     #[command(flatten)]
     settings: Settings,
-    /// As it was after this record; 0 is before all of them
+    /// The first sequence: the state after its record counts; 0 is the state before all records
     #[arg(value_name = "SEQ")]
     from: u64,
-    /// As it was after this one
+    /// The second sequence: the state after its record counts
     #[arg(value_name = "SEQ")]
     to: u64,
     /// One JSON object per line
@@ -70,7 +70,7 @@ impl Diff {
             }
             *records.entry(stored.tenant).or_default() += 1;
             let money = shown::postings(&record.postings);
-            let place = Place::from(&stored);
+            let place = RecordPlace::from(&stored);
             let line = if self.json {
                 shown::json(place, &record, &money)
             } else {

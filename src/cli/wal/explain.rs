@@ -5,7 +5,7 @@
 //! Operations at a bank and the thing that they belong to share all but the last two bytes.
 
 use super::super::{Failure, Settings};
-use super::shown::{self, Place};
+use super::shown::{self, RecordPlace};
 use crate::cli::progress::Shown;
 use crate::recovery::Failed;
 use crate::recovery::books::each_record;
@@ -34,7 +34,7 @@ use std::io;
 pub struct Explain {
     #[command(flatten)]
     settings: Settings,
-    /// What it is about
+    /// The id of the payment, payout or other object
     #[arg(value_name = "ID")]
     id: String,
     /// One JSON object per line
@@ -84,7 +84,7 @@ impl Explain {
                 Some(Entity::CopPayment(payment)) => codes.next(record.cause, payment),
                 _ => None,
             };
-            let line = self.line(Place::from(&stored), &record, &shown::postings(money), wrong_code);
+            let line = self.line(RecordPlace::from(&stored), &record, &shown::postings(money), wrong_code);
             open = open && super::print(&mut out, &line).map_err(|_| Failed::Stdout)?;
             Ok(())
         })?;
@@ -107,7 +107,7 @@ impl Explain {
     /// The line of a record, which may tell of a wrong code.
     fn line(
         &self,
-        place: Place,
+        place: RecordPlace,
         record: &Record,
         money: &[String],
         wrong_code: Option<WrongCode>,

@@ -22,7 +22,6 @@ pub struct Export {
 }
 
 impl Export {
-    /// Exports.
     pub fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
         let mut progress = Shown::new();

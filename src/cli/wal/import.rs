@@ -25,7 +25,6 @@ pub struct Import {
 }
 
 impl Import {
-    /// Imports.
     pub fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
         let mut progress = Shown::new();

@@ -52,7 +52,8 @@ impl Info {
         println!("records         {records}");
         println!("bytes           {bytes}");
         println!(
-            "snapshots       {snapshots}, the older ones included, for {tenants} books; a start replays from sequence {}",
+            "snapshots       {snapshots}, the older ones included, for {tenants} books; a start replays from \
+             sequence {}",
             reader.floor() + 1
         );
         println!("format version  {}", wal::RECORD_VERSION);

@@ -1,7 +1,7 @@
 //! `pasarela wal inspect`: the records, one line each.
 
 use super::super::{Failure, Settings};
-use super::shown::{self, Place};
+use super::shown::{self, RecordPlace};
 use crate::recovery::Failed;
 use crate::recovery::books::Books;
 use clap::Args;
@@ -48,7 +48,7 @@ impl Inspect {
             let record: Record = codec::decode(&stored.payload)
                 .map_err(|error| Failure::Other(format!("record {}: {error}", stored.seq)))?;
             let money = shown::postings(&record.postings);
-            let place = Place::from(&stored);
+            let place = RecordPlace::from(&stored);
             let line = if self.json {
                 shown::json(place, &record, &money)
             } else {

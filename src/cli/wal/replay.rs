@@ -31,7 +31,6 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Replays.
     pub fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
         let until = match (self.until_seq, self.until_time) {

@@ -86,7 +86,7 @@ pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<Stri
 
 /// The place of a record in the log, and its time.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct RecordPlace {
     /// The record's sequence.
     pub seq: u64,
     /// The record's time, on its tenant's clock.
@@ -95,15 +95,15 @@ pub struct Place {
     pub tenant: u64,
 }
 
-impl From<&wal::Record> for Place {
-    fn from(stored: &wal::Record) -> Place {
-        Place { seq: stored.seq, time: Timestamp::from_unix_ms(stored.time_ms), tenant: stored.tenant }
+impl From<&wal::Record> for RecordPlace {
+    fn from(stored: &wal::Record) -> RecordPlace {
+        RecordPlace { seq: stored.seq, time: Timestamp::from_unix_ms(stored.time_ms), tenant: stored.tenant }
     }
 }
 
 /// A record as a line. `money` are those of its postings that are to be shown.
-pub fn line(place: Place, record: &Record, money: &[String]) -> String {
-    let Place { seq, time, tenant } = place;
+pub fn line(place: RecordPlace, record: &Record, money: &[String]) -> String {
+    let RecordPlace { seq, time, tenant } = place;
     let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
     let mut line = format!(
         "{seq:>10}  {time}  {:>6} {:<8}  {:<24}  {}",
@@ -128,8 +128,8 @@ pub fn line(place: Place, record: &Record, money: &[String]) -> String {
 }
 
 /// A record as an object.
-pub fn json(place: Place, record: &Record, money: &[String]) -> Vec<u8> {
-    let Place { seq, time, tenant } = place;
+pub fn json(place: RecordPlace, record: &Record, money: &[String]) -> Vec<u8> {
+    let RecordPlace { seq, time, tenant } = place;
     Object::new()
         .number("seq", seq)
         .plain("time", time)

@@ -13,14 +13,16 @@ use wal::Reader;
 /// Check every checksum and the hash chain, replay everything, compare with snapshots and indexes;
 /// exit 1 and the first bad sequence when something is wrong
 ///
-/// It needs room for the index a second time in a scratch directory, which is gone afterwards.
+/// The check needs room for the index a second time in a scratch directory, which is gone
+/// afterwards.
 ///
 /// Example: pasarela wal verify --data-dir /srv/pasarela/data
 #[derive(Args, Debug)]
 pub struct Verify {
     #[command(flatten)]
     settings: Settings,
-    /// Where to put the scratch directory [default: the system's directory for temporary files]
+    /// The directory in which to make the scratch directory [default: the system's directory for
+    /// temporary files]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
     /// One JSON object instead of a line

@@ -3,6 +3,9 @@
 //!
 //! Rules that hold for money whatever it is for belong here: books, holds, days, sellers' accounts
 //! and the invariants. Why money moves does not: that is said by a resource.
+//!
+//! The book of a tenant (`book.rs`) is the exception: besides accounts it keeps what a decision needs in
+//! one turn of sellers, sales, conversions and payouts, so that it knows the states of those.
 
 pub mod book;
 pub mod days;

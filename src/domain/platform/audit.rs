@@ -1,5 +1,5 @@
 //! The audit: one entry for every call of an operator that changed something, and for every look at
-//! personal data, in the record of the change itself (`docs/contract.md, 20.1`). So there is no
+//! personal data, in the record of the change itself (`docs/contract.md, 20.3`). So there is no
 //! change without its entry, and no entry of a change that never was.
 //!
 //! A secret is never in an entry: what was changed is what the API shows of it.
@@ -63,7 +63,7 @@ pub struct AuditEntry {
     pub after: Option<String>,
     /// The approval that it belongs to.
     pub approval: Option<Id>,
-    /// Of what was done by an approval: who gave it.
+    /// The consent of the second person, where an approval let it be done.
     pub consent: Option<Consent>,
     /// The id of the request; `None` for a command of this machine.
     pub request_id: Option<String>,

@@ -2,7 +2,7 @@
 //! every node: the decisions of the simulated bank, samples of rates, pins. There it goes through
 //! the log, in records of the platform; no book has it.
 
-use crate::resources::rates::pins::{Pin, Place};
+use crate::resources::rates::pins::{Pin, PinPlace};
 use crate::resources::rates::samples::Sample;
 use crate::values::ids::Id;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ pub enum Beside {
     /// A price that an operator pinned.
     Pinned(Arc<Pin>),
     /// The end of a pin.
-    Unpinned(Place),
+    Unpinned(PinPlace),
 }
 
 impl Beside {
     /// The place of the pin that begins or ends.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<PinPlace> {
         match self {
             Beside::Pinned(pin) => Some(pin.place()),
             Beside::Unpinned(place) => Some(place.clone()),
@@ -39,8 +39,8 @@ impl Beside {
 }
 
 /// The name of a place among pins.
-pub fn pin_name(place: &Place) -> String {
-    let Place { pair, source, side } = place;
+pub fn pin_name(place: &PinPlace) -> String {
+    let PinPlace { pair, source, side } = place;
     // No source has a zero byte.
     format!("{pair}\0{source}\0{}", side.as_deref().unwrap_or_default())
 }

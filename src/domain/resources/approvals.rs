@@ -1,4 +1,4 @@
-//! Approvals: calls of operators that wait for a second person (`docs/contract.md, 20.1`). They are the
+//! Approvals: calls of operators that wait for a second person (`docs/contract.md, 20.2`). They are the
 //! platform's.
 //!
 //! The deed that was approved is done in the books that it is about, in records of their own, each

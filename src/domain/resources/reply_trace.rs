@@ -1,5 +1,5 @@
 //! The mark that a bank's reply leaves on the trace of its order: the question, if it was one, and the
-//! instant of an outcome (`docs/contract.md, 5.4, 5.13`).
+//! instant of an outcome (`docs/contract.md, 5.12, 5.13`).
 //!
 //! Every reply passes here, whatever the rules of its resource come to: a question that brought the
 //! outcome was a question too, and so was one that contradicted it. What changes nothing leaves no

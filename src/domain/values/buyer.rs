@@ -69,7 +69,7 @@ impl DocumentType {
     /// The types whose holders can be identified by a code sent by SMS.
     pub const FOR_SMS: [DocumentType; 3] = [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti];
 
-    /// The same where real codes are sent.
+    /// The types whose holders can be identified where real codes are sent.
     pub const FOR_LIVE_SMS: [DocumentType; 1] = [DocumentType::Cc];
 
     /// The name in the API.

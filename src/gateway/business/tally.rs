@@ -49,7 +49,7 @@ impl Slots {
     }
 }
 
-/// How often each code came.
+/// The number of times that each code came.
 pub struct Codes {
     known: [OnceLock<Box<str>>; CODES],
     counts: [AtomicU64; CODES],

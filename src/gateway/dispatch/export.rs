@@ -78,7 +78,7 @@ impl Pages for TenantPages {
     async fn page(&self, query: String) -> Result<Bytes, Problem> {
         let source = &*self.0;
         let tenant = source.caller.tenant_key;
-        // As before the first page: what is in doubt is not shown.
+        // Every page is like the first: a book in doubt is not shown.
         if source.performer.services.engine.is_halted(tenant) {
             return Err(failure(Failure::Halted));
         }

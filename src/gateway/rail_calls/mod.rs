@@ -62,7 +62,6 @@ pub enum Work {
     Look {
         /// The tenant in its mode.
         tenant: u64,
-        /// The payment.
         payment: EntityId,
     },
 }

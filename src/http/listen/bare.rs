@@ -57,7 +57,8 @@ impl<'a> Own<'a> {
         } else {
             Problem::invalid_field(
                 "head",
-                "must be a request line and headers as HTTP/1.1 has them, with at most one Content-Length, a whole number",
+                "must be a request line and headers as HTTP/1.1 has them, with at most one Content-Length, a \
+                 whole number",
             )
         };
         answer(&problem, Some(self.date), is_secure)

@@ -1,8 +1,8 @@
 //! The life of one connection, from its first byte to its end.
 
-use super::stream::{Slot, Socket, Watched, linger};
+use super::stream::{LeftSocket, Socket, Watched, linger};
 use super::watch::{Due, Watch};
-use super::{Answer, Arrival, Held, Phase, Shared};
+use super::{Answer, Arrival, Phase, ServedConnection, Shared};
 use crate::http::body::{Inbound, Leftover};
 use crate::http::pieces::Body;
 use crate::http::respond::{Reply, RequestId};
@@ -42,14 +42,14 @@ enum News {
 }
 
 /// Serves a connection until either side ends it.
-pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: SocketAddr) {
+pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStream, peer: SocketAddr) {
     let shared = &held.shared;
     let watch = Arc::new(Watch::new());
     let Some(stream) = secure(shared, stream).await else { return };
     // The time that the TLS handshake took is subtracted from the time allowed for the first head.
     let Due::Later(first_look) = watch.due(&shared.limits) else { return };
-    let slot = Slot::default();
-    let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch), Arc::clone(&slot)));
+    let left = LeftSocket::default();
+    let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch), Arc::clone(&left)));
     let service = service_fn(|request| exchange(Arc::clone(shared), Arc::clone(&watch), peer, request));
     let mut phase = shared.phase.subscribe();
     let drive = async {
@@ -97,7 +97,7 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
         }
     };
     drive.await;
-    let stream = slot.lock().ok().and_then(|mut slot| slot.take());
+    let stream = left.lock().ok().and_then(|mut left| left.take());
     if let Some(stream) = stream
         && watch.has_unread()
     {

@@ -1,7 +1,7 @@
 //! The thread that accepts connections. However much the other threads have to do, a connection
 //! over the limit is refused at once, and the kernel's queue does not overflow.
 
-use super::{Answer, Held, Phase, Shared, bare, connection, stream};
+use super::{Answer, Phase, ServedConnection, Shared, bare, connection, stream};
 use api::problem::Problem;
 use std::io;
 use std::net::TcpListener as StdListener;
@@ -98,7 +98,11 @@ impl<A: Answer> Entrance<A> {
         let traffic = &self.shared.traffic;
         let taken = traffic.connections.fetch_add(1, Ordering::Relaxed);
         let of_peer = self.shared.peers.enter(peer.ip());
-        let held = Held { shared: Arc::clone(&self.shared), peer: peer.ip(), _alive: self.alive.clone() };
+        let held = ServedConnection {
+            shared: Arc::clone(&self.shared),
+            peer: peer.ip(),
+            _alive: self.alive.clone(),
+        };
         let limits = &self.shared.limits;
         if taken < limits.connections_max
             && (limits.connections_per_peer_max == 0 || of_peer <= limits.connections_per_peer_max)

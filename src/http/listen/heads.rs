@@ -158,7 +158,8 @@ mod tests {
         let fine = [
             "GET / HTTP/1.1\r\nhost: x\r\n\r\n",
             "\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\n",
-            "POST / HTTP/1.1\r\nhost: x\r\nContent-Length:  6 \r\n\r\na\nb\n\ncGET / HTTP/1.1\r\nhost: x\r\n\r\n",
+            "POST / HTTP/1.1\r\nhost: x\r\nContent-Length:  6 \r\n\r\na\nb\n\ncGET / HTTP/1.1\r\nhost: \
+             x\r\n\r\n",
             "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n3\r\na\nb\r\n0\r\n\r\n",
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\n\n\n",
         ];

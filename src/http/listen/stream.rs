@@ -28,7 +28,7 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 const TOGETHER_BYTES_MAX: usize = 2 << 10;
 
 /// The place where a stream is left when hyper drops it.
-pub(super) type Slot = Arc<Mutex<Option<Socket>>>;
+pub(super) type LeftSocket = Arc<Mutex<Option<Socket>>>;
 
 /// A socket as it is spoken on.
 pub(super) enum Socket {
@@ -115,23 +115,23 @@ fn together<'a>(bufs: &[io::IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]
 pub(super) struct Watched {
     stream: Option<Socket>,
     watch: Arc<Watch>,
-    slot: Slot,
+    left: LeftSocket,
     heads: Heads,
     /// The bytes left to write of the answer in the place of hyper's own.
     answer: Option<Vec<u8>>,
 }
 
 impl Watched {
-    pub(super) fn new(stream: Socket, watch: Arc<Watch>, slot: Slot) -> Self {
-        Watched { stream: Some(stream), watch, slot, heads: Heads::new(), answer: None }
+    pub(super) fn new(stream: Socket, watch: Arc<Watch>, left: LeftSocket) -> Self {
+        Watched { stream: Some(stream), watch, left, heads: Heads::new(), answer: None }
     }
 
     fn stream(&mut self) -> Pin<&mut Socket> {
         Pin::new(self.stream.as_mut().expect("the stream is there until the drop"))
     }
 
-    /// Takes hyper's own answer for written, once what stands before it is. What takes its place is written by
-    /// the flush, because hyper puts its own before what is left of an earlier body.
+    /// Takes hyper's own answer for written, once what stands before it is. What takes its place is
+    /// written by the flush, because hyper puts its own before what is left of an earlier body.
     fn poll_without(&mut self, own: Own<'_>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         if own.at > 0 {
             return self.stream().poll_write(cx, &buf[..own.at]);
@@ -159,8 +159,8 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        if let Ok(mut slot) = self.slot.lock() {
-            *slot = self.stream.take();
+        if let Ok(mut left) = self.left.lock() {
+            *left = self.stream.take();
         }
     }
 }

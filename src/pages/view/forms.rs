@@ -7,15 +7,12 @@ use super::Tone;
 pub enum Kind {
     /// A line of text.
     Text,
-    /// A secret.
     Secret,
     /// A day.
     Date,
-    /// A choice.
     Choice,
     /// Some of many.
     Boxes,
-    /// A file.
     File,
     /// Some lines of text.
     Lines,
@@ -36,9 +33,7 @@ impl Kind {
 pub struct Input {
     /// The name, and the `data-field`.
     pub name: &'static str,
-    /// The label.
     pub label: String,
-    /// The kind.
     pub kind: Kind,
     /// The value that stands in it; of boxes, those that are ticked, by commas.
     pub value: String,
@@ -115,13 +110,11 @@ pub struct Button {
     pub action: &'static str,
     /// The words.
     pub label: String,
-    /// The tone.
     pub tone: Tone,
     /// Another address than the form's.
     pub to: Option<String>,
 }
 
-/// A form.
 pub struct Form {
     /// The id that makes the ids of its inputs distinct on the page.
     pub id: String,
@@ -141,9 +134,7 @@ pub struct Form {
     pub error: Option<String>,
     /// Values that nobody types.
     pub hidden: Vec<(&'static str, String)>,
-    /// The inputs.
     pub inputs: Vec<Input>,
-    /// The buttons.
     pub buttons: Vec<Button>,
 }
 

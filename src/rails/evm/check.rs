@@ -24,23 +24,23 @@ pub async fn tried(settings: &Settings) -> Vec<Finding> {
     };
     let chain = match node.chain_id().await {
         Ok(id) => chain(id, settings.chain_id),
-        Err(error) => return vec![Finding::wrong("reach", told(&error))],
+        Err(error) => return vec![Finding::wrong("reach", described(&error))],
     };
     let head = match node.head().await {
         Ok(block) => head(block.number, block.timestamp, now()),
-        Err(error) => Finding::wrong(HEAD, told(&error)),
+        Err(error) => Finding::wrong(HEAD, described(&error)),
     };
     let wallet = settings.wallet.account();
     let gas = match node.balance(&wallet).await {
         Ok(0) => Finding::wrong(GAS, format!("{} has nothing to pay gas from", hex0x(&wallet))),
         Ok(wei) => Finding::fine(GAS, format!("{} has {wei} wei", hex0x(&wallet))),
-        Err(error) => Finding::wrong(GAS, told(&error)),
+        Err(error) => Finding::wrong(GAS, described(&error)),
     };
     vec![chain, head, gas]
 }
 
 /// The failure without the node's own words: they may repeat the key in its address.
-fn told(error: &RpcError) -> String {
+fn described(error: &RpcError) -> String {
     match error {
         RpcError::Refused { method, code, .. } => format!("the node refuses {method} ({code})"),
         error => error.to_string(),

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 /// The settings of one network.
 pub struct Settings {
-    /// The network.
     pub network: Network,
     /// The node.
     pub endpoint: rpc::Endpoint,

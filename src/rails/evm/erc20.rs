@@ -23,7 +23,6 @@ pub fn balance_of(account: &Account) -> Vec<u8> {
     [BALANCE_OF.as_slice(), &topic(account)].concat()
 }
 
-/// An account as a topic.
 pub fn topic(account: &Account) -> Hash {
     let mut word = [0; 32];
     word[12..].copy_from_slice(account);

@@ -99,7 +99,6 @@ pub struct TenantKeys {
 }
 
 impl TenantKeys {
-    /// The account with this index.
     pub fn account(&self, index: u32) -> Result<Account, Underivable> {
         let child = ChildNumber::new(index, false).map_err(|_| Underivable)?;
         let key = self.external.derive_child(child).map_err(|_| Underivable)?;

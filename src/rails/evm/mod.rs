@@ -43,7 +43,7 @@ pub fn hex0x(bytes: &[u8]) -> String {
     format!("0x{}", hex::encode(bytes))
 }
 
-/// So many bytes as JSON-RPC writes them.
+/// The bytes of a text as JSON-RPC writes them, if there are `N` of them.
 pub fn read_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     hex::decode_to_slice(text.strip_prefix("0x")?, &mut bytes).ok()?;

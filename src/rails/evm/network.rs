@@ -16,9 +16,7 @@ use uuid::Uuid;
 
 /// A network that is served.
 pub struct Evm {
-    /// The settings.
     pub settings: Settings,
-    /// The node.
     pub node: Node,
     /// The figures of its wallet when it was looked at last.
     figures: Mutex<Figures>,
@@ -48,7 +46,7 @@ impl Waits {
     /// All of them.
     pub const ALL: [Waits; 5] = [Waits::Usdt, Waits::Gas, Waits::Fee, Waits::Node, Waits::Chain];
 
-    /// As metrics and operators see it.
+    /// The name under which metrics and operators see it.
     pub const fn name(self) -> &'static str {
         match self {
             Waits::Usdt => "usdt",
@@ -99,7 +97,6 @@ impl Evm {
         Ok(Evm { settings, node, figures, asked, due, watched: Mutex::default() })
     }
 
-    /// The network.
     pub const fn network(&self) -> Network {
         self.settings.network
     }

@@ -8,10 +8,9 @@ use crate::rails::http::NoClient;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Until a call to a node is over.
+/// The time after which a call to a node is given up.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A node.
 pub struct Node {
     rpc: Rpc,
 }
@@ -19,7 +18,6 @@ pub struct Node {
 /// A block, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The number.
     pub number: u64,
     /// The name.
     pub hash: Hash,
@@ -45,13 +43,11 @@ pub struct Receipt {
 /// A transfer in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logged {
-    /// The transfer.
     pub transfer: Transfer,
     /// The block's number.
     pub block: u64,
     /// The block's name.
     pub block_hash: Hash,
-    /// The transaction.
     pub transaction: Hash,
     /// The place among the logs of the block.
     pub index: u64,
@@ -103,7 +99,7 @@ impl Node {
         self.number("eth_getTransactionCount", json!([hex0x(account), latest()])).await
     }
 
-    /// The same, up to a block.
+    /// The number of transactions that an account has up to a block.
     pub async fn count_at(&self, account: &Account, block: u64) -> Result<u64, RpcError> {
         self.number("eth_getTransactionCount", json!([hex0x(account), at(block)])).await
     }

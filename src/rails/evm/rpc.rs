@@ -72,7 +72,7 @@ impl RpcError {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct RpcAnswer {
     #[serde(default)]
     result: Option<Value>,
     #[serde(default)]
@@ -111,12 +111,12 @@ impl Rpc {
             Exchange::Answer(answer) => answer,
         };
         // Some nodes refuse with a status of 400 and an answer that can be read.
-        let answer: Answer = serde_json::from_slice(&body).map_err(|_| RpcError::Garbage(status))?;
+        let answer: RpcAnswer = serde_json::from_slice(&body).map_err(|_| RpcError::Garbage(status))?;
         match answer {
-            Answer { error: Some(Refusal { code, message }), .. } => {
+            RpcAnswer { error: Some(Refusal { code, message }), .. } => {
                 Err(RpcError::Refused { method, code, words: plain(&message) })
             }
-            Answer { result, error: None } if status == 200 => Ok(result.unwrap_or(Value::Null)),
+            RpcAnswer { result, error: None } if status == 200 => Ok(result.unwrap_or(Value::Null)),
             _ => Err(RpcError::Garbage(status)),
         }
     }

@@ -37,7 +37,6 @@ pub struct SignedTransaction {
 }
 
 impl Transaction {
-    /// Signs it.
     pub fn sign(&self, key: &WalletKey) -> SignedTransaction {
         let signature = key.sign(&keccak(&self.encode(None)));
         let raw = self.encode(Some(&signature));

@@ -4,7 +4,7 @@
 //! holds the stream and half a kilobyte to read into. hyper's connection, which reads the answer, has 25
 //! kilobytes of buffers and queues, so that it is made when the answer begins (`receiving.rs`).
 //!
-//! It must not know what is sent.
+//! The content of what is sent must not be known here.
 
 use super::connector::Wire;
 use super::receiving::Receiving;
@@ -39,9 +39,7 @@ pub enum Unanswered {
 
 /// An answer that was read to its end.
 pub struct Answered {
-    /// The head.
     pub head: Parts,
-    /// The body.
     pub body: Vec<u8>,
     /// The connection, if it can carry another exchange.
     pub connection: Option<Connection>,

@@ -24,7 +24,6 @@ impl Origin {
         Some(Origin(uri.scheme()?.clone(), uri.authority()?.clone()))
     }
 
-    /// The scheme of the origin.
     pub fn scheme(&self) -> &Scheme {
         &self.0
     }
@@ -38,7 +37,7 @@ pub struct Pool {
 
 #[derive(Default)]
 struct Kept {
-    /// Of each origin the newest last; an origin without any is not here.
+    /// The unused connections of each origin, the newest last; an origin without any is not here.
     by_origin: HashMap<Origin, Vec<Unused>>,
     /// Whether a task closes those that have become old.
     is_swept: bool,

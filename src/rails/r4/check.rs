@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// The currency whose rate is asked for.
 const CURRENCY: &str = "USD";
-/// So many days before today are asked for.
+/// The number of days before today that are asked for.
 const DAYS_BACK: i32 = 7;
 
 /// The call by which the BCV rate is asked for, as a finding names it.

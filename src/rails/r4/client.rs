@@ -5,7 +5,7 @@ use super::wire::{Operation, Party, Request};
 use super::{mapping, signature};
 use crate::rails::checking::Finding;
 use crate::rails::http::{Client, Exchange, NoClient, Request as HttpRequest};
-use crate::rails::live::{AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report};
+use crate::rails::live::{AskedBy, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::Service;
 use domain::resources::verification::references_of_two;
@@ -75,18 +75,18 @@ impl R4 {
     /// first that was refused or never left.
     async fn both(&self, first: &Request, second: &Request) -> Result<Report, NotSent> {
         let first = self.report(first).await?;
-        if matches!(first.outcome, Outcome::Refused { .. }) {
+        if matches!(first.outcome, OrderOutcome::Refused { .. }) {
             return Ok(first);
         }
-        let is_done = matches!(first.outcome, Outcome::Done { .. });
-        let unknown = |report: Report| Report { outcome: Outcome::Open { id: None }, ..report };
+        let is_done = matches!(first.outcome, OrderOutcome::Done { .. });
+        let unknown = |report: Report| Report { outcome: OrderOutcome::Open { id: None }, ..report };
         match self.report(second).await {
             Err(_) => Ok(Report { is_answered: false, ..unknown(first) }),
             Ok(second) => match &second.outcome {
-                Outcome::Refused { .. } => Ok(second),
-                Outcome::Done { .. } if is_done => Ok(under_both(first, second)),
-                Outcome::Done { .. } => Ok(unknown(first)),
-                Outcome::Open { .. } => Ok(unknown(second)),
+                OrderOutcome::Refused { .. } => Ok(second),
+                OrderOutcome::Done { .. } if is_done => Ok(under_both(first, second)),
+                OrderOutcome::Done { .. } => Ok(unknown(first)),
+                OrderOutcome::Open { .. } => Ok(unknown(second)),
             },
         }
     }
@@ -142,7 +142,7 @@ impl R4 {
     async fn operation(&self, id: &RailId) -> Report {
         match self.report(&Request::look(id)).await {
             // The bank's word about a question is not the end of what was asked about.
-            Ok(Report { outcome: Outcome::Open { .. }, word, is_answered, .. }) => {
+            Ok(Report { outcome: OrderOutcome::Open { .. }, word, is_answered, .. }) => {
                 Report { word, is_answered, ..Report::unanswered(Some(id.clone())) }
             }
             Ok(report) => report,
@@ -223,11 +223,11 @@ impl LiveRail for R4 {
     }
 }
 
-/// What became of two calls that were both done, with the reference of each.
+/// The report on two calls that were both done, with the reference of each.
 fn under_both(first: Report, second: Report) -> Report {
     match (first.outcome, second.outcome) {
-        (Outcome::Done { reference: one }, Outcome::Done { reference: other }) => {
-            Report { outcome: Outcome::Done { reference: references_of_two(one, other) }, ..first }
+        (OrderOutcome::Done { reference: one }, OrderOutcome::Done { reference: other }) => {
+            Report { outcome: OrderOutcome::Done { reference: references_of_two(one, other) }, ..first }
         }
         (outcome, _) => Report { outcome, ..first },
     }

@@ -39,10 +39,10 @@ impl SignatureCase {
 /// The way of money to a phone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CreditBy {
-    /// By MBvuelto, which can't be asked about.
+    /// The call MBvuelto, which can't be asked about.
     #[default]
     Vuelto,
-    /// By CreditoInmediato.
+    /// The call CreditoInmediato.
     CreditoInmediato,
 }
 
@@ -67,6 +67,6 @@ pub struct Settings {
     pub c2p_leading_space: bool,
     /// The way of money to a phone.
     pub credit_by: CreditBy,
-    /// Until a call is over.
+    /// The time after which a call is given up.
     pub timeout: Duration,
 }

@@ -7,7 +7,7 @@
 
 use super::wire::{Operation, Reply};
 use crate::rails::http::{Exchange, HttpAnswer};
-use crate::rails::live::{NotSent, Outcome, Report};
+use crate::rails::live::{NotSent, OrderOutcome, Report};
 use domain::resources::payments::reasons::Reason;
 
 /// Codes after which nobody knows: the bank waited in vain, or answers late.
@@ -30,13 +30,13 @@ const REJECTS: [&str; 42] = [
     "TE28", "TE29", "VE02",
 ];
 
-/// Of those, the ones that may speak of the question and not of the operation that was asked about.
+/// The codes among them that may speak of the question and not of the operation that was asked
+/// about.
 const OF_THE_QUESTION: [&str; 3] = ["TE28", "TE29", "VE02"];
 
 /// The meaning of a code for the order that it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// The order is done.
     Done,
     /// The order is refused for good.
     Refused,
@@ -107,9 +107,11 @@ pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
     let Some(reply) = Reply::read(&answer.body) else { return Report::unanswered(None) };
     let word = reply.word();
     let outcome = match meaning(operation, &reply.code) {
-        Meaning::Done => Outcome::Done { reference: reply.reference },
-        Meaning::Refused => Outcome::Refused { code: failure_code(operation, &reply.code) },
-        Meaning::Pending | Meaning::Unknown => Outcome::Open { id: reply.id.filter(|_| has_id(operation)) },
+        Meaning::Done => OrderOutcome::Done { reference: reply.reference },
+        Meaning::Refused => OrderOutcome::Refused { code: failure_code(operation, &reply.code) },
+        Meaning::Pending | Meaning::Unknown => {
+            OrderOutcome::Open { id: reply.id.filter(|_| has_id(operation)) }
+        }
     };
     Report::answered(outcome, word)
 }

@@ -11,7 +11,7 @@ use domain::values::date::Date;
 use domain::values::money::Rate;
 use rust_decimal::Decimal;
 
-/// So many days before today are asked for.
+/// The number of days before today that are asked for.
 const DAYS_BACK: i32 = 7;
 
 /// The rate of a day.

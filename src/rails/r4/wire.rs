@@ -54,7 +54,6 @@ impl Operation {
         Operation::ConsultarOperaciones,
     ];
 
-    /// The path.
     pub const fn path(self, family: PathFamily) -> &'static str {
         match (self, family) {
             (Operation::Bcv, PathFamily::Mb) => "MBbcv",
@@ -98,7 +97,6 @@ pub struct Request {
 /// The fields that name the person who pays or is paid by phone.
 #[derive(Clone, Copy)]
 pub struct Party {
-    /// The bank.
     pub bank: BankCode,
     /// The phone that the bank knows them by.
     pub phone: MobilePhone,
@@ -260,9 +258,7 @@ fn some_name(name: &str) -> Result<String, NotSent> {
 pub struct Reply {
     /// `code`, as it was written.
     pub code: String,
-    /// `message`.
     pub message: String,
-    /// `reference`.
     pub reference: Option<String>,
     /// `id` or `Id`, if it is 1 to 64 visible characters.
     pub id: Option<RailId>,

@@ -142,7 +142,7 @@ impl Fate {
         }
     }
 
-    /// As the books keep it: a kind, and the refusal if there is one.
+    /// The two bytes that the books keep: a kind, and the refusal if there is one.
     pub fn bytes(self) -> [u8; 2] {
         match self {
             Fate::Done => [0, 0],

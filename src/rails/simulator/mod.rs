@@ -70,7 +70,7 @@ impl Simulator {
     }
 
     /// An answer, when what was decided for it may be told.
-    async fn told(&self, call: &Call, answer: Result<RailAnswer, BooksError>) -> RailAnswer {
+    async fn once_settled(&self, call: &Call, answer: Result<RailAnswer, BooksError>) -> RailAnswer {
         let decided = self.books.settled(about(call)).await;
         answer_of(decided.and(answer), call)
     }
@@ -174,7 +174,7 @@ impl Rail for Simulator {
 
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move {
-            let answer = self.told(call, self.receive(call)).await;
+            let answer = self.once_settled(call, self.receive(call)).await;
             if !self.delay.is_zero() {
                 let about = about(call);
                 self.unanswered().insert(about);
@@ -186,7 +186,7 @@ impl Rail for Simulator {
     }
 
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        Box::pin(async move { self.told(call, self.look_up(call)).await })
+        Box::pin(async move { self.once_settled(call, self.look_up(call)).await })
     }
 
     fn micro_deposits(&self) -> (Ves, Ves) {
@@ -229,7 +229,6 @@ fn reference(operation: Uuid) -> String {
     (10_000_000 + mixed % 90_000_000).to_string()
 }
 
-/// A refusal as an answer.
 fn refused(refusal: Refusal) -> RailAnswer {
     RailAnswer::Refused { code: refusal.code().to_owned() }
 }

@@ -5,15 +5,14 @@ use crate::rails::secret::ApiSecret;
 use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a token.
 const TOKEN_BYTES_MAX: usize = 8 * 1024;
 
 /// Both tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acceptance {
-    /// Of the terms of use.
+    /// The token of the terms of use.
     pub terms: ApiSecret,
-    /// Of the handling of personal data.
+    /// The token of the handling of personal data.
     pub personal_data: ApiSecret,
 }
 

@@ -75,7 +75,10 @@ mod tests {
 
     #[test]
     fn the_merchant_has_to_be_known_with_its_tokens() {
-        let known = r#"{"data":{"presigned_acceptance":{"acceptance_token":"a"},"presigned_personal_data_auth":{"acceptance_token":"b"}}}"#;
+        let known = concat!(
+            r#"{"data":{"presigned_acceptance":{"acceptance_token":"a"},"#,
+            r#""presigned_personal_data_auth":{"acceptance_token":"b"}}}"#,
+        );
         assert_eq!(merchant(&answer(200, known)).verdict, Verdict::Fine);
         for (status, body) in [(200, "{}"), (404, known), (401, "{}"), (500, "")] {
             assert_eq!(merchant(&answer(status, body)).verdict, Verdict::Wrong, "{status}");

@@ -9,7 +9,7 @@ use super::signature::cents;
 use super::wire::{Collect, Transaction, is_plain};
 use crate::rails::checking::Finding;
 use crate::rails::http::{Client, Exchange, HttpAnswer, NoClient, Request};
-use crate::rails::live::{AskedBy, BankWord, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report};
+use crate::rails::live::{AskedBy, BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::{Collection, Instruction, Service};
 use domain::resources::cop_payments::Channel;
@@ -23,7 +23,6 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The services that Wompi does for tenants.
 const SERVICES: [Service; 1] = [Service::Cop];
 
-/// Wompi.
 pub struct Wompi {
     pub(super) settings: Settings,
     client: Client,
@@ -140,7 +139,7 @@ impl Wompi {
                 Look::NeverReceived | Look::NotAsked => Report::unanswered(None),
             },
             Created::Refused(word) => {
-                Report::answered(Outcome::Refused { code: PROCESSOR_ERROR.to_owned() }, word)
+                Report::answered(OrderOutcome::Refused { code: PROCESSOR_ERROR.to_owned() }, word)
             }
             Created::StaleTokens => Report::unanswered(None),
             Created::Unknown { is_answered, word } => {
@@ -165,7 +164,7 @@ impl Wompi {
                 Channel::Qr => transaction.qr_image.is_some(),
                 Channel::Sms => transaction.codes.is_some(),
             };
-            if is_ready || !matches!(report.outcome, Outcome::Open { .. }) {
+            if is_ready || !matches!(report.outcome, OrderOutcome::Open { .. }) {
                 self.sessions.learn(asked.operation, &transaction);
                 return report;
             }
@@ -215,7 +214,9 @@ impl Wompi {
             Exchange::NotSent(_) | Exchange::NoAnswer(_) => Report::unanswered(None),
         };
         match report.outcome {
-            Outcome::Open { .. } => Report { outcome: Outcome::Open { id: Some(id.clone()) }, ..report },
+            OrderOutcome::Open { .. } => {
+                Report { outcome: OrderOutcome::Open { id: Some(id.clone()) }, ..report }
+            }
             _ => report,
         }
     }
@@ -224,14 +225,14 @@ impl Wompi {
     /// more: a buyer who was declined may have paid in a second one. Without a word about another the
     /// refusal stays.
     async fn or_another(&self, id: &RailId, report: Report, asked: &Asked, deadline: Deadline) -> Report {
-        if !matches!(report.outcome, Outcome::Refused { .. }) {
+        if !matches!(report.outcome, OrderOutcome::Refused { .. }) {
             return report;
         }
         let Look::Report(of_all) = self.reference(asked, deadline).await else { return report };
         match &of_all.outcome {
-            Outcome::Done { .. } => of_all,
-            Outcome::Open { id: Some(other) } if other != id => of_all,
-            Outcome::Open { .. } | Outcome::Refused { .. } => report,
+            OrderOutcome::Done { .. } => of_all,
+            OrderOutcome::Open { id: Some(other) } if other != id => of_all,
+            OrderOutcome::Open { .. } | OrderOutcome::Refused { .. } => report,
         }
     }
 
@@ -245,7 +246,11 @@ impl Wompi {
             }
             None => self.reference(asked, deadline).await,
         };
-        if let Look::Report(Report { outcome: Outcome::Done { .. } | Outcome::Refused { .. }, .. }) = &look {
+        if let Look::Report(Report {
+            outcome: OrderOutcome::Done { .. } | OrderOutcome::Refused { .. },
+            ..
+        }) = &look
+        {
             self.sessions.end(asked.operation);
         }
         look
@@ -316,7 +321,7 @@ impl LiveRail for Wompi {
                 }
                 Order::RefundCop { .. } => {
                     let word = BankWord::new("", "Wompi refunds by its panel only");
-                    Ok(Report::answered(Outcome::Open { id: None }, word))
+                    Ok(Report::answered(OrderOutcome::Open { id: None }, word))
                 }
                 _ => Err(NotSent::Unfit("Wompi has no call for it")),
             }

@@ -23,7 +23,7 @@ pub struct Settings {
     pub integrity_secret: ApiSecret,
     /// Sent where the buyer gave none.
     pub customer_email: Option<String>,
-    /// Until a call is over.
+    /// The time after which a call is given up.
     pub timeout: Duration,
 }
 

@@ -10,7 +10,7 @@ use super::client::Deadline;
 use super::mapping::{Asked, standing, words};
 use super::wire::{CodeServices, Transaction, next_token};
 use crate::rails::http::{Exchange, HttpAnswer, Request};
-use crate::rails::live::{NotSent, Outcome, RailId, Report};
+use crate::rails::live::{NotSent, OrderOutcome, RailId, Report};
 use domain::rail::Progress;
 use domain::resources::cop_payments::collect::WRONG_CODE;
 use domain::values::token::Token;
@@ -82,13 +82,14 @@ impl Wompi {
         };
         let operation = asked.operation;
         let url = self.settings.base_url.named(&session.codes.send).ok_or_else(elsewhere)?;
-        let open = Outcome::Open { id: Some(session.transaction.clone()) };
+        let open = OrderOutcome::Open { id: Some(session.transaction.clone()) };
         match self.exchange(Request::post(url).bearer(&session.codes.token), deadline).await {
             Exchange::NotSent(_) => Err(NotSent::NoConnection),
             Exchange::NoAnswer(failure) => {
                 // The lost answer had the token that is good now.
                 self.sessions.end(operation);
-                tracing::warn!(%operation, why = failure.text(), "whether Wompi sent a buyer's code is unknown");
+                tracing::warn!(%operation, why = failure.text(), "whether Wompi sent a buyer's code is \
+                    unknown");
                 Ok(Report::unanswered(Some(session.transaction)))
             }
             Exchange::Answer(answer @ HttpAnswer { status: 200..=299, .. }) => {
@@ -119,7 +120,7 @@ impl Wompi {
         let url = self.settings.base_url.named(&session.codes.validate).ok_or_else(elsewhere)?;
         let body = Zeroizing::new(format!("{{\"code\":\"{}\"}}", code.reveal()).into_bytes());
         let request = Request::post(url).bearer(&session.codes.token).json(body);
-        let open = Outcome::Open { id: Some(session.transaction.clone()) };
+        let open = OrderOutcome::Open { id: Some(session.transaction.clone()) };
         match self.exchange(request, deadline).await {
             Exchange::NotSent(_) => Err(NotSent::NoConnection),
             Exchange::NoAnswer(_) => Ok(Report::unanswered(Some(session.transaction))),
@@ -128,7 +129,7 @@ impl Wompi {
                 match answer.status {
                     200..=299 => Ok(self.identified(&session.transaction, asked, deadline).await),
                     422 => {
-                        let wrong = Outcome::Refused { code: WRONG_CODE.to_owned() };
+                        let wrong = OrderOutcome::Refused { code: WRONG_CODE.to_owned() };
                         Ok(Report::answered(wrong, words(&answer)))
                     }
                     400..=499 => Ok(Report::answered(open, words(&answer))),

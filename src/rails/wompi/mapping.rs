@@ -3,7 +3,7 @@
 
 use super::wire::{Transaction, error_words, invalid_fields};
 use crate::rails::http::HttpAnswer;
-use crate::rails::live::{BankWord, Look, Outcome, Report};
+use crate::rails::live::{BankWord, Look, OrderOutcome, Report};
 use domain::rail::Progress;
 use uuid::Uuid;
 
@@ -30,12 +30,12 @@ pub struct Asked {
 /// The report of a transaction. An approval of another amount, currency or reference decides
 /// nothing: it is an operator's.
 pub fn standing(transaction: &Transaction, asked: &Asked) -> Report {
-    let open = Outcome::Open { id: Some(transaction.id.clone()) };
-    let refused = |code: &str| Outcome::Refused { code: code.to_owned() };
+    let open = OrderOutcome::Open { id: Some(transaction.id.clone()) };
+    let refused = |code: &str| OrderOutcome::Refused { code: code.to_owned() };
     let mut text = transaction.status_message.clone();
     let outcome = match transaction.status.as_str() {
         APPROVED if is_asked_for(transaction, asked) => {
-            Outcome::Done { reference: Some(transaction.id.as_str().to_owned()) }
+            OrderOutcome::Done { reference: Some(transaction.id.as_str().to_owned()) }
         }
         APPROVED => {
             text = format!("approved with another amount, currency or reference. {text}");
@@ -139,12 +139,12 @@ pub fn under_reference(answer: &HttpAnswer, asked: &Asked) -> Look {
     }
     Look::Report(match counts(&found, asked) {
         Some(transaction) => standing(transaction, asked),
-        // Of others: that says nothing of this one.
+        // The transactions are others', which says nothing of this one.
         None => Report::unanswered(None),
     })
 }
 
-/// Of the transactions under a reference the one that counts.
+/// The one that counts of the transactions under a reference.
 pub fn counts<'a>(found: &'a [Transaction], asked: &Asked) -> Option<&'a Transaction> {
     let ours = || found.iter().filter(|transaction| is_under(transaction, asked));
     let is_open = |transaction: &&Transaction| !FINAL.contains(&transaction.status.as_str());
@@ -166,7 +166,7 @@ pub fn by_id(answer: &HttpAnswer, asked: &Asked) -> Report {
 /// An answer without a transaction in it decides nothing, whatever its status.
 fn no_transaction(answer: &HttpAnswer) -> Report {
     match answer.status {
-        400..=499 => Report::answered(Outcome::Open { id: None }, words(answer)),
+        400..=499 => Report::answered(OrderOutcome::Open { id: None }, words(answer)),
         _ => Report::unanswered(None),
     }
 }

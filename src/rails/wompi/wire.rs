@@ -24,9 +24,7 @@ pub struct Collect<'a> {
     pub operation: Uuid,
     /// The channel of the payment.
     pub channel: Channel,
-    /// The amount.
     pub amount: Cop,
-    /// The buyer.
     pub buyer: Option<&'a Buyer>,
 }
 
@@ -101,7 +99,7 @@ pub struct Transaction {
     pub reference: String,
     /// The amount.
     pub amount_in_cents: Option<i64>,
-    /// Of which currency.
+    /// The currency of the amount.
     pub currency: String,
     /// The picture or address of the QR code, once it is there.
     pub qr_image: Option<String>,

@@ -11,10 +11,8 @@ use std::path::Path;
 /// The name of the file, inside the data directory.
 pub const HALTED_FILE: &str = "HALTED_BOOKS";
 
-/// A book that is halted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HaltedBook {
-    /// The tenant key of the book.
     pub tenant_key: u64,
     /// The instant of the halt.
     pub since: Timestamp,

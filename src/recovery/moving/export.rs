@@ -4,7 +4,7 @@ use super::super::blocks::{BODY_BYTES, Blocks};
 use super::super::books::{Books, each_record};
 use super::super::{Failed, Progress, at};
 use super::file::{END, FORM, HEAD, RECORDS, TENANT, tenant_block};
-use super::{NAMED_MAX, NotMoved, Place, book_hash, fingerprints, signed};
+use super::{NAMED_MAX, NotMoved, OpenDirectory, book_hash, fingerprints, signed};
 use crate::recovery::Fault;
 use domain::platform::moves::{self, Deployment};
 use domain::platform::{Mode, PlatformAsk, Tenant, is_live, tenant_key};
@@ -47,7 +47,7 @@ pub fn export(
     }
     // A tenant is not closed for a file that cannot be written.
     let part = Part::open(file)?;
-    let mut place = Place::open(data)?;
+    let mut place = OpenDirectory::open(data)?;
     if to == place.name {
         return Err(NotMoved::Here(to));
     }
@@ -73,7 +73,7 @@ pub fn export(
 
 /// Lets a tenant that was closed go on here. If it was imported where it went, its money is in both.
 pub fn reopen(data: &Path, id: Id) -> Result<Deployment, NotMoved> {
-    let mut place = Place::open(data)?;
+    let mut place = OpenDirectory::open(data)?;
     let tenant = place.tenant(id)?;
     let Some(to) = tenant.tenant_settings.moved_to.as_deref().copied() else {
         return Err(NotMoved::NotMoved);
@@ -93,7 +93,7 @@ pub fn reopen(data: &Path, id: Id) -> Result<Deployment, NotMoved> {
 }
 
 /// The tenant's books from their first records, each proved on the way, and what is under way.
-fn derived(place: &Place, keys: [u64; 2], progress: Progress<'_>) -> Result<(Books, Open), Failed> {
+fn derived(place: &OpenDirectory, keys: [u64; 2], progress: Progress<'_>) -> Result<(Books, Open), Failed> {
     let (mut books, mut open, last) = (Books::default(), Open::new(), place.log.tip().seq);
     each_record(&place.log.reader(), 1, last, |stored| {
         if stored.seq.is_multiple_of(1 << 14) {
@@ -127,7 +127,8 @@ fn named(open: &Open) -> NotMoved {
     NotMoved::Open(lines, more)
 }
 
-/// A file in the making, under another name until it is whole and on the disk. What is not whole goes with it.
+/// A file in the making, under another name until it is whole and on the disk. What is not whole
+/// goes with it.
 struct Part {
     file: PathBuf,
     path: PathBuf,
@@ -175,7 +176,7 @@ impl Drop for Part {
 }
 
 fn written(
-    place: &Place,
+    place: &OpenDirectory,
     card_key: Option<&Path>,
     tenant: &Arc<Tenant>,
     to: Deployment,

@@ -6,9 +6,12 @@
 //!
 //! ```text
 //! body   HEAD     JSON: to and from (deployments), markKey and cardKey (fingerprints)
-//!        TENANT   the payload of a record that opens the tenant with its keys, as it was when it was closed
-//!        RECORDS  the records of its two books, one after the other, in the log's own bytes; the last of each closes it
-//!        END      JSON: records (their number), live and test (hashes of the books that they lead to)
+//!        TENANT   the payload of a record that opens the tenant with its keys, as it was when it
+//!                 was closed
+//!        RECORDS  the records of its two books, one after the other, in the log's own bytes; the
+//!                 last of each closes it
+//!        END      JSON: records (their number), live and test (hashes of the books that they
+//!                 lead to)
 //! ```
 //!
 //! The stored format of what is in the records is that of the log (`docs/formats.md`).
@@ -22,14 +25,12 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The form of the file.
 pub const FORM: Form = Form { magic: b"PASARTEN", version: 1 };
 
 /// The kinds of blocks.
 pub const HEAD: u8 = 1;
 /// The tenant and its keys.
 pub const TENANT: u8 = 2;
-/// Records.
 pub const RECORDS: u8 = 3;
 /// The last block.
 pub const END: u8 = 4;

@@ -7,7 +7,7 @@ use super::super::blocks::{Block, Parts};
 use super::super::directory::{self, LOG_DIRECTORY};
 use super::super::{BlockFault, Failed, Progress, at};
 use super::file::{END, FORM, HEAD, RECORDS, TENANT, member, tenant_in, unsound};
-use super::{NotMoved, Place, book_hash, fingerprints, signed};
+use super::{NotMoved, OpenDirectory, book_hash, fingerprints, signed};
 use domain::index::{self, Space};
 use domain::platform::moves::{self, Deployment, Taken};
 use domain::platform::{Mode, PLATFORM, PlatformAsk, is_live, tenant_key};
@@ -48,14 +48,14 @@ pub fn import(
     let (log, copy) = (data.join(LOG_DIRECTORY), making.join(LOG_DIRECTORY));
     // Everything is read before anything is made: most of what is wrong with a file is found here.
     let (digest, id) = looked_through(file, progress)?;
-    let here = Place::open(data)?;
+    let here = OpenDirectory::open(data)?;
     if here.platform().tenants.values().any(|tenant| tenant.id == id) {
         return Err(NotMoved::Known(id));
     }
     remove(&making)?;
     fs::create_dir(&making).map_err(at(&making))?;
     here.log.checkpoint(&copy).map_err(|source| Failed::Checkpoint { path: copy.clone(), source })?;
-    let into = Place::with(data, &copy)?;
+    let into = OpenDirectory::with(data, &copy)?;
     let before = here.log.reader();
     let arrival = Arrival { into, before: &before, file, key: None, records: 0, checked: 0 };
     let imported = arrival.take(card_key, digest, progress)?;
@@ -87,7 +87,7 @@ fn looked_through(file: &Path, progress: Progress<'_>) -> Result<(String, Id), N
 
 /// A tenant on its way into a copy of the log.
 struct Arrival<'a> {
-    into: Place,
+    into: OpenDirectory,
     /// The log without the tenant.
     before: &'a Reader,
     file: &'a Path,
@@ -197,7 +197,7 @@ impl Arrival<'_> {
     fn refuse_taken(&self, ops: &IndexOps, seq: u64) -> Result<(), NotMoved> {
         for (key, value) in ops.iter(seq) {
             let Some(name) = index::among_all(&key).filter(|_| value.is_some()) else { continue };
-            // Of payers it is only known that they paid somebody.
+            // A payer's name says only that they paid somebody.
             if name.0 != Space::Payer as u8 && self.before.index_get(&key).map_err(Failed::from)?.is_some() {
                 return Err(NotMoved::NameTaken { seq, name: String::from_utf8_lossy(name.1).into_owned() });
             }

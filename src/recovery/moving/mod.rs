@@ -43,7 +43,8 @@ pub enum NotMoved {
     #[error("{}: this is a restored copy; tenants move between directories that are served", .0.display())]
     Copy(PathBuf),
     /// The directory has neither a log nor a key.
-    #[error("{}: this deployment has no name yet: bring mark.key and card.key of the one that tenants come from, then run pasarela tenant id", .0.display())]
+    #[error("{}: this deployment has no name yet: bring mark.key and card.key of the one that tenants come \
+        from, then run pasarela tenant id", .0.display())]
     Nameless(PathBuf),
     /// No such tenant.
     #[error("there is no tenant {0} here")]
@@ -74,12 +75,10 @@ pub enum NotMoved {
     },
     /// The keys of the two deployments differ.
     #[error(
-        "{file} here is not the one of the deployment that the tenant comes from: what it signed and hashed would not be recognised; a deployment that tenants move to is founded with a copy of it"
+        "{file} here is not the one of the deployment that the tenant comes from: what it signed and hashed \
+         would not be recognised; a deployment that tenants move to is founded with a copy of it"
     )]
-    OtherKey {
-        /// The file.
-        file: &'static str,
-    },
+    OtherKey { file: &'static str },
     /// The tenant is here.
     #[error("the tenant {0} is here already; nothing was done")]
     Known(Id),
@@ -91,20 +90,19 @@ pub enum NotMoved {
     NameTaken {
         /// The record, by its place in the log that it comes from.
         seq: u64,
-        /// The name.
         name: String,
     },
     /// The parts of the file are whole and do not fit each other.
     #[error("{}: {what}; nothing was done", file.display())]
     Unsound {
-        /// The file.
         file: PathBuf,
         /// The fault.
         what: String,
     },
     /// The tenant was closed, and its file could not be written.
     #[error(
-        "the tenant is closed here, and its file is not there: {0}; repeat the export, to another place if need be, or open the tenant again with pasarela tenant reopen --not-imported"
+        "the tenant is closed here, and its file is not there: {0}; repeat the export, to another place if \
+         need be, or open the tenant again with pasarela tenant reopen --not-imported"
     )]
     Closed(Box<NotMoved>),
     /// A rule of a book said no.
@@ -127,20 +125,19 @@ fn wall_ms() -> i64 {
 }
 
 /// A directory that no server has, for as long as its log is open.
-struct Place {
+struct OpenDirectory {
     data: PathBuf,
     log: Writing,
     name: Deployment,
 }
 
-impl Place {
-    /// Opens a directory.
-    fn open(data: &Path) -> Result<Place, NotMoved> {
-        Place::with(data, &data.join(LOG_DIRECTORY))
+impl OpenDirectory {
+    fn open(data: &Path) -> Result<OpenDirectory, NotMoved> {
+        OpenDirectory::with(data, &data.join(LOG_DIRECTORY))
     }
 
     /// Opens a directory with the log in `path`.
-    fn with(data: &Path, path: &Path) -> Result<Place, NotMoved> {
+    fn with(data: &Path, path: &Path) -> Result<OpenDirectory, NotMoved> {
         if RestoredCopy::must_be_whole(data)?.is_some() {
             return Err(NotMoved::Copy(data.to_owned()));
         }
@@ -152,7 +149,7 @@ impl Place {
         let tip = log.tip().seq;
         log.books = Books::after(&log.reader(), &[PLATFORM], tip)?;
         log.books.machine = machine_of(data)?;
-        Ok(Place { data: data.to_owned(), log, name })
+        Ok(OpenDirectory { data: data.to_owned(), log, name })
     }
 
     fn platform(&self) -> PlatformBook {

@@ -20,7 +20,8 @@ impl Drop for Presence {
     fn drop(&mut self) {
         self.webhooks.delivery_workers.fetch_sub(1, Ordering::SeqCst);
         if std::thread::panicking() {
-            tracing::error!(tenant = self.queue.tenant, webhook = %self.queue.id, "deliveries to an endpoint broke off; they begin again");
+            tracing::error!(tenant = self.queue.tenant, webhook = %self.queue.id, "deliveries to an endpoint \
+                broke off; they begin again");
             let (webhooks, queue) = (Arc::clone(&self.webhooks), Arc::clone(&self.queue));
             self.webhooks.spawner.spawn(async move {
                 sleep(PAUSE).await;

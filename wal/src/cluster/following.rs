@@ -8,7 +8,7 @@
 use super::batch::{self, AgreedBatch, Head};
 use super::keys::{AgreedTip, Epoch, Keys};
 use super::leader::Leader;
-use super::quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+use super::quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 use crate::meta::Tip;
 use crate::{Damage, Seq};
 use std::sync::Arc;
@@ -220,8 +220,8 @@ impl Following {
             otherwise: vec![Read::Key(self.keys.epoch())],
         };
         let taken = match self.quorum.transact(&transaction) {
-            Ok(Outcome::Done) => true,
-            Ok(Outcome::Refused(read)) => self.is_ours(&read, &ours),
+            Ok(TransactionOutcome::Done) => true,
+            Ok(TransactionOutcome::Refused(read)) => self.is_ours(&read, &ours),
             // The change may have been done: the epoch itself says so.
             Err(_) => {
                 let read = self.quorum.read(&[Read::Key(self.keys.epoch())])?;
@@ -268,7 +268,7 @@ fn serves(beat: &[u8], epoch: u64) -> bool {
 /// leader can be heard.
 #[derive(Clone, Debug, Default)]
 pub struct Silence {
-    heard: Option<(Epoch, Tip, Vec<u8>)>,
+    last_sign: Option<(Epoch, Tip, Vec<u8>)>,
     since: Duration,
     looked: Option<Duration>,
 }
@@ -276,10 +276,10 @@ pub struct Silence {
 impl Silence {
     /// Takes a look that succeeded at `now`. A gap of `gap_max` since the last one is no silence.
     pub fn looked(&mut self, now: Duration, seen: &Seen, gap_max: Duration) {
-        let heard = (seen.epoch.clone(), seen.tip.tip, seen.beat.clone());
+        let last_sign = (seen.epoch.clone(), seen.tip.tip, seen.beat.clone());
         let is_gap = self.looked.is_none_or(|last| now.saturating_sub(last) > gap_max);
-        if is_gap || self.heard.as_ref() != Some(&heard) {
-            self.heard = Some(heard);
+        if is_gap || self.last_sign.as_ref() != Some(&last_sign) {
+            self.last_sign = Some(last_sign);
             self.since = now;
         }
         self.looked = Some(now);

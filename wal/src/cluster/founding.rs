@@ -1,7 +1,7 @@
 //! The founding of a cluster: done once, from one node's log.
 
 use super::keys::{AgreedTip, Epoch, Keys};
-use super::quorum::{Change, Compare, Outcome, Quorum, Read, Transaction, Unanswered};
+use super::quorum::{Change, Compare, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 use crate::meta::Tip;
 
 const FORMAT: &str = "1";
@@ -73,9 +73,9 @@ pub fn found(
         otherwise: vec![Read::Key(keys.founded())],
     };
     match quorum.transact(&transaction)? {
-        Outcome::Done => Ok(()),
+        TransactionOutcome::Done => Ok(()),
         // An attempt without an answer may have been carried out.
-        Outcome::Refused(read) => {
+        TransactionOutcome::Refused(read) => {
             let is_ours = read.first().and_then(|pairs| pairs.first());
             if is_ours.is_some_and(|(_, value)| *value == founding.value()) {
                 Ok(())

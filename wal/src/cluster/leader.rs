@@ -7,7 +7,7 @@
 use super::agreement::{Agreed, Agreement, Proposal};
 use super::batch::Packer;
 use super::keys::{AgreedTip, Epoch, Keys};
-use super::quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+use super::quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 use crate::Seq;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -168,11 +168,11 @@ impl Leader {
             Transaction { compare: vec![self.ours()], then, otherwise: vec![Read::Key(self.keys.epoch())] };
         let number = self.questions.next();
         match self.quorum.transact(&transaction)? {
-            Outcome::Done => {
+            TransactionOutcome::Done => {
                 self.questions.confirm(number);
                 Ok(Standing::Ours)
             }
-            Outcome::Refused(read) => Ok(self.judge(read.first().map_or(&[], Vec::as_slice))),
+            TransactionOutcome::Refused(read) => Ok(self.judge(read.first().map_or(&[], Vec::as_slice))),
         }
     }
 
@@ -256,8 +256,8 @@ impl Appender {
     fn insist(&self, asked: &Asked, base: &AgreedTip, began: Duration) -> Agreed {
         loop {
             match self.leader.quorum.transact(&asked.transaction) {
-                Ok(Outcome::Done) => return Agreed::Committed,
-                Ok(Outcome::Refused(read)) => return self.judge(asked, base, &read),
+                Ok(TransactionOutcome::Done) => return Agreed::Committed,
+                Ok(TransactionOutcome::Refused(read)) => return self.judge(asked, base, &read),
                 Err(unanswered) => {
                     if let Some(unknown) = self.out_of_patience(&unanswered, began) {
                         return unknown;

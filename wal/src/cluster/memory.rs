@@ -5,7 +5,7 @@
 //! the question was carried out, carry it out late or twice, and cut a client off. Clients have clocks of
 //! their own, which can be set.
 
-use super::quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+use super::quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -116,7 +116,7 @@ impl Default for MemoryQuorum {
 }
 
 impl Quorum for MemoryQuorum {
-    fn transact(&self, transaction: &Transaction) -> Result<Outcome, Unanswered> {
+    fn transact(&self, transaction: &Transaction) -> Result<TransactionOutcome, Unanswered> {
         match self.fate() {
             Fate::Answered => Ok(self.lock().transact(transaction)),
             Fate::QuestionLost => self.unanswered(),
@@ -242,13 +242,13 @@ impl State {
         }
     }
 
-    fn transact(&mut self, transaction: &Transaction) -> Outcome {
+    fn transact(&mut self, transaction: &Transaction) -> TransactionOutcome {
         let holds = transaction.compare.iter().all(|compare| match compare {
             Compare::Is(key, value) => self.pairs.get(key) == Some(value),
             Compare::Absent(key) => !self.pairs.contains_key(key),
         });
         if !holds {
-            return Outcome::Refused(self.read(&transaction.otherwise));
+            return TransactionOutcome::Refused(self.read(&transaction.otherwise));
         }
         for change in &transaction.then {
             match change {
@@ -263,7 +263,7 @@ impl State {
                 }
             }
         }
-        Outcome::Done
+        TransactionOutcome::Done
     }
 
     fn read(&self, reads: &[Read]) -> Vec<Vec<Pair>> {

@@ -12,20 +12,22 @@
 //! All keys begin with `/pasarela/PARTITION/`. Small values are text, for whoever has to look.
 //!
 //! ```text
-//! founded     "1 FINGERPRINT ID"          made once, by the founder: the format, the fingerprint of
-//! the secret that
-//!                                         all nodes share, a random name of the cluster
-//! epoch       "NUMBER NODE TOKEN"         who may append; TOKEN is random for each taking, "-" for one
-//! appointed tip         "SEQ HASH BYTES"            the end of the agreed log: its last sequence, its
-//! hash in hex, and the bytes
-//!                                         of all batches so far
-//! beat        "NUMBER COUNT STATE"        the leader's sign of life: its epoch, a counter, "opening"
-//! or "open" log/FIRST-BYTES                         a batch under its first sequence and the bytes of
-//! all before it, both in 20
-//!                                         digits; its value is drawn in `batch.rs`
-//! pieces/FIRST-BYTES/EPOCH-N              the N-th piece of a batch above a megabyte, written before
-//! the batch that
-//!                                         names it; without that it is nothing
+//! key             value
+//!
+//! founded         FORMAT FINGERPRINT ID   made once, by the founder: the format, which is 1; the
+//!                                         fingerprint of the secret that all nodes share; a random
+//!                                         name of the cluster
+//! epoch           NUMBER NODE TOKEN       who may append; TOKEN is random for each taking, and "-"
+//!                                         for a node that was appointed
+//! tip             SEQ HASH BYTES          the end of the agreed log: its last sequence, the hash
+//!                                         of that in hex, and the bytes of all batches so far
+//! beat            NUMBER COUNT STATE      the leader's sign of life: its epoch, a counter,
+//!                                         "opening" or "open"
+//! log/FIRST-BYTES                         a batch, drawn in `batch.rs`; its key is its first
+//!                                         sequence and the bytes of all batches before it, both in
+//!                                         20 digits
+//! pieces/FIRST-BYTES/EPOCH-N              the N-th piece of a batch above a megabyte, written
+//!                                         before the batch that names it; nothing without it
 //! nodes/NODE                              what a node says about itself; opaque here
 //! ```
 
@@ -47,4 +49,4 @@ pub use keys::{AgreedTip, Epoch, Keys, is_node_name};
 pub use leader::{Appender, Leader, Patience, Pruned, Standing};
 pub use lent::Lent;
 pub use memory::{MemoryQuorum, QuorumFaults};
-pub use quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+pub use quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};

@@ -12,7 +12,7 @@ pub type Pair = (Vec<u8>, Vec<u8>);
 pub trait Quorum: Send + Sync {
     /// Makes the changes if every comparison holds; otherwise makes none and reads. Both are one
     /// instant.
-    fn transact(&self, transaction: &Transaction) -> Result<Outcome, Unanswered>;
+    fn transact(&self, transaction: &Transaction) -> Result<TransactionOutcome, Unanswered>;
 
     /// Reads in one instant, which is after the call.
     fn read(&self, reads: &[Read]) -> Result<Vec<Vec<Pair>>, Unanswered>;
@@ -78,7 +78,7 @@ pub enum Read {
 
 /// The outcome of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TransactionOutcome {
     /// The changes were made.
     Done,
     /// A condition did not hold; this is what was read instead.

@@ -2,8 +2,9 @@
 //! is in every log, once, whatever the seed.
 //!
 //! A seed decides everything: which machine has its turn, who is paused, killed or cut off, whose
-//! disk refuses, whose clock jumps by up to ten seconds, and the fate of each call to the quorum. While one machine waits for an answer the
-//! others have their turns. `CLUSTER_SEEDS=FIRST..LAST` runs others than the usual ones.
+//! disk refuses, whose clock jumps by up to ten seconds, and the fate of each call to the quorum.
+//! While one machine waits for an answer the others have their turns. `CLUSTER_SEEDS=FIRST..LAST`
+//! runs others than the usual ones.
 
 mod machine;
 mod universe;

@@ -40,7 +40,7 @@ pub enum Call {
     /// Its code.
     Code,
     /// A payout that an endpoint is told of.
-    Told,
+    Announced,
     /// The latest rate.
     Rate,
 }
@@ -56,7 +56,7 @@ impl Call {
         (Call::Batch, "batch of payouts"),
         (Call::Pesos, "pesos, the request"),
         (Call::Code, "pesos, the code"),
-        (Call::Told, "payout that an endpoint is told of"),
+        (Call::Announced, "payout that an endpoint is told of"),
         (Call::Rate, "latest rate, polled"),
     ];
 }
@@ -74,7 +74,7 @@ pub struct Common {
     /// The numbers of references.
     pub numbered: Numbered,
     /// Payouts that endpoints are told of.
-    pub told: AtomicU64,
+    pub announced: AtomicU64,
 }
 
 /// A connection through a day.
@@ -131,11 +131,11 @@ impl Talk {
             Wish::Payout => self.pay(&plain[nth], Call::Payout).await,
             Wish::Batch => self.batch(&plain[nth]).await,
             Wish::Pesos => self.pesos(&plain[nth]).await,
-            Wish::Told => {
-                let told = &common.shops.told;
-                let nth = self.chance.one_of(told.len());
-                self.pay(&told[nth], Call::Told).await?;
-                common.told.fetch_add(1, Ordering::Relaxed);
+            Wish::Announced => {
+                let announced = &common.shops.with_endpoint;
+                let nth = self.chance.one_of(announced.len());
+                self.pay(&announced[nth], Call::Announced).await?;
+                common.announced.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             }
         }

@@ -17,7 +17,7 @@ pub enum Wish {
     /// A buyer pays in pesos: the request, then the code.
     Pesos,
     /// A shop with a webhook endpoint pays a merchant, and is told of it.
-    Told,
+    Announced,
 }
 
 /// The shares, in hundredths.
@@ -28,7 +28,7 @@ pub const SHARES: [(Wish, u64); 7] = [
     (Wish::Payout, 10),
     (Wish::Batch, 5),
     (Wish::Pesos, 5),
-    (Wish::Told, 5),
+    (Wish::Announced, 5),
 ];
 
 /// Numbers that look like chance and are decided by a seed (SplitMix64).

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use tokio::sync::RwLock;
 
 /// The event that a shop with an endpoint is told of.
-const TOLD: &str = "payout.completed";
+const PAYOUT_COMPLETED: &str = "payout.completed";
 
 /// A shop, and what the answers to its requests said.
 pub struct Shop {
@@ -40,31 +40,31 @@ pub struct Shops {
     /// The shops that buyers come to.
     pub plain: Vec<Shop>,
     /// The shops that have a webhook endpoint each.
-    pub told: Vec<Shop>,
+    pub with_endpoint: Vec<Shop>,
 }
 
 impl Shops {
     /// Opens so many of both, whose endpoints are at `url`.
-    pub fn open(server: &Server, plain: usize, told: usize, url: &str) -> Outcome<Shops> {
-        let mut tenants = prepare::tenants(server, plain + told, Extent::Payable)?;
+    pub fn open(server: &Server, plain: usize, with_endpoint: usize, url: &str) -> Outcome<Shops> {
+        let mut tenants = prepare::tenants(server, plain + with_endpoint, Extent::Payable)?;
         let with = tenants.split_off(plain);
         super::block_on(async {
             let mut api = Client::open(server.api).await?;
-            let body = json!({ "url": url, "events": [TOLD] });
+            let body = json!({ "url": url, "events": [PAYOUT_COMPLETED] });
             for tenant in &with {
                 api.post(&header(tenant), "/v1/webhooks", &body, 201).await?;
             }
             Ok(())
         })?;
         let shops = |tenants: Vec<Tenant>| tenants.into_iter().map(Shop::new).collect();
-        Ok(Shops { plain: shops(tenants), told: shops(with) })
+        Ok(Shops { plain: shops(tenants), with_endpoint: shops(with) })
     }
 
     /// Compares every balance with what the answers said.
     pub fn check(&self, server: &Server, holds: Holds) -> Outcome<()> {
         super::block_on(async {
             let mut api = Client::open(server.api).await?;
-            for shop in self.plain.iter().chain(&self.told) {
+            for shop in self.plain.iter().chain(&self.with_endpoint) {
                 shop.check(&mut api, holds).await?;
             }
             Ok(())

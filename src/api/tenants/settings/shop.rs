@@ -106,7 +106,7 @@ fn logo(text: &str) -> Result<String, &'static str> {
 
 fn email(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
-    // It becomes part of an address that mail programs open.
+    // The text becomes part of an address that mail programs open.
     let plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"?&<>\"'`".contains(&byte));
     if is_email(text) && plain {
         Ok(text.to_owned())

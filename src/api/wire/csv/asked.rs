@@ -11,16 +11,16 @@ pub const MEDIA_TYPE: &str = "text/csv";
 
 /// A list that is asked for as CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct CsvQuery {
     /// The character between cells.
     pub separator: Separator,
     /// The filters, as they were sent.
     filters: String,
 }
 
-impl Asked {
+impl CsvQuery {
     /// Reads a query string, and names what does not belong there.
-    pub fn read(query: Option<&str>) -> (Asked, Vec<BadField>) {
+    pub fn read(query: Option<&str>) -> (CsvQuery, Vec<BadField>) {
         let (mut filters, mut separators, mut bad) = (Vec::new(), Vec::new(), Vec::new());
         for (sent, name, text) in sent_parameters(query) {
             match &*name {
@@ -43,7 +43,7 @@ impl Asked {
         if separator.is_none() {
             bad.push(BadField::new("separator", "must be comma or semicolon, once"));
         }
-        (Asked { separator: separator.unwrap_or(Separator::Comma), filters: filters.join("&") }, bad)
+        (CsvQuery { separator: separator.unwrap_or(Separator::Comma), filters: filters.join("&") }, bad)
     }
 
     /// The query string of a page of the list, the first or the one at a cursor; of a list without

@@ -14,7 +14,7 @@ fn table() -> Table {
             column("to.bank.code", false),
             column("tags", false),
         ],
-        Place::Member(ITEMS),
+        RowsAt::Member(ITEMS),
         true,
     )
 }
@@ -49,17 +49,17 @@ fn what_a_spreadsheet_would_run_is_a_text() {
 
 #[test]
 fn parameters_of_pages_are_refused_and_filters_stay_as_they_were_sent() {
-    let (asked, bad) = Asked::read(Some("status=A%2CB&separator=semicolon&q=%ff"));
+    let (asked, bad) = CsvQuery::read(Some("status=A%2CB&separator=semicolon&q=%ff"));
     assert_eq!((asked.separator, bad.len()), (Separator::Semicolon, 0));
     assert_eq!(asked.query(true, Some("abc")), "status=A%2CB&q=%ff&limit=100&cursor=abc");
-    assert_eq!(Asked::read(None).0.query(false, None), "");
+    assert_eq!(CsvQuery::read(None).0.query(false, None), "");
     for (query, fields) in [
         ("limit=1&limit=2", &["limit"][..]),
         ("cursor=x&l%69mit=1", &["cursor", "limit"]),
         ("separator=tab", &["separator"]),
         ("separator=comma&separator=comma", &["separator"]),
     ] {
-        let named: Vec<String> = Asked::read(Some(query)).1.into_iter().map(|bad| bad.field).collect();
+        let named: Vec<String> = CsvQuery::read(Some(query)).1.into_iter().map(|bad| bad.field).collect();
         assert_eq!(named, fields, "{query}");
     }
 }

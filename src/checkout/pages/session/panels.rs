@@ -60,7 +60,7 @@ pub(super) struct PesosPanel {
     pub(super) other: String,
 }
 
-/// What panels are made of.
+/// The values that panels are made of.
 pub(super) struct Making<'a> {
     pub(super) services: &'a Services,
     pub(super) visit: &'a Visit,
@@ -87,7 +87,7 @@ impl Making<'_> {
         let language = self.language();
         let total = Price::Usd(self.visit.session.amount).at(rate).ok()?.ves;
         let price = InBolivares { total: bolivares(total, language), rate: bcv_rate(rate, language), of };
-        // As banks' apps take it: without groups.
+        // Banks' apps take an amount without groups.
         let plain = total.to_string();
         Some((price, if language == Language::Spanish { plain.replace('.', ",") } else { plain }))
     }

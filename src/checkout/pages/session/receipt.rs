@@ -74,7 +74,7 @@ pub(super) struct PaidPage {
     /// The addresses of the receipt: as a page, and as a file.
     pub(super) receipt: String,
     pub(super) receipt_pdf: String,
-    /// What the buyer shares, and the address that opens it in a mail program.
+    /// The text that the buyer shares, and the address that opens it in a mail program.
     pub(super) receipt_text: String,
     pub(super) mail: String,
     pub(super) success_url: Option<String>,
@@ -97,9 +97,9 @@ pub(super) fn paid_page(
     let also = paid.and_then(|paid| visit.beside(paid.in_usdt())).map(|also| usdt(also, language));
     let w = language.words();
     let address = format!("{}/receipt?lang={}", handle.base, language.code());
-    let told = lines.iter().map(|(name, value)| format!("{name}: {value}"));
+    let rows = lines.iter().map(|(name, value)| format!("{name}: {value}"));
     let head = [format!("{} · {}", w.receipt, shell.shop), format!("{}: {}", w.total, bill.amount)];
-    let text: Vec<String> = head.into_iter().chain(told).chain([session.url.clone()]).collect();
+    let text: Vec<String> = head.into_iter().chain(rows).chain([session.url.clone()]).collect();
     let text = text.join("\n");
     let part = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
     let mail = format!(

@@ -19,7 +19,6 @@ const fn row(
     Verb { noun, verb, about, example, method, path, operands, options }
 }
 
-/// The verbs.
 pub const PEOPLE: &[Verb] = &[
     row(("me", ""), ("Show who the token is", "me"), ("GET", "/admin/me"), &[], &[]),
     row(

@@ -15,7 +15,8 @@ pub const RECONCILING: &[Verb] = &[
         noun: "reconciliation",
         verb: "create",
         about: "Upload a bank's statement",
-        example: "reconciliation create statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30",
+        example: "reconciliation create statement.csv --rail r4 --account 01690001001234567890 --from \
+            2026-11-01 --to 2026-11-30",
         method: "POST",
         path: "/admin/reconciliations",
         operands: &[FILE],

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The seller's share of a marketplace sale.
 #[derive(Clone, Copy, Debug)]
-pub struct Share {
+pub struct SellerShare {
     /// The seller.
     pub merchant: Id,
     /// The amount, in minor units.
@@ -53,7 +53,7 @@ pub struct Sale {
     /// The operator's share of a sale through a payment link.
     pub platform_fee: i64,
     /// The seller's share of a marketplace sale.
-    pub share: Option<Share>,
+    pub share: Option<SellerShare>,
 }
 
 impl Sale {
@@ -88,7 +88,7 @@ impl Sale {
         let words = "operator's share of a sale through a link";
         self.post(draft, Ledger::Tenant, -self.platform_fee, row(MovementKind::PlatformFee, words));
         self.post(draft, Ledger::Fees, self.platform_fee, None);
-        if let Some(Share { merchant, minor, available_at: at }) = self.share {
+        if let Some(SellerShare { merchant, minor, available_at: at }) = self.share {
             let kind = MovementKind::SellerTransfer;
             self.post(draft, Ledger::Tenant, -minor, row(kind, "seller's share of the payment"));
             let theirs = self.row(kind, "share of the payment", Some(at));
@@ -122,7 +122,7 @@ impl Sale {
         let returned = row(MovementKind::PlatformFee, "operator's share returned");
         self.post(draft, Ledger::Tenant, self.platform_fee, returned);
         self.post(draft, Ledger::Fees, -self.platform_fee, None);
-        if let Some(Share { merchant, minor, .. }) = self.share {
+        if let Some(SellerShare { merchant, minor, .. }) = self.share {
             let kind = MovementKind::SellerTransferReversal;
             self.post(draft, Ledger::Tenant, minor, row(kind, "seller's share returned"));
             self.post(draft, Ledger::Seller(merchant), -minor, row(kind, "share of the payment returned"));

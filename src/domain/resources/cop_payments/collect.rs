@@ -195,18 +195,18 @@ pub fn look(payment: &CopPayment, turn: &Turn) -> Ruling {
 /// The draft after the processor has said how the collection stands.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let asked = reply.how == How::Ask;
-    let told = reply.operation.entity_and_operation().1 == TELL;
+    let is_instruction = reply.operation.entity_and_operation().1 == TELL;
     // If a question is due, this reply is its outcome.
     let is_due = payment.deadline().is_some_and(|at| at <= turn.now);
     let Some(Waiting { looks, telling, .. }) = payment.phase.waiting() else {
         // The payment was settled by something else while the instruction was under way.
         let outcome = contradicted(payment, &reply, turn);
-        let refusal = told.then_some(CopPaymentRefusal::NotPending.into());
+        let refusal = is_instruction.then_some(CopPaymentRefusal::NotPending.into());
         return Ruling { refusal, ..outcome };
     };
-    let heard = live::hearing(payment, &reply);
-    let is_news = matches!(heard, Cow::Owned(_)) && *heard != *payment;
-    let (before, payment) = (payment, &*heard);
+    let noted = live::noting_reply(payment, &reply);
+    let is_news = matches!(noted, Cow::Owned(_)) && *noted != *payment;
+    let (before, payment) = (payment, &*noted);
     match reply.answer.clone() {
         RailAnswer::Done { reference } => {
             let reference = reference.unwrap_or_default();
@@ -219,7 +219,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         // Before a look is due the order may be on its way still, and be taken after this answer:
         // somebody could pay what was ended here. So only a look that is due ends or resends it.
         RailAnswer::NeverReceived if !is_due => match telling {
-            Some(Telling::Code | Telling::Pays | Telling::Declines) if told => tell_again(payment),
+            Some(Telling::Code | Telling::Pays | Telling::Declines) if is_instruction => tell_again(payment),
             _ => Ruling::unchanged(),
         },
         // The processor has no collection that could be paid.
@@ -230,7 +230,9 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         RailAnswer::NeverReceived if turn.now >= payment.expires_at => {
             settle(payment, failed(payment, Failure::Expired, None), telling.is_none(), asked)
         }
-        RailAnswer::NeverReceived if asked || told => look_again(payment, looks, telling, true, turn),
+        RailAnswer::NeverReceived if asked || is_instruction => {
+            look_again(payment, looks, telling, true, turn)
+        }
         RailAnswer::NotAsked if is_due => look_later(payment, turn),
         RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::Unaskable | RailAnswer::NotSent if is_due => {
             look_again(payment, looks, telling, false, turn)
@@ -275,8 +277,8 @@ fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, asked: bo
 /// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let phase = asked_on::no_more(&payment.phase, COLLECT);
-    let heard = live::hearing(payment, reply);
-    let payment = &*heard;
+    let noted = live::noting_reply(payment, reply);
+    let payment = &*noted;
     let said = match (payment.status, &reply.answer) {
         (Status::Failed | Status::Canceled, RailAnswer::Done { reference })
             if payment.processor_reference.is_none() =>

@@ -89,11 +89,12 @@ fn tell(
     if waiting.telling.is_some() {
         return Ruling::refuse(PaymentRefusal::ChargeInProgress);
     }
-    let told = Waiting { telling: Some(telling), ..waiting };
+    let under_way = Waiting { telling: Some(telling), ..waiting };
     // A code counts before it is sent: who ends the process in between has used it up.
-    let payment_told = if telling == Telling::Code { counted(payment, told, 1) } else { with(payment, told) };
+    let instructed =
+        if telling == Telling::Code { counted(payment, under_way, 1) } else { with(payment, under_way) };
     let mut draft = Draft::new(Cause::CopPaymentInstructed);
-    draft.change(payment, Entity::CopPayment(CopPayment { kept, ..payment_told }));
+    draft.change(payment, Entity::CopPayment(CopPayment { kept, ..instructed }));
     let effect = match instruction {
         Instruction::Cancel => call_off(payment, turn.now),
         instruction => message(payment, instruction, turn.now),
@@ -115,7 +116,8 @@ fn with(payment: &CopPayment, waiting: Waiting) -> CopPayment {
     CopPayment { phase: waiting.into(), ..payment.clone() }
 }
 
-/// The same, and so many more codes, or fewer, were sent to the processor.
+/// The payment that waits like this, with so many codes more, or fewer, that were sent to the
+/// processor.
 fn counted(payment: &CopPayment, waiting: Waiting, more: i8) -> CopPayment {
     match payment.live {
         Some(live) => {
@@ -140,7 +142,7 @@ pub(super) fn message(payment: &CopPayment, instruction: Instruction, now: Times
 }
 
 /// The processor did not have what it was told about yet: it can be told again.
-pub(super) fn untold(payment: &CopPayment) -> Option<CopPayment> {
+pub(super) fn without_instruction(payment: &CopPayment) -> Option<CopPayment> {
     let waiting = payment.phase.waiting()?;
     let free = Waiting { telling: None, ..waiting };
     Some(match waiting.telling {
@@ -150,9 +152,9 @@ pub(super) fn untold(payment: &CopPayment) -> Option<CopPayment> {
     })
 }
 
-/// The same, written down.
+/// The draft by which an instruction may be given again.
 pub(super) fn tell_again(payment: &CopPayment) -> Ruling {
-    let Some(after) = untold(payment) else { return Ruling::unchanged() };
+    let Some(after) = without_instruction(payment) else { return Ruling::unchanged() };
     let mut draft = Draft::new(Cause::CopPaymentInstructed);
     draft.change(payment, Entity::CopPayment(after));
     Ruling::write(draft)

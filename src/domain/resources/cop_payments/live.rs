@@ -96,12 +96,12 @@ impl CopPayment {
 
 /// The payment with what the processor said besides its answer and, of a live processor's answer to a
 /// question, with the question.
-pub(super) fn hearing<'a>(payment: &'a CopPayment, reply: &RailReply) -> Cow<'a, CopPayment> {
-    let heard = payment.noting(COLLECT, &reply.said);
+pub(super) fn noting_reply<'a>(payment: &'a CopPayment, reply: &RailReply) -> Cow<'a, CopPayment> {
+    let noted = payment.noting(COLLECT, &reply.said);
     if reply.how == How::Ask && reply.answer != RailAnswer::NotAsked && payment.live.is_some() {
-        return Cow::Owned(asked(heard.into_owned()));
+        return Cow::Owned(asked(noted.into_owned()));
     }
-    heard
+    noted
 }
 
 /// The payment once the processor was asked how the collection stands.
@@ -116,7 +116,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     let (Some(waiting), Some(known)) = (payment.phase.waiting(), payment.live) else {
         return Ruling::unchanged();
     };
-    let told = reply.operation.entity_and_operation().1 == TELL;
+    let is_instruction = reply.operation.entity_and_operation().1 == TELL;
     let is_look = payment.deadline().is_some_and(|at| at <= turn.now);
     let is_unknown = reply.answer == RailAnswer::NeverReceived && payment.trace.id.is_none();
     let progress = reply.said.progress;
@@ -124,23 +124,23 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     // A live processor cannot be told, so a collection that it has not decided counts as called
     // off.
     if waiting.telling == Some(Telling::Cancel) && (is_undecided || (is_unknown && is_look)) {
-        let payment = hearing(payment, reply);
+        let payment = noting_reply(payment, reply);
         return collect::settle(&payment, collect::canceled(&payment, turn), true, true);
     }
     let is_unsent = reply.answer == RailAnswer::NotSent && reply.how == How::Send;
-    let is_first = !told && waiting.looks == 0 && payment.trace.id.is_none();
+    let is_first = !is_instruction && waiting.looks == 0 && payment.trace.id.is_none();
     match waiting.telling {
-        Some(Telling::Code) if is_unsent && told => return code_unsent(payment),
+        Some(Telling::Code) if is_unsent && is_instruction => return code_unsent(payment),
         None if is_unsent && is_first => return unsent(payment),
         _ => {}
     }
     let telling = match waiting.telling {
         // An instruction is not given twice, whatever came of it.
-        Some(Telling::SendCode) if told || is_look => None,
+        Some(Telling::SendCode) if is_instruction || is_look => None,
         telling => telling,
     };
     // Nothing of it has left this machine: a look may have it sent.
-    let not_sent = waiting.telling == Some(Telling::SendCode) && told && is_unsent;
+    let not_sent = waiting.telling == Some(Telling::SendCode) && is_instruction && is_unsent;
     let sends_code = progress == Some(Progress::AwaitsCode)
         && payment.channel == Channel::Sms
         && !known.code_sent
@@ -155,13 +155,13 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     let again = is_unknown && is_look && reply.how == How::Ask && turn.now < payment.expires_at;
     let telling = if sends_code { Some(Telling::SendCode) } else { telling };
     let phase = Waiting { telling, ..waiting }.into();
-    let heard = CopPayment { live: Some(live), phase, ..payment.noting(COLLECT, &reply.said).into_owned() };
+    let noted = CopPayment { live: Some(live), phase, ..payment.noting(COLLECT, &reply.said).into_owned() };
     let was_asked = reply.answer != RailAnswer::NotAsked;
-    let is_news = heard != *payment;
+    let is_news = noted != *payment;
     // While an instruction is under way, who gave it waits for what decides about it.
     let is_early = !is_look && reply.how == How::Ask && (is_news || waiting.telling.is_none());
-    let heard = if is_look { looked_at(heard, was_asked, turn) } else { heard };
-    let after = if was_asked && (is_look || is_early) { asked(heard) } else { heard };
+    let noted = if is_look { looked_at(noted, was_asked, turn) } else { noted };
+    let after = if was_asked && (is_look || is_early) { asked(noted) } else { noted };
     if after == *payment {
         return Ruling::unchanged();
     }
@@ -192,7 +192,7 @@ fn looked_at(payment: CopPayment, was_asked: bool, turn: &Turn<'_>) -> CopPaymen
 }
 
 /// No connection was opened, so the processor knows nothing of the order: nothing is left of the
-/// payment (`docs/contract.md, 18.3`).
+/// payment (`docs/contract.md, 18.4`).
 fn unsent(payment: &CopPayment) -> Ruling {
     let mut draft = Draft::new(Cause::CopPaymentUnsent);
     draft.remove(EntityId::cop_payment(payment.id), payment);
@@ -202,9 +202,10 @@ fn unsent(payment: &CopPayment) -> Ruling {
     Ruling::write_and_refuse(draft, UNAVAILABLE)
 }
 
-/// The same of a code, which nobody has judged: it does not count, and can be typed again.
+/// The draft for a code that no connection carried, so that nobody has judged it: it does not
+/// count, and can be typed again.
 fn code_unsent(payment: &CopPayment) -> Ruling {
-    let Some(after) = instructions::untold(payment) else { return Ruling::unchanged() };
+    let Some(after) = instructions::without_instruction(payment) else { return Ruling::unchanged() };
     let mut draft = Draft::new(Cause::CopPaymentInstructed);
     draft.change(payment, Entity::CopPayment(CopPayment { kept: None, ..after }));
     draft.replace_kept(payment.kept.clone());

@@ -321,7 +321,7 @@ pub const COLLECT: u16 = 1;
 pub const TELL: u16 = 2;
 /// The operation that refunds for the first time is the one after it; a further try is the next one.
 pub(crate) const REFUND: u16 = 16;
-/// So many refunds have an operation of their own.
+/// The number of refunds that have an operation of their own.
 const REFUNDS_MAX: u16 = u16::MAX - REFUND;
 
 impl CopPayment {

@@ -262,14 +262,14 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     if reply.operation != payment.refund_operation() {
         return contradicted(payment, &reply, turn);
     }
-    let heard = payment.noting(payment.newest_order(), &reply.said);
+    let noted = payment.noting(payment.newest_order(), &reply.said);
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
-            refunded(book, &heard, aside, reference.clone().unwrap_or_default(), turn)
+            refunded(book, &noted, aside, reference.clone().unwrap_or_default(), turn)
         }
         (RailAnswer::Refused { code: _ }, _) => {
             let restored =
-                CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..heard.into_owned() };
+                CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..noted.into_owned() };
             let mut draft = Draft::new(Cause::CopRefundRefused);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
             draft.change(payment, Entity::CopPayment(restored));
@@ -305,8 +305,8 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
     let phase = asked_on::no_more(&payment.phase, operation);
-    let heard = payment.noting(operation, &reply.said);
-    let payment = &*heard;
+    let noted = payment.noting(operation, &reply.said);
+    let payment = &*noted;
     let is_newest = payment.is_refund(operation);
     let said = match (payment.status, &reply.answer) {
         (Status::Completed, RailAnswer::Done { reference })

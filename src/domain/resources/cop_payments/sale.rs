@@ -8,7 +8,7 @@ use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::Effect;
 use crate::record::{Cause, Entity};
-use crate::resources::collections::sale::{self as collections, Share};
+use crate::resources::collections::sale::{self as collections, SellerShare};
 use crate::resources::conversions::auto::{self, Completed};
 use crate::resources::payments::Status;
 use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
@@ -133,7 +133,7 @@ fn shared_sale(book: &Book, sale: &Marketplace, figures: &Figures, turn: &Turn) 
 pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
     let share = payment.marketplace.as_ref().and_then(|sale| {
         let minor = sale.seller_net?.minor();
-        Some(Share { merchant: sale.merchant, minor, available_at: sale.seller_available_at? })
+        Some(SellerShare { merchant: sale.merchant, minor, available_at: sale.seller_available_at? })
     });
     collections::Sale {
         currency: Currency::Cop,

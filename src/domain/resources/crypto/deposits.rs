@@ -332,7 +332,7 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
         draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
         draft.create(Entity::Payment(payment));
     }
-    if let Some(Share { merchant, amount, .. }) = share {
+    if let Some(DepositShare { merchant, amount, .. }) = share {
         sellers::tell(&mut draft, book, merchant, Currency::Usdt, amount.minor(), BalanceReason::Sale);
     }
     Ruling::write(draft)
@@ -345,7 +345,7 @@ fn credit(
     to: &DepositAddress,
     about: EntityId,
     incoming: &Incoming,
-    share: Option<Share>,
+    share: Option<DepositShare>,
     available_at: Timestamp,
 ) {
     let (currency, minor) = (Currency::Usdt, incoming.amount.minor());
@@ -372,7 +372,7 @@ fn credit(
         minor,
     };
     let mut own = minor;
-    if let Some(Share { merchant, amount, available_at: at }) = share {
+    if let Some(DepositShare { merchant, amount, available_at: at }) = share {
         let (seller, share) = (Ledger::Seller(merchant), amount.minor());
         let of_tenant = "seller's share of the deposit".to_owned();
         post(Ledger::Tenant, -share, row(MovementKind::SellerTransfer, of_tenant, available_at));
@@ -385,7 +385,7 @@ fn credit(
 
 /// The seller's share of a deposit.
 #[derive(Clone, Copy)]
-struct Share {
+struct DepositShare {
     merchant: Id,
     amount: Usdt,
     available_at: Timestamp,
@@ -393,10 +393,10 @@ struct Share {
 
 /// The seller's share of a deposit: the tenant keeps its percentage, rounded half up to the cent.
 /// `None` when nothing is left for the seller, or the seller was deleted meanwhile.
-fn share(book: &Book, (merchant, percent): (Id, Rate), amount: Usdt, turn: &Turn) -> Option<Share> {
+fn share(book: &Book, (merchant, percent): (Id, Rate), amount: Usdt, turn: &Turn) -> Option<DepositShare> {
     let commission = Usdt::rounded(percent.percent_of(amount.decimal())?)?;
     let amount = amount.minus(commission).filter(|amount| *amount > Usdt::ZERO)?;
-    book.sellers.contains_key(&merchant).then(|| Share {
+    book.sellers.contains_key(&merchant).then(|| DepositShare {
         merchant,
         amount,
         available_at: seller_available_at(book, turn.now, turn),
@@ -410,7 +410,7 @@ fn counted(
     to: &DepositAddress,
     till: &Till,
     incoming: &Incoming,
-    share: Option<Share>,
+    share: Option<DepositShare>,
     turn: &Turn,
 ) -> (Till, Option<Payment>) {
     let shared = share.map_or(Usdt::ZERO, |share| share.amount);

@@ -45,9 +45,9 @@ pub struct Transfer {
 /// The price that one transaction pays for a unit of gas, in wei.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fees {
-    /// To a block's maker, at most.
+    /// The most that a block's maker gets.
     pub tip: u64,
-    /// Altogether, at most.
+    /// The most that is paid altogether.
     pub max: u64,
 }
 
@@ -169,7 +169,7 @@ pub struct Seen {
 pub enum Standing {
     /// The payout arrived, for good.
     Done {
-        /// By this transaction.
+        /// The transaction by which it arrived.
         hash: Hash,
     },
     /// The payout did not arrive and never will.

@@ -235,8 +235,8 @@ fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft 
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
     let phase = asked_on::no_more(&payment.phase, operation);
-    let heard = payment.noting(operation, &reply.said);
-    let payment = &*heard;
+    let noted = payment.noting(operation, &reply.said);
+    let payment = &*noted;
     let said = match (payment.status, &reply.answer, &phase) {
         (Status::Completed, RailAnswer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })
             if operation == newest && payment.reversal_ref.is_none() =>
@@ -457,8 +457,8 @@ mod tests {
         let (first, _) = begins(&completed());
         let operation = first.id.operation(REVERSE);
         for (is_unaskable, next) in [(true, vec![REVERSE_AGAIN]), (false, Vec::new())] {
-            let heard = if is_unaskable { RailAnswer::Unaskable } else { RailAnswer::Silent };
-            let open = hears(&first, REVERSE, heard);
+            let noted = if is_unaskable { RailAnswer::Unaskable } else { RailAnswer::Silent };
+            let open = hears(&first, REVERSE, noted);
             let reply = RailReply::plain(operation, How::Ask, refused());
             let ruling = on_rail_reply(&book(), &open, reply, &turn());
             let (settled, _) = after(operations::resolved(ruling, operation, &turn()), &open);

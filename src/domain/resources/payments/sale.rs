@@ -8,7 +8,7 @@ use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::record::{Cause, Entity};
 use crate::resources::checkout::Sale;
-use crate::resources::collections::sale::{self as collections, Share};
+use crate::resources::collections::sale::{self as collections, SellerShare};
 use crate::values::calendar::nth_business_day_after;
 use crate::values::ids::EntityId;
 use crate::values::money::{Currency, Ves};
@@ -127,7 +127,7 @@ pub fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestam
 pub(super) fn of_payment(payment: &Payment) -> collections::Sale {
     let share = payment.marketplace.as_ref().and_then(|sale| {
         let minor = sale.seller_net?.minor();
-        Some(Share { merchant: sale.merchant, minor, available_at: sale.seller_available_at? })
+        Some(SellerShare { merchant: sale.merchant, minor, available_at: sale.seller_available_at? })
     });
     collections::Sale {
         currency: Currency::Ves,

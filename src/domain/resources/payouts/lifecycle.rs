@@ -85,7 +85,7 @@ pub struct Tries {
 }
 
 impl Tries {
-    /// Of a payout that may be sent: it is, or it waits for its turn.
+    /// The tries of a payout that may be sent: it is, or it waits for its turn.
     pub fn begun(turn: &Turn<'_>) -> Tries {
         let trace = if turn.begins_queued() { Trace::queued() } else { Trace::sent(turn.now) };
         Tries { sends: 1, looks: 0, next_look: Some(turn.first_look()), trace }
@@ -196,10 +196,10 @@ pub fn on_rail_reply<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             let reference = reference.clone().unwrap_or_default();
-            settle_heard(payout, PayoutEnd::Completed(reference), &reply.said, turn)
+            settle_noting(payout, PayoutEnd::Completed(reference), &reply.said, turn)
         }
         (RailAnswer::Refused { code }, _) => {
-            settle_heard(payout, PayoutEnd::Failed(code.clone()), &reply.said, turn)
+            settle_noting(payout, PayoutEnd::Failed(code.clone()), &reply.said, turn)
         }
         // Nothing of it left this machine: back into the queue, in its place.
         (RailAnswer::NotSent, How::Send) => {
@@ -238,7 +238,7 @@ pub fn on_rail_reply<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_
 }
 
 /// The payout ends, with what its rail said besides.
-fn settle_heard<P: RailPayout>(payout: &P, end: PayoutEnd, said: &Said, turn: &Turn<'_>) -> Ruling {
+fn settle_noting<P: RailPayout>(payout: &P, end: PayoutEnd, said: &Said, turn: &Turn<'_>) -> Ruling {
     if said.is_empty() {
         return settle(payout, end, turn);
     }

@@ -10,7 +10,7 @@ pub const PINNED_MS_MAX: i64 = 30 * DAY_MS;
 
 /// The prices that a pin stands for: those of a source on a side of a pair, by whatever method.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PinPlace {
     /// The pair of currencies.
     pub pair: Pair,
     /// The source of the prices.
@@ -19,10 +19,10 @@ pub struct Place {
     pub side: Option<Arc<str>>,
 }
 
-impl Place {
+impl PinPlace {
     /// The place of a series.
-    pub fn of(series: &Series) -> Place {
-        Place { pair: series.pair, source: Arc::clone(&series.source), side: series.side.clone() }
+    pub fn of(series: &Series) -> PinPlace {
+        PinPlace { pair: series.pair, source: Arc::clone(&series.source), side: series.side.clone() }
     }
 
     /// Whether a series is one of these.
@@ -48,8 +48,8 @@ pub struct Pin {
 
 impl Pin {
     /// The prices that it stands for.
-    pub fn place(&self) -> Place {
-        Place::of(&self.sample.series)
+    pub fn place(&self) -> PinPlace {
+        PinPlace::of(&self.sample.series)
     }
 
     /// Whether it is to be kept at `now`.

@@ -28,7 +28,7 @@ pub struct Booking {
 }
 
 /// The outcome of a booking.
-pub enum Outcome {
+pub enum BookingOutcome {
     /// Both deposits are booked, under these references: the bank carried out the operation.
     Both(String),
     /// The record that books one, while the other is open.
@@ -100,7 +100,7 @@ fn status_of(entity: &Entity, operation: Id) -> Option<&MethodStatus> {
 }
 
 /// Books deposits by lines of a statement.
-pub fn book(entity: &Entity, booking: &Booking) -> Result<Outcome, Refusal> {
+pub fn book(entity: &Entity, booking: &Booking) -> Result<BookingOutcome, Refusal> {
     let Booking { operation, lines } = booking;
     let Some((_, known)) = open_deposits(entity, *operation) else {
         return Err(OperationRefusal::Resolved.into());
@@ -109,7 +109,7 @@ pub fn book(entity: &Entity, booking: &Booking) -> Result<Outcome, Refusal> {
         return Err(VerificationRefusal::DepositBooked.into());
     }
     if let Some(references) = known.with(lines).both() {
-        return Ok(Outcome::Both(references));
+        return Ok(BookingOutcome::Both(references));
     }
     let mut draft = Draft::new(Cause::DepositBooked);
     match entity.at_rail() {
@@ -136,7 +136,7 @@ pub fn book(entity: &Entity, booking: &Booking) -> Result<Outcome, Refusal> {
         )
         | None => return Err(OperationRefusal::Resolved.into()),
     }
-    Ok(Outcome::One(Box::new(draft)))
+    Ok(BookingOutcome::One(Box::new(draft)))
 }
 
 impl MethodStatus {

@@ -9,7 +9,7 @@ use crate::stored::v4::rates::{Pin, Sample};
 use std::sync::Arc;
 
 layout! {
-    struct Place of pins::Place {
+    struct Place of pins::PinPlace {
         pair: Pair,
         source: Arc<str>,
         side: Option<Arc<str>>,

@@ -354,7 +354,7 @@ impl Disk {
         Ok(disk)
     }
 
-    /// The same, to be synced and compacted by whoever made it.
+    /// The books on the disk, to be synced and compacted by whoever opened them.
     pub fn without_keeper(directory: &Path, opened: Opened) -> Disk {
         let is_behind = opened.is_behind;
         let files = Arc::new(Files::new(directory, opened));

@@ -17,7 +17,8 @@
 //!         24  ..    records
 //!
 //! record  0   u32   length of the body
-//!         4   u32   CRC-32C of: the journal's number u64, the record's place in the file u64, the length, the body
+//!         4   u32   CRC-32C of: the journal's number u64, the record's place in the file u64,
+//!                   the length, the body
 //!         8   ..    body
 //!
 //! body    DECIDED = 1     u8 kind, [16] operation id, u8 fate, u8 refusal
@@ -76,7 +77,6 @@ pub struct Damaged {
 }
 
 impl Record {
-    /// From the body of a record.
     pub fn from_body(body: &[u8]) -> Option<Record> {
         let (&kind, rest) = body.split_first()?;
         let number = || rest.try_into().ok().map(u64::from_le_bytes);

@@ -77,7 +77,8 @@ fn read_journal(directory: &Path, number: u64, each: impl FnMut(Record)) -> Resu
             file = %path.display(),
             at = end.at,
             bytes = bytes.len() - end.at,
-            "the end of a journal of the simulated bank is not whole and is cut off: nobody was answered for it, or it was not on the disk when power failed"
+            "the end of a journal of the simulated bank is not whole and is cut off: nobody was answered for \
+             it, or it was not on the disk when power failed"
         );
         let file = File::options().write(true).open(&path).map_err(files::at(&path))?;
         file.set_len(end.at as u64).and_then(|()| file.sync_all()).map_err(files::at(&path))?;
@@ -132,7 +133,8 @@ fn read_rocksdb(directory: &Path, found: &Found) -> Result<(), BooksError> {
     }
     files::removed(&directory.join("CURRENT"))?;
     files::sync_directory(directory)?;
-    tracing::info!(directory = %directory.display(), operations, "the books of the simulated bank were moved from their RocksDB to files of their own");
+    tracing::info!(directory = %directory.display(), operations, "the books of the simulated bank were moved \
+        from their RocksDB to files of their own");
     Ok(())
 }
 

@@ -15,15 +15,15 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The names under which the listener may be called, and its scheme.
 #[derive(Clone, Debug)]
-pub struct Guard {
+pub struct OriginCheck {
     hosts: Vec<String>,
     scheme: &'static str,
 }
 
-impl Guard {
+impl OriginCheck {
     /// The guard of a listener that is called under these names, beside those of loopback.
-    pub fn new(hosts: Vec<String>, is_tls: bool) -> Guard {
-        Guard { hosts, scheme: if is_tls { "https" } else { "http" } }
+    pub fn new(hosts: Vec<String>, is_tls: bool) -> OriginCheck {
+        OriginCheck { hosts, scheme: if is_tls { "https" } else { "http" } }
     }
 
     /// 421 under a strange name, 403 for a page of another site.
@@ -89,7 +89,7 @@ mod tests {
     use hyper::Request;
 
     fn status(scheme: &'static str, headers: &[(&str, &str)]) -> u16 {
-        let guard = Guard { hosts: vec!["ops.example.com".to_owned(), "10.1.2.3".to_owned()], scheme };
+        let guard = OriginCheck { hosts: vec!["ops.example.com".to_owned(), "10.1.2.3".to_owned()], scheme };
         let mut request = Request::builder().uri("/admin/status");
         for (name, value) in headers {
             request = request.header(*name, *value);

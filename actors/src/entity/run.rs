@@ -1,4 +1,4 @@
-//! The turn of an entity: one message, from its beginning until it is dealt with.
+//! The run of an entity: one message, from its beginning until it is dealt with.
 
 use super::EntityContext;
 use super::handle::{EntityHandle, EntityState};
@@ -20,13 +20,13 @@ use tokio::sync::oneshot;
 
 /// The right to run an entity's actor: to deal with one message, which needs a wait only for the
 /// book. There is one of these per active entity at most.
-pub(crate) struct Turn<M: Machine, C: EntityContext<M>> {
+pub(crate) struct EntityRun<M: Machine, C: EntityContext<M>> {
     pub(super) context: C,
     pub(super) tenant: u64,
     pub(super) id: M::EntityId,
     pub(super) state: EntityState<M>,
     phase: Phase<M>,
-    /// Whether the next command is kept for whoever began the turn, who sends it with others.
+    /// Whether the next command is kept for whoever began the run, who sends it with others.
     keeps: bool,
     /// The command that is kept.
     kept: Option<Box<Ask<M>>>,
@@ -36,7 +36,7 @@ pub(crate) struct Turn<M: Machine, C: EntityContext<M>> {
     pub(super) step: Option<Step>,
 }
 
-/// The phase of a turn: see the drawing of an entity's life.
+/// The phase of a run: see the drawing of an entity's life.
 pub(super) enum Phase<M: Machine> {
     /// Effects are performed, until one leads to a command.
     Working,
@@ -54,9 +54,9 @@ pub(super) struct Deciding<M: Machine> {
     reply: Option<EntityReply<M>>,
 }
 
-impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
+impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
     pub(super) fn new(context: C, tenant: u64, id: M::EntityId, state: EntityState<M>) -> Self {
-        Turn {
+        EntityRun {
             context,
             tenant,
             id,
@@ -70,7 +70,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
     }
 
     /// Handles this message, and all that have come meanwhile.
-    pub async fn run(mut self, message: EntityMessage<M>) {
+    pub async fn whole(mut self, message: EntityMessage<M>) {
         self.begin(message);
         self.finish().await;
     }
@@ -84,10 +84,10 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         }
     }
 
-    /// Ends the turn; messages that have come meanwhile are dealt with in a task of their own.
+    /// Ends the run; messages that have come meanwhile are dealt with in a task of their own.
     pub fn leave(mut self) {
         if let Some(message) = self.next() {
-            self.context.host().runtime.clone().spawn(self.run(message));
+            self.context.host().runtime.clone().spawn(self.whole(message));
         }
     }
 
@@ -152,7 +152,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         self.work();
     }
 
-    /// Begins to handle a message like [`Turn::begin`]; the command that this leads to is returned,
+    /// Begins to handle a message like [`EntityRun::begin`]; the command that this leads to is returned,
     /// and the caller sends it to the book.
     pub fn begin_keeping(&mut self, message: EntityMessage<M>) -> Option<Box<Ask<M>>> {
         self.keeps = true;
@@ -161,7 +161,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         self.kept.take()
     }
 
-    /// Whether the book is deciding, so that the turn waits for it.
+    /// Whether the book is deciding, so that the run waits for it.
     pub fn is_under_way(&self) -> bool {
         matches!(self.phase, Phase::Deciding(_))
     }
@@ -183,7 +183,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         Poll::Ready(())
     }
 
-    /// The entity's newest state if all that the turn began has come to its end.
+    /// The entity's newest state if all that the run began has come to its end.
     pub fn ended(&self) -> Option<(M::EntityId, Arc<M::Entity>)> {
         if !self.state.waiting.is_empty() {
             return None;
@@ -262,8 +262,8 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
     }
 }
 
-impl<M: Machine, C: EntityContext<M>> Drop for Turn<M, C> {
-    /// A turn that is dropped before its end (a panic in this crate, the end of the runtime) leaves
+impl<M: Machine, C: EntityContext<M>> Drop for EntityRun<M, C> {
+    /// A run that is dropped before its end (a panic in this crate, the end of the runtime) leaves
     /// no message behind: the state is on disk, and the next message finds it there.
     fn drop(&mut self) {
         if !matches!(self.phase, Phase::Over) {
