@@ -68,7 +68,7 @@ pub enum BankRate {
 }
 
 /// Rates and fees, as a handler may need them.
-pub struct Prices<'a> {
+pub struct RatesInForce<'a> {
     /// The BCV rate in force.
     pub bcv_rate: &'a dyn Fn() -> Option<Rate>,
     /// The official rates of the dollar, for quotes.
@@ -93,7 +93,7 @@ pub struct Call<'a> {
     /// The banks.
     pub banks: &'a Catalogue,
     /// Rates and fees, as they are now.
-    pub prices: Prices<'a>,
+    pub prices: RatesInForce<'a>,
     /// Whether a rail has this done in the key's mode, now or later.
     pub serves: &'a dyn Fn(Service) -> bool,
     /// The server's clock.

@@ -21,7 +21,7 @@ use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::{
-    Callers, Files, Names, Observed, Services, Site, Unresolved, Waits, system_now,
+    Callers, Files, Names, Observed, OutsideWaits, Services, Site, Unresolved, system_now,
 };
 use crate::gateway::shares::{self, Shares};
 use crate::gateway::waiting::Waiting;
@@ -183,8 +183,8 @@ fn callers(config: &Config) -> Result<Callers, StartupError> {
     })
 }
 
-fn waits(config: &Config) -> Waits {
-    Waits {
+fn waits(config: &Config) -> OutsideWaits {
+    OutsideWaits {
         unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
         counted: Waiting::default(),
         notice_ms: translate::notice_wait_ms(&config.rails),

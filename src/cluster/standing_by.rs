@@ -443,6 +443,6 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
 fn refuse(error: &ClusterError) -> ! {
     tracing::error!(%error, "this node may not be one of the cluster");
     telemetry::say_last(error);
-    // As at a start: what another start may mend is no refusal, and systemd tries it again.
+    // A failure that another start may mend is no refusal, here as at a start: systemd tries it again.
     std::process::exit(if error.is_refusal() { EXIT_REFUSED } else { EXIT_FAILED });
 }

@@ -27,7 +27,7 @@ use crate::http::router::{BadRoute, Router};
 use crate::http::unexpected_parameters::without_unexpected;
 use api::interface;
 use api::payments::receipt::FORMS;
-use api::plan::{Call, Caller, Plan, Prices, Work};
+use api::plan::{Call, Caller, Plan, RatesInForce, Work};
 use api::problem::Problem;
 use api::routes::{Handler, Modes, Route, routes};
 use domain::platform::Scope;
@@ -205,7 +205,7 @@ impl Performer {
             query,
             body,
             banks: &banks,
-            prices: Prices {
+            prices: RatesInForce {
                 bcv_rate: &|| services.prices.board.bcv_in_force(now).map(|sample| sample.price),
                 official: &|| services.prices.official(now),
                 market_rate: &|currency| services.prices.market.rate(currency, now),

@@ -56,8 +56,8 @@ pub struct Services {
     pub banks: Banks,
     /// The ways money moves outside.
     pub rails: Arc<Registry>,
-    /// What waits for the outside world.
-    pub waits: Waits,
+    /// The orders, payments, notices and events that wait for the outside world.
+    pub waits: OutsideWaits,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
     /// Cards that wait for the charge of their token.
@@ -84,10 +84,10 @@ pub struct Names {
 }
 
 /// Waits for the outside world: how long they last, and how many there are.
-pub struct Waits {
+pub struct OutsideWaits {
     /// The orders that no rail has answered for long.
     pub unresolved: Unresolved,
-    /// What waits, at the last count.
+    /// The payments, payouts, notices and events that wait, at the last count.
     pub counted: Waiting,
     /// The time, in ms, for which the notice of a live transfer is waited for.
     pub notice_ms: i64,

@@ -5,7 +5,7 @@
 use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::rails::lane::Lane;
-use crate::rails::queue::{Arrival, Queued, Standing};
+use crate::rails::queue::{OrderStanding, Queued, SoughtPlace};
 use crate::store::history::{self, Entities, Unreadable};
 use actors::Failure;
 use api::problem::Problem;
@@ -26,17 +26,17 @@ use wal::{Reader, Seq};
 /// whose place cannot be told comes back with its deadline.
 pub fn offer(services: Option<&Services>, lane: &Lane, tenant: u64, effect: &Effect) -> Command {
     let answer = match lane.offer(effect.operation) {
-        Standing::First => return Command::Begin,
-        Standing::Waits => RailAnswer::NotAsked,
-        Standing::Returns => RailAnswer::NotSent,
-        Standing::Arrives(arrival) => arrive(services, tenant, effect.entity, arrival),
+        OrderStanding::First => return Command::Begin,
+        OrderStanding::Waits => RailAnswer::NotAsked,
+        OrderStanding::Returns => RailAnswer::NotSent,
+        OrderStanding::Arrives(arrival) => arrive(services, tenant, effect.entity, arrival),
     };
     lane.wake();
     Command::RailReply(RailReply::plain(effect.operation, How::Offer, answer))
 }
 
 /// Puts an order at its place, if it waits for its turn.
-fn arrive(services: Option<&Services>, tenant: u64, id: EntityId, arrival: Arrival<'_>) -> RailAnswer {
+fn arrive(services: Option<&Services>, tenant: u64, id: EntityId, arrival: SoughtPlace<'_>) -> RailAnswer {
     let Some(reader) = services.map(|services| services.engine.reader()) else { return RailAnswer::NotAsked };
     match waiting(reader, tenant, id, &mut Entities::new(reader, tenant), &mut Entities::new(reader, tenant))
     {
@@ -93,8 +93,8 @@ async fn left(services: &Services) -> Result<Vec<Queued>, Problem> {
     Ok(found)
 }
 
-/// The place of a payout, if it waits for its turn. States and debits are read apart, as those of many payouts
-/// are in a few records each.
+/// The place of a payout, if it waits for its turn. States and debits are read apart, as those of many
+/// payouts are in a few records each.
 fn waiting(
     reader: &Reader,
     tenant: u64,

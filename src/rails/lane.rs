@@ -6,7 +6,7 @@
 
 use super::circuit::{Circuit, Counted, Gate};
 use super::live::{LiveRail, Look, NotSent, Report, after_asking, after_sending};
-use super::queue::{Queue, Standing};
+use super::queue::{OrderStanding, Queue};
 use super::{BoxFuture, Call, Outcomes, RailAnswer};
 use crate::outbound::Outbound;
 use domain::rail::{How, Service};
@@ -242,7 +242,7 @@ impl Lane {
     }
 
     /// The standing of an order that comes now.
-    pub fn offer(&self, operation: Id) -> Standing<'_> {
+    pub fn offer(&self, operation: Id) -> OrderStanding<'_> {
         self.queue.offer(operation, self.gate() == Gate::Closed, self.now())
     }
 

@@ -29,31 +29,31 @@ pub struct Queue {
 }
 
 /// The standing of an order that comes to a queue.
-pub enum Standing<'q> {
-    /// Nothing is before it: it goes at once.
+pub enum OrderStanding<'q> {
+    /// A turn at once: nothing is before the order.
     First,
-    /// It has its place, as each time that it is looked at while it waits.
+    /// A place in the queue already, as each time that the order is looked at while it waits.
     Waits,
-    /// It was in its turn, was not sent, and has its place again.
+    /// The place that the order had: it was in its turn, and was not sent.
     Returns,
-    /// Its place is to be found.
-    Arrives(Arrival<'q>),
+    /// A place that is to be found.
+    Arrives(SoughtPlace<'q>),
 }
 
 /// An order whose place is being found. Nothing goes from the queue before that has ended: it may be the
 /// first.
-pub struct Arrival<'q> {
+pub struct SoughtPlace<'q> {
     queue: &'q Queue,
 }
 
-impl Arrival<'_> {
+impl SoughtPlace<'_> {
     /// Takes the order in at its place.
     pub fn put(self, queued: Queued) {
         self.queue.put(queued);
     }
 }
 
-impl Drop for Arrival<'_> {
+impl Drop for SoughtPlace<'_> {
     fn drop(&mut self) {
         self.queue.inner().arriving -= 1;
     }
@@ -83,20 +83,20 @@ impl Queue {
     }
 
     /// The standing of an order that comes, at this instant; `is_open` says whether the rail may be called.
-    pub fn offer(&self, operation: Id, is_open: bool, now: Duration) -> Standing<'_> {
+    pub fn offer(&self, operation: Id, is_open: bool, now: Duration) -> OrderStanding<'_> {
         let mut inner = self.inner();
         if is_open && inner.is_free(now) {
-            return Standing::First;
+            return OrderStanding::First;
         }
         if inner.places.contains_key(&operation) {
-            return Standing::Waits;
+            return OrderStanding::Waits;
         }
         if let Some(returns) = inner.in_turn.filter(|in_turn| in_turn.operation == operation) {
             inner.put(returns);
-            return Standing::Returns;
+            return OrderStanding::Returns;
         }
         inner.arriving += 1;
-        Standing::Arrives(Arrival { queue: self })
+        OrderStanding::Arrives(SoughtPlace { queue: self })
     }
 
     /// The orders that the last process left are in the queue.
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn is_free(queue: &Queue, now: Duration) -> bool {
-        matches!(queue.offer(queued(9, 9).operation, true, now), Standing::First)
+        matches!(queue.offer(queued(9, 9).operation, true, now), OrderStanding::First)
     }
 
     #[test]
@@ -201,8 +201,8 @@ mod tests {
         queue.call_ended(first.operation);
         assert!(queue.is_called());
         // The order found no connection: back to its place, which nobody has to find.
-        assert!(matches!(queue.offer(first.operation, true, Duration::ZERO), Standing::Returns));
-        assert!(matches!(queue.offer(first.operation, true, Duration::ZERO), Standing::Waits));
+        assert!(matches!(queue.offer(first.operation, true, Duration::ZERO), OrderStanding::Returns));
+        assert!(matches!(queue.offer(first.operation, true, Duration::ZERO), OrderStanding::Waits));
         queue.hold_until(Duration::from_secs(5));
         queue.end_turn();
         assert_eq!(queue.take_first(Duration::from_secs(4)), None);
@@ -221,7 +221,9 @@ mod tests {
         queue.restored();
         let (first, second, third) = (queued(1, 1), queued(2, 2), queued(3, 3));
         let closed = |of: &Queued| queue.offer(of.operation, false, Duration::ZERO);
-        let (Standing::Arrives(arrives), Standing::Arrives(leaves)) = (closed(&first), closed(&third)) else {
+        let (OrderStanding::Arrives(arrives), OrderStanding::Arrives(leaves)) =
+            (closed(&first), closed(&third))
+        else {
             panic!("they are new");
         };
         queue.put(second);

@@ -17,7 +17,8 @@ mod words;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder that cargo starts tests in. One that is compiled in is another's where checkouts share what they build.
+/// The folder that cargo starts tests in. One that is compiled in is another's where checkouts share what
+/// they build.
 fn root() -> &'static Path {
     Path::new(".")
 }

@@ -173,7 +173,7 @@ pub(crate) fn removal_of_orphans(store: &dyn Store) -> Result<Batch, ReadError> 
             removal.delete(Family::Pieces, found);
             cursor.prev();
         } else {
-            // Its other states: their pieces fill blocks of their own, so stepping would read each.
+            // Pieces of the tenant's other states fill blocks of their own: stepping would read each.
             cursor.seek_back(&tenant.to_be_bytes());
         }
     }
