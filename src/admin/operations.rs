@@ -131,7 +131,8 @@ pub(super) async fn unresolved(
     services.read_pool.read_long(services, PLATFORM, read).await
 }
 
-fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> bool {
+/// Whether nobody could tell by now what became of an operation, on its tenant's clock.
+pub fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> bool {
     // An order that was never sent has an outcome that everybody can tell.
     !operation.is_queued && (operation.is_operators || now.since_ms(operation.sent_at) >= unresolved.after_ms)
 }

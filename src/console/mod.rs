@@ -9,6 +9,7 @@
 
 mod accounts;
 mod advice;
+mod at_bank;
 mod dead_endpoints;
 mod decisions;
 mod money;

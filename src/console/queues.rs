@@ -1,14 +1,15 @@
 //! The queues: what waits for a person, with its number, and what that person may do about it.
 
+use super::at_bank;
 use super::dead_endpoints::{self, Dead};
-use super::money::{cell_to, maybe_list, show_receiver};
+use super::money::{self, cell_to, maybe_list, show_receiver};
 use super::{Console, Here, Made, after, done_note, failed_page, may, path};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Kind, Page, Row, Table, Tone};
+use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Page, Row, Table, Tone};
 use api::problem::Problem;
 use domain::platform::PLATFORM;
 use domain::platform::operators::Role;
@@ -195,35 +196,7 @@ fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, queue: &str) -> Tabl
         }
         let mut row = Row::new(cells).status(str_of(item, "status"));
         if queue == "unresolved" && may(visit, Role::Treasury) {
-            let id = str_of(item, "operationId");
-            let outcomes = vec![
-                ("done".to_owned(), visit.say("Se hizo", "It was done").to_owned()),
-                ("refused".to_owned(), visit.say("No se hizo", "It was not done").to_owned()),
-            ];
-            let form = view::Form::new(
-                path("/console/operations", id, "resolve"),
-                "resolve",
-                visit.say("Resolver", "Resolve"),
-            )
-            .id(format!("resolve-{id}"))
-            .input(
-                Input::new("outcome", visit.say("Qué dice el banco", "What the bank says"))
-                    .kind(Kind::Choice)
-                    .options(outcomes),
-            )
-            .input(
-                Input::new("reference", visit.say("Referencia", "Reference"))
-                    .hint(visit.say("La del banco, si se hizo.", "The bank's, if it was done."))
-                    .optional(),
-            )
-            .input(
-                Input::new("failureCode", visit.say("Código del fallo", "Failure code"))
-                    .hint(visit.say("Si no se hizo; por ejemplo AC01.", "If it was not done; such as AC01."))
-                    .optional(),
-            )
-            .input(Input::new("note", visit.say("Nota", "Note")))
-            .once();
-            row.forms.push(form);
+            row.forms.push(at_bank::resolve_form(visit, str_of(item, "operationId")));
         }
         row
     };
@@ -366,7 +339,21 @@ pub async fn resolve<G: Answer>(
         }
     }
     let to = path("/admin/operations", id, "resolve");
-    done(console, visit, visit.inside.post(&to, &Value::Object(body), form.text("once")).await).await
+    let outcome = visit.inside.post(&to, &Value::Object(body), form.text("once")).await;
+    // The form stands in the queue, and on the page of what the operation is of.
+    let (page, of) = (form.text("page"), form.text("id"));
+    match outcome {
+        Ok(answer) if matches!(page, "payments" | "payouts") => {
+            Ok(after(&path(&format!("/console/{page}"), of, ""), &answer))
+        }
+        Err(refused) if page == "payments" => {
+            failed_page(visit, money::payment(console, visit, of, None).await, &refused)
+        }
+        Err(refused) if page == "payouts" => {
+            failed_page(visit, money::payout(console, visit, of, false).await, &refused)
+        }
+        outcome => done(console, visit, outcome).await,
+    }
 }
 
 /// POST /console/crypto/:id/approve | reject
