@@ -18,6 +18,7 @@ use domain::events::EventKind;
 use domain::platform::operators::Role;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Entity;
+use domain::resources::payments::{Method, Status};
 use domain::values::ids::{EntityId, Id};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -227,7 +228,7 @@ pub async fn payment<G: Answer>(
                 .inline();
             page = page.with(form.about(visit.say("Queda en la auditoría.", "The audit records it.")));
         }
-        if status == "PENDING" {
+        if may_be_canceled(&entity, at_bank.as_ref()) {
             page = page.with(
                 view::Form::new(to("cancel"), "cancel", visit.say("Cancelar el cobro", "Cancel the payment"))
                     .inline()
@@ -243,6 +244,21 @@ pub async fn payment<G: Answer>(
     page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
     page.blocks.push(view::live(&[Block::Timeline(told.steps)], &visit.writing())?);
     Ok(page)
+}
+
+/// Whether the server takes a cancellation: of an intent that no bank has yet, and of pesos for which the
+/// buyer is waited for.
+fn may_be_canceled(entity: &Entity, at_bank: Option<&AtBank>) -> bool {
+    match entity {
+        Entity::Payment(payment) => {
+            payment.method() == Method::C2p && payment.status == Status::Pending && at_bank.is_none()
+        }
+        Entity::CopPayment(payment) => {
+            payment.status == Status::Pending
+                && at_bank.is_none_or(|at_bank| at_bank.standing != Standing::Unaskable)
+        }
+        _ => false,
+    }
 }
 
 /// The form by which whoever pays pesos sees to whom: a deed, as each look is in the audit.

@@ -175,3 +175,21 @@ fn a_payout_is_resolved_on_its_page() {
     assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
     assert!(visitor.get(&path).text().contains("data-page=\"payout\" data-status=\"failed\""));
 }
+
+#[test]
+fn a_payment_is_canceled_while_no_bank_has_it() {
+    let world = World::start("600");
+    let visitor = operator(&world.server, ADMIN_TOKEN);
+    let (_, path) = world.charge();
+    assert!(!visitor.get(&path).text().contains("data-action=\"cancel\""), "the charge is at the bank");
+    let intent = world.tenant.live.intent(1);
+    let path = format!("/console/payments/{}", text(&intent, "intentId"));
+    let answer = visitor.press(&visitor.get(&path), "cancel", &[]);
+    assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
+    let tenant = world.server.tenant_with(json!({ "cop": { "enabled": true } }));
+    let payment = tenant.test.cop(50_000, "push");
+    let path = format!("/console/payments/{}", text(&payment, "id"));
+    let answer = visitor.press(&visitor.get(&path), "cancel", &[]);
+    assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
+    assert_eq!(tenant.test.cop_now(&payment)["status"], "canceled");
+}
