@@ -11,7 +11,7 @@ mod queues;
 
 pub use count::keep_counted;
 pub use list::{STATUSES, asked, list};
-pub(super) use lookup::find;
+pub use lookup::find;
 
 use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;

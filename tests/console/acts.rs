@@ -80,10 +80,14 @@ fn what_moves_money_waits_for_a_second_person() {
     assert_eq!(answer.header("location"), Some(&*format!("{path}?done=waits")), "{}", answer.text());
     assert_eq!(tenant.test.balance()["availableVes"], "0.00");
     let waiting = asker.get("/console/approvals");
-    assert!(
-        waiting.text().contains("data-action=\"approve\"") && waiting.text().contains("data-field=\"note\"")
-    );
-    let own = asker.press(&waiting, "approve", &[("note", "yo")]);
+    assert!(waiting.text().contains("Lo pediste tú: lo decide otra persona con el rol treasury o uno mayor"));
+    for act in ["approve", "reject"] {
+        assert!(!waiting.text().contains(&format!("data-action=\"{act}\"")), "{act} of one's own request");
+    }
+    let approvals = server.admin().get("/admin/approvals").expect(200);
+    let id = text(&list(&approvals, "items")[0], "approvalId").to_owned();
+    let csrf = token(&waiting);
+    let own = asker.send(&format!("/console/approvals/{id}/approve"), &[("csrf", &csrf), ("note", "yo")]);
     assert_eq!(own.status, 403);
     assert!(
         own.text().contains("second_person_required") && own.text().contains("data-status=\"error\""),
@@ -123,6 +127,40 @@ fn an_operation_without_an_outcome_is_resolved_both_ways() {
         assert_eq!(text(&now, "status"), status, "{now}");
         assert!([&now["bankReference"], &now["failureCode"]].contains(&&json!(value)), "{now}");
     }
+}
+
+#[test]
+fn the_second_person_reads_what_is_asked_in_words() {
+    let server = Server::start_with(&[
+        ("PASARELA__RAILS__UNRESOLVED_AFTER_SECONDS", "1"),
+        ("PASARELA__ADMIN__APPROVALS", "operations,live-status"),
+    ]);
+    let tenant = server.tenant();
+    let (_, treasurer) = hired(&server, "treasury");
+    let asker = operator(&server, &treasurer);
+    let payment = tenant.test.pay_with(10, "77777777");
+    let page = format!("/console/payments/{}", text(&payment, "paymentId"));
+    let filled = [("outcome", "done"), ("reference", "90311223"), ("note", "extracto")];
+    let asked = asker.press(&asker.get(&page), "resolve", &filled);
+    assert_eq!(asked.header("location"), Some(&*format!("{page}?done=waits")), "{}", asked.text());
+    let (_, second) = hired(&server, "treasury");
+    let second = operator(&server, &second);
+    let seen = second.get("/console/approvals");
+    let main = seen.text().split("<main").nth(1).expect("a page");
+    let name = text(&tenant.created, "name");
+    for part in [name, "2.000,00 VES", "Cobro por C2P", "Se hizo", "90311223", "extracto", &page] {
+        assert!(main.contains(part), "{part}: {main}");
+    }
+    assert!(!main.contains("{&#34;") && !main.contains("&quot;outcome"), "{main}");
+    let answer = second.press(&seen, "approve", &[("note", "visto")]);
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    assert_eq!(tenant.test.payment(&payment)["status"], "COMPLETED");
+    // An admin's call is decided by admins.
+    let path = format!("/admin/tenants/{}/live-status", tenant.id);
+    server.admin().post(&path, &json!({ "status": "active" })).expect(202);
+    let seen = second.get("/console/approvals");
+    assert!(seen.text().contains("Lo decide quien tenga el rol admin"), "{}", seen.text());
+    assert!(!seen.text().contains("data-action=\"approve\""), "{}", seen.text());
 }
 
 #[test]
