@@ -10,6 +10,7 @@
 mod accounts;
 mod advice;
 mod at_bank;
+mod counts;
 mod dead_endpoints;
 mod decisions;
 mod money;
