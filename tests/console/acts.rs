@@ -27,7 +27,11 @@ fn a_rate_is_held_by_hand_and_let_go() {
     let server = Server::start();
     let visitor = operator(&server, ADMIN_TOKEN);
     let page = visitor.get("/console/rates");
-    let until = (chrono::Utc::now() + chrono::TimeDelta::hours(1)).format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    assert!(
+        page.text().contains("type=\"datetime-local\"") && page.text().contains("Hora de Caracas (UTC−4)")
+    );
+    let instant = chrono::Utc::now() + chrono::TimeDelta::hours(1);
+    let until = (instant - chrono::TimeDelta::hours(4)).format("%Y-%m-%dT%H:%M").to_string();
     let fields = [
         ("pair", "USDT/COP"),
         ("source", "p2p"),
@@ -43,6 +47,9 @@ fn a_rate_is_held_by_hand_and_let_go() {
         "{}",
         answer.text()
     );
+    let pins = server.admin().get("/admin/status").expect(200)["rates"]["pins"].clone();
+    let in_utc = instant.format("%Y-%m-%dT%H:%M:00.000Z").to_string();
+    assert_eq!(text(&pins[0], "pinnedUntil"), in_utc, "{pins}");
     let page = visitor.get("/console/rates");
     assert!(
         page.text().contains("<tr data-status=\"pinned\">") && page.text().contains("feriado"),

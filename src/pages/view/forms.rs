@@ -11,6 +11,8 @@ pub enum Kind {
     Secret,
     /// A day.
     Date,
+    /// A day with its time, in no zone: the form says which.
+    Moment,
     /// A choice.
     Choice,
     /// Some of many.
@@ -26,6 +28,7 @@ impl Kind {
         match self {
             Kind::Secret => "password",
             Kind::Date => "date",
+            Kind::Moment => "datetime-local",
             Kind::File => "file",
             Kind::Text | Kind::Choice | Kind::Boxes | Kind::Lines => "text",
         }
