@@ -9,7 +9,7 @@
 //! the engine. No tenant's or buyer's call comes this way.
 
 mod adjustments;
-mod approvals;
+pub mod approvals;
 mod audit;
 mod banks;
 mod books;

@@ -11,12 +11,12 @@ mod queues;
 
 pub use count::keep_counted;
 pub use list::{STATUSES, asked, list};
-pub(super) use lookup::find;
+pub use lookup::find;
 
 use super::call::{Call, CallResult, Done};
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
-use crate::gateway::services::{Callers, Services, Unresolved};
+use crate::gateway::services::{Callers, Services};
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::ReadBudget;
 use actors::{Failure, Settled};
@@ -123,17 +123,12 @@ pub(super) async fn unresolved(
                 continue;
             };
             let open = operations::unanswered(&entity).into_iter();
-            let old = open.filter(|operation| is_old(&services.waits.unresolved, operation, one.now));
+            let old = open.filter(|operation| services.waits.unresolved.has(operation, one.now));
             found.extend(old.map(|operation| (one.tenant_key, Arc::clone(&entity), operation)));
         }
         Ok(found)
     };
     services.read_pool.read_long(services, PLATFORM, read).await
-}
-
-fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> bool {
-    // An order that was never sent has an outcome that everybody can tell.
-    !operation.is_queued && (operation.is_operators || now.since_ms(operation.sent_at) >= unresolved.after_ms)
 }
 
 fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {

@@ -6,6 +6,7 @@
 //! are the contract's. A code that a description names and this table lacks is found at start-up,
 //! and by the tests that make the descriptions.
 
+pub mod faults;
 mod money;
 mod page;
 mod rest;

@@ -2,19 +2,50 @@
 //! can say it to a buyer who waits.
 
 use super::Here;
+use super::at_bank::{AnswerFrom, AtBank};
 use crate::http::listen::Answer;
 use crate::pages::show::str_of;
 use crate::pages::view::{Block, Link};
+use domain::resources::operations::Kind;
 use serde_json::Value;
 
 /// A sentence in Spanish and in English.
 type Said = (&'static str, &'static str);
 
 const AT_BANK: Said = (
-    "El banco todavía no respondió. El servidor le sigue preguntando, y nada se envía dos veces. Si nadie \
-     puede decir qué pasó, queda en Colas, donde tesorería lo resuelve con el extracto a la vista.",
-    "The bank has not answered yet. The server keeps asking it, and nothing is sent twice. If nobody can \
-     tell the outcome, it is in Queues, where treasury resolves it with the statement at hand.",
+    "El banco todavía no respondió con el resultado. El servidor le sigue preguntando, y nada se envía \
+     dos veces. Si nadie puede decir qué pasó, pasa a Colas, y tesorería lo resuelve con el extracto a la \
+     vista.",
+    "The bank has not answered yet what became of it. The server keeps asking it, and nothing is sent \
+     twice. If nobody can tell the outcome, it comes into Queues, and treasury resolves it with the \
+     statement at hand.",
+);
+const UNASKABLE: Said = (
+    "Nadie sabe todavía si el banco lo hizo, y no hay cómo preguntarle. Nada se envía dos veces. \
+     Tesorería busca la operación en el extracto del banco y la resuelve: en esta página, o en Colas si \
+     sigue así un tiempo.",
+    "Nobody knows yet whether the bank did it, and there is no way to ask. Nothing is sent twice. \
+     Treasury looks the operation up on the bank's statement and resolves it: on this page, or in Queues \
+     if it stays like this for a while.",
+);
+const QUEUED: Said = (
+    "Espera su turno: al banco todavía no se le envió nada. Sale solo cuando el banco vuelva a responder.",
+    "It waits for its turn: nothing was sent to the bank yet. It goes out by itself once the bank answers \
+     again.",
+);
+const IN_NETWORK: Said = (
+    "La red todavía no lo confirma. El servidor la sigue mirando, y nada se paga dos veces.",
+    "The network has not confirmed it yet. The server keeps watching it, and nothing is paid twice.",
+);
+const OF_BUYER: Said = (
+    "Espera al comprador: todavía no entró nada. El servidor le sigue preguntando al procesador. Se puede \
+     cancelar; si no, vence solo.",
+    "It waits for the buyer: nothing has come in yet. The server keeps asking the processor. It can be \
+     canceled; otherwise it expires by itself.",
+);
+const PESOS_CAME: Said = (
+    "Los pesos entraron: el comercio los tiene, y los puede reintegrar desde el portal.",
+    "The pesos came in: the tenant has them, and can refund them in the portal.",
 );
 const OF_PAYER: Said = (
     "Espera al pagador: todavía no se le cobró nada. Se puede cancelar; si no, vence solo.",
@@ -55,14 +86,15 @@ const BY_HAND: Said = (
     "Treasury pays it through its bank and notes the reference in Queues.",
 );
 
-/// The sentence for a payment.
-fn of_payment(status: &str, is_at_bank: bool) -> Option<Said> {
+/// The sentence for a payment of which no bank has anything.
+fn of_payment(status: &str, is_of_pesos: bool) -> Option<Said> {
     Some(match status {
-        "PENDING" if is_at_bank => AT_BANK,
         "PENDING" => OF_PAYER,
+        "pending" => OF_BUYER,
+        "COMPLETED" | "completed" if is_of_pesos => PESOS_CAME,
         "COMPLETED" => CHARGED,
-        "FAILED" | "CANCELED" => NOT_CHARGED,
-        "REVERSED" => GIVEN_BACK,
+        "FAILED" | "CANCELED" | "failed" | "canceled" => NOT_CHARGED,
+        "REVERSED" | "refunded" => GIVEN_BACK,
         _ => return None,
     })
 }
@@ -79,12 +111,23 @@ fn of_payout(status: &str, is_of_pesos: bool) -> Option<Said> {
     })
 }
 
+/// The sentence for what a bank has.
+const fn of_order(at_bank: &AtBank) -> Said {
+    match (at_bank.standing, at_bank.operation.kind) {
+        (AnswerFrom::Queued, _) => QUEUED,
+        (AnswerFrom::Unaskable, _) => UNASKABLE,
+        (AnswerFrom::Asked, Kind::CryptoPayout) => IN_NETWORK,
+        (AnswerFrom::Asked, Kind::CopPayment) => OF_BUYER,
+        (AnswerFrom::Asked, _) => AT_BANK,
+    }
+}
+
 /// The parts of a page that say what may be done now.
-fn said<G: Answer>(visit: &Here<'_, G>, said: Option<Said>) -> Vec<Block> {
+fn said<G: Answer>(visit: &Here<'_, G>, said: Option<Said>, is_in_queues: bool) -> Vec<Block> {
     let Some(said) = said else { return Vec::new() };
     let heading = Block::Heading(visit.say("Qué se puede hacer", "What you can do").to_owned());
     let mut blocks = vec![heading, Block::Text(visit.say(said.0, said.1).to_owned())];
-    if [AT_BANK, TO_REVIEW, BY_HAND].contains(&said) {
+    if is_in_queues || [TO_REVIEW, BY_HAND].contains(&said) {
         blocks
             .push(Block::Links(vec![Link::new(visit.say("Ir a Colas", "Go to Queues"), "/console/queues")]));
     }
@@ -92,14 +135,21 @@ fn said<G: Answer>(visit: &Here<'_, G>, said: Option<Said>) -> Vec<Block> {
 }
 
 /// The acts that a payment allows.
-pub fn on_payment<G: Answer>(visit: &Here<'_, G>, payment: &Value) -> Vec<Block> {
-    let is_at_bank = !payment["operationId"].is_null();
-    said(visit, of_payment(str_of(payment, "status"), is_at_bank))
+pub fn on_payment<G: Answer>(visit: &Here<'_, G>, payment: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
+    let sentence = match at_bank {
+        Some(at_bank) => Some(of_order(at_bank)),
+        None => of_payment(str_of(payment, "status"), !payment["amountCop"].is_null()),
+    };
+    said(visit, sentence, at_bank.is_some_and(|at_bank| at_bank.is_unresolved))
 }
 
 /// The acts that a payout allows.
-pub fn on_payout<G: Answer>(visit: &Here<'_, G>, payout: &Value) -> Vec<Block> {
-    said(visit, of_payout(str_of(payout, "status"), !payout["amountCop"].is_null()))
+pub fn on_payout<G: Answer>(visit: &Here<'_, G>, payout: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
+    let sentence = match at_bank {
+        Some(at_bank) => Some(of_order(at_bank)),
+        None => of_payout(str_of(payout, "status"), !payout["amountCop"].is_null()),
+    };
+    said(visit, sentence, at_bank.is_some_and(|at_bank| at_bank.is_unresolved))
 }
 
 #[cfg(test)]
@@ -111,6 +161,9 @@ mod tests {
         use domain::resources::payments::Status;
         for status in Status::ALL {
             assert!(of_payment(status.name(), false).is_some(), "{}", status.name());
+        }
+        for status in ["pending", "completed", "failed", "canceled", "refunded"] {
+            assert!(of_payment(status, true).is_some(), "{status}");
         }
         for status in domain::resources::payouts::Status::ALL {
             assert!(of_payout(status.name(), false).is_some(), "{}", status.name());

@@ -1,18 +1,19 @@
 //! Approvals: what waits for a second person, and the word of that person.
 
-use super::{Here, Made, after, done_note, failed_page, may, path};
+use super::{Console, Here, Made, after, done_note, failed_page, path, subject};
+use crate::admin::approvals::least_role;
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;
+use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{Block, Button, Cell, Fact, Form as Asked, Input, Page, Row, Table, Tone};
 use api::problem::Problem;
-use domain::platform::operators::Role;
 use serde_json::{Value, json};
 
 /// GET /console/approvals
-pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
     let waiting = visit.inside.get("/admin/approvals?status=pending&limit=50").await?;
     let all = visit
         .inside
@@ -27,7 +28,7 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
         ));
     }
     for item in items(&waiting) {
-        page.blocks.extend(waiting_call(visit, item));
+        page.blocks.extend(waiting_call(console, visit, item).await?);
     }
     page.blocks.push(Block::Heading(visit.say("Todas", "All").to_owned()));
     page.blocks.push(table(visit, &all).into());
@@ -35,40 +36,56 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
 }
 
 /// A call that waits, with the forms that decide it.
-fn waiting_call<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Vec<Block> {
-    let id = str_of(item, "approvalId");
-    let mut facts = show::facts(
-        visit.language,
-        item,
-        &["status", "action", "tenantId", "target", "createdAt", "expiresAt"],
-    );
+async fn waiting_call<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    item: &Value,
+) -> Result<Vec<Block>, Problem> {
+    let mut facts = show::facts(visit.language, item, &["status", "target", "createdAt", "expiresAt"]);
     for fact in facts.iter_mut().filter(|fact| fact.field == "target" && !fact.cell.text.is_empty()) {
         // The search knows the page of every target.
         fact.cell.href = Some(with_query("/console/search", &[("q", str_of(item, "target"))]));
     }
     let label = visit.say("Pedido por", "Requested by");
     facts.insert(1, Fact::new("requestedBy", label, Cell::text(person(&item["requestedBy"]))));
-    facts.push(Fact::new(
-        "request",
-        visit.say("Qué se pide", "What is asked"),
-        Cell::code(item["request"].to_string()),
-    ));
-    let mut blocks = vec![Block::Heading(what(visit, item).to_owned()), Block::Facts(facts)];
-    if may(visit, Role::Treasury) {
-        let form =
-            Asked::new(path("/console/approvals", id, "approve"), "approve", visit.say("Aprobar", "Approve"))
-                .id(format!("decide-{id}"))
-                .input(Input::new("note", visit.say("Nota", "Note")))
-                .button(Button {
-                    action: "reject",
-                    label: visit.say("Rechazar", "Reject").to_owned(),
-                    tone: Tone::Bad,
-                    to: Some(path("/console/approvals", id, "reject")),
-                })
-                .once();
-        blocks.push(form.into());
+    let mut about = subject::of(console, visit, item).await?;
+    about.append(&mut facts);
+    let mut blocks = vec![Block::Heading(what(visit, item).to_owned()), Block::Facts(about)];
+    blocks.push(decision(console, visit, item));
+    Ok(blocks)
+}
+
+/// The form of whoever may decide; else who may.
+fn decision<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, item: &Value) -> Block {
+    let id = str_of(item, "approvalId");
+    let role = least_role(&console.services, &path("/admin/approvals", id, ""));
+    let is_own = str_of(&item["requestedBy"], "operatorId") == visit.who.who().shown_id();
+    if is_own || visit.who.role() < role {
+        let role = role.name();
+        return Block::Text(match (visit.language, is_own) {
+            (Language::Spanish, true) => {
+                format!("Lo pediste tú: lo decide otra persona con el rol {role} o uno mayor.")
+            }
+            (Language::English, true) => {
+                format!("You asked for it: somebody else with the role {role} or a higher one decides.")
+            }
+            (Language::Spanish, false) => format!("Lo decide quien tenga el rol {role} o uno mayor."),
+            (Language::English, false) => format!("Whoever has the role {role} or a higher one decides."),
+        });
     }
-    blocks
+    let to = |act: &str| path("/console/approvals", id, act);
+    let reject = Button {
+        action: "reject",
+        label: visit.say("Rechazar", "Reject").to_owned(),
+        tone: Tone::Bad,
+        to: Some(to("reject")),
+    };
+    Asked::new(to("approve"), "approve", visit.say("Aprobar", "Approve"))
+        .id(format!("decide-{id}"))
+        .input(Input::new("note", visit.say("Nota", "Note")))
+        .button(reject)
+        .once()
+        .into()
 }
 
 /// The consequence of an approval, in a sentence.
@@ -110,7 +127,7 @@ fn table<G: Answer>(visit: &Here<'_, G>, all: &Value) -> Table {
     let row = |item: &Value| {
         Row::new(vec![
             show::cell(visit.language, "createdAt", &item["createdAt"]),
-            Cell::text(str_of(item, "action")).with_sub(str_of(item, "target")),
+            Cell::text(what(visit, item)).with_sub(str_of(item, "target")),
             show::cell(visit.language, "status", &item["status"]),
             Cell::text(person(&item["requestedBy"])),
             Cell::text(person(&item["decidedBy"])),
@@ -131,6 +148,7 @@ fn table<G: Answer>(visit: &Here<'_, G>, all: &Value) -> Table {
 
 /// POST /console/approvals/:id/approve | reject
 pub async fn decide<G: Answer>(
+    console: &Console<G>,
     visit: &Here<'_, G>,
     id: &str,
     act: &str,
@@ -141,6 +159,6 @@ pub async fn decide<G: Answer>(
     let body = json!({ "note": form.text("note") });
     match visit.inside.post(&path("/admin/approvals", id, act), &body, &once).await {
         Ok(_) => Ok(after("/console/approvals", &Value::Null)),
-        Err(refused) => failed_page(visit, page(visit).await, &refused),
+        Err(refused) => failed_page(visit, page(console, visit).await, &refused),
     }
 }

@@ -9,6 +9,8 @@
 
 mod accounts;
 mod advice;
+mod at_bank;
+mod counts;
 mod dead_endpoints;
 mod decisions;
 mod money;
@@ -16,6 +18,7 @@ mod queues;
 mod rates;
 mod reconciliations;
 mod server;
+mod subject;
 
 use crate::gateway::operators::{Operator, TokenDigest};
 use crate::gateway::services::Services;
@@ -136,7 +139,7 @@ impl<G: Answer> Site for Console<G> {
             ("tenants", "") => accounts::list(visit).await,
             ("tenants", id) => accounts::one(visit, id, None).await,
             ("queues", "") => queues::page(self, visit).await,
-            ("approvals", "") => decisions::page(visit).await,
+            ("approvals", "") => decisions::page(self, visit).await,
             ("rates", "") => rates::page(self, visit, None).await,
             ("rails", "") => server::rails(visit).await,
             ("health", "") => server::health(visit).await,
@@ -173,7 +176,9 @@ impl<G: Answer> Site for Console<G> {
             ("tenants", id, act @ ("live-status" | "settings" | "keys" | "adjustments")) => {
                 accounts::act(visit, id, act, form).await
             }
-            ("approvals", id, act @ ("approve" | "reject")) => decisions::decide(visit, id, act, form).await,
+            ("approvals", id, act @ ("approve" | "reject")) => {
+                decisions::decide(self, visit, id, act, form).await
+            }
             ("crypto", id, act @ ("approve" | "reject")) => queues::review(self, visit, id, act, form).await,
             ("operations", id, "resolve") => queues::resolve(self, visit, id, form).await,
             ("cop-payouts", id, act @ ("complete" | "fail")) => {

@@ -1,5 +1,6 @@
 //! Payments and payouts of all tenants: finding them, what happened to one, and what may be done now.
 
+use super::at_bank::{self, AnswerFrom, AtBank};
 use super::{Console, Here, Made, advice, after, done_note, failed_page, may, path};
 use crate::gateway::services::Services;
 use crate::http::listen::Answer;
@@ -17,6 +18,7 @@ use domain::events::EventKind;
 use domain::platform::operators::Role;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Entity;
+use domain::resources::payments::{Method, Status};
 use domain::values::ids::{EntityId, Id};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -210,13 +212,15 @@ pub async fn payment<G: Answer>(
     let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
     let asked = with_query(&path("/admin/payments", id, ""), &[("unmask", unmask.unwrap_or_default())]);
     let payment = visit.inside.get(&asked).await?;
-    let (tenant, _) = find(console, parsed).await?.ok_or_else(Problem::not_found)?;
+    let (tenant, entity) = find(console, parsed).await?.ok_or_else(Problem::not_found)?;
+    let at_bank = at_bank::of(console, tenant, &entity).await;
     let status = str_of(&payment, "status");
     let timeline = timeline::of(&console.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
-    page.blocks.extend(advice::on_payment(visit, &payment));
+    page.blocks.extend(advice::on_payment(visit, &payment, at_bank.as_ref()));
     page.blocks.push(facts(visit, &payment, &PAYMENT).into());
+    page = page.maybe(resolve_form(visit, ("payments", id), at_bank.as_ref()));
     if may(visit, Role::Support) {
         let to = |act: &str| path("/console/payments", id, act);
         if unmask.is_none() {
@@ -224,7 +228,7 @@ pub async fn payment<G: Answer>(
                 .inline();
             page = page.with(form.about(visit.say("Queda en la auditoría.", "The audit records it.")));
         }
-        if status == "PENDING" {
+        if may_be_canceled(&entity, at_bank.as_ref()) {
             page = page.with(
                 view::Form::new(to("cancel"), "cancel", visit.say("Cancelar el cobro", "Cancel the payment"))
                     .inline()
@@ -240,6 +244,21 @@ pub async fn payment<G: Answer>(
     page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
     page.blocks.push(view::live(&[Block::Timeline(timeline.steps)], &visit.writing())?);
     Ok(page)
+}
+
+/// Whether the server takes a cancellation: of an intent that no bank has yet, and of pesos for which the
+/// buyer is waited for.
+fn may_be_canceled(entity: &Entity, at_bank: Option<&AtBank>) -> bool {
+    match entity {
+        Entity::Payment(payment) => {
+            payment.method() == Method::C2p && payment.status == Status::Pending && at_bank.is_none()
+        }
+        Entity::CopPayment(payment) => {
+            payment.status == Status::Pending
+                && at_bank.is_none_or(|at_bank| at_bank.standing != AnswerFrom::Unaskable)
+        }
+        _ => false,
+    }
 }
 
 /// The form by which whoever pays pesos sees to whom: a deed, as each look is in the audit.
@@ -268,11 +287,13 @@ pub async fn payout<G: Answer>(
     } else {
         shown(console, tenant, &entity)
     };
+    let at_bank = at_bank::of(console, tenant, &entity).await;
     let timeline = timeline::of(&console.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
-    page.blocks.extend(advice::on_payout(visit, &payout));
+    page.blocks.extend(advice::on_payout(visit, &payout, at_bank.as_ref()));
     page.blocks.push(facts(visit, &payout, &PAYOUT).into());
+    page = page.maybe(resolve_form(visit, ("payouts", id), at_bank.as_ref()));
     if matches!(&*entity, Entity::CopPayout(_)) && !is_unmasked && may(visit, Role::Treasury) {
         page = page.with(show_receiver(visit, id));
     }
@@ -280,6 +301,18 @@ pub async fn payout<G: Answer>(
     page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
     page.blocks.push(view::live(&[Block::Timeline(timeline.steps)], &visit.writing())?);
     Ok(page)
+}
+
+/// The form by which treasury says what became of an order that was sent, on the page of what it is of.
+fn resolve_form<G: Answer>(
+    visit: &Here<'_, G>,
+    (page, id): (&str, &str),
+    at_bank: Option<&AtBank>,
+) -> Option<view::Form> {
+    let at_bank = at_bank.filter(|at_bank| at_bank.standing != AnswerFrom::Queued)?;
+    let title = visit.say("Si el banco ya dijo qué pasó", "If the bank has said what happened");
+    let form = at_bank::resolve_form(visit, &at_bank.operation.id.to_string()).title(title);
+    may(visit, Role::Treasury).then(|| form.hidden("page", page).hidden("id", id))
 }
 
 /// The forms by which support sends events of a thing again, to whoever listens now.

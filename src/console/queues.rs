@@ -1,20 +1,26 @@
 //! The queues: what waits for a person, with its number, and what that person may do about it.
 
+use super::at_bank;
+use super::counts;
 use super::dead_endpoints::{self, Dead};
-use super::money::{cell_to, maybe_list, show_receiver};
+use super::money::{self, cell_to, maybe_list, show_receiver};
 use super::{Console, Here, Made, after, done_note, failed_page, may, path};
+use crate::gateway::services::Services;
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Kind, Page, Row, Table, Tone};
+use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Page, Row, Table, Tone};
+use crate::reconciliation::shelf::Status;
+use crate::store::read_budget::ReadBudget;
 use api::problem::Problem;
 use domain::platform::PLATFORM;
 use domain::platform::operators::Role;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-/// Items of a queue that are shown, and counted one by one.
+/// Items of a queue that are shown.
 const LIMIT: &str = "100";
 const OPERATION: [&str; 8] =
     ["operationId", "kind", "rail", "amount", "currency", "sentAt", "asks", "bankText"];
@@ -29,6 +35,8 @@ struct Queues {
     approvals: Value,
     dead: Vec<Dead>,
     reconciliations: Value,
+    /// The lengths of the queues that are longer than a page.
+    long: BTreeMap<&'static str, usize>,
 }
 
 /// The address of a later page of a queue, whose cursor has the queue's name there.
@@ -40,7 +48,7 @@ impl Queues {
     async fn read<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Result<Queues, Refused> {
         let list = |base: &str, status: &str| with_query(base, &[("status", status), ("limit", LIMIT)]);
         let dead = console.services.read_pool.read(&console.services, PLATFORM, dead_endpoints::find);
-        Ok(Queues {
+        let mut queues = Queues {
             unresolved: visit.inside.get(&list("/admin/operations", "unresolved")).await?,
             contradicted: visit.inside.get(&list("/admin/operations", "contradicted")).await?,
             reviews: visit.inside.get(&list("/admin/crypto/payouts", "pending_review")).await?,
@@ -49,7 +57,39 @@ impl Queues {
             approvals: visit.inside.get(&list("/admin/approvals", "pending")).await?,
             dead: dead.await?,
             reconciliations: maybe_list(visit, &list("/admin/reconciliations", "failed")).await?,
-        })
+            long: BTreeMap::new(),
+        };
+        queues.long = queues.count_long(console).await?;
+        Ok(queues)
+    }
+
+    async fn count_long<G>(&self, console: &Console<G>) -> Result<BTreeMap<&'static str, usize>, Problem> {
+        let queues = [
+            ("unresolved", &self.unresolved),
+            ("contradicted", &self.contradicted),
+            ("cryptoReviews", &self.reviews),
+            ("copPayouts", &self.pesos),
+            ("openChargebacks", &self.chargebacks),
+            ("approvals", &self.approvals),
+        ];
+        let long = queues.into_iter().filter(|(_, list)| list["nextCursor"].is_string());
+        let mut found: BTreeMap<&'static str, usize> =
+            long.map(|(name, list)| (name, items(list).len())).collect();
+        // A reconciliation that failed is a file of its own, and all are in memory.
+        let failed = console.services.files.reconciliations.list(Some(Status::Failed)).len();
+        if self.reconciliations["nextCursor"].is_string() {
+            found.insert("failedReconciliations", failed);
+        }
+        if found.is_empty() {
+            return Ok(found);
+        }
+        let count = move |services: &Services, budget: &ReadBudget| {
+            for (name, length) in &mut found {
+                *length = counts::of(services, name, budget)?.max(*length);
+            }
+            Ok(found)
+        };
+        console.services.read_pool.read_long(&console.services, PLATFORM, count).await
     }
 
     /// Turns to the pages of queues that the address names.
@@ -70,13 +110,13 @@ impl Queues {
     }
 
     fn counts<G: Answer>(&self, visit: &Here<'_, G>) -> Vec<Fact> {
-        let count = |list: &Value| {
-            let more = if list["nextCursor"].is_string() { "+" } else { "" };
-            format!("{}{more}", items(list).len())
+        let fact = |field: &str, label: &str, length: usize, to: &str| {
+            let length = self.long.get(field).copied().unwrap_or(length);
+            let more = if length > counts::COUNT_MAX { "+" } else { "" };
+            let shown = visit.language.figure(&length.min(counts::COUNT_MAX).to_string());
+            Fact::new(field, label, Cell::text(format!("{shown}{more}")).to(to))
         };
-        let fact = |field: &str, label: &str, count: String, to: &str| {
-            Fact::new(field, label, Cell::text(count).to(to))
-        };
+        let count = |list: &Value| items(list).len();
         let say = |spanish, english| visit.say(spanish, english);
         vec![
             fact(
@@ -113,7 +153,7 @@ impl Queues {
             fact(
                 "deadWebhooks",
                 say("Webhooks que no reciben", "Dead webhook endpoints"),
-                self.dead.len().to_string(),
+                self.dead.len(),
                 "/console/queues#deadWebhooks",
             ),
             fact(
@@ -195,35 +235,7 @@ fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, queue: &str) -> Tabl
         }
         let mut row = Row::new(cells).status(str_of(item, "status"));
         if queue == "unresolved" && may(visit, Role::Treasury) {
-            let id = str_of(item, "operationId");
-            let outcomes = vec![
-                ("done".to_owned(), visit.say("Se hizo", "It was done").to_owned()),
-                ("refused".to_owned(), visit.say("No se hizo", "It was not done").to_owned()),
-            ];
-            let form = view::Form::new(
-                path("/console/operations", id, "resolve"),
-                "resolve",
-                visit.say("Resolver", "Resolve"),
-            )
-            .id(format!("resolve-{id}"))
-            .input(
-                Input::new("outcome", visit.say("Qué dice el banco", "What the bank says"))
-                    .kind(Kind::Choice)
-                    .options(outcomes),
-            )
-            .input(
-                Input::new("reference", visit.say("Referencia", "Reference"))
-                    .hint(visit.say("La del banco, si se hizo.", "The bank's, if it was done."))
-                    .optional(),
-            )
-            .input(
-                Input::new("failureCode", visit.say("Código del fallo", "Failure code"))
-                    .hint(visit.say("Si no se hizo; por ejemplo AC01.", "If it was not done; such as AC01."))
-                    .optional(),
-            )
-            .input(Input::new("note", visit.say("Nota", "Note")))
-            .once();
-            row.forms.push(form);
+            row.forms.push(at_bank::resolve_form(visit, str_of(item, "operationId")));
         }
         row
     };
@@ -366,7 +378,21 @@ pub async fn resolve<G: Answer>(
         }
     }
     let to = path("/admin/operations", id, "resolve");
-    done(console, visit, visit.inside.post(&to, &Value::Object(body), form.text("once")).await).await
+    let outcome = visit.inside.post(&to, &Value::Object(body), form.text("once")).await;
+    // The form stands in the queue, and on the page of what the operation is of.
+    let (page, of) = (form.text("page"), form.text("id"));
+    match outcome {
+        Ok(answer) if matches!(page, "payments" | "payouts") => {
+            Ok(after(&path(&format!("/console/{page}"), of, ""), &answer))
+        }
+        Err(refused) if page == "payments" => {
+            failed_page(visit, money::payment(console, visit, of, None).await, &refused)
+        }
+        Err(refused) if page == "payouts" => {
+            failed_page(visit, money::payout(console, visit, of, false).await, &refused)
+        }
+        outcome => done(console, visit, outcome).await,
+    }
 }
 
 /// POST /console/crypto/:id/approve | reject

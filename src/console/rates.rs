@@ -7,12 +7,13 @@ use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Cell, Input, Page, Plot, Row, Table, Tone};
+use crate::pages::view::{self, Block, Cell, Input, Kind, Page, Plot, Row, Table, Tone};
 use crate::rates::{Filter, Pair};
 use api::problem::Problem;
+use chrono::NaiveDateTime;
 use domain::platform::operators::Role;
 use domain::resources::rates::buckets::{Aggregation, Kept, Step, Window};
-use domain::values::time::{DAY_MS, SECOND_MS};
+use domain::values::time::{DAY_MS, SECOND_MS, Timestamp, Zone};
 use hyper::Method;
 use serde_json::{Map, Value};
 
@@ -128,7 +129,11 @@ fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> view::Form {
         .input(Input::new("price", say("Precio", "Price")).hint("245.00000000").value(typed("price")))
         .input(
             Input::new("pinnedUntil", say("Fija hasta", "Pinned until"))
-                .hint("2026-11-24T12:00:00Z")
+                .kind(Kind::Moment)
+                .hint(say(
+                    "Hora de Caracas (UTC−4), a 30 días como máximo.",
+                    "Caracas time (UTC−4), within 30 days.",
+                ))
                 .value(typed("pinnedUntil"))
                 .optional(),
         )
@@ -187,6 +192,14 @@ fn plots(services: &Services, language: crate::pages::language::Language) -> Vec
         .collect()
 }
 
+/// The instant that a form has in Caracas' time; what is none stays as it was typed.
+fn of_caracas(typed: &str) -> String {
+    let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
+    let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(typed, form).ok());
+    let at = local.map(|local| local.and_utc().timestamp_millis() - Zone::Caracas.offset_ms());
+    at.map_or_else(|| typed.to_owned(), |at| Timestamp::from_unix_ms(at).to_string())
+}
+
 /// POST /console/rates
 pub async fn pin<G: Answer>(
     console: &Console<G>,
@@ -195,9 +208,11 @@ pub async fn pin<G: Answer>(
 ) -> Result<Shown, Problem> {
     let mut body = Map::new();
     for name in MEMBERS {
-        if let Some(value) = form.filled(name) {
-            body.insert(name.to_owned(), value.into());
-        }
+        match form.filled(name) {
+            Some(value) if name == "pinnedUntil" => body.insert(name.to_owned(), of_caracas(value).into()),
+            Some(value) => body.insert(name.to_owned(), value.into()),
+            None => None,
+        };
     }
     let outcome = visit.inside.post("/admin/rates", &Value::Object(body), form.text("once")).await;
     end(console, visit, form, outcome).await

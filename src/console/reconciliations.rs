@@ -4,6 +4,7 @@ use super::{Here, Made, after, done_note, failed_page, may, path};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
+use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::upload::Sent;
@@ -114,7 +115,7 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
     let mut facts = show::facts(language, &found, &COUNTS);
     let percent = Cell::text(format!("{} %", show::text(&found["progress"])));
     facts.insert(1, Fact::new("progress", words(language, "progress"), percent));
-    let why = found["message"].as_str().map(|why| Note::new(Tone::Bad, why).into());
+    let why = found["message"].as_str().map(|why| failure(visit, why).into());
     let blocks: Vec<Block> = why.into_iter().chain([Block::Facts(facts)]).collect();
     page.blocks.push(view::live(&blocks, &visit.writing())?);
     let links = RESULTS.map(|name| Link {
@@ -140,6 +141,22 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
         page = page.with(form);
     }
     Ok(page)
+}
+
+/// The message of a reconciliation that failed. The reason is for whoever reads the server's log.
+fn failure<G: Answer>(visit: &Here<'_, G>, why: &str) -> Note {
+    match visit.language {
+        Language::English => Note::new(Tone::Bad, why),
+        Language::Spanish => {
+            Note::new(Tone::Bad, "La conciliación falló; el registro del servidor dice por qué. Repítela.")
+        }
+    }
+}
+
+/// The words about an item.
+fn message<G: Answer>(visit: &Here<'_, G>, item: &Value) -> String {
+    let said = item["message"].as_str();
+    said.map(|said| show::fault(visit.language, said)).unwrap_or_default()
 }
 
 fn table<G: Answer>(visit: &Here<'_, G>, here: &str, lines: &Value, next: Option<String>) -> Table {
@@ -169,7 +186,7 @@ fn table<G: Answer>(visit: &Here<'_, G>, here: &str, lines: &Value, next: Option
             show::cell(visit.language, "amount", &line["amount"]),
             own,
             show::cell(visit.language, "amount", &ours["amount"]),
-            Cell::text(str_of(item, "message")),
+            Cell::text(message(visit, item)),
         ])
         .status(str_of(item, "result"));
         if str_of(item, "result") == "proposal" && may(visit, Role::Treasury) {

@@ -31,6 +31,7 @@ use api::problem::Problem;
 use domain::machine::Domain;
 use domain::platform::is_live;
 use domain::platform::settings::Settings;
+use domain::resources::operations::Operation;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
@@ -126,6 +127,12 @@ impl Unresolved {
     /// Before the first count.
     pub const fn after(after_ms: i64) -> Unresolved {
         Unresolved { after_ms, counts: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// Whether nobody could tell by now what became of an operation, on its tenant's clock.
+    pub fn has(&self, operation: &Operation, now: Timestamp) -> bool {
+        // An order that was never sent has an outcome that everybody can tell.
+        !operation.is_queued && (operation.is_operators || now.since_ms(operation.sent_at) >= self.after_ms)
     }
 
     /// Remembers a count.

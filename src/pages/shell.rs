@@ -4,6 +4,7 @@ use crate::http::listen::Arrival;
 use crate::http::respond::{HTML, Reply};
 use crate::pages::assets::{PATHS, Paths};
 use crate::pages::language::Language;
+use crate::pages::show;
 use crate::pages::view::{self, Block, Link, Note, Page, Tone, Writing};
 use api::problem::Problem;
 use askama::Template;
@@ -155,7 +156,10 @@ pub fn trouble(problem: &Problem, request_id: &str, base: &str, language: Langua
     let note = Note {
         tone: Tone::Bad,
         text: hint.to_owned(),
-        more: vec![format!("{}: {}", problem.code, problem.message), format!("X-Request-Id: {request_id}")],
+        more: vec![
+            format!("{}: {}", problem.code, show::problem(language, problem)),
+            format!("X-Request-Id: {request_id}"),
+        ],
     };
     let mut page = Page::new("problem", title).status("error").with(note);
     page.blocks.push(Block::Links(vec![Link::new(say("Ir al inicio", "Go to the home page"), base)]));

@@ -5,6 +5,8 @@ use crate::pages::inside::Refused;
 use crate::pages::language::Language;
 use crate::pages::view::{Cell, Fact, Note, Table, Tone};
 use crate::pages::words::words;
+use api::codes::{self, Code, faults};
+use api::problem::Problem;
 use chrono::{DateTime, NaiveDate};
 use domain::values::time::Zone;
 use serde_json::Value;
@@ -163,15 +165,64 @@ pub fn table(language: Language, caption: impl Into<String>, names: &[&str]) -> 
     }
 }
 
-/// A refusal of the API, for people: what it means where that is known, and its own words.
+/// A refusal of the API, for people: what it means where that is known, and what is wrong with each
+/// member. The API's own message is English, so that pages in Spanish have the words of its code.
 pub fn refusal(language: Language, refused: &Refused) -> Note {
-    let mut more: Vec<String> =
-        refused.fields.iter().map(|(field, why)| format!("{}: {why}", words(language, field))).collect();
-    if more.is_empty() && !refused.message.is_empty() {
+    let fault =
+        |(field, why): &(String, String)| format!("{}: {}", words(language, field), fault(language, why));
+    let mut more: Vec<String> = refused.fields.iter().map(fault).collect();
+    let row = of_code(refused);
+    let text = match (meaning(&refused.code), language, row) {
+        (Some((spanish, english)), ..) => language.say(spanish, english).to_owned(),
+        (None, Language::Spanish, Some(row)) => {
+            more.push(sentence(row.es.next));
+            format!("No se pudo hacer: {}.", plain(row.es.meaning))
+        }
+        (None, ..) => language.say("No se pudo hacer.", "It could not be done.").to_owned(),
+    };
+    if language == Language::English && refused.fields.is_empty() && !refused.message.is_empty() {
         more.push(refused.message.clone());
     }
     more.push(format!("{} ({})", refused.code, refused.status));
-    Note { tone: Tone::Bad, text: meaning(language, refused), more }
+    Note { tone: Tone::Bad, text, more }
+}
+
+/// The row of a refusal's code in the table of codes.
+fn of_code(refused: &Refused) -> Option<&'static Code> {
+    codes::all().find(|code| code.name == refused.code && code.statuses.contains(&refused.status))
+}
+
+/// A part of the table of codes without the marks of Markdown.
+fn plain(text: &str) -> String {
+    text.replace('`', "")
+}
+
+/// A part of the table of codes as a sentence.
+fn sentence(text: &str) -> String {
+    let plain = plain(text);
+    let mut letters = plain.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
+
+/// The fault of a member, by the API's text for it.
+pub fn fault(language: Language, english: &str) -> String {
+    match language {
+        Language::English => english.to_owned(),
+        Language::Spanish => faults::spanish(english).unwrap_or_else(|| "no se acepta este valor".to_owned()),
+    }
+}
+
+/// The message of a problem that has a page of its own.
+pub fn problem(language: Language, problem: &Problem) -> String {
+    match language {
+        Language::English => problem.message.to_string(),
+        Language::Spanish => {
+            let row = codes::all()
+                .find(|code| code.name == problem.code && code.statuses.contains(&problem.status));
+            row.map(|row| plain(row.es.meaning)).unwrap_or_default()
+        }
+    }
 }
 
 /// A refusal in one line, for a form.
@@ -180,8 +231,9 @@ pub fn why(language: Language, refused: &Refused) -> String {
     [note.text].into_iter().chain(note.more).collect::<Vec<_>>().join(" · ")
 }
 
-fn meaning(language: Language, refused: &Refused) -> String {
-    let (spanish, english) = match refused.code.as_str() {
+/// The meanings of the codes that people meet most, in Spanish and in English.
+fn meaning(code: &str) -> Option<(&'static str, &'static str)> {
+    Some(match code {
         "scope_missing" => ("Tu llave no tiene permiso para esto.", "Your key is not allowed to do this."),
         "role_missing" => ("Tu rol no permite esto.", "Your role does not allow this."),
         "second_person_required" => (
@@ -209,9 +261,16 @@ fn meaning(language: Language, refused: &Refused) -> String {
             "La cuenta se muda a otro servidor. Vuelve a intentarlo en unos minutos.",
             "The account moves to another server. Try again in a few minutes.",
         ),
-        _ => ("No se pudo hacer.", "It could not be done."),
-    };
-    language.say(spanish, english).to_owned()
+        "external_ref_conflict" => (
+            "Esta referencia ya se usó con otros datos. Usa otra, o busca arriba lo que ya existe.",
+            "This reference was used with other data already. Use another one, or search for what exists.",
+        ),
+        "idempotency_key_reused" => (
+            "Este formulario ya se envió con otros datos. Vuelve a abrir la página.",
+            "This form was sent with other data already. Open the page again.",
+        ),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

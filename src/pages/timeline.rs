@@ -1,6 +1,8 @@
 //! The timeline of a payment or a payout in words: every record of it, with what the bank was asked
 //! and what it answered, its money, and every delivery of its events.
 
+mod bank;
+
 use crate::gateway::services::Services;
 use crate::pages::language::Language;
 use crate::pages::show;
@@ -13,8 +15,6 @@ use domain::ledger::{Ledger, Posting};
 use domain::record::{Cause, Entity};
 use domain::resources::cop_payments::codes::{WrongCode, WrongCodes};
 use domain::resources::webhooks::Delivered;
-use domain::resources::{cop_payments, crypto, payments, payouts};
-use domain::trace::Trace;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, write_minor};
 use domain::values::time::{Timestamp, Zone};
@@ -59,12 +59,19 @@ pub async fn of(
     Ok(Timeline { steps: steps(language, &story, entity), events })
 }
 
+/// The parts of the steps before one that are told once.
+#[derive(Default)]
+struct Before {
+    codes: WrongCodes,
+    bank: bank::SaidBefore,
+}
+
 fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
-    let mut codes = WrongCodes::default();
+    let mut before = Before::default();
     let records = story
         .moments
         .iter()
-        .map(|moment| (moment.time, moment.seq, of_moment(language, moment, entity, &mut codes)));
+        .map(|moment| (moment.time, moment.seq, of_moment(language, moment, entity, &mut before)));
     let after = story.moments.last().map_or(0, |moment| moment.seq);
     let deliveries = story.deliveries.iter().enumerate().map(|(n, (url, at, delivered))| {
         (*at, after + 1 + n as u64, of_delivery(language, url, (zone_of(entity), *at), delivered))
@@ -103,19 +110,24 @@ fn zone_of(entity: EntityId) -> Zone {
     }
 }
 
-fn of_moment(language: Language, moment: &Moment, entity: EntityId, codes: &mut WrongCodes) -> Step {
+fn of_moment(language: Language, moment: &Moment, entity: EntityId, before: &mut Before) -> Step {
+    let cause = moment.record.cause;
     let state = moment.record.entity(entity).map(|state| &**state);
     let wrong_code = match state {
-        Some(Entity::CopPayment(payment)) => codes.next(moment.record.cause, payment),
+        Some(Entity::CopPayment(payment)) => before.codes.next(cause, payment),
         _ => None,
     };
-    let (spanish, english, tone) = words(moment.record.cause);
+    let of_bank = before.bank.next(language, &moment.record, entity);
+    let (spanish, english, tone) = match (of_bank.what, words(cause)) {
+        (Some((spanish, english)), (.., tone)) => (spanish, english, tone),
+        (None, words) => words,
+    };
     let (what, tone) = match wrong_code {
         Some(wrong_code) => (of_wrong_code(language, wrong_code), Tone::Bad),
         None => (language.say(spanish, english).to_owned(), tone),
     };
-    let mut more = bank_lines(language, moment, state);
-    if let Some(operation) = operation(moment.record.cause, entity.id, state) {
+    let mut more = of_bank.lines;
+    if let Some(operation) = bank::operation(cause, entity.id, state) {
         let label = language.say("Operación con el banco:", "Operation with the bank:");
         more.insert(0, format!("{label} {operation}"));
     }
@@ -152,92 +164,6 @@ fn of_wrong_code(language: Language, WrongCode { nth, of, is_void }: WrongCode) 
         (Language::Spanish, true) => format!("Código equivocado: {nth} de {of}. El intento queda anulado"),
         (Language::English, true) => format!("Wrong code: {nth} of {of}. The attempt is void"),
     }
-}
-
-/// The operation that a record sends to the bank: each reversal and each refund has one of its own.
-fn operation(cause: Cause, id: Id, state: Option<&Entity>) -> Option<Id> {
-    let number = match (cause, state) {
-        (Cause::PaymentCharging, _) => payments::CHARGE,
-        (Cause::ReversalBegun, Some(Entity::Payment(payment))) => payment.reversal(),
-        (Cause::OtpRequested, _) => payments::REQUEST_OTP,
-        (Cause::PayoutCreated | Cause::BatchCreated, _) => payouts::CREDIT,
-        (Cause::CopPaymentRequested, _) => cop_payments::COLLECT,
-        (Cause::CopRefundBegun, Some(Entity::CopPayment(payment))) => {
-            return Some(payment.refund_operation());
-        }
-        (Cause::CryptoPayoutSigned, _) => crypto::payouts::SEND,
-        _ => return None,
-    };
-    Some(id.operation(number))
-}
-
-/// The bank's reference of what a record is about: of a reversal or a refund its own, not the charge's.
-fn reference(cause: Cause, state: Option<&Entity>) -> Option<&str> {
-    let reference = match state? {
-        Entity::Payment(payment) => match cause {
-            Cause::ReversalBegun | Cause::ReversalRefused | Cause::PaymentReversed => &payment.reversal_ref,
-            _ => &payment.bank_reference,
-        },
-        Entity::CopPayment(payment) => match cause {
-            Cause::CopRefundBegun | Cause::CopRefundRefused | Cause::CopPaymentRefunded => {
-                &payment.refund_reference
-            }
-            _ => &payment.processor_reference,
-        },
-        Entity::Payout(payout) => &payout.reference,
-        Entity::CopPayout(payout) => &payout.reference,
-        Entity::CryptoPayout(payout) => &payout.tx_hash,
-        _ => return None,
-    };
-    domain::trace::shown(reference)
-}
-
-/// The questions to the bank and its words, as far as the entity's state holds them.
-fn bank_lines(language: Language, moment: &Moment, state: Option<&Entity>) -> Vec<String> {
-    let mut lines = Vec::new();
-    let (failure, trace): (Option<String>, Option<&Trace>) = match state {
-        Some(Entity::Payment(payment)) => {
-            (payment.failure_code.as_deref().map(str::to_owned), Some(&payment.trace))
-        }
-        Some(Entity::Payout(payout)) => (payout.failure_code.clone(), Some(&payout.trace)),
-        Some(Entity::CopPayment(payment)) => {
-            (payment.failure.map(|failure| failure.name().to_owned()), Some(&payment.trace))
-        }
-        Some(Entity::CryptoPayout(payout)) => (payout.failure_code.clone(), Some(&payout.trace)),
-        Some(Entity::CopPayout(payout)) => (payout.failure_code.clone(), None),
-        _ => (None, None),
-    };
-    let asks = matches!(moment.record.cause, Cause::BankAsked);
-    if asks {
-        lines.push(
-            language
-                .say(
-                    "Se le preguntó al banco; todavía no sabía el resultado.",
-                    "The bank was asked; it did not know the outcome yet.",
-                )
-                .to_owned(),
-        );
-    }
-    if let Some(reference) = reference(moment.record.cause, state) {
-        lines.push(format!("{} {reference}", language.say("Referencia del banco:", "Bank reference:")));
-    }
-    if let Some(failure) = failure {
-        lines.push(format!("{} {failure}", language.say("Código del banco:", "Bank's code:")));
-    }
-    if let Some(trace) = trace {
-        if let Some(word) = &trace.word {
-            lines.push(format!(
-                "{} {} {}",
-                language.say("El banco dijo:", "The bank said:"),
-                word.code,
-                word.text
-            ));
-        }
-        if let Some(id) = &trace.id {
-            lines.push(format!("{} {}", language.say("Id en el banco:", "The bank's id:"), id.as_str()));
-        }
-    }
-    lines
 }
 
 fn money_line(language: Language, posting: &Posting) -> Option<String> {

@@ -17,8 +17,8 @@ use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use crate::store::history;
-use api::payouts::batches::{ITEMS_MAX, item_fault};
-use api::problem::Problem;
+use api::payouts::batches::{ITEMS_MAX, item_faults};
+use api::problem::{BadField, Problem};
 use bytes::Bytes;
 use domain::index::Space;
 use domain::platform::Scope;
@@ -152,7 +152,11 @@ fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line])
         };
         line.name = merchant.map(|merchant| merchant.name.to_string()).unwrap_or_default();
         if line.fault.is_none() {
-            line.fault = item_fault(&item(line).to_string(), &banks);
+            let faults = item_faults(&item(line).to_string(), &banks);
+            let say =
+                |bad: &BadField| format!("{}: {}", bad.field, show::fault(visit.language, &bad.message));
+            line.fault =
+                Some(faults.iter().map(say).collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty());
         }
         let reference = &line.cells[0];
         if line.fault.is_none() {

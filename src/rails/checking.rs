@@ -2,7 +2,7 @@
 //! probe makes, and by questions. It must not know any rail's format, and no finding has a secret
 //! or anything that a rail wrote but its code in it.
 
-use super::http::Client;
+use super::http::{BaseUrl, Client, Failure};
 
 /// A clock that is further off than this is wrong: the server itself takes such a step for one.
 const CLOCK_SECONDS_MAX: u64 = 60;
@@ -42,6 +42,12 @@ impl Finding {
     /// Not as it should be.
     pub fn wrong(what: &'static str, text: impl Into<String>) -> Finding {
         Finding { what, verdict: Verdict::Wrong, text: text.into() }
+    }
+
+    /// A rail that did not answer: where it was looked for, why, and the key to look at.
+    pub fn unreached(base: &BaseUrl, failure: Failure) -> Finding {
+        let (why, host, key) = (failure.text(), base.host(), failure.key());
+        Finding::wrong("reach", format!("{host}: {why}: look at {key}, and at the network between"))
     }
 
     /// The clock of a rail that was called.

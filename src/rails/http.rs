@@ -13,7 +13,7 @@ mod receiving;
 
 use chrono::DateTime;
 use connection::{Answered, Connection, Unanswered};
-use connector::Connector;
+use connector::{Connector, Unconnected};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Uri};
 use pool::{Origin, Pool};
@@ -85,6 +85,11 @@ impl BaseUrl {
         (fits && url.username().is_empty() && url.password().is_none()).then(|| url.into())
     }
 
+    /// The host and port, for whoever looks why nothing answers there.
+    pub fn host(&self) -> &str {
+        &self.origin[Position::BeforeHost..Position::AfterPort]
+    }
+
     /// Whether TLS is spoken there.
     fn is_https(&self) -> bool {
         self.origin.scheme() == "https"
@@ -112,7 +117,7 @@ fn is_safe(url: &Url) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// No connection, secure where it has to be, came about in time.
-    NoConnection,
+    NoConnection(Unconnected),
     /// The time was over before the answer was whole.
     Late,
     /// The connection ended before the answer was whole, or what came was no HTTP.
@@ -124,10 +129,28 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The key of the rail's configuration that is most likely at fault.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Failure::NoConnection(Unconnected::Unpinned) => "certificate_sha256",
+            _ => "base_url",
+        }
+    }
+
     /// In words.
     pub const fn text(self) -> &'static str {
         match self {
-            Failure::NoConnection => "no connection came about",
+            Failure::NoConnection(why) => match why {
+                Unconnected::Name => "no connection came about: DNS does not know the name",
+                Unconnected::Refused => "no connection came about: it was refused",
+                Unconnected::Late => "no connection came about in time",
+                Unconnected::Insecure => "no connection came about: TLS was not agreed on",
+                Unconnected::Untrusted => {
+                    "no connection came about: the system does not trust the certificate"
+                }
+                Unconnected::Unpinned => "no connection came about: the certificate is not a pinned one",
+                Unconnected::Other => "no connection came about",
+            },
             Failure::Late => "no whole answer came in time",
             Failure::Cut => "the connection ended before the answer did",
             Failure::TooLong => "the answer was too long",
@@ -319,8 +342,8 @@ impl Client {
             // Making a connection takes more memory than a call that waits for its answer should
             // keep.
             None => match Box::pin(self.connector.connect(&address)).await {
-                Some(wire) => Connection::over(wire),
-                None => return Exchange::NotSent(Failure::NoConnection),
+                Ok(wire) => Connection::over(wire),
+                Err(why) => return Exchange::NotSent(Failure::NoConnection(why)),
             },
         };
         match connection.exchange(method, bytes, self.answer_bytes_max).await {

@@ -17,6 +17,7 @@ mod browser;
 mod axe;
 
 mod acts;
+mod at_bank;
 mod login;
 mod month;
 mod pages;

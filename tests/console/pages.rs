@@ -258,3 +258,33 @@ fn hostile_names_stay_texts() {
     }
     assert_eq!(page_of(&visitor.get(&tenant)), "tenant");
 }
+
+#[test]
+fn what_is_refused_is_said_in_the_language_of_the_page() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let payment = tenant.test.pay(10);
+    let path = format!("/console/payments/{}", text(&payment, "paymentId"));
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let csrf = crate::visitor::token(&visitor.get(&path));
+    let cancel = |language: &str| {
+        visitor.send(&format!("{path}/cancel?lang={language}"), &[("csrf", &csrf), ("once", language)])
+    };
+    let (spanish, english) = (cancel("es"), cancel("en"));
+    assert_eq!((spanish.status, english.status), (409, 409), "{}", spanish.text());
+    assert!(!spanish.text().contains("waits for its payer"), "{}", spanish.text());
+    assert!(spanish.text().contains("No se pudo hacer: el cobro"), "{}", spanish.text());
+    assert!(english.text().contains("waits for its payer"), "{}", english.text());
+    let csrf = crate::visitor::token(&visitor.get("/console/reconciliations"));
+    let members = [
+        ("csrf", csrf.as_str()),
+        ("rail", "r4"),
+        ("account", "1"),
+        ("from", "2026-11-01"),
+        ("to", "2026-11-02"),
+    ];
+    let refused = visitor.upload("/console/reconciliations", &members, b"date,reference,amount,kind\n");
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    assert!(refused.text().contains("lleva 20 números, sin espacios ni guiones"), "{}", refused.text());
+    assert!(!refused.text().contains("must "), "{}", refused.text());
+}

@@ -101,7 +101,8 @@ fn every_page_is_open_to_all_in_both_languages() {
 fn a_rate_is_corrected_and_held() {
     let server = Server::start();
     let (_, treasury) = hired(&server, "treasury");
-    let until = (chrono::Utc::now() + chrono::TimeDelta::hours(1)).format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let until = chrono::Utc::now() - chrono::TimeDelta::hours(4) + chrono::TimeDelta::hours(1);
+    let until = until.format("%Y-%m-%dT%H:%M").to_string();
     for (setup, query) in [(PHONE, "?lang=en"), (DESKTOP, "")] {
         let browser = Browser::open(setup);
         browser.enter_console(&server, &treasury, query);
@@ -112,12 +113,13 @@ fn a_rate_is_corrected_and_held() {
             ("source", "p2p"),
             ("side", "BUY"),
             ("price", "4100.00"),
-            ("pinnedUntil", &until),
             ("reason", "feriado"),
         ] {
             browser.tab_to(&format!("#pin-{name}"));
             browser.press(typed);
         }
+        // How a moment is typed is the browser's and the machine's language.
+        browser.script(&format!("document.getElementById('pin-pinnedUntil').value = '{until}'"));
         browser.press(Key::Enter);
         browser.find("tr[data-status=pinned]");
         browser.stop_at("rates", "console-rate-held");

@@ -151,3 +151,31 @@ fn one_line_of_a_file_is_one() {
         assert!(page.text().contains(words), "{words}: {}", page.text());
     }
 }
+
+#[test]
+fn what_is_refused_is_said_in_the_language_of_the_page() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let merchant = tenant.test.merchant();
+    let id = text(&merchant, "merchantId");
+    let visitor = visitor(&server, &tenant);
+    let page = visitor.get("/portal/payouts");
+    let typed =
+        |reference| [("merchantId", id), ("monto", "1.5"), ("concepto", "x"), ("externalRef", reference)];
+    let refused = visitor.press(&page, "create-payout", &typed("ref-1"));
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    let said = "Monto (Bs): lleva dos decimales, con punto y sin separar los miles: 10.00";
+    assert!(refused.text().contains(said) && !refused.text().contains("must "), "{}", refused.text());
+    let csrf = crate::visitor::token(&page);
+    let file = format!("externalRef,merchantId,monto,concepto\nuno,{id},1.5,x\n");
+    for (language, said, never) in [
+        ("es", "monto: lleva dos decimales", "must be"),
+        ("en", "monto: must be a string with exactly two", "lleva dos"),
+    ] {
+        let path = format!("/portal/payouts/preview?lang={language}");
+        let page = visitor.upload(&path, &[("csrf", &csrf)], file.as_bytes());
+        assert!(page.text().contains(said) && !page.text().contains(never), "{said}: {}", page.text());
+    }
+    let missing = visitor.get("/portal/payments/01930000-0000-7000-8000-000000000000");
+    assert!(!missing.text().contains("under this key"), "{}", missing.text());
+}

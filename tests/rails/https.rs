@@ -193,7 +193,7 @@ async fn pins(ours: &Authority, other: &Authority) {
 async fn refused(bank: &Bank, name: &str, pins: &[Fingerprint], why: &str, before: usize) {
     let connections = bank.connections.load(Ordering::SeqCst);
     let outcome = bank.called(name, pins).await;
-    assert!(matches!(outcome, Exchange::NotSent(Failure::NoConnection)), "{why}: {outcome:?}");
+    assert!(matches!(outcome, Exchange::NotSent(Failure::NoConnection(_))), "{why}: {outcome:?}");
     assert_eq!(bank.connections.load(Ordering::SeqCst), connections + 1, "{why}: it was not asked");
     assert_eq!(bank.requests().len(), before, "{why}: something was sent");
 }

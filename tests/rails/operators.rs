@@ -375,6 +375,25 @@ fn a_check_says_line_by_line_what_a_rail_answers_and_moves_nothing() {
 }
 
 #[test]
+fn a_check_names_the_host_and_why_nothing_answers_there() {
+    let plain = Source::start();
+    let closed = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port").local_addr().expect("it");
+    let mut server = server_at(&plain.url(""));
+    let secure = plain.url("").replace("http:", "https:");
+    for (base, host, why) in [
+        (format!("http://{closed}"), closed.to_string(), "refused"),
+        ("https://no-such-bank.invalid/api".to_owned(), "no-such-bank.invalid".to_owned(), "DNS"),
+        (secure.clone(), secure.trim_start_matches("https://").to_owned(), "TLS"),
+    ] {
+        server.set("PASARELA__RAILS__R4__BASE_URL", &base);
+        let (exit, said) = checked(&server);
+        let line = said.lines().find(|line| line.starts_with("r4       WRONG reach")).unwrap_or_default();
+        assert!(exit == Some(1) && line.contains(&host) && line.contains(why), "{host}, {why}: {said}");
+        assert!(line.contains("look at base_url"), "{said}");
+    }
+}
+
+#[test]
 fn a_restored_copy_says_what_is_open_and_calls_nobody() {
     let mut world = World::start();
     world.bank.set("/MBc2p", code("68", "RESPUESTA TARDIA"));

@@ -4,6 +4,7 @@
 
 mod citations;
 mod documents;
+mod faults;
 mod files;
 mod house;
 mod layers;

@@ -1,6 +1,6 @@
 //! A call of the API as a handler gets it, without a server around it.
 
-use api::plan::{BankRate, Call, Caller, Official, Plan, Prices};
+use api::plan::{BankRate, Call, Caller, Official, Plan, RatesInForce};
 use api::problem::Problem;
 use api::routes::Route;
 use domain::platform::settings::{LiveStatus, Settings, TenantSettings};
@@ -81,7 +81,7 @@ pub fn read(
         query,
         body,
         banks: &BANKS,
-        prices: Prices {
+        prices: RatesInForce {
             bcv_rate: &|| Some(Rate(Decimal::new(23_650, 2))),
             official: &|| Official { bcv: None, bank: BankRate::NotConfigured },
             market_rate: &|_| Some(Rate(Decimal::new(4_000, 0))),

@@ -1,7 +1,7 @@
 //! The number of orders that nobody can tell the outcome of, counted now and then in the background: what
 //! the metrics and the status show walks no books when it is asked for.
 
-use super::{Due, READS_MAX, due, is_old, queues, unanswered};
+use super::{Due, READS_MAX, due, queues, unanswered};
 use crate::gateway::services::Services;
 use crate::gateway::waiting::Seen;
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -53,7 +53,7 @@ fn count(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Counts
     for due in old.take(READS_MAX) {
         budget.spend()?;
         for operation in unanswered(services.engine.reader(), due)? {
-            if is_old(&services.waits.unresolved, &operation, due.now) {
+            if services.waits.unresolved.has(&operation, due.now) {
                 let rail = services.rails.name_for(due.tenant_key, operation.service);
                 *counts.entry(rail).or_default() += 1;
             }

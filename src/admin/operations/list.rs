@@ -4,7 +4,7 @@
 //! waits for a bank in that of its entities. A page takes from both whatever is newer, and its cursor
 //! has the place in each.
 
-use super::{Due, READS_MAX, due, is_old, tenant_of, unanswered};
+use super::{Due, READS_MAX, due, tenant_of, unanswered};
 use crate::admin::call::{Call, CallResult, Done};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read};
@@ -230,8 +230,7 @@ fn waiting(
         let of_it = unanswered(services.engine.reader(), one)?;
         let items = of_it.iter().filter_map(|operation| {
             let rail = services.rails.name_for(one.tenant_key, operation.service);
-            let status =
-                if is_old(&services.waits.unresolved, operation, one.now) { UNRESOLVED } else { PENDING };
+            let status = if services.waits.unresolved.has(operation, one.now) { UNRESOLVED } else { PENDING };
             let is_meant = wanted.is_at(rail) && wanted.is_in(status);
             is_meant.then(|| show(operation, (rail, one.tenant_key, whose), None, status))
         });

@@ -7,7 +7,7 @@ use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payouts::{self, Form, read_new};
 use crate::plan::{Call, Plan, Work};
-use crate::problem::Problem;
+use crate::problem::{BadField, Problem};
 use crate::refusals;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
@@ -183,13 +183,13 @@ fn read_item(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> NewItem
     }
 }
 
-/// The fault of an item of a batch of payouts to merchants, as far as it says so itself; `None` for
-/// one that can be asked for.
-pub fn item_fault(item: &str, banks: &Catalogue) -> Option<String> {
-    let fields = Fields::parse(item.as_bytes()).ok()?;
+/// The faults of an item of a batch of payouts to merchants, as far as it has them itself; none of one
+/// that can be asked for.
+pub fn item_faults(item: &str, banks: &Catalogue) -> Vec<BadField> {
+    let Ok(fields) = Fields::parse(item.as_bytes()) else { return Vec::new() };
     // The id is part of no payout: nothing is asked for.
     let read = read_new(fields, Form::Merchant { alone: false }, Id::from_bytes([0; 16]), banks);
-    read.err().map(|invalid| in_words(Bad::from(invalid)))
+    read.err().map(|invalid| invalid.fields().to_vec()).unwrap_or_default()
 }
 
 /// Bytes that are the same for the same item however it is written, if it named this method.

@@ -10,6 +10,9 @@ pub enum Kind {
     Secret,
     /// A day.
     Date,
+    /// A day with its time, in no zone: the form says which.
+    Moment,
+    /// One of a few.
     Choice,
     /// Some of many.
     Boxes,
@@ -23,6 +26,7 @@ impl Kind {
         match self {
             Kind::Secret => "password",
             Kind::Date => "date",
+            Kind::Moment => "datetime-local",
             Kind::File => "file",
             Kind::Text | Kind::Choice | Kind::Boxes | Kind::Lines => "text",
         }

@@ -13,6 +13,8 @@ use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls_platform_verifier::BuilderVerifierExt;
 use sha2::{Digest, Sha256};
+use std::error::Error;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -34,6 +36,25 @@ pub type Wire = Box<dyn Stream>;
 pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+
+/// The reason why there is no connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unconnected {
+    /// DNS does not know the name.
+    Name,
+    /// The machine refuses connections to the port.
+    Refused,
+    /// Nobody answered in time.
+    Late,
+    /// TLS was not agreed on.
+    Insecure,
+    /// The certificate is none that the system trusts for this name.
+    Untrusted,
+    /// The certificate is not among those that are pinned.
+    Unpinned,
+    /// Another failure of the network.
+    Other,
+}
 
 /// Makes connections.
 pub struct Connector {
@@ -71,19 +92,23 @@ impl Connector {
     }
 
     /// A connection to where an address leads, if one came about in time.
-    pub async fn connect(&self, uri: &Uri) -> Option<Wire> {
-        tokio::time::timeout(self.timeout, self.secured(uri)).await.ok()?
+    pub async fn connect(&self, uri: &Uri) -> Result<Wire, Unconnected> {
+        tokio::time::timeout(self.timeout, self.secured(uri)).await.unwrap_or(Err(Unconnected::Late))
     }
 
-    async fn secured(&self, uri: &Uri) -> Option<Wire> {
-        let plain = self.tcp.call(uri.clone()).await.ok()?.into_inner();
+    async fn secured(&self, uri: &Uri) -> Result<Wire, Unconnected> {
+        let plain = self.tcp.call(uri.clone()).await.map_err(|error| of_tcp(&error))?.into_inner();
         if uri.scheme() != Some(&Scheme::HTTPS) {
-            return Some(Box::new(plain));
+            return Ok(Box::new(plain));
         }
-        let name = uri.host()?.trim_start_matches('[').trim_end_matches(']');
-        let name = ServerName::try_from(name.to_owned()).ok()?;
-        let secure = self.tls.as_ref()?.connect(name, plain).await.ok()?;
-        self.expects(secure.get_ref().1.peer_certificates()).then(|| Box::new(secure) as Wire)
+        let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| Unconnected::Name)?;
+        let tls = self.tls.as_ref().ok_or(Unconnected::Insecure)?;
+        let secure = tls.connect(name, plain).await.map_err(|error| of_tls(&error))?;
+        match self.expects(secure.get_ref().1.peer_certificates()) {
+            true => Ok(Box::new(secure)),
+            false => Err(Unconnected::Unpinned),
+        }
     }
 
     /// Whether the server that shows these certificates may be sent something. Only the first is its
@@ -91,6 +116,31 @@ impl Connector {
     fn expects(&self, shown: Option<&[CertificateDer<'_>]>) -> bool {
         let own = shown.and_then(<[_]>::first).map(|own| Fingerprint::from(Sha256::digest(own)));
         self.pins.is_empty() || own.is_some_and(|own| self.pins.contains(&own))
+    }
+}
+
+/// The reason why there is no connection at all, which the library has in a chain of errors.
+fn of_tcp(error: &(dyn Error + 'static)) -> Unconnected {
+    if error.to_string().starts_with("dns error") {
+        return Unconnected::Name;
+    }
+    let (mut kind, mut next) = (None, Some(error));
+    while let Some(error) = next {
+        kind = error.downcast_ref::<io::Error>().map(io::Error::kind).or(kind);
+        next = error.source();
+    }
+    match kind {
+        Some(io::ErrorKind::ConnectionRefused) => Unconnected::Refused,
+        Some(io::ErrorKind::TimedOut) => Unconnected::Late,
+        _ => Unconnected::Other,
+    }
+}
+
+fn of_tls(error: &io::Error) -> Unconnected {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match inner {
+        Some(rustls::Error::InvalidCertificate(_)) => Unconnected::Untrusted,
+        _ => Unconnected::Insecure,
     }
 }
 

@@ -33,7 +33,7 @@ impl R4 {
         let began = Instant::now();
         let first = match self.quoted(today).await {
             Ok(answer) => answer,
-            Err(failure) => return vec![Finding::wrong("reach", failure.text())],
+            Err(failure) => return vec![Finding::unreached(self.base_url(), failure)],
         };
         let took = began.elapsed().as_millis();
         let reach = Finding::fine("reach", format!("answers within {took} ms"));

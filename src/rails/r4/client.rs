@@ -4,7 +4,7 @@ use super::config::{CreditBy, Settings};
 use super::wire::{Operation, Party, Request};
 use super::{mapping, signature};
 use crate::rails::checking::Finding;
-use crate::rails::http::{Client, Exchange, NoClient, Request as HttpRequest};
+use crate::rails::http::{BaseUrl, Client, Exchange, NoClient, Request as HttpRequest};
 use crate::rails::live::{AskedBy, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::Service;
@@ -49,6 +49,10 @@ impl R4 {
     pub fn new(settings: Settings) -> Result<R4, NoClient> {
         let client = Client::new(&settings.base_url, settings.timeout)?;
         Ok(R4 { settings, client })
+    }
+
+    pub(super) const fn base_url(&self) -> &BaseUrl {
+        &self.settings.base_url
     }
 
     pub(super) const fn client(&self) -> &Client {

@@ -21,7 +21,7 @@ impl Wompi {
         let answer = match self.exchange(self.merchant(), self.deadline()).await {
             Exchange::Answer(answer) => answer,
             Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => {
-                return vec![Finding::wrong("reach", failure.text())];
+                return vec![Finding::unreached(&self.settings.base_url, failure)];
             }
         };
         let took = began.elapsed().as_millis();

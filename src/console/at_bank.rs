@@ -1,0 +1,82 @@
+//! The order of a payment or payout that a bank has now, and the form by which treasury says what became
+//! of it (`docs/contract.md, 5.13, 18.7`).
+
+use super::{Console, Here, path};
+use crate::http::listen::Answer;
+use crate::pages::view::{Form, Input, Kind};
+use domain::record::Entity;
+use domain::resources::operations::{self, Operation};
+use domain::trace::Trace;
+use domain::view::{Query, View};
+
+/// The party that can tell what became of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerFrom {
+    /// Nobody yet: nothing of it has left this machine.
+    Queued,
+    /// The bank, which the server asks.
+    Asked,
+    /// An operator alone: the bank cannot be asked about it.
+    Unaskable,
+}
+
+/// An order that no bank has answered.
+pub struct AtBank {
+    /// The order.
+    pub operation: Operation,
+    /// The party that can tell what became of it.
+    pub standing: AnswerFrom,
+    /// Whether it is in the queue of those that nobody can tell the outcome of.
+    pub is_unresolved: bool,
+}
+
+/// The order of a payment or payout that no bank has answered, if there is one.
+pub async fn of<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Option<AtBank> {
+    let operation = operations::unanswered(entity).into_iter().next()?;
+    let standing = match &operation {
+        operation if operation.is_queued => AnswerFrom::Queued,
+        operation if operation.is_operators || is_unaskable(entity, operation) => AnswerFrom::Unaskable,
+        _ => AnswerFrom::Asked,
+    };
+    let services = &console.services;
+    // The page of a book that is halted is shown all the same.
+    let clock = services.engine.glance(tenant, Query::Clock).await;
+    let is_unresolved = match clock {
+        Ok(Some(View::Clock(now))) => services.waits.unresolved.has(&operation, now),
+        _ => false,
+    };
+    Some(AtBank { operation, standing, is_unresolved })
+}
+
+fn is_unaskable(entity: &Entity, operation: &Operation) -> bool {
+    let (_, n) = operation.id.entity_and_operation();
+    let trace = match entity {
+        Entity::Payment(payment) => payment.order(n),
+        Entity::CopPayment(payment) => payment.order(n),
+        Entity::Payout(payout) => Some(&payout.trace),
+        Entity::CryptoPayout(payout) => Some(&payout.trace),
+        _ => None,
+    };
+    trace.is_some_and(Trace::is_unaskable)
+}
+
+/// The form by which an operator says what became of an operation, by its id.
+pub fn resolve_form<G: Answer>(visit: &Here<'_, G>, id: &str) -> Form {
+    let outcomes = vec![
+        ("done".to_owned(), visit.say("Se hizo", "It was done").to_owned()),
+        ("refused".to_owned(), visit.say("No se hizo", "It was not done").to_owned()),
+    ];
+    let outcome = Input::new("outcome", visit.say("Qué dice el banco", "What the bank says"));
+    let reference = Input::new("reference", visit.say("Referencia", "Reference"))
+        .hint(visit.say("La del banco, si se hizo.", "The bank's, if it was done."));
+    let code = Input::new("failureCode", visit.say("Código del fallo", "Failure code"))
+        .hint(visit.say("Si no se hizo; por ejemplo AC01.", "If it was not done; such as AC01."));
+    let to = path("/console/operations", id, "resolve");
+    Form::new(to, "resolve", visit.say("Resolver", "Resolve"))
+        .id(format!("resolve-{id}"))
+        .input(outcome.kind(Kind::Choice).options(outcomes))
+        .input(reference.optional())
+        .input(code.optional())
+        .input(Input::new("note", visit.say("Nota", "Note")))
+        .once()
+}

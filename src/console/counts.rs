@@ -1,0 +1,75 @@
+//! The number of what waits in a queue that is longer than a page, by the keys of its list: what is in it
+//! is not read, and a count ends at a bound.
+
+use crate::gateway::services::Services;
+use crate::store::history::{self, Unreadable};
+use crate::store::read_budget::{ReadBudget, Stopped};
+use domain::index;
+use domain::platform::{Mode, PLATFORM, tenant_key};
+use domain::record::Entity;
+use domain::resources::{approvals, chargebacks, crypto, payouts};
+use domain::values::ids::{EntityId, Id, Kind};
+
+/// Entries of a queue that are counted.
+pub const COUNT_MAX: usize = 10_000;
+
+/// The length of a queue, by its name on the page; more than [`COUNT_MAX`] is one more.
+pub fn of(services: &Services, queue: &str, budget: &ReadBudget) -> Result<usize, Stopped> {
+    let lists = |kind, facet| lists_of_tenants(services, kind, facet);
+    match queue {
+        // Counted in the background, as each has to be read.
+        "unresolved" => Ok(usize::try_from(services.waits.unresolved.total()).unwrap_or(usize::MAX)),
+        "contradicted" => keys(services, &[index::contradicted()], budget),
+        "cryptoReviews" => {
+            let facet = crypto::payouts::Status::PendingReview as u8;
+            keys(services, &[index::list(PLATFORM, Kind::CryptoPayout, facet)], budget)
+        }
+        "copPayouts" => keys(services, &lists(Kind::CopPayout, payouts::Status::Pending as u8), budget),
+        "openChargebacks" => {
+            keys(services, &lists(Kind::Chargeback, chargebacks::Status::Open as u8), budget)
+        }
+        "approvals" => pending_approvals(services, budget),
+        _ => Ok(0),
+    }
+}
+
+/// The lists of all tenants in both modes.
+fn lists_of_tenants(services: &Services, kind: Kind, facet: u8) -> Vec<Vec<u8>> {
+    let tenants = services.callers.directory.tenants();
+    let keys = tenants.iter().flat_map(|tenant| Mode::ALL.map(|mode| tenant_key(tenant.number, mode)));
+    keys.map(|key| index::list(key, kind, facet)).collect()
+}
+
+fn keys(services: &Services, lists: &[Vec<u8>], budget: &ReadBudget) -> Result<usize, Stopped> {
+    let mut count = 0;
+    for list in lists {
+        budget.spend()?;
+        let end = [list.as_slice(), &[0xFF; 40]].concat();
+        for entry in services.engine.reader().index_scan(list, &end, false) {
+            entry.map_err(Unreadable::from)?;
+            count += 1;
+            if count > COUNT_MAX {
+                return Ok(count);
+            }
+        }
+    }
+    Ok(count)
+}
+
+/// The approvals that wait: those that nobody decided on in time are in the same list.
+fn pending_approvals(services: &Services, budget: &ReadBudget) -> Result<usize, Stopped> {
+    let list = index::list(PLATFORM, Kind::Approval, approvals::Status::Pending.facet());
+    let end = [list.as_slice(), &[0xFF; 40]].concat();
+    let (reader, now) = (services.engine.reader(), services.now());
+    let mut count = 0;
+    for entry in reader.index_scan(&list, &end, false).take(COUNT_MAX) {
+        budget.spend()?;
+        let (key, _) = entry.map_err(Unreadable::from)?;
+        let Some(id) = key.last_chunk().map(|id| Id::from_bytes(*id)) else { continue };
+        let found = history::entity(reader, PLATFORM, EntityId::approval(id))?;
+        let is_pending = matches!(found.as_deref(), Some(Entity::Approval(approval))
+            if approval.status(now) == approvals::Status::Pending);
+        count += usize::from(is_pending);
+    }
+    Ok(count)
+}
