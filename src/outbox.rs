@@ -1,5 +1,8 @@
-//! The effects of a durable record, carried out in the outside world: bank calls, and webhooks that are
-//! told. Results come back as commands like any other.
+//! The effects of a durable record, carried out in the outside world: calls of banks, and deliveries
+//! that are woken. Results come back as commands like any other.
+//!
+//! The way of an effect to its rail and back belongs here. What a result means does not (the domain
+//! decides), nor how a bank is called (`src/rails/`), nor who may call (`src/outbound.rs`).
 
 pub mod queue;
 mod under_way;

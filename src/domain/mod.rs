@@ -6,6 +6,9 @@
 //! settings).
 //! [`commands`] and `dispatch` hand each command to its resource, and [`machine`] shows the whole to the
 //! engine.
+//!
+//! Rules for money belong here, and the stored form of what they decide. Bytes of requests do not
+//! (`src/api/`), nor anything that waits, asks a bank or knows how one is asked.
 
 pub mod at_rail;
 pub mod codec;

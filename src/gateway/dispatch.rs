@@ -1,6 +1,9 @@
 //! The surface of tenants (interface B): keys, modes, scopes and rates, their table, and what is done
 //! with a plan (`dispatch/doing.rs`). The steps of a request are in `pipeline.rs`. Nothing else waits
 //! for a request of a tenant (`docs/contract.md, 1.12`).
+//!
+//! The ways to do a plan belong here and in this folder. What a call means does not: it is read and
+//! shown in `src/api/`, and decided by the domain.
 
 mod doing;
 mod export;

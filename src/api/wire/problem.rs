@@ -236,7 +236,7 @@ impl Problem {
             422,
             "idempotency_key_reused",
             format!(
-                "the bytes of this body are not those that the Idempotency-Key was first used with, {first}, so nothing was done; use a new key for a new request"
+                "the bytes of this body are not those that the Idempotency-Key was first used with, {first}; nothing was done, so use a new key for a new request"
             ),
         )
     }

@@ -1,4 +1,7 @@
 //! The choice of the page that a session shows.
+//!
+//! The pages of a session, their panels and the values in them belong here and in this folder. Steps of
+//! a payment do not (`checkout/steps.rs`), nor the words of pages (`checkout/words.rs`).
 
 mod choices;
 #[cfg(test)]

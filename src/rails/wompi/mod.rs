@@ -8,6 +8,9 @@
 //! In reading order: `config.rs` what can be set · `signature.rs` what is signed, and what an event
 //! has to bear · `wire.rs` transactions as bytes · `mapping.rs` what states mean · `acceptance.rs`
 //! the tokens of the terms · `client.rs` the rail · `daviplata.rs` SMS codes.
+//!
+//! Bytes, states and words of Wompi belong here. What follows for a payment does not: that is decided
+//! in `src/domain/resources/cop_payments/`, which knows no processor by its name.
 
 pub mod acceptance;
 mod check;

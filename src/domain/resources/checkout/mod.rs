@@ -7,6 +7,9 @@
 //! completed. An attempt in pesos
 //! begins when the one before it is over. USDT can come at any time; one entity counts the deposits
 //! of a session. Money that comes although the session is paid is a payment like any other.
+//!
+//! Sessions, and the attempts that they allow, belong here. The rules of a payment do not: they
+//! are those of its resource. Pages and their words are in `src/checkout/`.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};

@@ -1,7 +1,7 @@
 //! Conversions of bolívares and pesos to USDT (`docs/contract.md, 9`). A quote and the conversion
 //! that it becomes are one entity, so accepting is one record about one entity, and nobody can
 //! accept a quote twice. An automatic conversion ([`auto`]) begins as one that waits for a rate. The
-//! market's prices come in with a command.
+//! market's prices come in with a command: their sources do not belong here (`src/rates/`).
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};

@@ -2,11 +2,10 @@
 //! SMS code (`docs/contract.md, 11`).
 //!
 //! The processor is told to collect once the record that says so is durable. Whatever it is told
-//! about a collection afterwards (a code, a cancellation), it answers how the collection stands
-//! then, and the same when it is asked; so pay, decline, cancel and expire are decided in one
-//! place, by the processor, and none of them can be lost.
-//!
-//! In live mode the processor tells less: what is other there is in `live.rs`.
+//! about a collection afterwards (a code, a cancellation), it answers how the collection stands, and
+//! the same when it is asked; so pay, decline, cancel and expire are decided in one place, by the
+//! processor, and none of them can be lost. What is other in live mode is in `live.rs`. The meaning
+//! of a certain processor's words does not belong here: that is in `src/rails/`.
 
 pub mod codes;
 pub mod collect;

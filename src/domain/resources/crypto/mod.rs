@@ -1,5 +1,8 @@
 //! USDT: deposits at addresses, and payouts to wallets (`docs/contract.md, 10`). The balance itself
 //! is an account like the others.
+//!
+//! Rules for deposits, payouts and transactions belong here. Nodes, keys and the forms of transactions
+//! do not: they are in `src/rails/evm/` and `src/wallets/`.
 
 pub mod address;
 pub mod deposits;

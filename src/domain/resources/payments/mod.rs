@@ -3,6 +3,9 @@
 //!
 //! The states and transitions are in `docs/contract.md, 5.2`, the fields and limits in
 //! `docs/contract.md, 5.1`.
+//!
+//! Payments in bolívares of every method belong here, and the flow that they share. Those in pesos do
+//! not (`cop_payments`), nor what all collections share (`collections`), nor what a bank is sent.
 
 pub mod c2p;
 pub mod charge;

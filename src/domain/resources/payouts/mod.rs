@@ -1,5 +1,8 @@
 //! Payouts in bolívares of every kind: to merchants, to phones, to accounts. All are debited before
 //! the order goes to the bank, and credited again when the bank refuses (`docs/contract.md, 7.8`).
+//!
+//! Requests, batches and the life of a payout belong here; the life serves payouts in USDT too. The
+//! rules of those do not (`crypto`), nor payouts in pesos (`cop_payouts`), nor banks' calls.
 
 use crate::decision::{Draft, Turn};
 use crate::entity::{Change, Listing, Resource};

@@ -4,6 +4,9 @@
 //! them in the same record. The id of a link is the product's with a number in its lowest bits, so
 //! it leads back to the product without an index. Sales are noted in the book, because a sale is a
 //! payment's record.
+//!
+//! Offers and their names belong here. The sale does not: a link opens a checkout
+//! session, and that is paid like any other.
 
 mod commands;
 mod refusals;
