@@ -36,8 +36,9 @@
 //! A turn that is over ([`turn::Phase::Over`]) has given its state to the handle, or to nobody.
 //!
 //! Layout: `handle` the mailbox of an entity · `delivery` the way to it, and a turn in the task of
-//! its caller · `turn` one message, from beginning to end · `effects` performing · `reply` the reply
-//! in the making · `records` loading a state · `follow_ups` effects of other entities' records.
+//! its caller · `turn` one message, from beginning to end · `effects` performing · `reply` the
+//! reply in the making · `records` loading a state · `follow_ups` effects of other entities'
+//! records.
 
 mod delivery;
 mod effects;

@@ -4,10 +4,10 @@
 //! the domain's own, so that they cannot drift apart.
 //!
 //! In reading order: `schema.rs` and `operation.rs` are the words to describe with, `values.rs`
-//! single values, `kinds.rs` those that bodies have, each with how it is read, `../codes.rs` the refusals; `document.rs` puts a
-//! document together. What describes only one resource does not belong here, and no resource is known:
-//! `../interface.rs` has the list of them. A row without a description does not pass the tests, nor does
-//! an example that does not fit its schema.
+//! single values, `kinds.rs` those that bodies have, each with how it is read, `../codes.rs` the
+//! refusals; `document.rs` puts a document together. What describes only one resource does not
+//! belong here, and no resource is known: `../interface.rs` has the list of them. A row without a
+//! description does not pass the tests, nor does an example that does not fit its schema.
 
 mod columns;
 pub mod document;
