@@ -1,5 +1,5 @@
-//! The description of the interface of tenants and buyers: the rows of its tables, and what each resource
-//! says of its own. New resources have a chapter here.
+//! The description of the interface of tenants and buyers: the rows of its tables, and what each
+//! resource says of its own. New resources have a chapter here.
 
 use crate::checkout::{OPEN_LINK_SESSION, calls as checkout_calls};
 use crate::openapi::document::{Access, Chapter, Document, ErrorShape, Row};

@@ -87,8 +87,8 @@ pub struct GotStatus<const N: usize> {
 }
 
 impl<const N: usize> GotStatus<N> {
-    /// Reads the status of entities of a kind that the index lists by their status alone; each status is
-    /// given by its name and its facet.
+    /// Reads the status of entities of a kind that the index lists by their status alone; each
+    /// status is given by its name and its facet.
     pub fn read(query: &mut Query<'_>, kind: Kind, statuses: [(&'static str, u8); N]) -> GotStatus<N> {
         let facets = statuses.map(|(_, facet)| facet);
         GotStatus { kind, facets, asked: query.optional("status", kinds::one_of(statuses)) }

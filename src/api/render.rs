@@ -91,8 +91,9 @@ fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
         Shape::ApprovalAsked => (202, approvals::asked(the(facts)?)),
         Shape::Operator => (200, facts.record.and_then(operators::changed)?),
         Shape::Tenant => (200, facts.record.and_then(tenants::changed)?),
-        // Nobody reads this body: what was done beside the book or for an operator is not in a record as
-        // its caller sees it, so the gateway replaces the answer, the sent one and the kept one.
+        // Nobody reads this body: what was done beside the book or for an operator is not in a
+        // record as its caller sees it, so the gateway replaces the answer, the sent one and the
+        // kept one.
         Shape::Platform | Shape::Resent => facts.record.map(|_| (200, b"{}".to_vec()))?,
     })
 }

@@ -71,8 +71,8 @@ async fn visited(services: &Services, id: Id) -> Result<Visit, Problem> {
     Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
 }
 
-/// A call with a body: the session that it is about, and what `read` makes of its body. The session is
-/// read last, as the body may take long.
+/// A call with a body: the session that it is about, and what `read` makes of its body. The session
+/// is read last, as the body may take long.
 async fn called<T>(
     services: &Services,
     id: &str,

@@ -1,6 +1,6 @@
-//! The entities that ask something of the outside world, and so wait: for a reply, and for the instant at
-//! which they ask again or give up. Whether a kind does so is said here once; whoever treats replies,
-//! deadlines, effects or operations names these kinds only, each of them.
+//! The entities that ask something of the outside world, and so wait: for a reply, and for the
+//! instant at which they ask again or give up. Whether a kind does so is said here once; whoever
+//! treats replies, deadlines, effects or operations names these kinds only, each of them.
 
 use crate::record::Entity;
 use crate::resources::conversions::Conversion;
@@ -47,9 +47,9 @@ macro_rules! at_rail {
                     Entity::Conversion(conversion) => Some($AtRail::Conversion(conversion)),
                     Entity::CryptoPayout(payout) => Some($AtRail::CryptoPayout(payout)),
                     Entity::CopPayment(payment) => Some($AtRail::CopPayment(payment)),
-                    // No rail is asked for these: payouts in pesos are made by an operator, chargebacks
-                    // and notices come by themselves, a batch's payouts wait one by one, webhooks have
-                    // their delivery workers. None of them has a deadline.
+                    // No rail is asked for these: payouts in pesos are made by an operator,
+                    // chargebacks and notices come by themselves, a batch's payouts wait one by
+                    // one, webhooks have their delivery workers. None of them has a deadline.
                     Entity::Batch(_)
                     | Entity::Chargeback(_)
                     | Entity::Product(_)

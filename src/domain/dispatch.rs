@@ -201,7 +201,8 @@ fn on_rail_reply(book: &Book, entity: &Entity, reply: RailReply, turn: &Turn<'_>
         AtRail::OwnAccount(account) => own_account::on_rail_reply(account, &reply, turn),
         AtRail::CryptoPayout(payout) => lifecycle::on_rail_reply(payout, reply, turn),
         AtRail::CopPayment(payment) => cop_payments::on_rail_reply(book, payment, reply, turn),
-        // Conversions have no operation with a bank: the market's rate comes by a command of its own.
+        // Conversions have no operation with a bank: the market's rate comes by a command of its
+        // own.
         AtRail::Conversion(_) => Ruling::unchanged(),
     }
 }
@@ -229,8 +230,8 @@ fn look(entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
     match entity {
         AtRail::Payment(payment) if payment.phase.is_deciding() => payments::deadline(payment, turn),
         AtRail::CopPayment(payment) => cop_payments::look(payment, turn),
-        // No bank works on the payment. The others are asked about when they are due: no caller waits for
-        // their outcome.
+        // No bank works on the payment. The others are asked about when they are due: no caller
+        // waits for their outcome.
         AtRail::Payment(_)
         | AtRail::Otp(_)
         | AtRail::Payout(_)

@@ -8,8 +8,8 @@
 //! `on_behalf.rs` marks what a page asks for somebody, `business.rs` counts what became of money,
 //! `waiting.rs` what waits, `transfers.rs` whether a transfer has paid, `ask.rs` asks the engine,
 //! `answer.rs` makes an answer of its reply, `beside.rs` has the log of a cluster keep what is
-//! beside it, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to both
-//! books of a tenant.
+//! beside it, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to
+//! both books of a tenant.
 //!
 //! Questions, reservations and waits on behalf of a request belong here. Rules about money do not,
 //! nor do the forms of bodies (`src/api/`) or sockets (`src/http/`).

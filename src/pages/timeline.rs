@@ -297,7 +297,8 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         Cause::WebhookProgress | Cause::EventResent => {
             ("Se registraron entregas de webhooks", "Deliveries of webhooks were recorded", Plain)
         }
-        // No such record changes a payment or a payout, or it changes nothing that its reader would ask for.
+        // No such record changes a payment or a payout, or it changes nothing that its reader would
+        // ask for.
         Cause::MerchantCreated
         | Cause::MerchantChanged
         | Cause::MerchantDeleted

@@ -1,7 +1,7 @@
 //! Rooms of the root package: which top-level folder or file of `src` imports which other, and that
 //! no two import each other, not even by way of others. The compiler keeps the walls between
-//! crates; inside this one only this test does. The folders of `api` and `domain` have circles, which are
-//! listed here and may only become fewer.
+//! crates; inside this one only this test does. The folders of `api` and `domain` have circles,
+//! which are listed here and may only become fewer.
 
 use crate::{code, root, rust_files};
 use regex::Regex;
@@ -21,7 +21,8 @@ const WALLS: [(&str, &[&str]); 6] = [
     ("webhooks", &["outbound", "store"]),
 ];
 
-/// Folders of a crate that import each other, one by one or by way of others, and pairs that do so at once.
+/// Folders of a crate that import each other, one by one or by way of others, and pairs that do so
+/// at once.
 struct Circles {
     below: &'static str,
     folders: &'static [&'static [&'static str]],

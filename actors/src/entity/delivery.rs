@@ -1,5 +1,5 @@
-//! The delivery of a message to an entity, whose actor it begins if it is not in memory, and a turn in the
-//! task of whoever delivers.
+//! The delivery of a message to an entity, whose actor it begins if it is not in memory, and a turn
+//! in the task of whoever delivers.
 
 use super::EntityContext;
 use super::handle::{EntityHandle, EntityState};

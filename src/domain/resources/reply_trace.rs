@@ -126,7 +126,8 @@ fn trace_mut(entity: &mut Entity, operation: Id) -> Option<&mut Trace> {
         }
         AtRailMut::Payout(payout) => Some(&mut payout.trace).filter(|_| n == payouts::CREDIT),
         AtRailMut::CryptoPayout(payout) => Some(&mut payout.trace).filter(|_| n == crypto::payouts::SEND),
-        // Micro-deposits are marked with their methods; what asks for a code or a rate keeps no trace.
+        // Micro-deposits are marked with their methods; what asks for a code or a rate keeps no
+        // trace.
         AtRailMut::Merchant(_) | AtRailMut::OwnAccount(_) | AtRailMut::Otp(_) | AtRailMut::Conversion(_) => {
             None
         }

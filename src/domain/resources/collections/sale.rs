@@ -101,8 +101,8 @@ impl Sale {
         own
     }
 
-    /// Says that the sale was given back: the event, to the seller what is left to them, `from_seller` of
-    /// whose balance went back, and the outcome in place of the kept answer.
+    /// Says that the sale was given back: the event, to the seller what is left to them,
+    /// `from_seller` of whose balance went back, and the outcome in place of the kept answer.
     pub fn given_back(&self, draft: &mut Draft, book: &Book, from_seller: i64, kept: Option<Arc<KeepRef>>) {
         draft.event(EventKind::PaymentReversed, self.subject);
         if let Some(share) = self.share.filter(|share| share.minor != 0) {

@@ -221,8 +221,8 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
             cancel(&mut draft, payment, CancelReason::Expired);
             Ruling::write(draft)
         }
-        // An intent whose instant has not come, a payment that is over, and one at a bank, about which
-        // the bank is asked instead.
+        // An intent whose instant has not come, a payment that is over, and one at a bank, about
+        // which the bank is asked instead.
         (Phase::Idle, Status::Pending)
         | (Phase::Idle, Status::Completed | Status::Failed | Status::Canceled | Status::Reversed)
         | (
