@@ -42,6 +42,7 @@ use crate::telemetry::spans::Spans;
 use background::Background;
 use listeners::Listeners;
 pub use live_rail_error::LiveRailError;
+use live_rails::Networks;
 pub use startup_error::StartupError;
 use std::io;
 use std::sync::Arc;
@@ -49,7 +50,15 @@ use std::time::Duration;
 use stop_signals::StopSignals;
 use tokio::sync::oneshot;
 
-/// Runs until a signal says stop. `spans` is what traces are made with, if they are.
+/// The parts that are made before anything is opened: what is wrong with them is the configuration's.
+pub struct Outside {
+    /// Traces are made with these, if they are.
+    pub spans: Option<Arc<Spans>>,
+    /// The networks of USDT.
+    pub networks: Networks,
+}
+
+/// Runs until a signal says stop.
 ///
 /// The books of the tenant keys in `set_aside` are not recovered; they are halted until an operator
 /// resumes them.
@@ -57,7 +66,7 @@ pub async fn run(
     config: Config,
     take_over: bool,
     set_aside: &[u64],
-    spans: Option<Arc<Spans>>,
+    outside: Outside,
 ) -> Result<(), StartupError> {
     let access = config.admin.access(&config.storage.path)?;
     warn_of_weak_access(&access);
@@ -78,10 +87,10 @@ pub async fn run(
         }
     }
     let (services, feeds) = loop {
-        match parts::open(&config, take_over, set_aside, spans.clone(), &disk, lead.take()).await {
+        match parts::open(&config, take_over, set_aside, &outside, &disk, lead.take()).await {
             Ok(opened) => break opened,
             // Ending would only lead to another start, so it tries again.
-            Err(why) if room::is_full(&disk) => {
+            Err(why) if room::is_lacking(&disk, &why) => {
                 tracing::error!(%why, "the disk is full: the log cannot be opened; trying again");
                 listeners.api_gate.explain("the disk is full: the log cannot be opened");
                 if signals.unless_stopped(room::wait_for_room()).await.is_none() {

@@ -177,7 +177,7 @@ impl Config {
             webhooks: Webhooks::read(keys.section("webhooks")),
             requests: Requests::read(keys.section("requests")),
             public_allowed_origins,
-            rails: Rails::read(keys.section("rails")),
+            rails: Rails::read(keys.section("rails"), banks_feed_url.is_some()),
             banks_feed_url,
             crypto: Crypto::read(keys.section("crypto")),
             withdraw: Withdraw::read(keys.section("withdraw")),

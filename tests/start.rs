@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -53,6 +53,92 @@ fn a_bad_configuration_is_one_line_and_exit_2() {
         assert!(said.contains(name), "{said}");
         assert!(output.stdout.is_empty());
     }
+}
+
+/// The key of a wallet, encrypted, and its password.
+const KEYSTORE: &str = r#"{"version":3,"crypto":{"cipher":"aes-128-ctr","cipherparams":{"iv":"09090909090909090909090909090909"},"ciphertext":"44628fe32f4625004bf073758e18a57406480c0f06241f88b968e63c243f8984","kdf":"pbkdf2","kdfparams":{"c":16,"dklen":32,"prf":"hmac-sha256","salt":"0707070707070707070707070707070707070707070707070707070707070707"},"mac":"adcc677d0b8b178e2c9c57b629c3300af70b8805099c47fdf385927bd7a87b95"}}"#;
+const PASSWORD: &str = "local chain";
+const WORDS: &str = "test test test test test test test test test test test junk";
+const CONTRACT: &str = "0xc2132D05D31c914a87C6611C10748AEb04B58e8F";
+
+#[test]
+fn a_wallet_that_cannot_be_used_is_one_line_and_exit_2() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let secret = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, format!("{text}\n")).expect("written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("its mode");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let wrong_case = CONTRACT.replace("D05D", "d05d");
+    for (password, words, contract, key) in [
+        ("another", WORDS, CONTRACT, "keystore_file"),
+        (PASSWORD, "no words of it", CONTRACT, "deposit_seed_file"),
+        (PASSWORD, WORDS, wrong_case.as_str(), "usdt_contract"),
+    ] {
+        let values = [
+            ("RPC_URL", "http://127.0.0.1:9".to_owned()),
+            ("CHAIN_ID", "137".to_owned()),
+            ("USDT_DECIMALS", "6".to_owned()),
+            ("MAX_FEE_GWEI", "100".to_owned()),
+            ("USDT_CONTRACT", contract.to_owned()),
+            ("KEYSTORE_FILE", secret("keystore", KEYSTORE)),
+            ("KEYSTORE_PASSWORD_FILE", secret("password", password)),
+            ("DEPOSIT_SEED_FILE", secret("seed", words)),
+        ];
+        let output = pasarela(&["serve", "--data-dir", "data"])
+            .current_dir(directory.path())
+            .env("PASARELA__ADMIN__TOKEN", "token-of-the-start-test-that-is-long")
+            .envs(values.map(|(name, value)| (format!("PASARELA__RAILS__EVM__POLYGON__{name}"), value)))
+            .output()
+            .expect("it runs");
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{key}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains(&format!("rails.evm.POLYGON.{key}")), "{said}");
+        assert!(!directory.path().join("data/wal").exists(), "nothing was made");
+    }
+}
+
+#[test]
+fn a_bank_that_no_catalogue_has_is_refused_among_those_that_send_a_code() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let output = pasarela(&["check"])
+        .current_dir(directory.path())
+        .env("PASARELA__ADMIN__TOKEN", "token-of-the-start-test-that-is-long")
+        .env("PASARELA__RAILS__R4__BASE_URL", "http://127.0.0.1:9")
+        .env("PASARELA__RAILS__R4__COMMERCE_TOKEN", "commerce-token-that-is-secret")
+        .env("PASARELA__RAILS__R4__OTP_BANKS", "0102,9999")
+        .output()
+        .expect("it runs");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("rails.r4.otp_banks[1]: "), "{said}");
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_not_told_as_a_full_disk() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut child = pasarela(&["serve", "--data-dir", "/proc/pasarela/data"])
+        .current_dir(directory.path())
+        .env("PASARELA__ADMIN__TOKEN", "token-of-the-start-test-that-is-long")
+        .env("PASARELA__SERVER__LISTEN", "127.0.0.1:0")
+        .env("PASARELA__ADMIN__LISTEN", "127.0.0.1:0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let began = Instant::now();
+    while child.try_wait().expect("a child").is_none() && began.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let has_ended = child.try_wait().expect("a child").is_some();
+    child.kill().expect("killed, or ended");
+    let output = child.wait_with_output().expect("its output");
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(has_ended && !said.contains("the disk is full"), "{said}");
+    assert!(said.contains("storage.path: /proc/pasarela/data"), "{said}");
 }
 
 #[test]

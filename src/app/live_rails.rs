@@ -6,7 +6,7 @@ use crate::config::{self, SecretSource};
 use crate::gateway::rail_calls;
 use crate::network::TrustedProxies;
 use crate::rails::checking::Finding;
-use crate::rails::evm::{self, DepositKeys, WalletKey, keystore, rpc, units::Units};
+use crate::rails::evm::{self, DepositKeys, Evm, WalletKey, keystore, rpc, units::Units};
 use crate::rails::http::BaseUrl;
 use crate::rails::live::LiveRail;
 use crate::rails::r4::{self, CreditBy, PathFamily, R4, SignatureCase};
@@ -15,6 +15,9 @@ use crate::rails::wompi::{self, Wompi};
 use domain::resources::crypto::address::Network;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Networks of USDT, ready to be called.
+pub type Networks = Vec<Arc<Evm>>;
 
 /// The rails of live mode that are configured.
 pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, LiveRailError> {
@@ -70,6 +73,13 @@ pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, BadSetting> {
         customer_email: wompi.customer_email.clone(),
         timeout: Duration::from_secs(wompi.timeout_seconds),
     })
+}
+
+/// The networks of USDT that are configured, with their keys decrypted: once, before anything is opened,
+/// as what is wrong with them is the configuration's.
+pub fn networks(rails: &config::Rails) -> Result<Networks, LiveRailError> {
+    let stuck_after = Duration::from_secs(rails.poll_seconds);
+    rails.evm.iter().map(|network| Ok(Arc::new(Evm::new(evm(network, stuck_after)?)?))).collect()
 }
 
 /// Wei in a gwei.

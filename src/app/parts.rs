@@ -4,10 +4,10 @@
 //! Listeners are unknown here.
 
 use super::halted::HaltedFile;
-use super::live_rail_error::LiveRailError;
+use super::live_rails::{self, Networks};
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{bank_rate, ended_badly, live_rails, not_started, translate};
+use super::{Outside, bank_rate, ended_badly, not_started, translate};
 use crate::admin;
 use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
@@ -27,7 +27,6 @@ use crate::gateway::shares::{self, Shares};
 use crate::gateway::waiting::Waiting;
 use crate::outbound::{Leads, Outbound};
 use crate::outbox::{self, Observers, Outbox};
-use crate::rails::evm::Evm;
 use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore, Sample};
@@ -37,7 +36,6 @@ use crate::recovery::directory::{
 };
 use crate::requests::RequestLog;
 use crate::store::read_pool::{self, ReadPool};
-use crate::telemetry::spans::Spans;
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Effects, Engine};
 use api::operators::changes;
@@ -71,7 +69,7 @@ pub(super) async fn open(
     config: &Config,
     take_over: bool,
     set_aside: &[u64],
-    spans: Option<Arc<Spans>>,
+    outside: &Outside,
     disk: &Arc<Disk>,
     lead: Option<(Cluster, Promoted)>,
 ) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
@@ -84,7 +82,7 @@ pub(super) async fn open(
     let (cluster, log) = origin(lead, data)?;
     let agreed = log.followed().map(|reader| Arc::new(Agreed::of(reader)));
     let clock = Clock::system();
-    let rails = open_rails(config, &state.outbound, agreed.clone())?;
+    let rails = open_rails(config, &state.outbound, (agreed.clone(), outside.networks.clone()))?;
     let handed = cluster.as_ref().map(|_| Handed::default());
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY), handed.clone())?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
@@ -111,7 +109,12 @@ pub(super) async fn open(
         webhooks,
         cards: Arc::default(),
         keys,
-        observed: Observed { meters: Arc::default(), business, spans, selfcheck: Arc::default() },
+        observed: Observed {
+            meters: Arc::default(),
+            business,
+            spans: outside.spans.clone(),
+            selfcheck: Arc::default(),
+        },
         files: files(config, data)?,
         site: site(config, disk, &state.outbound),
         cluster,
@@ -134,10 +137,21 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     admin::load_directory(services).await.map_err(failed)?;
     admin::settle_approvals(services).await.map_err(unanswered("the approvals"))?;
     admin::load_banks(services).await.map_err(unanswered("the banks"))?;
+    warn_of_unknown_banks(config, services);
     admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
     services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
     admin::push_pending(services).await.map_err(failed)?;
     outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
+}
+
+/// Warns of banks that are said to send a code and that the catalogue does not have, after a feed either.
+fn warn_of_unknown_banks(config: &Config, services: &Services) {
+    let banks = services.banks.now();
+    let named = config.rails.r4.iter().flat_map(|r4| &r4.otp_banks);
+    for code in named.filter(|code| banks.get(**code).is_none()) {
+        let bank = code.number();
+        tracing::warn!(bank, "rails.r4.otp_banks names a bank that the catalogue does not have");
+    }
 }
 
 /// The rules, with what they know of this server.
@@ -277,7 +291,7 @@ fn keep_learned(services: &Arc<Services>, learned: Vec<Arc<Sample>>) {
 fn open_rails(
     config: &Config,
     outbound: &Outbound,
-    agreed: Option<Arc<Agreed>>,
+    (agreed, networks): (Option<Arc<Agreed>>, Networks),
 ) -> Result<Arc<Registry>, StartupError> {
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
@@ -299,14 +313,7 @@ fn open_rails(
     };
     let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
     let registry = registry.with_notices(config.rails.r4.is_some());
-    Ok(Arc::new(registry.with_networks(networks(config)?)))
-}
-
-/// The networks of USDT, with their keys decrypted.
-fn networks(config: &Config) -> Result<Vec<Arc<Evm>>, StartupError> {
-    let stuck_after = Duration::from_secs(config.rails.poll_seconds);
-    let one = |evm| Ok(Arc::new(Evm::new(live_rails::evm(evm, stuck_after)?)?));
-    Ok(config.rails.evm.iter().map(one).collect::<Result<_, LiveRailError>>()?)
+    Ok(Arc::new(registry.with_networks(networks)))
 }
 
 fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {

@@ -2,11 +2,13 @@
 //! to a start that finds none, so that a server on a full disk starts, reads and refuses writes
 //! instead of ending again and again.
 
-use super::notify;
+use super::{StartupError, notify};
 use crate::gateway::disk::Disk;
 use crate::recovery::directory::BALLAST_FILE;
 use rustix::fs::{FallocateFlags, fallocate};
+use std::error::Error;
 use std::fs::{self, File};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,9 +48,25 @@ pub fn make_room(disk: &Disk) {
     }
 }
 
-/// Whether a start that failed found no room.
-pub fn is_full(disk: &Disk) -> bool {
-    disk.look() < ROOM_MIN
+/// Whether a start failed because it found no room: the disk has none, and that is what the system said.
+/// A filesystem that has no room to count, such as `/proc`, is not full.
+pub fn is_lacking(disk: &Disk, why: &StartupError) -> bool {
+    disk.look() < ROOM_MIN && says_full(why)
+}
+
+/// Whether an error is that of a full disk: by its number, or in the words of the log's store.
+fn says_full(why: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(why);
+    while let Some(error) = next {
+        let is_full = error.downcast_ref::<io::Error>().is_some_and(|error| {
+            matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+        });
+        if is_full || error.to_string().contains("No space left on device") {
+            return true;
+        }
+        next = error.source();
+    }
+    false
 }
 
 /// Waits for room on the disk, and tells systemd that the start takes longer than one that is stuck

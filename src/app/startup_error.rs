@@ -160,6 +160,20 @@ pub enum StartupError {
     Routes(#[from] BadRoute),
 }
 
+impl StartupError {
+    /// Whether an operator has to write the configuration in another way.
+    pub const fn is_of_the_configuration(&self) -> bool {
+        matches!(
+            self,
+            StartupError::Config(_)
+                | StartupError::OutOfRange(_)
+                | StartupError::NoPolicy
+                | StartupError::Feed(_)
+                | StartupError::LiveRail(LiveRailError::Setting(_))
+        )
+    }
+}
+
 /// A feed as it is configured, and why it is none.
 #[derive(Debug, thiserror::Error)]
 #[error("{pair} {name}: {why}")]

@@ -93,8 +93,11 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
     let mut command =
         command.about(verb.about).after_help(format!("Example: pasarela admin {}", verb.example));
     for operand in verb.operands {
-        command =
-            command.arg(Arg::new(operand.name).value_name(operand.name).required(true).help(operand.about));
+        let arg = Arg::new(operand.name).value_name(operand.name).help(operand.about);
+        command = command.arg(match operand.fills {
+            Fills::Option(option) => arg.required_unless_present(option).conflicts_with(option),
+            _ => arg.required(true),
+        });
     }
     for option in verb.options {
         let arg =
@@ -228,6 +231,7 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
         let Some(text) = matches.get_one::<String>(name) else { continue };
         match fills {
             Fills::Path(parameter) => path = path.replace(parameter, &escaped(text)),
+            Fills::Option(member) => query.push(format!("{member}={}", escaped(text))),
             Fills::Member(member) => _ = body.insert((*member).to_owned(), Value::String(text.clone())),
             Fills::Directory(member) => {
                 // The server has a working directory of its own.

@@ -144,6 +144,7 @@ impl Failure {
     fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Config(_) | Failure::ExtraCa(_) => ExitCode::from(2),
+            Failure::Startup(error) if error.is_of_the_configuration() => ExitCode::from(2),
             Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),
             _ => ExitCode::FAILURE,
         }

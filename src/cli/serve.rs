@@ -1,7 +1,7 @@
 //! `pasarela serve`: runs the server until it is told to stop.
 
 use super::{Failure, Settings};
-use crate::app::{StartupError, privacy};
+use crate::app::{Outside, StartupError, live_rails, privacy};
 use crate::cluster;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::post;
@@ -40,6 +40,7 @@ impl Serve {
             cluster::leave(&config.storage.path, self.take_over).map_err(StartupError::from)?;
         }
         config.rails.read_secrets()?;
+        let networks = live_rails::networks(&config.rails).map_err(StartupError::from)?;
         if config.server.traceable {
             privacy::allow_tracing().map_err(|error| Failure::Other(format!("server.traceable: {error}")))?;
         }
@@ -64,7 +65,8 @@ impl Serve {
             .build()
             .map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
         let spans = Spans::start(&config.telemetry)?.map(Arc::new);
-        let ended = runtime.block_on(app::run(config, self.take_over, &self.set_aside, spans.clone()));
+        let outside = Outside { spans: spans.clone(), networks };
+        let ended = runtime.block_on(app::run(config, self.take_over, &self.set_aside, outside));
         if let Some(spans) = spans {
             spans.stop();
         }

@@ -10,6 +10,7 @@ use super::pins::pins;
 use super::values::path;
 use super::{ConfigError, Secret, ValueError};
 use crate::network::Network;
+use domain::resources::banks::Catalogue;
 use domain::values::bank::BankCode;
 use domain::values::phone::MobilePhone;
 use std::fs::File;
@@ -95,7 +96,8 @@ pub struct Wompi {
 }
 
 impl R4 {
-    pub(super) fn read(mut keys: Keys<'_>, poll_seconds: u64) -> Option<R4> {
+    /// Without a feed of banks every bank is in the catalogue that the program has.
+    pub(super) fn read(mut keys: Keys<'_>, poll_seconds: u64, has_bank_feed: bool) -> Option<R4> {
         let base_url = keys.optional("base_url", base_url);
         let r4 = R4 {
             commerce_token: secret(&mut keys, "commerce_token", token),
@@ -109,8 +111,7 @@ impl R4 {
                 "vuelto",
                 &[("vuelto", "vuelto"), ("credito_inmediato", "credito_inmediato")],
             ),
-            otp_banks: keys
-                .list("otp_banks", otp_banks(), |text| BankCode::parse(text).map_err(ValueError::from)),
+            otp_banks: keys.list("otp_banks", otp_banks(), |text| otp_bank(text, has_bank_feed)),
             callback_uuid: secret(&mut keys, "callback_uuid", uuid),
             callback_sources: keys
                 .list("callback_sources", Vec::new(), |text| text.parse().map_err(ValueError::from)),
@@ -277,6 +278,16 @@ fn email(text: &str) -> Result<String, ValueError> {
     match text.split_once('@') {
         Some((name, host)) if is_plain && !name.is_empty() && host.contains('.') => Ok(text.to_owned()),
         _ => Err("must be an e-mail address".into()),
+    }
+}
+
+/// A bank whose customers wait for an SMS: of one that is not there nobody would ask for it.
+fn otp_bank(text: &str, has_bank_feed: bool) -> Result<BankCode, ValueError> {
+    let code = BankCode::parse(text)?;
+    if has_bank_feed || Catalogue::embedded().get(code).is_some() {
+        Ok(code)
+    } else {
+        Err("there is no such bank; `pasarela admin bank list` has them all".into())
     }
 }
 

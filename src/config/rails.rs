@@ -56,7 +56,8 @@ impl SimulatorFault {
 }
 
 impl Rails {
-    pub(super) fn read(mut keys: Keys<'_>) -> Self {
+    /// `has_bank_feed` is whether the catalogue of banks may have more than the program's own.
+    pub(super) fn read(mut keys: Keys<'_>, has_bank_feed: bool) -> Self {
         let poll_seconds = keys.integer("poll_seconds", 60, 1..=3_600);
         let rails = Rails {
             answer_seconds: keys.integer("answer_seconds", 10, 1..=30),
@@ -66,7 +67,7 @@ impl Rails {
             poll_seconds,
             probe_seconds: keys.integer("probe_seconds", 5, 1..=300),
             calls_max: keys.integer("calls_max", 256, 1..=4_096),
-            r4: R4::read(keys.section("r4"), poll_seconds),
+            r4: R4::read(keys.section("r4"), poll_seconds, has_bank_feed),
             wompi: Wompi::read(keys.section("wompi"), poll_seconds),
             evm: Evm::read(keys.section("evm")),
         };

@@ -66,7 +66,16 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
         .into(),
     );
     page.blocks.extend(plots(&console.services, language).into_iter().map(Block::Plot));
-    let feed = |item: &Value| Row::new(FEEDS.map(|name| show::cell(language, name, &item[name])).into());
+    page.blocks.push(Block::Heading(visit.say("Fuentes", "Feeds").to_owned()));
+    page.blocks.push(feeds(visit, &list("feeds")).into());
+    if may(visit, Role::Treasury) {
+        page = page.with(form(visit, failed));
+    }
+    Ok(page)
+}
+
+fn feeds<G: Answer>(visit: &Here<'_, G>, items: &[Value]) -> Table {
+    let row = |item: &Value| Row::new(FEEDS.map(|name| show::cell(visit.language, name, &item[name])).into());
     let heads = [
         visit.say("Par", "Pair"),
         visit.say("Fuente", "Source"),
@@ -76,19 +85,11 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
         visit.say("Fallos seguidos", "Failures in a row"),
         visit.say("Último error", "Last error"),
     ];
-    page.blocks.push(Block::Heading(visit.say("Fuentes", "Feeds").to_owned()));
-    page.blocks.push(
-        Table {
-            rows: list("feeds").iter().map(feed).collect(),
-            heads: heads.map(str::to_owned).into(),
-            ..show::table(language, visit.say("Fuentes", "Feeds"), &[])
-        }
-        .into(),
-    );
-    if may(visit, Role::Treasury) {
-        page = page.with(form(visit, failed));
+    Table {
+        rows: items.iter().map(row).collect(),
+        heads: heads.map(str::to_owned).into(),
+        ..show::table(visit.language, visit.say("Fuentes", "Feeds"), &[])
     }
-    Ok(page)
 }
 
 /// The row of a price that is held by hand, with the form that lets it go.

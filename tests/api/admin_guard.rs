@@ -122,3 +122,15 @@ fn a_token_where_none_is_needed_counts_all_the_same() {
     assert!(server.log_tail().contains("insecure_dev_token"), "it warns");
     nobody.with("host", "evil.example").get("/admin/status").refused(421, "misdirected");
 }
+
+#[test]
+fn a_search_takes_its_text_with_and_without_the_options_name() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    for arguments in [&["admin", "search", &tenant.id][..], &["admin", "search", "--q", &tenant.id]] {
+        let output = server.command(arguments);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains(&tenant.id), "{arguments:?}: {output:?}");
+    }
+    assert_eq!(server.command(&["admin", "search"]).status.code(), Some(2));
+}

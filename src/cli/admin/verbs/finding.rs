@@ -1,6 +1,6 @@
 //! Verbs that find things among all tenants: the search, and lists over all of them.
 
-use super::row::{CURSOR, ID, Is, LIMIT, Opt, Verb, may, must};
+use super::row::{CURSOR, Fills, ID, Is, LIMIT, Operand, Opt, Verb, may};
 
 /// The tenant whose things are listed.
 const OF_TENANT: Opt = may("tenantId", "tenant-id", Is::Text, "Of this tenant alone");
@@ -64,11 +64,15 @@ pub const FINDING: &[Verb] = &[
         noun: "search",
         verb: "",
         about: "Search all tenants by an id, reference, document, phone or name",
-        example: "search --q order-81",
+        example: "search order-81",
         method: "GET",
         path: "/admin/search",
-        operands: &[],
-        options: &[must("q", "q", Is::Text, "An id, a reference, a document, a phone, a tenant's name")],
+        operands: &[Operand {
+            name: "TEXT",
+            fills: Fills::Option("q"),
+            about: "An id, a reference, a document, a phone, a tenant's name",
+        }],
+        options: &[may("q", "q", Is::Text, "The same, by its name")],
     },
     Verb {
         noun: "payment",

@@ -27,7 +27,7 @@ impl Verb {
     }
 }
 
-/// An argument that must be given.
+/// An argument that must be given, by its place.
 pub struct Operand {
     /// The operand's name in the help.
     pub name: &'static str,
@@ -49,6 +49,8 @@ pub enum Fills {
     Body,
     /// A file of this machine, which is the whole body; options are parameters then.
     File,
+    /// An option of this name, by which it may be given instead.
+    Option(&'static str),
 }
 
 /// A member of the body, or a parameter of a list.
