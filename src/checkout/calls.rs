@@ -121,7 +121,7 @@ async fn state_reply_after(
     let attempt = after.attempt(services, attempt)?;
     let reply = state_reply(services, &after, attempt.as_ref());
     Ok(match settled.seq {
-        Some(seq) => reply.wal_seq(seq),
+        Some(seq) => reply.wal_seq(seq).timing(settled.timing.into()),
         None => reply,
     })
 }
@@ -285,7 +285,7 @@ pub async fn deposit_address(
     let reply = Reply::json(status, show_address(&visit.session, till, network, asset, address))
         .header(header::CACHE_CONTROL, NO_STORE);
     Ok(match settled.seq {
-        Some(seq) => reply.wal_seq(seq),
+        Some(seq) => reply.wal_seq(seq).timing(settled.timing.into()),
         None => reply,
     })
 }

@@ -162,3 +162,14 @@ fn who_misses_too_often_stops_nobody_behind_the_same_address() {
         assert_eq!(page.status, 200, "{path}: {}", page.text());
     }
 }
+
+#[test]
+fn a_buyers_payment_says_how_long_it_took() {
+    let server = Server::shared();
+    let made = session(&server.tenant(), json!({}));
+    let page = Page::of(&server, &made);
+    let intent = page.request(json!({})).expect(201);
+    let paid = page.execute(&intent, "12345678");
+    assert_eq!(paid.status, 200, "{}", paid.text());
+    assert!(paid.header("wal-seq").is_some() && paid.header("server-timing").is_some());
+}
