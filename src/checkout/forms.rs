@@ -15,7 +15,7 @@ use crate::checkout::words::Language;
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
-use crate::http::body::Inbound;
+use crate::http::body::{self, Inbound};
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
 use crate::network::Client;
@@ -72,6 +72,7 @@ impl Sent<'_> {
     }
 
     async fn read(&mut self) -> Result<Form, Problem> {
+        body::is_plain(&self.arrival.head.headers)?;
         Ok(Form::read(&self.body.bytes().await?))
     }
 
