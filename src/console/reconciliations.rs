@@ -153,7 +153,7 @@ fn failure<G: Answer>(visit: &Here<'_, G>, why: &str) -> Note {
     }
 }
 
-/// What there is to say about an item.
+/// The message of an item.
 fn message<G: Answer>(visit: &Here<'_, G>, item: &Value) -> String {
     let said = item["message"].as_str();
     said.map(|said| show::fault(visit.language, said)).unwrap_or_default()

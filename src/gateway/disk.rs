@@ -40,7 +40,7 @@ impl Disk {
             .data
             .ancestors()
             .find_map(|path| statvfs(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok());
-        // Where there are no blocks to count, as under `/proc`, nothing is known of the room.
+        // A filesystem without blocks to count, as `/proc`, says nothing of the room.
         let Some(found) = there.filter(|found| found.f_blocks > 0) else { return self.free_bytes() };
         let free = found.f_bavail.saturating_mul(found.f_frsize);
         self.free_bytes.store(free, Ordering::Relaxed);

@@ -205,7 +205,7 @@ fn sentence(text: &str) -> String {
     format!("{first}{}.", letters.as_str())
 }
 
-/// What is wrong with a member, by the API's text for it.
+/// The fault of a member, by the API's text for it.
 pub fn fault(language: Language, english: &str) -> String {
     match language {
         Language::English => english.to_owned(),
@@ -231,7 +231,7 @@ pub fn why(language: Language, refused: &Refused) -> String {
     [note.text].into_iter().chain(note.more).collect::<Vec<_>>().join(" · ")
 }
 
-/// What the codes that people meet most mean to them, in Spanish and in English.
+/// The meaning of the codes that people meet most, in Spanish and in English.
 fn meaning(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {
         "scope_missing" => ("Tu llave no tiene permiso para esto.", "Your key is not allowed to do this."),

@@ -177,7 +177,7 @@ fn another_media_type_is_415() {
     }
     let external_ref = body["externalRef"].as_str().expect("a ref");
     api.query("/v1/merchants", &[("externalRef", external_ref)]).refused(404, "not_found");
-    // What is compressed is not unpacked, and is not taken as if it were plain.
+    // A compressed body is not unpacked, and is not taken as if it were plain.
     let packed = api.with("content-encoding", "gzip").post("/v1/merchants", &body);
     packed.refused(415, "unsupported_media_type");
     assert!(packed.text().contains("content-encoding"), "{}", packed.text());

@@ -121,7 +121,7 @@ fn who_guesses_at_addresses_is_stopped() {
     );
     let stopped = (0..500).map(guess).find(|answer| answer.status == 429).expect("an end");
     assert!((1..=120).contains(&told_to_wait(&stopped)));
-    // What is there is shown to all: whoever guesses shares the address with buyers.
+    // A session that is there is shown to all: whoever guesses shares the address with buyers.
     assert_eq!(nobody.get(&page.base).status, 200);
     page.state();
     page.request(json!({})).expect(201);
