@@ -58,7 +58,7 @@ fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Pr
 }
 
 /// Whether a call carries the client secret of a session.
-pub fn carries_secret(keys: &ServerKeys, id: Id, headers: &HeaderMap) -> bool {
+fn carries_secret(keys: &ServerKeys, id: Id, headers: &HeaderMap) -> bool {
     let sent = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
@@ -135,7 +135,7 @@ async fn state_reply_after(
     let attempt = after.attempt(services, attempt)?;
     let reply = state_reply(services, &after, attempt.as_ref());
     Ok(match settled.seq {
-        Some(seq) => reply.wal_seq(seq),
+        Some(seq) => reply.wal_seq(seq).timing(settled.timing.into()),
         None => reply,
     })
 }
@@ -289,7 +289,7 @@ pub async fn deposit_address(
     let reply = Reply::json(status, show_address(&visit.session, till, network, asset, address))
         .header(header::CACHE_CONTROL, NO_STORE);
     Ok(match settled.seq {
-        Some(seq) => reply.wal_seq(seq),
+        Some(seq) => reply.wal_seq(seq).timing(settled.timing.into()),
         None => reply,
     })
 }
@@ -324,7 +324,6 @@ fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
 /// The product that a client asks for by its slug; a 404 is counted, so that nobody may guess for
 /// ever.
 pub fn sought(services: &Services, limits: &Limits, client: Client, slug: &str) -> Result<OnSale, Problem> {
-    limits.may_look(client)?;
     limits.looked(client, on_sale(services, slug))
 }
 

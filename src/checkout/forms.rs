@@ -16,7 +16,7 @@ use crate::checkout::words::Language;
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
-use crate::http::body::Inbound;
+use crate::http::body::{self, Inbound};
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
 use crate::network::Client;
@@ -73,21 +73,19 @@ impl Sent<'_> {
     }
 
     async fn read(&mut self) -> Result<Form, Problem> {
+        body::is_plain(&self.arrival.head.headers)?;
         Ok(Form::read(&self.body.bytes().await?))
     }
 
     /// The form and the session that it is about, if it carries the session's secret. The body is
-    /// read only if the session exists, unless the client has missed too often: then only the
-    /// secret counts.
+    /// read only if the session exists.
     async fn admitted(&mut self, id: &str) -> Result<(Form, Visit), Problem> {
         if self.is_foreign() {
             return Err(Problem::unauthorized(FOREIGN));
         }
         let (client, known) = (self.client(), Id::parse(id));
-        if self.limits.may_look(client).is_ok() {
-            let found = known.map_or(Ok(None), |id| shop_of(self.services, id));
-            self.limits.looked(client, found)?;
-        }
+        let found = known.map_or(Ok(None), |id| shop_of(self.services, id));
+        self.limits.looked(client, found)?;
         let form = self.read().await?;
         let id =
             known.filter(|id| is_secret(&self.services.keys, *id, form.text("secret"))).ok_or_else(|| {
@@ -97,16 +95,9 @@ impl Sent<'_> {
         Ok((form, visit))
     }
 
-    /// The page that tells what came of a form. A client that has missed too often could not load it,
-    /// so it is the answer itself.
-    async fn lead(&self, visit: &Visit, options: &PageOptions, what: &str) -> Result<Reply, Problem> {
-        let address = options.address(visit.session.id, what);
-        if self.limits.may_look(self.client()).is_ok() {
-            return Ok(see(&address));
-        }
-        let after = Visit::begin(self.services, visit.session.id).await?.ok_or_else(Problem::not_found)?;
-        let query = Form::query(address.split_once('?').map(|(_, query)| query));
-        show(self.services, &after, PageOptions::read(&query, options.manner), 200)
+    /// The way to the page that tells what came of a form.
+    fn lead(&self, visit: &Visit, options: &PageOptions, what: &str) -> Reply {
+        see(&options.address(visit.session.id, what))
     }
 }
 
@@ -138,7 +129,7 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         let waiting = Id::parse(again).and_then(|id| visit.waiting_intent(id));
         return match waiting.and_then(|payment| payment.debtor().copied()) {
             Some(debtor) => request_key(&sent, &visit, debtor, options).await,
-            None => sent.lead(&visit, &options, "").await,
+            None => Ok(sent.lead(&visit, &options, "")),
         };
     }
     let mut typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone"]);
@@ -180,7 +171,7 @@ async fn request_key(
             match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
                 (None, Some(intent)) => {
                     let intent = format!("intent={}", intent.state.id().id);
-                    return sent.lead(visit, &options, &intent).await;
+                    return Ok(sent.lead(visit, &options, &intent));
                 }
                 (Some(refusal), _) => problem(&refusal),
                 (None, None) => ask::defect("an attempt was decided and is not in its record"),
@@ -204,9 +195,9 @@ pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     match visit.pay(services, intent, None, token).await {
         // The session's page shows the outcome: superseded, failed, at the bank, paid.
         Err(problem) if !matches!(problem.status, 404 | 409) => {
-            refuse(&sent, &visit, options, &problem).await
+            refuse(&sent, &visit, options, &problem)
         }
-        Ok(_) | Err(_) => sent.lead(&visit, &options, &format!("attempt={intent}")).await,
+        Ok(_) | Err(_) => Ok(sent.lead(&visit, &options, &format!("attempt={intent}"))),
     }
 }
 
@@ -223,7 +214,7 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let again = again.and_then(|id| visit.attempts.pending_cop().filter(|payment| payment.id == id));
     let known = again.and_then(|payment| payment.buyer.as_deref().cloned());
     if form.get("again").is_some() && known.is_none() {
-        return sent.lead(&visit, &PageOptions { channel: None, ..options }, "").await;
+        return Ok(sent.lead(&visit, &PageOptions { channel: None, ..options }, ""));
     }
     let buyer = match (channel, known.map_or_else(|| read_buyer(&typed, channel, livemode), Ok)) {
         (Channel::Qr, _) => None,
@@ -245,7 +236,7 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
             match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
                 (None, Some(begun)) => {
                     let begun = format!("attempt={}", begun.state.id().id);
-                    return sent.lead(&visit, &PageOptions { channel: None, ..options }, &begun).await;
+                    return Ok(sent.lead(&visit, &PageOptions { channel: None, ..options }, &begun));
                 }
                 (Some(refusal), _) => problem(&refusal),
                 (None, None) => ask::defect("an attempt was decided and is not in its record"),
@@ -290,10 +281,10 @@ pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem>
             show(services, &visit, PageOptions { typed, ..options }, 400)
         }
         Err(problem) if problem.code != "invalid_otp" && problem.status != 409 => {
-            refuse(&sent, &visit, options, &problem).await
+            refuse(&sent, &visit, options, &problem)
         }
         // The session's page shows the outcome: paid, over, or still waiting for the code.
-        Ok(_) | Err(_) => sent.lead(&visit, &options, &attempt).await,
+        Ok(_) | Err(_) => Ok(sent.lead(&visit, &options, &attempt)),
     }
 }
 
@@ -307,18 +298,18 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
         Ok(settled) => match settled.refusal {
             None => {
                 let place = format!("network={}&asset={}", network.name(), asset.name());
-                return sent.lead(&visit, &options, &place).await;
+                return Ok(sent.lead(&visit, &options, &place));
             }
             Some(refusal) => problem(&refusal),
         },
         Err(problem) => problem,
     };
-    refuse(&sent, &visit, options, &refused).await
+    refuse(&sent, &visit, options, &refused)
 }
 
 /// Answers an attempt that cannot begin: with the session's own page when that tells why, else with
 /// a note above the form.
-async fn refuse(
+fn refuse(
     sent: &Sent<'_>,
     visit: &Visit,
     mut options: PageOptions,
@@ -326,7 +317,7 @@ async fn refuse(
 ) -> Result<Reply, Problem> {
     respond::log(refused, &sent.arrival.request_id);
     if is_said_by_the_page(refused) {
-        return sent.lead(visit, &options, "").await;
+        return Ok(sent.lead(visit, &options, ""));
     }
     options.notice = Some(notice(refused, options.language, options.way));
     let reply = show(sent.services, visit, options, refused.status)?;

@@ -3,7 +3,8 @@
 //! Whoever has a link can open sessions, and whoever has a session can have a payer's bank or
 //! processor send messages. What a link or a phone can take is shared by all who come; before it
 //! every client has a smaller bucket of its own, so that no single one uses up what is shared.
-//! Addresses of sessions and links can be guessed at: what is not there is counted per client.
+//! Addresses of sessions and links can be guessed at: what is not there is counted per client, and what is
+//! there is shown to all.
 
 use crate::gateway::throttle::Throttle;
 use crate::http::listen::Arrival;
@@ -98,20 +99,19 @@ impl Limits {
         self.proxies.client(arrival.peer.ip(), &arrival.head.headers)
     }
 
-    /// Checks that a client has not asked for too many addresses that lead nowhere; 429 if it has.
-    pub fn may_look(&self, client: Client) -> Result<(), Problem> {
+    /// Returns what a client looked for, or a 404, which is counted; 429 in its place for a client that has
+    /// asked for too many addresses that lead nowhere. What is there is never refused: many share the
+    /// address of their telephone company, ids cannot be guessed, and slugs are public.
+    pub fn looked<T>(&self, client: Client, found: Result<Option<T>, Problem>) -> Result<T, Problem> {
         let refused =
             |seconds| Problem::too_often("too many addresses were asked for that lead nowhere", seconds);
-        self.misses.look(client).map_err(refused)
-    }
-
-    /// Returns what a client looked for, or a 404. Every 404 is counted, also when many look at
-    /// once.
-    pub fn looked<T>(&self, client: Client, found: Result<Option<T>, Problem>) -> Result<T, Problem> {
-        found?.ok_or_else(|| {
-            self.misses.charge(client);
-            Problem::not_found()
-        })
+        match found? {
+            Some(found) => Ok(found),
+            None => {
+                self.misses.check(client).map_err(refused)?;
+                Err(Problem::not_found())
+            }
+        }
     }
 
     /// Counts a new session of a link; 429 if it is one over the limit.

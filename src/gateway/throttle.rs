@@ -55,34 +55,6 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         self.check_at(key, Instant::now())
     }
 
-    /// Says in how many seconds there is a token, if there is none now; takes none.
-    pub fn look(&self, key: K) -> Result<(), u32> {
-        self.look_at(key, Instant::now())
-    }
-
-    /// Takes a token for a request that was served already: if there is none, the next one that
-    /// comes is taken. No more than a bucket's tokens are owed.
-    pub fn charge(&self, key: K) {
-        self.charge_at(key, Instant::now());
-    }
-
-    fn look_at(&self, key: K, now: Instant) -> Result<(), u32> {
-        let full_at = self.full_at_ns.get(&key).map_or(0, |full_at| *full_at);
-        if self.token_ns == 0 { Ok(()) } else { self.room(full_at, self.ns(now)).map(|_| ()) }
-    }
-
-    fn charge_at(&self, key: K, now: Instant) {
-        if self.token_ns == 0 {
-            return;
-        }
-        let now_ns = self.ns(now);
-        let owed_max = now_ns.saturating_add(self.bucket_ns.saturating_mul(2));
-        let mut full_at = self.full_at_ns.entry(key).or_insert(0);
-        *full_at = (*full_at).max(now_ns).saturating_add(self.token_ns).min(owed_max);
-        drop(full_at);
-        self.sweep(now_ns);
-    }
-
     fn ns(&self, now: Instant) -> u64 {
         u64::try_from(now.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
     }
@@ -158,23 +130,6 @@ mod tests {
         assert_eq!(throttle.check_at(1, throttle.start), Ok(()));
         let wait = throttle.check_at(1, throttle.start).expect_err("empty");
         assert_eq!(throttle.check_at(1, throttle.start + Duration::from_secs(u64::from(wait))), Ok(()));
-    }
-
-    #[test]
-    fn what_is_charged_afterwards_is_owed_but_not_without_end() {
-        let throttle = Throttle::every(Duration::from_secs(1), 3);
-        let at = |seconds: u64| throttle.start + Duration::from_secs(seconds);
-        for _ in 0..3 {
-            assert_eq!(throttle.look_at(1, at(0)), Ok(()));
-            throttle.charge_at(1, at(0));
-        }
-        assert_eq!((throttle.look_at(1, at(0)), throttle.look_at(2, at(0))), (Err(1), Ok(())));
-        for _ in 0..100 {
-            throttle.charge_at(1, at(0));
-        }
-        assert_eq!((throttle.look_at(1, at(0)), throttle.look_at(1, at(3))), (Err(4), Err(1)));
-        assert_eq!(throttle.look_at(1, at(4)), Ok(()));
-        assert_eq!(throttle.look_at(1, at(4)), Ok(()), "looking takes nothing");
     }
 
     #[test]

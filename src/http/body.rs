@@ -169,6 +169,7 @@ impl Inbound {
     /// An empty body needs no type.
     pub async fn json(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.bytes().await?;
+        is_plain(headers)?;
         if !bytes.is_empty() && !is_json(headers.get(header::CONTENT_TYPE)) {
             return Err(Problem::unsupported_media_type());
         }
@@ -178,6 +179,7 @@ impl Inbound {
     /// The body of a call that takes CSV: 413 if it is too long, then 415 if it is something else.
     pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.bytes().await?;
+        is_plain(headers)?;
         if !is_media(headers.get(header::CONTENT_TYPE), "text/csv") {
             return Err(Problem {
                 message: "send the body as text/csv".into(),
@@ -315,6 +317,19 @@ pub(super) enum Leftover {
     Discard(Inbound),
     /// The rest is too long to read: the connection ends with the answer.
     TooMuch,
+}
+
+/// Checks that a body is as it was made: what is compressed is not unpacked, and would be read as nothing
+/// that it is.
+pub fn is_plain(headers: &HeaderMap) -> Result<(), Problem> {
+    let mut codings = headers.get_all(header::CONTENT_ENCODING).into_iter();
+    if codings.all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Ok(());
+    }
+    Err(Problem {
+        message: "send the body as it is, without content-encoding: it is not unpacked".into(),
+        ..Problem::unsupported_media_type()
+    })
 }
 
 /// True for `application/json`, whatever its parameters.

@@ -1,6 +1,6 @@
 //! The body of a form: pairs of names and texts, or parts with a file among them.
 
-use crate::http::body::Inbound;
+use crate::http::body::{self, Inbound};
 use crate::pages::form::Form;
 use api::problem::Problem;
 use bytes::Bytes;
@@ -21,6 +21,7 @@ pub struct Sent {
 /// Reads a form: 413 if it is longer than `bytes_max`, 415 if it is none.
 pub async fn read(inbound: &mut Inbound, headers: &HeaderMap, bytes_max: usize) -> Result<Sent, Problem> {
     inbound.cap(bytes_max);
+    body::is_plain(headers)?;
     let body = inbound.bytes().await?;
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media = content_type.split(';').next().unwrap_or_default().trim();

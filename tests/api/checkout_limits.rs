@@ -145,3 +145,31 @@ fn bodies_of_buyers_that_never_end_leave_tenants_their_room() {
     }
     drop(held);
 }
+
+#[test]
+fn who_misses_too_often_stops_nobody_behind_the_same_address() {
+    let server = Server::start_with(&[("PASARELA__LIMITS__MISSES_BURST", "3")]);
+    let tenant = server.tenant();
+    let made = session(&tenant, json!({}));
+    let slug = link(&tenant.test);
+    let nobody = server.nobody();
+    let miss = || nobody.get("/checkout/01930000-0000-7000-8000-000000000000").status;
+    let missed: Vec<u16> = (0..6).map(|_| miss()).collect();
+    assert_eq!(missed, [404, 404, 404, 429, 429, 429]);
+    assert_eq!(nobody.get("/pay/no-such-slug-at-all").status, 429);
+    for path in [format!("/checkout/{}", text(&made, "id")), slug.trim_end_matches("/sessions").to_owned()] {
+        let page = nobody.get(&path);
+        assert_eq!(page.status, 200, "{path}: {}", page.text());
+    }
+}
+
+#[test]
+fn a_buyers_payment_says_how_long_it_took() {
+    let server = Server::shared();
+    let made = session(&server.tenant(), json!({}));
+    let page = Page::of(&server, &made);
+    let intent = page.request(json!({})).expect(201);
+    let paid = page.execute(&intent, "12345678");
+    assert_eq!(paid.status, 200, "{}", paid.text());
+    assert!(paid.header("wal-seq").is_some() && paid.header("server-timing").is_some());
+}

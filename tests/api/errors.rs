@@ -180,7 +180,14 @@ fn another_media_type_is_415() {
     }
     let external_ref = body["externalRef"].as_str().expect("a ref");
     api.query("/v1/merchants", &[("externalRef", external_ref)]).refused(404, "not_found");
-    api.post_as("/v1/merchants", "application/json; charset=utf-8", body.to_string()).expect(201);
+    // A compressed body is not unpacked, and is not taken as if it were plain.
+    let packed = api.with("content-encoding", "gzip").post("/v1/merchants", &body);
+    packed.refused(415, "unsupported_media_type");
+    assert!(packed.text().contains("content-encoding"), "{}", packed.text());
+    api.query("/v1/merchants", &[("externalRef", external_ref)]).refused(404, "not_found");
+    api.with("content-encoding", "identity")
+        .post_as("/v1/merchants", "application/json; charset=utf-8", body.to_string())
+        .expect(201);
 }
 
 #[test]

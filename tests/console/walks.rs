@@ -118,7 +118,7 @@ fn a_rate_is_corrected_and_held() {
             browser.tab_to(&format!("#pin-{name}"));
             browser.press(typed);
         }
-        // How a moment is typed is the browser's and the machine's language.
+        // The way in which a moment is typed depends on the browser's language.
         browser.script(&format!("document.getElementById('pin-pinnedUntil').value = '{until}'"));
         browser.press(Key::Enter);
         browser.find("tr[data-status=pinned]");

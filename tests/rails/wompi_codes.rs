@@ -74,6 +74,22 @@ fn a_code_that_comes_late_is_sent_by_a_look_and_once() {
 }
 
 #[test]
+fn a_code_that_comes_at_the_end_of_the_time_is_sent_by_the_call_itself() {
+    // A call may take a second.
+    let world = World::start();
+    world.wompi.ready(false);
+    let created = std::thread::scope(|threads| {
+        threads.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(650));
+            world.wompi.ready(true);
+        });
+        world.ask("sms").expect(201)
+    });
+    assert_eq!(next(&created), "submit_otp", "{created}");
+    assert_eq!(world.wompi.asked("send").len(), 1);
+}
+
+#[test]
 fn a_code_that_may_have_been_sent_is_not_sent_again() {
     let mut world = World::start();
     world.wompi.next("send", Fault::DropAfter);

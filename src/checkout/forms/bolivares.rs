@@ -92,7 +92,7 @@ async fn settled(
     begun: Result<Id, Problem>,
 ) -> Result<Reply, Problem> {
     match begun {
-        Ok(attempt) => sent.lead(visit, &options, &format!("attempt={attempt}")).await,
+        Ok(attempt) => Ok(sent.lead(visit, &options, &format!("attempt={attempt}"))),
         Err(problem) => refuse(sent, visit, options, &problem).await,
     }
 }

@@ -19,6 +19,8 @@ use uuid::Uuid;
 
 /// Between two questions whether a transaction has what the buyer needs.
 const PAUSE: Duration = Duration::from_millis(500);
+/// The time that is kept for the answer to the last look.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The services that Wompi does for tenants.
 const SERVICES: [Service; 1] = [Service::Cop];
@@ -168,10 +170,12 @@ impl Wompi {
                 self.sessions.learn(asked.operation, &transaction);
                 return report;
             }
-            if deadline.left() <= PAUSE {
+            // The last look is as late as its answer may still come in time.
+            let pause = PAUSE.min(deadline.left().saturating_sub(LOOK));
+            if pause < LOOK {
                 return report;
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(pause).await;
             if let Exchange::Answer(HttpAnswer { status: 200..=299, body }) =
                 self.exchange(self.one(&transaction.id), deadline).await
                 && let Some(newer) = Transaction::read(&body).filter(|newer| newer.id == transaction.id)
