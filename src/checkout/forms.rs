@@ -179,7 +179,7 @@ async fn request_key(
         }
         Err(problem) => problem,
     };
-    refuse(sent, visit, options, &refused).await
+    refuse(sent, visit, options, &refused)
 }
 
 /// POST /checkout/:id/c2p
@@ -194,9 +194,7 @@ pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     };
     match visit.pay(services, intent, None, token).await {
         // The session's page shows the outcome: superseded, failed, at the bank, paid.
-        Err(problem) if !matches!(problem.status, 404 | 409) => {
-            refuse(&sent, &visit, options, &problem)
-        }
+        Err(problem) if !matches!(problem.status, 404 | 409) => refuse(&sent, &visit, options, &problem),
         Ok(_) | Err(_) => Ok(sent.lead(&visit, &options, &format!("attempt={intent}"))),
     }
 }
@@ -244,7 +242,7 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         }
         Err(problem) => problem,
     };
-    refuse(&sent, &visit, PageOptions { typed, anew: true, ..options }, &refused).await
+    refuse(&sent, &visit, PageOptions { typed, anew: true, ..options }, &refused)
 }
 
 /// The fields of a buyer in Colombia, or the names of those that cannot be.

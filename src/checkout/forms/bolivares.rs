@@ -93,7 +93,7 @@ async fn settled(
 ) -> Result<Reply, Problem> {
     match begun {
         Ok(attempt) => Ok(sent.lead(visit, &options, &format!("attempt={attempt}"))),
-        Err(problem) => refuse(sent, visit, options, &problem).await,
+        Err(problem) => refuse(sent, visit, options, &problem),
     }
 }
 
