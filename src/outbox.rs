@@ -28,6 +28,7 @@ use domain::values::bank::BankCode;
 use domain::values::date::Date;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
+use queue::LastRead;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
@@ -58,6 +59,8 @@ pub struct Outbox {
     /// The orders on their way to the bank of test mode, where a call is not made at once: on a machine
     /// that has to make sure that it leads.
     under_way: Option<UnderWay>,
+    /// The record that was read last for an order that waits.
+    last_read: LastRead,
     /// The services, which know which transfers have paid; see [`Outbox::attach`].
     services: Arc<OnceLock<Weak<Services>>>,
 }
@@ -66,7 +69,15 @@ impl Outbox {
     /// Over these rails. Rates are looked up by `clock`, the engine's.
     pub fn new(rails: Arc<Registry>, market: Market, observers: Observers, clock: Clock) -> Outbox {
         let under_way = rails.outbound().is_led().then(UnderWay::default);
-        Outbox { rails, market, observers, clock, under_way, services: Arc::default() }
+        Outbox {
+            rails,
+            market,
+            observers,
+            clock,
+            under_way,
+            last_read: LastRead::default(),
+            services: Arc::default(),
+        }
     }
 
     /// Lets it look up which transfers have paid. What finds one before is told nothing, and looks
@@ -96,7 +107,10 @@ impl Outbox {
         };
         if how == How::Offer {
             let services = self.services.get().and_then(Weak::upgrade);
-            return Box::pin(async move { queue::offer(services.as_deref(), &lane, tenant, &effect).into() });
+            let last_read = self.last_read.clone();
+            return Box::pin(async move {
+                queue::offer(services.as_deref(), &lane, tenant, &effect, &last_read).into()
+            });
         }
         let Effect { rail_id, at, order, .. } = effect;
         let call = Call { operation_id: operation.into(), at, tenant, order };

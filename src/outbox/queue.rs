@@ -6,7 +6,7 @@ use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
 use crate::rails::lane::Lane;
 use crate::rails::queue::{OrderStanding, Queued, SoughtPlace};
-use crate::store::history::{self, Entities, Unreadable};
+use crate::store::history::{self, Entities, ReadRecord, Unreadable};
 use actors::Failure;
 use api::problem::Problem;
 use domain::commands::Command;
@@ -19,27 +19,51 @@ use domain::resources::payouts::{CREDIT, Payout, Status};
 use domain::values::ids::{EntityId, Kind};
 use domain::values::money::Currency;
 use domain::view::{Query, View};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wal::{Reader, Seq};
+
+/// The record that was read last: a batch of a thousand payouts is one, and they come one after the other.
+#[derive(Clone, Default)]
+pub struct LastRead(Arc<Mutex<Option<ReadRecord>>>);
+
+impl LastRead {
+    fn kept(&self) -> MutexGuard<'_, Option<ReadRecord>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// The command for an order that may be sent when it is its turn: at once, if nobody is before it. One
 /// whose place cannot be told comes back with its deadline.
-pub fn offer(services: Option<&Services>, lane: &Lane, tenant: u64, effect: &Effect) -> Command {
+pub fn offer(
+    services: Option<&Services>,
+    lane: &Lane,
+    tenant: u64,
+    effect: &Effect,
+    last_read: &LastRead,
+) -> Command {
     let answer = match lane.offer(effect.operation) {
         OrderStanding::First => return Command::Begin,
         OrderStanding::Waits => RailAnswer::NotAsked,
         OrderStanding::Returns => RailAnswer::NotSent,
-        OrderStanding::Arrives(arrival) => arrive(services, tenant, effect.entity, arrival),
+        OrderStanding::Arrives(arrival) => arrive(services, tenant, effect.entity, arrival, last_read),
     };
     lane.wake();
     Command::RailReply(RailReply::plain(effect.operation, How::Offer, answer))
 }
 
 /// Puts an order at its place, if it waits for its turn.
-fn arrive(services: Option<&Services>, tenant: u64, id: EntityId, arrival: SoughtPlace<'_>) -> RailAnswer {
+fn arrive(
+    services: Option<&Services>,
+    tenant: u64,
+    id: EntityId,
+    arrival: SoughtPlace<'_>,
+    last_read: &LastRead,
+) -> RailAnswer {
     let Some(reader) = services.map(|services| services.engine.reader()) else { return RailAnswer::NotAsked };
-    match waiting(reader, tenant, id, &mut Entities::new(reader, tenant), &mut Entities::new(reader, tenant))
-    {
+    let mut states = Entities::new(reader, tenant).knowing(last_read.kept().clone());
+    let place = waiting(reader, tenant, id, &mut states, &mut Entities::new(reader, tenant));
+    *last_read.kept() = states.last();
+    match place {
         Ok(Some(queued)) => {
             arrival.put(queued);
             RailAnswer::NotSent

@@ -85,13 +85,26 @@ pub fn contradictions(reader: &Reader) -> u64 {
 pub struct Entities<'a> {
     reader: &'a Reader,
     tenant: u64,
-    last: Option<(Seq, Record)>,
+    last: Option<ReadRecord>,
 }
+
+/// A record that was read, with its sequence.
+pub type ReadRecord = (Seq, Arc<Record>);
 
 impl<'a> Entities<'a> {
     /// Makes a reader for one tenant key.
     pub fn new(reader: &'a Reader, tenant: u64) -> Self {
         Entities { reader, tenant, last: None }
+    }
+
+    /// Begins with a record that was read before.
+    pub fn knowing(self, last: Option<ReadRecord>) -> Self {
+        Entities { last, ..self }
+    }
+
+    /// The record that was read last.
+    pub fn last(self) -> Option<ReadRecord> {
+        self.last
     }
 
     /// The newest state of an entity.
@@ -104,7 +117,7 @@ impl<'a> Entities<'a> {
     pub fn record(&mut self, seq: Seq) -> Result<&Record, Unreadable> {
         let (_, record) = match self.last.take() {
             Some(last) if last.0 == seq => self.last.insert(last),
-            _ => self.last.insert((seq, record(self.reader, seq)?.record)),
+            _ => self.last.insert((seq, Arc::new(record(self.reader, seq)?.record))),
         };
         Ok(record)
     }
