@@ -73,6 +73,10 @@ impl Payment {
     /// Writes the names of a transfer. It is taken when it is first searched for, and free again
     /// when it was not found. Once found, its name has the bank's reference: the digits that the
     /// payer gave may be those of another transfer too.
+    ///
+    /// A payment that was found may have taken the name of one that waited for another payer or amount;
+    /// when that one fails, the name is free although its transfer has paid. The claim of the notice
+    /// tells then that it has (`docs/contract.md, 18.6`).
     pub(super) fn transfer_entries(&self, change: Change, entries: &mut Entries<'_>) {
         let Some(transfer) = self.transfer() else { return };
         if let (true, Some(traits)) = (self.livemode, self.notice_traits()) {
