@@ -93,7 +93,7 @@ fn directories_of_releases_are_verified_opened_and_served() {
 #[test]
 fn a_directory_written_now_is_verified_opened_and_served() {
     let (server, said) = written();
-    serves("now", server.data(), &said);
+    serves("now", &server.data(), &said);
 }
 
 #[track_caller]

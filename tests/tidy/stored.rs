@@ -27,7 +27,7 @@ fn by_resource(folder: &str, ending: &str, names: fn(&str) -> Vec<String>) -> BT
     for path in files_with(folder, ending) {
         let resource = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let source = fs::read_to_string(&path).expect("a readable file");
-        if resource != "layout" {
+        if !["layout", "parts"].contains(&resource.as_str()) {
             found.extend(names(&source).into_iter().map(|name| (resource.clone(), name)));
         }
     }
