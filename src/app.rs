@@ -9,6 +9,7 @@
 
 mod background;
 mod bank_rate;
+mod damage;
 mod ended_badly;
 mod halted;
 mod listeners;
@@ -40,6 +41,7 @@ use crate::metrics::Metrics;
 use crate::recovery::directory;
 use crate::telemetry::spans::Spans;
 use background::Background;
+pub use damage::{ADVICE, EXIT_DAMAGED};
 use listeners::Listeners;
 pub use live_rail_error::LiveRailError;
 use live_rails::Networks;

@@ -7,7 +7,7 @@ use super::halted::HaltedFile;
 use super::live_rails::{self, Networks};
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{Outside, bank_rate, ended_badly, not_started, translate};
+use super::{Outside, bank_rate, damage, ended_badly, not_started, translate};
 use crate::admin;
 use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
@@ -352,7 +352,12 @@ impl Origin {
 fn origin(lead: Option<(Cluster, Promoted)>, data: &Path) -> Result<(Option<Cluster>, Origin), StartupError> {
     Ok(match lead {
         Some((cluster, promoted)) => (Some(cluster), Origin::Followed(Box::new(promoted))),
-        None => (None, Origin::Store(Box::new(RocksStore::open(data.join(LOG_DIRECTORY))?))),
+        None => {
+            let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
+            damage::settle(&store, data)?;
+            damage::watch(&store, data);
+            (None, Origin::Store(Box::new(store)))
+        }
     })
 }
 

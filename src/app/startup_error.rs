@@ -23,7 +23,7 @@ use domain::platform::PLATFORM;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use wal::OpenError;
+use wal::{OpenError, StoreError};
 
 /// The reason why the server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -130,6 +130,14 @@ pub enum StartupError {
         /// The reason of the failure.
         source: actors::StartError,
     },
+    /// The last run met damage, and it is still there.
+    #[error("{}: the last run met damage, and it is still there: {source}", path.display())]
+    StillDamaged {
+        /// The file that the last run left.
+        path: PathBuf,
+        /// The first thing that could not be read.
+        source: StoreError,
+    },
     /// Webhooks cannot be delivered.
     #[error(transparent)]
     Webhooks(#[from] WebhooksError),
@@ -161,6 +169,24 @@ pub enum StartupError {
 }
 
 impl StartupError {
+    /// Whether stored data is not what was written.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            StartupError::StillDamaged { .. } => true,
+            StartupError::Recovery(failed) => failed.is_damage(),
+            StartupError::Log(error) => is_damaged(error),
+            StartupError::Engine { source, .. } => match source {
+                actors::StartError::Log(error) => is_damaged(error),
+                actors::StartError::Recovery(_) | actors::StartError::Book { .. } => true,
+            },
+            StartupError::Rates { source: RateStoreError::Damaged(_), .. } => true,
+            StartupError::Requests(RequestsError::Disk(error)) => {
+                error.kind() == rocksdb::ErrorKind::Corruption
+            }
+            _ => false,
+        }
+    }
+
     /// Whether an operator has to write the configuration in another way.
     pub const fn is_of_the_configuration(&self) -> bool {
         matches!(
@@ -172,6 +198,10 @@ impl StartupError {
                 | StartupError::LiveRail(LiveRailError::Setting(_))
         )
     }
+}
+
+fn is_damaged(error: &OpenError) -> bool {
+    matches!(error, OpenError::Damage(_) | OpenError::Store(StoreError::Corrupt(_)))
 }
 
 /// A feed as it is configured, and why it is none.

@@ -24,7 +24,7 @@ mod trigger;
 mod trust;
 mod wal;
 
-use crate::app::{StartupError, privacy};
+use crate::app::{ADVICE, EXIT_DAMAGED, StartupError, privacy};
 use crate::cluster::founding::NotDone;
 use crate::cluster::joining::NotJoined;
 use crate::config::{Config, ConfigError};
@@ -140,11 +140,12 @@ impl Failure {
         }
     }
 
-    /// 2 for what an operator has to write in another way, 1 for the rest.
+    /// 2 for what an operator has to write in another way, 74 for a server that met damage, 1 for the rest.
     fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Config(_) | Failure::ExtraCa(_) => ExitCode::from(2),
             Failure::Startup(error) if error.is_of_the_configuration() => ExitCode::from(2),
+            Failure::Startup(error) if error.is_damage() => ExitCode::from(EXIT_DAMAGED),
             Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),
             _ => ExitCode::FAILURE,
         }
@@ -192,7 +193,12 @@ pub fn run() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            telemetry::say_last(&failure);
+            match &failure {
+                Failure::Startup(error) if error.is_damage() => {
+                    telemetry::say_last(&format_args!("{failure}; {ADVICE}"));
+                }
+                _ => telemetry::say_last(&failure),
+            }
             failure.exit_code()
         }
     }

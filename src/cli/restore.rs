@@ -107,17 +107,18 @@ impl Restore {
     fn restore(&self, from: &Path, into: &Path) -> Result<Report, Failure> {
         let began = Instant::now();
         let mut progress = Shown::new();
-        let tip = restore(from, into, &mut |part, done, of| progress.tell(part, done, of))?;
+        let (mut copying, mut proving) = (None, None);
+        let tip = restore(from, into, &mut |part, done, of| progress.tell(part, done, of), |reader| {
+            copying = Some(began.elapsed());
+            if !self.skip_verify {
+                let began = Instant::now();
+                proved(reader, self.scratch.as_deref())?;
+                proving = Some(began.elapsed());
+            }
+            Ok::<(), Failure>(())
+        })?;
         drop(progress);
-        let (copying, began) = (began.elapsed(), Instant::now());
-        let proving = if self.skip_verify {
-            None
-        } else {
-            let reader =
-                Reader::open_read_only(into.join(LOG_DIRECTORY)).map_err(crate::recovery::Failed::from)?;
-            proved(&reader, self.scratch.as_deref())?;
-            Some(began.elapsed())
-        };
+        let copying = copying.unwrap_or_default();
         Ok(Report { from: from.to_path_buf(), tip, copying, proving })
     }
 

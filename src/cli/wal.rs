@@ -11,6 +11,7 @@ mod import;
 mod info;
 mod inspect;
 mod replay;
+mod salvage;
 mod shown;
 mod verify;
 
@@ -40,6 +41,7 @@ enum WalCommand {
     Diff(diff::Diff),
     Verify(verify::Verify),
     Replay(replay::Replay),
+    Salvage(salvage::Salvage),
     Export(Export),
     Import(Import),
 }
@@ -54,6 +56,7 @@ impl Wal {
             WalCommand::Diff(diff) => diff.run(),
             WalCommand::Verify(verify) => verify.run(),
             WalCommand::Replay(replay) => replay.run(),
+            WalCommand::Salvage(salvage) => salvage.run(),
             WalCommand::Export(export) => export.run(),
             WalCommand::Import(import) => import.run(),
         }

@@ -7,7 +7,8 @@
 
 use super::directory::halted::HALTED_FILE;
 use super::directory::{
-    self, BALLAST_FILE, CARD_KEY_FILE, CLUSTER_FILE, ENDED_BADLY_FILE, LOG_DIRECTORY, copy_beside_log,
+    self, BALLAST_FILE, CARD_KEY_FILE, CLUSTER_FILE, DAMAGED_FILE, ENDED_BADLY_FILE, LOG_DIRECTORY,
+    copy_beside_log,
 };
 use super::restored_copy::{MARKER, RestoredCopy};
 use super::{Failed, Fault, Progress, at};
@@ -71,8 +72,27 @@ pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Resu
 }
 
 /// Makes a data directory in `into` from a copy: file by file, so that neither depends on the
-/// other's disk. It ends where the copy says that it ends.
-pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, Failed> {
+/// other's disk. It ends where the copy says that it ends. It is unfinished, and refused by every start, until
+/// `prove` has read it.
+pub fn restore<E: From<Failed>>(
+    from: &Path,
+    into: &Path,
+    progress: Progress<'_>,
+    prove: impl FnOnce(&Reader) -> Result<(), E>,
+) -> Result<Tip, E> {
+    let (past, reader) = copied_file_by_file(from, into, progress)?;
+    prove(&reader)?;
+    let tip = reader.tip();
+    drop(reader);
+    past.whole_up_to(tip).write(into)?;
+    Ok(tip)
+}
+
+fn copied_file_by_file(
+    from: &Path,
+    into: &Path,
+    progress: Progress<'_>,
+) -> Result<(RestoredCopy, Reader), Failed> {
     let copied = RestoredCopy::must_be_whole(from)?;
     if !from.join(LOG_DIRECTORY).join("CURRENT").is_file() {
         return Err(OpenError::NotFound { path: from.join(LOG_DIRECTORY) }.into());
@@ -94,21 +114,22 @@ pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, 
         let folder = into.join(folder);
         File::open(&folder).and_then(|opened| opened.sync_all()).map_err(at(&folder))?;
     }
-    let tip = Reader::open_read_only(into.join(LOG_DIRECTORY))?.tip();
+    let reader = Reader::open_read_only(into.join(LOG_DIRECTORY))?;
+    let tip = reader.tip();
     if let Some(expected) = copied.and_then(|past| past.tip)
         && expected != tip
     {
         return Err(Failed::refused(from, Fault::EndsElsewhere { last: tip.seq, marked: expected.seq }));
     }
-    past.whole_up_to(tip).write(into)?;
-    Ok(tip)
+    Ok((past, reader))
 }
 
 /// The files of a directory that belong to its server alone. A copy that kept `CLUSTER` would be taken
 /// for the node that it was copied from.
-const OWN: [&str; 9] = [
+const OWN: [&str; 10] = [
     MARKER,
     ENDED_BADLY_FILE,
+    DAMAGED_FILE,
     HALTED_FILE,
     BALLAST_FILE,
     CARD_KEY_FILE,

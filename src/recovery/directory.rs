@@ -39,6 +39,8 @@ pub const CARD_KEY_FILE: &str = "card.key";
 /// The file with the reason why the last run ended itself, inside the data directory: no copy has
 /// it.
 pub const ENDED_BADLY_FILE: &str = "ENDED_BADLY";
+/// The file that the last run left because it met damage: no copy has it.
+pub const DAMAGED_FILE: &str = "DAMAGED";
 /// The file that says which cluster the directory belongs to, and as which node: no copy has it.
 pub const CLUSTER_FILE: &str = "CLUSTER";
 /// The file that keeps room for a start on a full disk, inside the data directory: no copy has it.
@@ -71,18 +73,23 @@ pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result
         write_mark_key(to, &key)?;
     }
     for store in stores(from)? {
-        let mut copy = StoreCopy::new(&to.join(&store))?;
-        let mut copied = 0;
-        each_entry(&from.join(&store), &mut |family, key, value| {
-            copied += 1;
-            if copied % 65_536 == 0 {
-                progress("stores beside the log", copied, 0);
-            }
-            copy.put(family, key, value)
-        })?;
-        copy.finish()?;
+        copy_store(from, to, &store, progress)?;
     }
     Ok(())
+}
+
+/// Copies a store beside the log.
+pub fn copy_store(from: &Path, to: &Path, store: &str, progress: Progress<'_>) -> Result<(), Failed> {
+    let mut copy = StoreCopy::new(&to.join(store))?;
+    let mut copied = 0;
+    each_entry(&from.join(store), &mut |family, key, value| {
+        copied += 1;
+        if copied % 65_536 == 0 {
+            progress("stores beside the log", copied, 0);
+        }
+        copy.put(family, key, value)
+    })?;
+    copy.finish()
 }
 
 /// The secret of a directory that is about to be served. In a directory without a log it is made,

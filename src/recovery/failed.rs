@@ -229,6 +229,24 @@ pub enum BlockFault {
 }
 
 impl Failed {
+    /// Whether stored data is not what was written, as against a task that could not be done.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Failed::Damaged(_)
+            | Failed::Store(StoreError::Corrupt(_))
+            | Failed::Checkpoint { source: StoreError::Corrupt(_), .. }
+            | Failed::Open(OpenError::Damage(_) | OpenError::Store(StoreError::Corrupt(_))) => true,
+            Failed::Beside { source, .. } => source.kind() == rocksdb::ErrorKind::Corruption,
+            Failed::Refused { fault, .. } => matches!(
+                fault,
+                Fault::Marker
+                    | Fault::CardKey { .. }
+                    | Fault::MarkKey { fault: KeyFault::Length { .. } | KeyFault::Other { .. }, .. }
+            ),
+            _ => false,
+        }
+    }
+
     /// The failure of a task for a fault of this file or directory.
     pub fn refused(path: &Path, fault: Fault) -> Failed {
         Failed::Refused { path: path.to_owned(), fault }

@@ -15,7 +15,7 @@ use domain::index::PersonMarks;
 use domain::platform::PLATFORM;
 use domain::values::time::Timestamp;
 use std::path::{Path, PathBuf};
-use wal::{Reader, Seq, Tip};
+use wal::{OpenError, Reader, Seq, Tip};
 
 /// The number of records between two reports of progress.
 const PROGRESS_RECORDS: u64 = 4096;
@@ -90,6 +90,74 @@ pub enum Until {
     Time(Timestamp),
 }
 
+/// What a salvage has brought over, and what it has not.
+pub struct Salvaged {
+    /// The last record of the copy.
+    pub tip: Tip,
+    /// Its time.
+    pub time: Option<Timestamp>,
+    /// The damage that ended it, if any.
+    pub damage: Option<wal::Damage>,
+    /// The last record that was acknowledged, as far as witness, tip and log tell.
+    pub acknowledged: Seq,
+    /// Stores beside the log that could not be read, and so are not in the copy.
+    pub left_out: Vec<Failed>,
+}
+
+/// Makes a data directory in `into` from the records before the damage of the log in `from`, or before `until`.
+/// Nothing in `from` is believed but records whose checksum and chain are right; index and snapshots are made anew.
+pub fn salvage(
+    from: &Path,
+    into: &Path,
+    until: Option<Seq>,
+    snapshot_records: u64,
+    progress: Progress<'_>,
+) -> Result<Salvaged, Failed> {
+    let key = directory::read_mark_key(from)?;
+    let wal::Salvage { reader, damage, acknowledged } =
+        wal::salvage(&from.join(LOG_DIRECTORY), until, &mut |seq, of| progress("check", seq, of))?;
+    let last = reader.last_seq();
+    if last == 0 {
+        return Err(damage.map_or(Failed::LogEnds { last: 0, wanted: 1 }, Failed::Damaged));
+    }
+    let mut rebuild = Rebuild::begin(into, "salvage", snapshot_records)?;
+    rebuild.know(key.as_deref());
+    let (mut time, mut left_out) = (None, Vec::new());
+    super::books::each_record(&reader, 1, last, |stored| {
+        if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
+            progress("salvage", stored.seq, last);
+        }
+        time = Some(Timestamp::from_unix_ms(stored.time_ms));
+        rebuild.add(stored)
+    })?;
+    let tip = rebuild.finish(|into| {
+        if let Some(key) = &key {
+            directory::write_mark_key(into, key)?;
+        }
+        for store in directory::stores(from)? {
+            if let Err(failed) = directory::copy_store(from, into, &store, progress) {
+                let _ = std::fs::remove_dir_all(into.join(&store));
+                left_out.push(failed);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Salvaged { tip, time, damage, acknowledged, left_out })
+}
+
+/// The log in `from`, for reading up to `until`; what lies behind that may be damaged.
+fn open_up_to(from: &Path, until: Until, progress: Progress<'_>) -> Result<Reader, Failed> {
+    match (Reader::open_read_only(from.join(LOG_DIRECTORY)), until) {
+        (Err(OpenError::Damage(damage)), Until::Seq(seq)) => {
+            let salvage = wal::salvage(&from.join(LOG_DIRECTORY), Some(seq), &mut |seq, of| {
+                progress("check", seq, of)
+            })?;
+            if salvage.reader.last_seq() < seq { Err(damage.into()) } else { Ok(salvage.reader) }
+        }
+        (opened, _) => Ok(opened?),
+    }
+}
+
 /// Makes a data directory in `into` from the log of the one in `from`, up to a past record; the
 /// stores beside the log are copied as they are now.
 pub fn replay(
@@ -100,7 +168,7 @@ pub fn replay(
     progress: Progress<'_>,
 ) -> Result<Tip, Failed> {
     RestoredCopy::must_be_whole(from)?;
-    let reader = Reader::open_read_only(from.join(LOG_DIRECTORY))?;
+    let reader = open_up_to(from, until, progress)?;
     let last = match until {
         Until::End => reader.last_seq(),
         Until::Seq(seq) if seq > reader.last_seq() => {

@@ -127,6 +127,7 @@ pub use record::{Hash, PAYLOAD_BYTES_MAX, RECORD_OVERHEAD_BYTES, RECORD_VERSION,
 pub use replay::Records;
 pub use retention::{Retention, Superfluous};
 pub use rocks::RocksStore;
+pub use salvage::{Salvage, salvage};
 pub use snapshot::{STATE_BYTES_MAX, Snapshot, SnapshotHead, StoredSnapshot};
 pub use stats::Stats;
 pub use stepper::Stepper;

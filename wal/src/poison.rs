@@ -44,6 +44,10 @@ impl Poisoned {
     /// The failure of entries in the batch with which the writer ended.
     pub(crate) fn ended(ended: &Ended) -> Poisoned {
         match ended {
+            // RocksDB refuses to write once a compaction has met a bad file.
+            Ended::Store(error @ StoreError::Corrupt(_)) => {
+                Poisoned::unknown(format!("what the log holds is damaged: {error}"))
+            }
             Ended::Store(error) => Poisoned::unknown(format!("the log could not be written: {error}")),
             Ended::Fenced(why) => Poisoned { why: why.as_str().into(), outcome: WriteOutcome::NotWritten },
             Ended::Unknown(why) => Poisoned::unknown(why.as_str()),

@@ -93,6 +93,11 @@ impl Reader {
         Reader::over(Arc::new(store))
     }
 
+    /// Makes a reader of a store of which nothing behind `tip` may be seen.
+    pub(crate) fn up_to(store: Arc<dyn Store>, tip: Tip) -> Reader {
+        Reader { store, published: Arc::new(Published::new(Opened { tip, floor: 0 })) }
+    }
+
     fn over(store: Arc<dyn Store>) -> Result<Reader, OpenError> {
         let opened = opening::check(&*store)?.unwrap_or(Opened { tip: Tip::default(), floor: 0 });
         Ok(Reader { store, published: Arc::new(Published::new(opened)) })

@@ -7,7 +7,6 @@
 //! bytes beside the database, overwritten after every synced write and before it is
 //! acknowledged. `log.rs` compares it with the tip.
 
-use crate::OpenError;
 use crate::batch::{Batch, Family};
 use crate::batch_sort;
 use crate::directory::make_directory;
@@ -15,16 +14,19 @@ use crate::salvage;
 use crate::store::{Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way};
 use crate::witness::{self, Witness};
 use crate::zeroed_end;
+use crate::{OpenError, Seq};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator,
     DBRecoveryMode, ErrorKind, LogLevel, Options, ReadOptions, Snapshot, WriteBatch, WriteOptions,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The file that is locked while a log is open; it holds the pid of who locked it.
 const OWNER_FILE: &str = "OWNER";
@@ -46,6 +48,8 @@ const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
 const REMOVALS_WINDOW: usize = 64;
 /// The number of removals in the window after which the file is compacted.
 const REMOVALS_MANY: usize = 32;
+/// The tenants that a message about damage names.
+const TENANTS_SHOWN: usize = 20;
 /// The size of RocksDB's own log, which a restart replays: about half a second's work at most.
 const WAL_BYTES_MAX: u64 = 128 << 20;
 
@@ -54,10 +58,86 @@ const WAL_BYTES_MAX: u64 = 128 << 20;
 pub struct RocksStore {
     // The order of the fields is the order of closing: the directory is released last.
     db: DB,
+    damage: OnDamage,
     write_options: WriteOptions,
     witness: Option<Witness>,
     witnessed: Option<Vec<u8>>,
     _owner: Option<File>,
+}
+
+/// What is to be done when RocksDB says of its own data that it is wrong, in a read, a write or a compaction
+/// behind a write. It is done once.
+#[derive(Default)]
+struct OnDamage(OnceLock<Box<dyn Fn(&str) + Send + Sync>>, AtomicBool);
+
+impl OnDamage {
+    /// The error of RocksDB as ours; whoever wants to know of damage is told.
+    fn error(&self, db: &DB, error: &rocksdb::Error) -> StoreError {
+        let error = store_error(error);
+        if let (StoreError::Corrupt(why), Some(tell)) = (&error, self.0.get())
+            && !self.1.swap(true, Ordering::Relaxed)
+        {
+            tell(&format!("{why}{}", held_by(db, why)));
+        }
+        error
+    }
+}
+
+/// What is in the table file that a text of RocksDB names, and whose it may be.
+fn held_by(db: &DB, why: &str) -> String {
+    let files = db.live_files().unwrap_or_default();
+    let Some(file) = files.iter().find(|file| why.contains(file.name.trim_start_matches('/'))) else {
+        return String::new();
+    };
+    let seq = |key: &Option<Vec<u8>>| Some(Seq::from_be_bytes(key.as_deref()?.try_into().ok()?));
+    match (file.column_family_name.as_str(), seq(&file.start_key), seq(&file.end_key)) {
+        ("log", Some(first), Some(last)) => {
+            let next = files
+                .iter()
+                .filter(|other| other.column_family_name == "log")
+                .filter_map(|other| seq(&other.start_key).filter(|start| *start > last))
+                .min();
+            let end = next.map_or(format!("at least {last}"), |next| (next - 1).to_string());
+            format!("; the file holds the records {first} to {end}, of {}", concerned(db, first))
+        }
+        ("index", ..) => {
+            "; the file holds a part of the index of all tenants, which is made anew from the records"
+                .to_owned()
+        }
+        (family, ..) => match [&file.start_key, &file.end_key].map(|key| tenant(key.as_deref()?)) {
+            [Some(first), Some(last)] if family != "meta" => {
+                format!("; the file holds {family} of the tenant keys {first} to {last}")
+            }
+            _ => format!("; the file holds a part of the family {family}"),
+        },
+    }
+}
+
+fn tenant(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(key.get(..8)?.try_into().ok()?))
+}
+
+/// The tenants that may have a record at `first` or later: a book that changed since its last snapshot gets another,
+/// so that one whose newest snapshot is older has none, but for the newest records, which no snapshot holds yet.
+fn concerned(db: &DB, first: Seq) -> String {
+    let Some(family) = db.cf_handle(Family::Snapshots.name()) else { return "any tenant".to_owned() };
+    let mut newest = BTreeMap::<u64, Seq>::new();
+    let mut cursor = db.raw_iterator_cf(family);
+    cursor.seek_to_first();
+    while let Some(key) = cursor.key() {
+        if let (Some(tenant), Some(seq)) = (tenant(key), key.get(8..).and_then(tenant)) {
+            newest.insert(tenant, seq);
+        }
+        cursor.next();
+    }
+    newest.retain(|_, seq| *seq >= first);
+    if newest.is_empty() || cursor.status().is_err() {
+        return "any tenant".to_owned();
+    }
+    let shown: Vec<String> = newest.keys().take(TENANTS_SHOWN).map(u64::to_string).collect();
+    let more = newest.len().saturating_sub(TENANTS_SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("the tenant keys {}{more} or of those without a snapshot since", shown.join(", "))
 }
 
 impl RocksStore {
@@ -73,7 +153,40 @@ impl RocksStore {
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
         let index = db.cf_handle(Family::Index.name()).expect("every family was opened");
         db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS]).map_err(|error| open_error(dir, &error))?;
-        Ok(RocksStore { db, write_options: synced(), witness: Some(witness), witnessed, _owner: Some(owner) })
+        let damage = OnDamage::default();
+        Ok(RocksStore {
+            db,
+            damage,
+            write_options: synced(),
+            witness: Some(witness),
+            witnessed,
+            _owner: Some(owner),
+        })
+    }
+
+    /// Has `tell` called once, when RocksDB says of stored data that it is wrong; with the file, and the records in
+    /// it, as far as it names one. What is read after that may be refused or not.
+    pub fn on_damage(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
+        // Whoever came first stays.
+        let _ = self.damage.0.set(Box::new(tell));
+    }
+
+    /// Reads everything that is stored, so that its checksums are checked.
+    pub fn read_through(&self, mut progress: impl FnMut(u64)) -> Result<(), StoreError> {
+        let mut entries = 0;
+        for family in Family::ALL {
+            let mut cursor = self.cursor(Scan::all(family).by(Way::Walk));
+            cursor.first();
+            while cursor.item().is_some() {
+                entries += 1;
+                if entries % 65_536 == 0 {
+                    progress(entries);
+                }
+                cursor.next();
+            }
+            cursor.status()?;
+        }
+        Ok(())
     }
 
     /// Opens the database in `dir` as it is now, beside a process that writes to it; sees nothing
@@ -100,7 +213,14 @@ impl RocksStore {
                 "a log file of RocksDB was deleted while it was opened for reading".into(),
             )));
         }
-        Ok(RocksStore { db, write_options: synced(), witness: None, witnessed, _owner: None })
+        Ok(RocksStore {
+            db,
+            damage: OnDamage::default(),
+            write_options: synced(),
+            witness: None,
+            witnessed,
+            _owner: None,
+        })
     }
 
     /// Opens what can be read of a damaged database, only to find the place of the damage: whatever
@@ -116,7 +236,19 @@ impl RocksStore {
         options.set_paranoid_checks(false);
         let db = DB::open_cf_with_opts_for_read_only(&options, dir, families(), false)
             .map_err(|error| open_error(dir, &error))?;
-        Ok(RocksStore { db, write_options: synced(), witness: None, witnessed, _owner: None })
+        Ok(RocksStore {
+            db,
+            damage: OnDamage::default(),
+            write_options: synced(),
+            witness: None,
+            witnessed,
+            _owner: None,
+        })
+    }
+
+    /// What is in the file that a text of RocksDB names.
+    pub(crate) fn held_by(&self, why: &str) -> String {
+        held_by(&self.db, why)
     }
 
     fn family(&self, family: Family) -> &ColumnFamily {
@@ -135,16 +267,16 @@ impl Store for RocksStore {
                 None => write.delete_cf(family, op.key),
             }
         }
-        self.db.write_opt(write, &self.write_options).map_err(|error| store_error(&error))
+        self.db.write_opt(write, &self.write_options).map_err(|error| self.damage.error(&self.db, &error))
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        self.db.get_cf(self.family(family), key).map_err(|error| store_error(&error))
+        self.db.get_cf(self.family(family), key).map_err(|error| self.damage.error(&self.db, &error))
     }
 
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
         let family = self.family(scan.family);
-        Box::new(RocksCursor { inner: self.db.raw_iterator_cf_opt(family, read_options(scan)) })
+        Box::new(RocksCursor { store: self, inner: self.db.raw_iterator_cf_opt(family, read_options(scan)) })
     }
 
     fn moment(&self) -> Box<dyn StoreMoment + '_> {
@@ -165,8 +297,8 @@ impl Store for RocksStore {
     }
 
     fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError> {
-        let checkpoint = Checkpoint::new(&self.db).map_err(|error| store_error(&error))?;
-        checkpoint.create_checkpoint(dir).map_err(|error| store_error(&error))?;
+        let checkpoint = Checkpoint::new(&self.db).map_err(|error| self.damage.error(&self.db, &error))?;
+        checkpoint.create_checkpoint(dir).map_err(|error| self.damage.error(&self.db, &error))?;
         witness::create(dir, note).map_err(|error| {
             StoreError::Failed(format!("the witness of the checkpoint cannot be written: {error}"))
         })
@@ -176,7 +308,7 @@ impl Store for RocksStore {
         // Everything is durable already; with the memtables on disk the next opening has nothing to
         // replay.
         for family in Family::ALL {
-            self.db.flush_cf(self.family(family)).map_err(|error| store_error(&error))?;
+            self.db.flush_cf(self.family(family)).map_err(|error| self.damage.error(&self.db, &error))?;
         }
         match &self.witness {
             Some(witness) => witness
@@ -212,11 +344,13 @@ struct RocksMoment<'a> {
 impl StoreMoment for RocksMoment<'_> {
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
         let family = self.store.family(scan.family);
-        Box::new(RocksCursor { inner: self.snapshot.raw_iterator_cf_opt(family, read_options(scan)) })
+        let inner = self.snapshot.raw_iterator_cf_opt(family, read_options(scan));
+        Box::new(RocksCursor { store: self.store, inner })
     }
 }
 
 struct RocksCursor<'a> {
+    store: &'a RocksStore,
     inner: DBRawIterator<'a>,
 }
 
@@ -243,7 +377,7 @@ impl StoreCursor for RocksCursor<'_> {
         self.inner.item()
     }
     fn status(&self) -> Result<(), StoreError> {
-        self.inner.status().map_err(|error| store_error(&error))
+        self.inner.status().map_err(|error| self.store.damage.error(&self.store.db, &error))
     }
 }
 

@@ -1,27 +1,69 @@
-//! The place of the damage in a log that does not open. RocksDB refuses as a whole and names a
-//! file; an operator needs the first record that cannot be read, to know what is lost at most.
+//! The place of the damage in a log that does not open, and what can be read before it. RocksDB refuses as a
+//! whole and names a file; an operator needs the first record that cannot be read, to know what is lost at most,
+//! and the records before it.
 //!
 //! Promises: nothing is changed on disk, and no log is served from what is read here; the database
-//! is opened once more, for reading and past the damage, only to find the place.
+//! is opened once more, for reading and past the damage.
 
 use crate::batch::Family;
 use crate::meta::{self, Tip};
 use crate::replay::Records;
 use crate::rocks::RocksStore;
 use crate::store::{Scan, Store, StoreError, Way};
-use crate::{Damage, OpenError, Seq};
+use crate::{Damage, OpenError, Reader, Seq};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The failure with the first bad sequence added, if stored data is at fault.
 pub(crate) fn named(dir: &Path, error: OpenError) -> OpenError {
     let OpenError::Store(StoreError::Corrupt(why)) = &error else { return error };
     let damage = match RocksStore::open_damaged(dir) {
-        Ok(store) => first_bad(&store, why),
+        Ok(store) => first_bad(&store, &format!("{why}{}", store.held_by(why))),
         Err(_) => {
             Damage::new(1, format!("where the damage begins cannot be told, as nothing can be read: {why}"))
         }
     };
     damage.into()
+}
+
+/// What is left of a log.
+pub struct Salvage {
+    /// A reader of the records before the damage, each of which was checked.
+    pub reader: Reader,
+    /// The damage, if there is any before the wanted end.
+    pub damage: Option<Damage>,
+    /// The last record that was acknowledged, as far as anything tells.
+    pub acknowledged: Seq,
+}
+
+/// Reads the log in `dir` from its first record on to the first bad one, or to `until`; each record and the chain
+/// are checked. `progress` is told the record and the end. Index and snapshots are not looked at: they follow from
+/// the records.
+pub fn salvage(
+    dir: &Path,
+    until: Option<Seq>,
+    progress: &mut dyn FnMut(Seq, Seq),
+) -> Result<Salvage, OpenError> {
+    if !dir.join("CURRENT").exists() {
+        return Err(OpenError::NotFound { path: dir.to_owned() });
+    }
+    let store = RocksStore::open_damaged(dir)?;
+    let acknowledged = end(&store);
+    let to = until.unwrap_or(acknowledged).min(acknowledged);
+    let (mut tip, mut damage) = (Tip::default(), None);
+    for record in Records::new(store.cursor(Scan::all(Family::Log).by(Way::Walk)), 1, to) {
+        match record {
+            Ok(record) => tip = Tip { seq: record.seq, hash: record.hash },
+            Err(error) => {
+                damage = Some(error.at(tip.seq + 1));
+                break;
+            }
+        }
+        if tip.seq.is_multiple_of(4096) {
+            progress(tip.seq, to);
+        }
+    }
+    Ok(Salvage { reader: Reader::up_to(Arc::new(store), tip), damage, acknowledged })
 }
 
 fn first_bad(store: &dyn Store, why: &str) -> Damage {

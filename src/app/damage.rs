@@ -1,0 +1,54 @@
+//! Damage that a running server meets: RocksDB says that a file of the log is not what it wrote. Whose records are
+//! in it cannot be told for certain, so the process ends with 74, which the units do not start again, and leaves
+//! `DAMAGED`. The next start reads everything that is stored before it opens, and refuses as long as that fails:
+//! a file that no start needs would otherwise be found by a compaction, after payments were taken.
+
+use super::{StartupError, ended_badly};
+use crate::recovery::directory::DAMAGED_FILE;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use wal::RocksStore;
+
+/// The exit code of damage: EX_IOERR of sysexits.h.
+pub const EXIT_DAMAGED: u8 = 74;
+/// What to run next, for whoever reads the last line.
+pub const ADVICE: &str = "start nothing on this directory; `pasarela wal salvage --to DIR` copies what is whole before \
+    the damage, `pasarela restore BACKUP --into DIR` the newest backup (docs/operating.md, The log is damaged)";
+/// Time for the answers that are on their way to leave.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Ends the process when damage is met in `store`.
+pub fn watch(store: &RocksStore, data: &Path) {
+    let data = data.to_path_buf();
+    store.on_damage(move |why| {
+        let why = format!("the log is damaged: {why}");
+        tracing::error!(why, "ending the process: {ADVICE}");
+        let data = data.clone();
+        std::thread::spawn(move || {
+            // A disk that does not answer must not keep the process from ending.
+            std::thread::spawn(move || {
+                ended_badly::note(&data, &why);
+                if let Err(error) = fs::write(data.join(DAMAGED_FILE), format!("{why}\n{ADVICE}\n")) {
+                    tracing::error!(%error, "{DAMAGED_FILE} could not be written");
+                }
+            });
+            std::thread::sleep(LAST_WORDS);
+            std::process::exit(i32::from(EXIT_DAMAGED));
+        });
+    });
+}
+
+/// Reads everything again where the last run met damage; the file goes when nothing is wrong any more.
+pub fn settle(store: &RocksStore, data: &Path) -> Result<(), StartupError> {
+    let path: PathBuf = data.join(DAMAGED_FILE);
+    if !path.exists() {
+        return Ok(());
+    }
+    tracing::warn!("the last run met damage: everything that is stored is read before this one opens");
+    let read = store.read_through(|entries| tracing::info!(entries, "reading what is stored"));
+    read.map_err(|source| StartupError::StillDamaged { path: path.clone(), source })?;
+    fs::remove_file(&path).map_err(|source| StartupError::Directory { path, source })?;
+    tracing::warn!("nothing is damaged any more");
+    Ok(())
+}
