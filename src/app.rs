@@ -227,7 +227,7 @@ async fn start_node(
     access: &AdminAccess,
 ) -> Result<(Cluster, oneshot::Receiver<Promoted>), StartupError> {
     let (config, access) = (config.clone(), access.clone());
-    let started = tokio::task::spawn_blocking(move || Cluster::start(&config, &access)).await;
+    let started = tokio::task::spawn_blocking(move || Cluster::start(&config, &access, &damage::watch)).await;
     let started =
         started.map_err(|_| not_started("the node of the cluster")(io::Error::other("it panicked")));
     Ok(started??)

@@ -133,11 +133,12 @@ impl Promoted {
 
 impl Cluster {
     /// Starts the node that the configuration describes: checks that its directory belongs to the
-    /// cluster, opens its log and follows. What comes from the receiver is the right to lead. Waits
+    /// cluster, opens its log, which `watch` sees first, and follows. What comes from the receiver is the right to lead. Waits
     /// for the disk and for etcd.
     pub fn start(
         config: &Config,
         access: &AdminAccess,
+        watch: &dyn Fn(&wal::RocksStore, &Path),
     ) -> Result<(Cluster, oneshot::Receiver<Promoted>), ClusterError> {
         let (shared, quorum) = admission::prepare(config, Operators::of(access))?;
         let shared = Arc::new(shared);
@@ -145,6 +146,7 @@ impl Cluster {
             config.storage.path.join(crate::recovery::directory::LOG_DIRECTORY),
         )?);
         let data = config.storage.path.as_path();
+        watch(&store, data);
         let swept = seed::sweep(data).and_then(|()| joining::sweep(data));
         swept.map_err(|source| ClusterError::File { path: data.into(), source })?;
         let (promote, promoted) = oneshot::channel();

@@ -9,7 +9,23 @@ use crate::recovery::backup;
 use crate::recovery::restored_copy::RestoredCopy;
 use crate::recovery::{Failed, Fault};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+/// The pause between two looks at a copy that a server makes.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// The bytes of the files in a directory and those in it, as far as they can be seen.
+fn bytes_in(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(found) if found.is_dir() => bytes_in(&entry.path()),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    });
+    bytes.sum()
+}
 
 /// Copy everything to a new directory, consistently, without stopping a running server
 ///
@@ -37,7 +53,19 @@ impl Backup {
         let tip = match copied {
             Some(tip) => tip,
             None => {
-                Operators::new(&config)?.backup(&directory)?;
+                // The server makes it; what has come to be there is seen where this is its machine.
+                let (done, ended) = std::sync::mpsc::channel::<()>();
+                let into = directory.clone();
+                let watching = std::thread::spawn(move || {
+                    let mut progress = Shown::new();
+                    while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                        progress.tell("MiB copied", bytes_in(&into) >> 20, 0);
+                    }
+                });
+                let made = Operators::new(&config)?.backup(&directory);
+                drop(done);
+                let _ = watching.join();
+                made?;
                 let past = RestoredCopy::read(&directory)?.and_then(|past| past.tip);
                 past.ok_or_else(|| Failed::refused(&directory, Fault::NotHere))?
             }

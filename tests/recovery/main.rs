@@ -10,6 +10,7 @@ mod clock;
 mod contradictions;
 mod copies;
 mod corruption;
+mod damaged;
 mod files;
 mod interrupted;
 mod large;

@@ -73,13 +73,14 @@ struct OnDamage(OnceLock<Box<dyn Fn(&str) + Send + Sync>>, AtomicBool);
 impl OnDamage {
     /// The error of RocksDB as ours; whoever wants to know of damage is told.
     fn error(&self, db: &DB, error: &rocksdb::Error) -> StoreError {
-        let error = store_error(error);
-        if let (StoreError::Corrupt(why), Some(tell)) = (&error, self.0.get())
+        let StoreError::Corrupt(why) = store_error(error) else { return store_error(error) };
+        let why = format!("{why}{}", held_by(db, &why));
+        if let Some(tell) = self.0.get()
             && !self.1.swap(true, Ordering::Relaxed)
         {
-            tell(&format!("{why}{}", held_by(db, why)));
+            tell(&why);
         }
-        error
+        StoreError::Corrupt(why)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::operation;
-use crate::openapi::schema::{Schema, any_of, anything, integer, list, number, object, one_of, text};
+use crate::openapi::schema::{Schema, any_of, anything, integer, list, named, number, object, one_of, text};
 use crate::openapi::values::instant;
 use crate::shown::Describing;
 
@@ -99,8 +99,14 @@ pub fn health() -> Chapter {
                 )
                 .answers_with(
                     503,
-                    object().member("status", text().constant("unavailable")).member("reason", text()),
-                    "Not yet, or not any more",
+                    any_of([
+                        object()
+                            .member("status", text().constant("unavailable"))
+                            .member("reason", text())
+                            .closed(),
+                        named("Error"),
+                    ]),
+                    "Not yet; `shutting_down` while it stops",
                 ),
         ],
         schemas: vec![("Error", error())],
