@@ -5,7 +5,7 @@ use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
-use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT, not_sent};
@@ -138,6 +138,9 @@ pub fn start_verification(
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = order(account, deposits, How::Send, turn);
+    if let Err(refusal) = turn.may_call(Service::MicroDeposits, effect.order.bank_call()) {
+        return Ruling::refuse(refusal);
+    }
     Ruling::write_then(change(account, status, turn), vec![effect])
 }
 

@@ -10,7 +10,7 @@ use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT, not_sent};
@@ -361,6 +361,9 @@ pub fn start_verification(
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = order(merchant, found, deposits, How::Send, turn);
+    if let Err(refusal) = turn.may_call(Service::MicroDeposits, effect.order.bank_call()) {
+        return Ruling::refuse(refusal);
+    }
     let draft =
         change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, status)));
     Ruling::write_then(draft, vec![effect])
