@@ -115,6 +115,9 @@ pub enum Space {
     /// the sequence of the newest record whose entity tells of them. A method that is started again or
     /// deleted tells no more.
     MicroDeposits = 31,
+    /// The names that banks gave live orders, under the platform's key: ids, and references by call and
+    /// day; the value is the operation and whose it is (`bank_names.rs`).
+    BankName = 37,
 }
 
 /// The part of a movement key that says whose ledger it is.
