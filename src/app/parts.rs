@@ -17,6 +17,7 @@ use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
+use crate::gateway::misses::Misses;
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::server_keys::ServerKeys;
@@ -101,6 +102,7 @@ pub(super) async fn open(
         read_pool: start_read_pool(config)?,
         names: Names::default(),
         shares: Shares::new(share_bounds(config)),
+        misses: Misses::default(),
         callers: callers(config)?,
         prices,
         banks: Banks::new(bank_feed(config)?),

@@ -9,6 +9,7 @@ use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
 use crate::gateway::meter::Meters;
+use crate::gateway::misses::Misses;
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::reservations::Reservations;
@@ -49,6 +50,8 @@ pub struct Services {
     pub names: Names,
     /// The bounds that keep one tenant from taking the server's capacity from the others.
     pub shares: Shares,
+    /// The searches for people that found nobody.
+    pub misses: Misses,
     /// The directory of callers, and the state that changes with it.
     pub callers: Callers,
     /// Rates and fees.

@@ -39,6 +39,13 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
+/// The refusal of a search for a person by an account that found nobody too often.
+fn too_many_misses(seconds: u32) -> Problem {
+    let message = "30 searches for a document or a phone found nobody in 10 minutes, so nothing was searched \
+                   for; ask again after Retry-After";
+    Problem::too_many_attempts(message, seconds)
+}
+
 impl Performer {
     /// Does a piece of work and answers with what came of it.
     pub(super) async fn carry_out_work(
@@ -243,12 +250,34 @@ impl Performer {
     async fn search(&self, sought: Sought, is_crowd: bool, doing: &Doing<'_>) -> Result<Reply, Problem> {
         let tenant = doing.caller.tenant_key;
         let (now, whose) = (self.clock(tenant).await?, (tenant, doing.caller.tenant.id));
+        let (sought, wait) = self.looks_for_people(tenant, sought)?;
         let request = self.services.files.requests.find(tenant, &sought.text, self.services.now()).await;
         let request = request.map_err(Problem::internal_error)?;
+        let may_be_person = sought.may_be_person();
         let found = self.read(tenant, is_crowd, move |services, budget| {
             finding::search(services, whose, now, (&sought, request.as_ref()), budget)
         });
-        Ok(Reply::json(200, found.await?))
+        let found = found.await?;
+        match wait {
+            // What else the text may be was not found either.
+            Some(seconds) if found.is_empty => return Err(too_many_misses(seconds)),
+            None if may_be_person && found.has_person => self.services.misses.found(tenant),
+            _ => {}
+        }
+        Ok(Reply::json(200, found.body))
+    }
+
+    /// What a search of a tenant's may look for. After too many misses a document or a phone is not looked
+    /// for, and what may be a reference as well is looked for as that, with the seconds to wait.
+    fn looks_for_people(&self, tenant: u64, sought: Sought) -> Result<(Sought, Option<u32>), Problem> {
+        if !sought.may_be_person() {
+            return Ok((sought, None));
+        }
+        match self.services.misses.begin(tenant) {
+            Ok(()) => Ok((sought, None)),
+            Err(seconds) if sought.is_person() => Err(too_many_misses(seconds)),
+            Err(seconds) => Ok((sought.without_people(), Some(seconds))),
+        }
     }
 
     /// The answer that an Idempotency-Key keeps, or that its request is under way.
