@@ -47,6 +47,7 @@ use domain::values::time::{MINUTE_MS, SECOND_MS, Timestamp};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use wal::{Reader, RocksStore};
 
@@ -204,6 +205,7 @@ fn waits(config: &Config) -> OutsideWaits {
         unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
         counted: Waiting::default(),
         notice_ms: translate::notice_wait_ms(&config.rails),
+        transfer_guesses: AtomicU64::new(0),
     }
 }
 

@@ -36,6 +36,7 @@ use domain::resources::operations::Operation;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -95,6 +96,8 @@ pub struct OutsideWaits {
     pub counted: Waiting,
     /// The time, in ms, for which the notice of a live transfer is waited for.
     pub notice_ms: i64,
+    /// References of live transfers that were looked for since the start, and were wrong.
+    pub transfer_guesses: AtomicU64,
 }
 
 /// Files of this server beside the log of money, which no book depends on.
