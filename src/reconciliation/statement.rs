@@ -212,6 +212,8 @@ mod tests {
         let said: Vec<&str> = read.bad.iter().map(|bad| bad.message.as_str()).collect();
         let amount = "Amount must have two decimals, such as 1250.00, and be above zero";
         assert_eq!(said, [amount, "date must be a day as YYYY-MM-DD"]);
+        let spanish = api::codes::faults::spanish(amount);
+        assert!(spanish.is_some_and(|spanish| spanish.starts_with("Amount: ")), "{amount}");
     }
 
     proptest! {
