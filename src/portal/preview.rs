@@ -6,8 +6,6 @@
 //! lines there were before the preview: those had paid none of them, or they would not be good. So a
 //! form pays once however often it is sent, and a file that was refused can be paid another time.
 
-mod rows;
-
 use super::{Here, Portal, failed_page, may, payouts};
 use crate::gateway::services::Services;
 use crate::http::listen::Answer;
@@ -19,6 +17,7 @@ use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone, Writin
 use crate::pages::words::words;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
+use api::csv::file::{File, NoFile, RowFault};
 use api::payouts::batches::{ITEMS_MAX, item_faults};
 use api::problem::{BadField, Problem};
 use bytes::Bytes;
@@ -27,7 +26,6 @@ use domain::platform::Scope;
 use domain::record::Entity;
 use domain::resources::merchants::Merchant;
 use domain::values::ids::{EntityId, Id};
-use rows::Rows;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -48,7 +46,7 @@ struct Line {
 }
 
 /// Why a line can't be paid: by its seller, and by its reference.
-type Known = (Option<&'static str>, Option<&'static str>);
+type Known = (Option<String>, Option<String>);
 
 /// What a file is checked with, away from the request.
 struct Checking {
@@ -83,12 +81,12 @@ pub async fn page<G: Answer>(
                 move |services: &Services, budget: &ReadBudget| checking.check(services, &file, budget);
             portal.services.read_pool.read_long(&portal.services, tenant, read).await?
         }
-        None => Err(visit.say("Elige un archivo.", "Choose a file.")),
+        None => Err(visit.say("Elige un archivo.", "Choose a file.").to_owned()),
     };
     Ok(Shown::Page(checked.unwrap_or_else(|why| {
         let mut page = Page::new("payouts", visit.say("Pagar por archivo", "Pay by file")).status("error");
         page.code = 400;
-        page.with(payouts::upload(visit, Some(why.to_owned())))
+        page.with(payouts::upload(visit, Some(why)))
     })))
 }
 
@@ -99,12 +97,12 @@ impl Checking {
         services: &Services,
         file: &[u8],
         budget: &ReadBudget,
-    ) -> Result<Result<Page, &'static str>, Stopped> {
-        let mut lines = match lines(self.language, file) {
-            Ok(lines) => lines,
+    ) -> Result<Result<Page, String>, Stopped> {
+        let (file, mut lines) = match lines(self.language, file) {
+            Ok(read) => read,
             Err(why) => return Ok(Err(why)),
         };
-        self.judge(services, &mut lines, budget)?;
+        self.judge(services, &file, &mut lines, budget)?;
         let good: Vec<Value> = lines.iter().filter(|line| line.fault.is_none()).map(item).collect();
         let items = Value::Array(good).to_string();
         let name = self.batch_name(services, &items)?;
@@ -124,26 +122,34 @@ impl Checking {
     }
 
     /// Finds what is wrong with each line: as the API reads it, and by what is there.
-    fn judge(&self, services: &Services, lines: &mut [Line], budget: &ReadBudget) -> Result<(), Stopped> {
+    fn judge(
+        &self,
+        services: &Services,
+        file: &File,
+        lines: &mut [Line],
+        budget: &ReadBudget,
+    ) -> Result<(), Stopped> {
         let banks = services.banks.now();
         let (mut seen, mut good) = (HashSet::new(), 0);
         for line in lines {
             budget.spend()?;
-            let (unpayable, used) = if self.reads { self.known(services, line)? } else { (None, None) };
+            let (unpayable, used) = if self.reads { self.known(services, file, line)? } else { (None, None) };
             if line.fault.is_none() {
                 let faults = item_faults(&item(line).to_string(), &banks);
-                let say =
-                    |bad: &BadField| format!("{}: {}", bad.field, show::fault(self.language, &bad.message));
+                let say = |bad: &BadField| {
+                    let column = COLUMNS.iter().position(|name| *name == bad.field);
+                    let name = column.map_or(&*bad.field, |column| file.name(column));
+                    format!("{name}: {}", show::fault(self.language, &bad.message))
+                };
                 line.fault = Some(faults.iter().map(say).collect::<Vec<_>>().join("; "))
                     .filter(|text| !text.is_empty());
             }
             let twice = || {
-                let twice =
-                    ("externalRef: está dos veces en el archivo", "externalRef: is in the file twice");
-                (!seen.insert(line.cells[0].clone())).then(|| self.language.say(twice.0, twice.1))
+                let why = self.language.say("está dos veces en el archivo", "is in the file twice");
+                (!seen.insert(line.cells[0].clone())).then(|| of(file, 0, why))
             };
             if line.fault.is_none() {
-                line.fault = unpayable.or_else(twice).or(used).map(str::to_owned);
+                line.fault = unpayable.or_else(twice).or(used);
             }
             if line.fault.is_none() {
                 good += 1;
@@ -157,7 +163,7 @@ impl Checking {
     }
 
     /// Names the seller of a line. Why the seller can't be paid, and whether the reference was used.
-    fn known(&self, services: &Services, line: &mut Line) -> Result<Known, Stopped> {
+    fn known(&self, services: &Services, file: &File, line: &mut Line) -> Result<Known, Stopped> {
         let reader = services.engine.reader();
         let merchant = Id::parse(&line.cells[1]).map(EntityId::merchant);
         let merchant = merchant.map(|id| history::entity(reader, self.tenant, id)).transpose()?.flatten();
@@ -167,35 +173,30 @@ impl Checking {
         };
         line.name = merchant.map(|merchant| merchant.name.to_string()).unwrap_or_default();
         let is_used = history::named(reader, self.tenant, Space::Payout, &line.cells[0])?.is_some();
-        let used = (
-            "externalRef: ya hay un pago con esta referencia",
-            "externalRef: there is a payout under this reference already",
-        );
-        Ok((self.unpayable(merchant), is_used.then(|| self.language.say(used.0, used.1))))
+        let used = self
+            .language
+            .say("ya hay un pago con esta referencia", "there is a payout under this reference already");
+        let unpayable = self.unpayable(merchant).map(|why| of(file, 1, why));
+        Ok((unpayable, is_used.then(|| of(file, 0, used))))
     }
 
     /// The reason why a seller can't be paid, as far as it is known before.
     fn unpayable(&self, merchant: Option<&Merchant>) -> Option<&'static str> {
+        let say = |spanish, english| Some(self.language.say(spanish, english));
         let Some(merchant) = merchant else {
-            return Some(self.language.say(
-                "merchantId: no hay un vendedor con este id",
-                "merchantId: there is no seller with this id",
-            ));
+            return say("no hay un vendedor con este id", "there is no seller with this id");
         };
         if !merchant.active {
-            return Some(
-                self.language
-                    .say("merchantId: el vendedor está inactivo", "merchantId: the seller is inactive"),
-            );
+            return say("el vendedor está inactivo", "the seller is inactive");
         }
         let method = merchant.default_method.and_then(|id| merchant.method(id));
-        let is_proved = method.is_some_and(|method| method.status.is_verified());
-        (!is_proved).then(|| {
-            self.language.say(
-                "merchantId: el vendedor no tiene verificado el teléfono al que se le paga",
-                "merchantId: the phone at which the seller is paid is not verified",
-            )
-        })
+        if method.is_some_and(|method| method.status.is_verified()) {
+            return None;
+        }
+        say(
+            "el vendedor no tiene verificado el teléfono al que se le paga",
+            "the phone at which the seller is paid is not verified",
+        )
     }
 
     /// The page about the lines of a file.
@@ -260,58 +261,58 @@ impl Checking {
 }
 
 /// The lines of a file, or why it cannot be read at all.
-fn lines(language: Language, file: &[u8]) -> Result<Vec<Line>, &'static str> {
-    let not_text = language.say(
-        "No es un CSV en UTF-8. Guárdalo desde tu hoja de cálculo como «CSV UTF-8».",
-        "This is not a CSV file in UTF-8. Save it from your spreadsheet as \"CSV UTF-8\".",
-    );
-    let text = std::str::from_utf8(file).map_err(|_| not_text)?;
-    if text.contains('\0') {
-        return Err(not_text);
-    }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut rows = Rows::of(text);
-    let header = rows.next().map(|row| row.cells).unwrap_or_default();
-    let place = |name: &str| {
-        let mut places = header.iter().enumerate().filter(|(_, known)| known.eq_ignore_ascii_case(name));
-        places.next().map(|(at, _)| at).filter(|_| places.next().is_none())
-    };
-    let (Some(reference), Some(merchant), Some(amount), Some(concept)) =
-        (place(COLUMNS[0]), place(COLUMNS[1]), place(COLUMNS[2]), place(COLUMNS[3]))
-    else {
-        return Err(language.say(
+fn lines(language: Language, bytes: &[u8]) -> Result<(File, Vec<Line>), String> {
+    let say = |spanish: &str, english: &str| language.say(spanish, english).to_owned();
+    let columns = || {
+        say(
             "El primer renglón tiene que nombrar las columnas externalRef, merchantId, monto, concepto, cada \
              una una sola vez.",
             "The first line has to name the columns externalRef, merchantId, monto, concepto, each once.",
-        ));
+        )
     };
-    let (width, mut lines) = (header.len(), Vec::new());
-    for row in rows {
-        if lines.len() == LINES_MAX {
-            return Err(
-                language.say("El archivo tiene demasiados renglones.", "The file has too many lines.")
-            );
+    let file = File::read(bytes, &COLUMNS).map_err(|no_file| match (no_file, language) {
+        (NoFile::NoText, _) => say(
+            "No es un CSV. Guárdalo desde tu hoja de cálculo como «CSV».",
+            "This is not a CSV file. Save it from your spreadsheet as \"CSV\".",
+        ),
+        (NoFile::Empty, _) => columns(),
+        (NoFile::OpenQuote(line), Language::Spanish) => {
+            format!("El renglón {line} abre unas comillas que no se cierran.")
         }
-        let cell = |at: usize| row.cells.get(at).unwrap_or_default().to_owned();
-        let fault = (row.cells.len() != width).then(|| {
-            language
-                .say(
-                    "no tiene el mismo número de celdas que el encabezado",
-                    "does not have the same number of cells as the header",
-                )
-                .to_owned()
+        (NoFile::OpenQuote(line), Language::English) => {
+            format!("Line {line} opens a quote that is never closed.")
+        }
+    })?;
+    if !file.bad_columns(&COLUMNS).is_empty() {
+        return Err(columns());
+    }
+    let mut lines = Vec::new();
+    for row in file.rows() {
+        if lines.len() == LINES_MAX {
+            return Err(say("El archivo tiene demasiados renglones.", "The file has too many lines."));
+        }
+        let fault = row.fault.map(|fault| match fault {
+            RowFault::Width => say(
+                "no tiene el mismo número de celdas que el encabezado",
+                "does not have the same number of cells as the header",
+            ),
+            RowFault::Quotes => say(
+                "dentro de una celda entre comillas, cada comilla va dos veces",
+                "has a quote inside a quoted cell that is not there twice",
+            ),
         });
-        lines.push(Line {
-            number: row.number,
-            cells: [reference, merchant, amount, concept].map(cell),
-            name: String::new(),
-            fault,
-        });
+        let cells = [0, 1, 2, 3].map(|column| file.cell(&row, column).to_owned());
+        lines.push(Line { number: row.number, cells, name: String::new(), fault });
     }
     if lines.is_empty() {
-        return Err(language.say("El archivo no tiene renglones.", "The file has no lines."));
+        return Err(say("El archivo no tiene renglones.", "The file has no lines."));
     }
-    Ok(lines)
+    Ok((file, lines))
+}
+
+/// A fault of a column, by the name that the file gives it.
+fn of(file: &File, column: usize, message: &str) -> String {
+    format!("{}: {message}", file.name(column))
 }
 
 /// A line as an item of a batch.
