@@ -228,6 +228,8 @@ pub struct Said {
     pub progress: Option<Progress>,
     /// Whether it said that under a name of another order.
     pub is_ambiguous: bool,
+    /// Whether the first of two micro-deposits was made, of which the second was refused.
+    pub half_done: bool,
 }
 
 impl Said {

@@ -6,7 +6,7 @@
 
 use crate::bank_text;
 use chrono::{DateTime, NaiveDateTime};
-use domain::resources::notices::Transfer;
+use domain::resources::notices::{NoticedDocument, Transfer};
 use domain::resources::payments::charge::TRANSFER_DAYS_MAX;
 use domain::values::bank::BankCode;
 use domain::values::money::Ves;
@@ -20,6 +20,8 @@ const APPROVED: &str = "00";
 const WHOLE_DIGITS_MAX: usize = 8;
 /// Digits of the longest reference.
 const REFERENCE_DIGITS_MAX: usize = 20;
+/// The names of the payer's document. No source shows it in a notice; where it is, it is compared.
+const PAYER: [&str; 3] = ["IdCliente", "Cedula", "CedulaEmisor"];
 /// Digits of a phone.
 const PHONE_DIGITS: usize = 11;
 /// The days by which a transfer may lie ahead of its notice, and behind it: none older pays for anything.
@@ -114,6 +116,7 @@ pub fn notice(body: &[u8]) -> Result<Said, Malformed> {
         phone: body.phone("TelefonoEmisor")?,
         amount: amount(&body.text("Monto", 1)?).ok_or(Malformed)?,
         paid_at: instant(&body.text("FechaHora", 1)?).ok_or(Malformed)?,
+        document: PAYER.iter().find_map(|name| document(body.0.get(*name)?)),
         reference,
     };
     match (fits, code == APPROVED) {
@@ -137,6 +140,26 @@ pub fn question(body: &[u8]) -> Result<Question, Malformed> {
 
 fn is_digits(text: &str, length_max: usize) -> bool {
     (1..=length_max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The payer's document, of which the letter may be missing; none where it cannot be read.
+fn document(value: &Value) -> Option<NoticedDocument> {
+    let text = match value {
+        Value::String(text) => text.trim().to_ascii_uppercase(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let number = text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+    let letter = match &text[..text.len() - number.len()] {
+        "" => None,
+        letter if letter.len() == 1 => letter.bytes().next(),
+        _ => return None,
+    };
+    let number = number.trim_start_matches('-');
+    is_digits(number, 9)
+        .then(|| number.parse().ok())
+        .flatten()
+        .map(|number| NoticedDocument { letter, number })
 }
 
 /// A bank with three digits, as notices name it, or with four.

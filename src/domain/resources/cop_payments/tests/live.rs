@@ -61,6 +61,7 @@ impl World {
             qr_image: Some("AAAA".into()),
             progress: Some(progress),
             is_ambiguous: false,
+            half_done: false,
         };
         let operation = self.payment().id.operation(operation);
         self.say(Command::RailReply(RailReply { operation, how, answer: RailAnswer::Waiting, said }), now_ms)
