@@ -5,7 +5,7 @@ use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
-use crate::openapi::values::{four_decimals, instant, livemode, page, uuid, ves};
+use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};
 use crate::shown::Describing;
 use domain::resources::cop_payments::Channel;
 use domain::values::ids::Id;
@@ -56,6 +56,7 @@ pub(crate) fn payment() -> Schema {
     object()
         .member("id", uuid())
         .member("object", text().constant("cop_payment"))
+        .member("attempt", attempt().about("Always 1."))
         .member("status", one_of(STATUSES))
         .member("method", text().constant("COP"))
         .member("channel", one_of(Channel::ALL.map(Channel::name)))

@@ -11,7 +11,9 @@ use domain::resources::payments::{Method, Status};
 use domain::values::ids::Id;
 
 /// Refusals of what creates a payment under a reference.
-pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "charge_in_progress", "merchant_inactive"];
+pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];
+/// What is answered to a call that makes no attempt.
+pub(super) const REPEATED: &str = "The newest payment under this reference, of which the call is a repeat";
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Payments";
@@ -75,7 +77,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                     r#""expiresAt":"2026-11-21T02:18:00.000Z","failureCode":null,"livemode":false}"#,
                 )),
         ),
-        ("DebitCharge", body(|fields| debits::read_charge(fields, &banks, id, None))),
+        ("DebitCharge", body(|fields| debits::read_charge(fields, &banks, id, &|_| [0; 16]))),
         ("PagoMovilVerification", body(|fields| transfers::read(fields, &banks))),
         ("Payment", payment()),
         ("PaymentChargeback", payment_chargeback()),
@@ -130,7 +132,7 @@ pub fn payment() -> Schema {
         .example(concat!(
             r#"{"id":"01975a2e-7c00-7000-8000-000000000000","#,
             r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","#,
-            r#""externalRef":"order-1","status":"COMPLETED","method":"C2P","failureCode":null,"#,
+            r#""externalRef":"order-1","attempt":1,"status":"COMPLETED","method":"C2P","failureCode":null,"#,
             r#""cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"#,
             r#""netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"#,
             r#""sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","#,

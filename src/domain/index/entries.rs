@@ -185,7 +185,11 @@ fn forget_removed(tenant: u64, record: &Record, ops: &mut IndexOps) {
     // Slugs are names among those of all tenants.
     let owner = if space == Space::Slug { PLATFORM } else { tenant };
     for freed in &record.freed {
-        ops.delete(&name(owner, space, freed));
+        let key = name(owner, space, freed);
+        match record.freed_to {
+            Some(before) => ops.put(&key, before.as_bytes()),
+            None => ops.delete(&key),
+        }
     }
 }
 
