@@ -24,7 +24,7 @@ pub struct Memory {
     ids: u64,
     phones: u32,
     settings: u64,
-    made: Vec<Made>,
+    pub made: Vec<Made>,
     /// The answers: sequence, tenant, the record's bytes.
     pub answered: Vec<(u64, u64, Vec<u8>)>,
     /// The things that must not have happened.
