@@ -1,11 +1,8 @@
-//! The rules for files: what they may import, how long they get, what they are called, and that
+//! The rules for files: what they may import, what they are called, and that
 //! nothing is left unfinished.
 
 use crate::{code, root, rust_files};
 use std::fs;
-
-/// The number of lines after which a file should have become a folder.
-const LINES_MAX: usize = 500;
 
 fn assert_absent(folder: &str, words: &[&str], why: &str) {
     for path in rust_files(folder) {
@@ -75,16 +72,6 @@ fn no_rule_asks_the_environment() {
         let code = code(&path);
         let others = code.replace("env::var_os(\"PASARELA_TEST_CLOCK_STEP\")", "");
         assert!(!others.contains("env::var"), "{} asks the environment", path.display());
-    }
-}
-
-#[test]
-fn files_have_one_subject() {
-    for folder in ["src", "actors/src", "fuzz", "handoff/src", "persistent/src", "sandbox/src", "wal/src"] {
-        for path in rust_files(folder) {
-            let lines = fs::read_to_string(&path).expect("a readable file").lines().count();
-            assert!(lines <= LINES_MAX, "{} has {lines} lines", path.display());
-        }
     }
 }
 

@@ -1,15 +1,12 @@
-//! The rules that the compiler does not keep: who may import whom, how long files get, which words
-//! names use, that documents point at what exists, that nothing is left unfinished, that every
+//! The rules that the compiler does not keep: who may import whom, which words names use, that documents point at what exists, that nothing is left unfinished, that every
 //! dependency may be used, and that the SDKs say what the description says.
 
 mod citations;
 mod documents;
 mod faults;
 mod files;
-mod house;
 mod layers;
 mod licences;
-mod paper;
 mod rooms;
 mod sdks;
 mod stored;

@@ -1,10 +1,10 @@
 //! Every layout of the stored format has a golden, and every golden a layout.
 
-use crate::{files_with, root};
+use crate::files_with;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// The layouts that a file of `src/domain/stored/v…/` declares.
+/// The layouts that a file of `src/domain/stored/` declares.
 fn layouts(source: &str) -> Vec<String> {
     source
         .lines()
@@ -21,23 +21,15 @@ fn layouts(source: &str) -> Vec<String> {
         .collect()
 }
 
-/// The version that a folder's name says.
-fn version(folder: &str) -> Option<u8> {
-    folder.strip_prefix('v').and_then(|number| number.parse().ok())
-}
-
-/// The names in the folders of all versions below `folder`: by resource and layout.
+/// The names in the files of a folder, by resource and layout.
 fn by_resource(folder: &str, ending: &str, names: fn(&str) -> Vec<String>) -> BTreeSet<(String, String)> {
-    let base = root().join(folder);
     let mut found = BTreeSet::new();
     for path in files_with(folder, ending) {
-        let inside = path.strip_prefix(&base).expect("a file in it").to_string_lossy().into_owned();
-        let Some((_, file)) = inside.split_once('/').filter(|(of, _)| version(of).is_some()) else {
-            continue;
-        };
-        let resource = file.trim_end_matches(ending).trim_end_matches('.').to_owned();
+        let resource = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let source = fs::read_to_string(&path).expect("a readable file");
-        found.extend(names(&source).into_iter().map(|name| (resource.clone(), name)));
+        if !["layout", "parts"].contains(&resource.as_str()) {
+            found.extend(names(&source).into_iter().map(|name| (resource.clone(), name)));
+        }
     }
     found
 }

@@ -1,21 +1,14 @@
-//! Words of names: those of docs/glossary.md, each with one meaning.
+//! Words of names: those of docs/glossary.md.
 
-use crate::house::sources_in;
-use crate::root;
+use crate::{root, rust_files};
 use regex::Regex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 /// Names that still use a private word of docs/glossary.md. The list only gets shorter: a
 /// new name is given another word, one that is gone is struck out.
 const STILL_THERE: &[&str] = &[];
-
-/// Names of types that once had many meanings: each may have one.
-const ONE_MEANING: [&str; 4] = ["Place", "Outcome", "Answer", "Held"];
-
-/// The names that several types have all the same. A name such as `Command` or `Status`, which each
-/// resource gives to a thing of its own, is right; a word for anything is not.
-const SHARED_NAMES_MAX: usize = 235;
 
 /// A word that the glossary calls private: a picture that nobody outside could search for.
 struct PrivateWord {
@@ -59,6 +52,22 @@ fn singular(word: &str) -> String {
     word.trim_end_matches('s').to_owned()
 }
 
+/// The name of each file that is no test, with its lines up to the tests in it.
+fn sources_in(folders: &[&str]) -> Vec<(String, Vec<String>)> {
+    let named = |path: &Path| path.strip_prefix(root()).expect("a path below the root").display().to_string();
+    let for_tests = Regex::new(r"#\[cfg\(test\)\]\n\s*(?:pub(?:\([^)]*\))? )?mod (\w+);").expect("a pattern");
+    let (mut sources, mut tests) = (Vec::new(), BTreeSet::new());
+    for path in folders.iter().copied().flat_map(rust_files) {
+        let (name, text) = (named(&path), fs::read_to_string(&path).expect("a readable file"));
+        let folder = name.strip_suffix("mod.rs").map_or(name.replace(".rs", "/"), str::to_owned);
+        tests.extend(for_tests.captures_iter(&text).map(|module| format!("{folder}{}.rs", &module[1])));
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        sources.push((name, code.lines().map(str::to_owned).collect()));
+    }
+    sources.retain(|(name, _)| !tests.contains(name) && !name.contains("/tests/"));
+    sources
+}
+
 #[test]
 fn names_use_the_words_of_the_glossary() {
     let private = private_words();
@@ -86,40 +95,4 @@ fn names_use_the_words_of_the_glossary() {
     );
     let gone: Vec<&String> = still_there.difference(&found).collect();
     assert!(gone.is_empty(), "these names are gone; strike them from STILL_THERE: {gone:#?}");
-}
-
-/// The files that declare a type of each name, the frozen types of the stored format aside: those are
-/// named as they were when they were frozen.
-fn declared() -> BTreeMap<String, Vec<String>> {
-    let type_of = Regex::new(concat!(
-        r"^(?:pub(?:\([^)]*\))? )?(?:unsafe )?",
-        r"(?:struct|enum|trait|type) ([A-Z][A-Za-z0-9]*)",
-    ))
-    .expect("a pattern");
-    let mut declared: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (file, lines) in sources_in(&["src", "actors/src", "wal/src", "handoff/src", "persistent/src"]) {
-        if file.starts_with("src/domain/stored/") {
-            continue;
-        }
-        for name in lines.iter().filter_map(|line| type_of.captures(line)) {
-            declared.entry(name[1].to_owned()).or_default().push(file.clone());
-        }
-    }
-    declared
-}
-
-#[test]
-fn names_of_types_have_one_meaning() {
-    let declared = declared();
-    assert!(declared.len() > 1_000, "only {} names: are these the types?", declared.len());
-    for name in ONE_MEANING {
-        let files = declared.get(name).map_or(&[][..], Vec::as_slice);
-        assert!(files.len() <= 1, "`{name}` has several meanings: {files:?}");
-    }
-    let shared: Vec<_> = declared.iter().filter(|(_, files)| files.len() > 1).collect();
-    assert!(
-        shared.len() <= SHARED_NAMES_MAX,
-        "{} names have several types, more than {SHARED_NAMES_MAX}; name the new one otherwise: {shared:#?}",
-        shared.len()
-    );
 }

@@ -33,45 +33,6 @@ pub fn no_variant(of: &str, tag: u32) -> DecodeError {
     DecodeError::OtherString(format!("variant {tag} of {of} is not known"))
 }
 
-/// A type of which there are several layouts, each from a version on, newest first. The version of the bytes
-/// says which of them is read; the newest is written.
-macro_rules! versions {
-    ($name:ident of $working:ty { $from:literal $newest:ty $(, $since:literal $older:ty)+ $(,)? }) => {
-        #[doc = concat!("The layouts of [`", stringify!($working), "`].")]
-        pub enum $name {}
-
-        impl crate::stored::layout::Layout for $name {
-            type Working = $working;
-
-            fn read<D: bincode::de::Decoder<Context = u8>>(
-                from: &mut D,
-            ) -> Result<$working, bincode::error::DecodeError> {
-                match *from.context() {
-                    $from.. => <$newest as crate::stored::layout::Layout>::read(from),
-                    $($since.. => <$older as crate::stored::layout::Layout>::read(from),)+
-                    _ => Err(bincode::error::DecodeError::Other("of a version before the first")),
-                }
-            }
-        }
-
-        impl crate::stored::layout::CurrentLayout for $name {
-            fn write<E: bincode::enc::Encoder>(
-                working: &$working,
-                to: &mut E,
-            ) -> Result<(), bincode::error::EncodeError> {
-                <$newest as crate::stored::layout::CurrentLayout>::write(working, to)
-            }
-        }
-
-        #[cfg(test)]
-        impl crate::stored::samples::Sampled for $name {
-            fn sample(full: bool, number: &mut u64) -> $working {
-                <$newest as crate::stored::samples::Sampled>::sample(full, number)
-            }
-        }
-    };
-}
-
 /// A layout. One that is `past` is read only, and says what the fields that came later are.
 macro_rules! layout {
     (struct $name:ident of $working:ty { $($field:ident: $part:ty),+ $(,)? }) => {
@@ -228,4 +189,3 @@ macro_rules! layout {
 }
 
 pub(crate) use layout;
-pub(crate) use versions;

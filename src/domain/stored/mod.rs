@@ -1,18 +1,41 @@
 //! The stored format: what records, snapshots and rates are as bytes, apart from what the rules
 //! work with.
 //!
-//! A folder per version holds the layouts that are new in it, a file per resource; for the rest,
-//! the version before still stands. What is in a folder of a released version never changes. Rules
-//! do not belong here, nor does anything that decides when to write. `docs/formats.md` draws the
-//! format, and says how a field, a variant or a kind of entity is added.
+//! A file per resource. Rules do not belong here, nor does anything that decides when to write.
+//! `docs/formats.md` draws the format, and says how a field, a variant or a kind of entity is added.
 
+pub(crate) mod approvals;
+pub(crate) mod banks;
+pub(crate) mod beside;
+pub(crate) mod book;
+pub(crate) mod chargebacks;
+pub(crate) mod checkout;
+pub(crate) mod conversions;
+pub(crate) mod cop_payments;
+pub(crate) mod cop_payouts;
+pub(crate) mod crypto;
+pub(crate) mod days;
+pub(crate) mod events;
+pub(crate) mod kept;
 pub(crate) mod layout;
+pub(crate) mod ledger;
+pub(crate) mod merchants;
+pub(crate) mod notices;
+pub(crate) mod operators;
+pub(crate) mod otp;
+pub(crate) mod own_account;
 mod parts;
-pub(crate) mod v1;
-mod v2;
-mod v3;
-mod v4;
-mod versions;
+pub(crate) mod payments;
+pub(crate) mod payouts;
+pub(crate) mod platform;
+pub(crate) mod products;
+pub(crate) mod rates;
+pub(crate) mod record;
+pub(crate) mod settings;
+pub(crate) mod trace;
+pub(crate) mod values;
+pub(crate) mod verification;
+pub(crate) mod webhooks;
 
 #[cfg(test)]
 #[path = "../../../tests/golden/stored.rs"]
@@ -20,7 +43,7 @@ pub(crate) mod goldens;
 #[cfg(test)]
 pub(crate) mod samples;
 
-pub use v1::payouts::AskedPayout;
+pub use payouts::AskedPayout;
 
 use crate::ledger::book::Book;
 use crate::ledger::days::ClosedDay;
@@ -46,16 +69,19 @@ pub trait Stored: Sized {
     fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError>;
 }
 
+/// The versions of the format that are read, oldest first. Those before 5 were never in a release.
+pub const READABLE: [u8; 1] = [5];
+
 /// The newest version of the format that this program writes, and reads.
 pub fn newest_version() -> u8 {
-    Record::VERSIONS.last().copied().unwrap_or_default()
+    READABLE[READABLE.len() - 1]
 }
 
-/// Types with their versions and their layout. A version is the number of the newest layout in it.
+/// Types with their layout.
 macro_rules! stored {
-    ($($working:ty: [$($version:literal),+] $layout:ty;)+) => {$(
+    ($($working:ty: $layout:ty;)+) => {$(
         impl Stored for $working {
-            const VERSIONS: &[u8] = &[$($version),+];
+            const VERSIONS: &[u8] = &READABLE;
 
             fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<$working, DecodeError> {
                 <$layout as Layout>::read(from)
@@ -69,16 +95,16 @@ macro_rules! stored {
 }
 
 stored! {
-    Record: [1, 2, 3, 4] versions::Record;
-    Book: [1, 4] versions::Book;
-    PlatformBook: [1, 4] versions::PlatformBook;
-    Series: [1] v1::rates::Series;
-    Quotation: [1] v1::rates::Quotation;
-    Bucket: [1] v1::rates::Bucket;
-    Pin: [4] v4::rates::Pin;
+    Record: record::Record;
+    Book: book::Book;
+    PlatformBook: platform::PlatformBook;
+    Series: rates::Series;
+    Quotation: rates::Quotation;
+    Bucket: rates::Bucket;
+    Pin: rates::Pin;
     // A day that is over, in the index.
-    ClosedDay: [4] v4::days::ClosedDay;
+    ClosedDay: days::ClosedDay;
     // An entity's indexed state before a record and after it: in a temporary file of a check.
-    (Option<IndexedState>, Option<IndexedState>): [1]
-        (Option<v1::record::IndexedState>, Option<v1::record::IndexedState>);
+    (Option<IndexedState>, Option<IndexedState>):
+        (Option<record::IndexedState>, Option<record::IndexedState>);
 }
