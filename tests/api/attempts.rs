@@ -30,7 +30,8 @@ fn debit_of(reference: &str, otp: &str) -> Value {
 impl Api {
     /// The body of a transfer of today; one whose digits end in 0000 is not found.
     fn transfer_of(&self, reference: &str, digits: &str) -> Value {
-        let today = self.clock().with_timezone(&FixedOffset::west_opt(4 * 3600).expect("an offset")).date_naive();
+        let today =
+            self.clock().with_timezone(&FixedOffset::west_opt(4 * 3600).expect("an offset")).date_naive();
         json!({
             "usdAmount": 10, "reference": digits, "phone": "04141234567", "bankCode": "0134", "date": today.to_string(),
             "debtorId": "V12345678", "externalRef": reference,
@@ -142,7 +143,10 @@ fn a_repeat_is_no_attempt() {
     let declined = keyed.card(&body).expect(201);
     assert_texts(&declined, &[("status", "FAILED"), ("failureCode", "card_declined")]);
     let replayed = keyed.card(&body);
-    assert_eq!((replayed.expect(201), replayed.header("idempotent-replayed")), (declined.clone(), Some("true")));
+    assert_eq!(
+        (replayed.expect(201), replayed.header("idempotent-replayed")),
+        (declined.clone(), Some("true"))
+    );
     // The same card, without a key and within ten minutes.
     assert_eq!(api.card(&body).expect(200), declined);
     api.advance(595);
@@ -169,7 +173,11 @@ fn a_repeat_is_no_attempt() {
     assert_eq!(api.debited(&debit_of(&reference, "88888888")).expect(200), wrong, "the same code");
     let right = api.debited(&debit_of(&reference, "12345678")).expect(201);
     assert_eq!((&right["attempt"], &right["status"]), (&json!(2), &json!("COMPLETED")));
-    assert_eq!(api.debited(&debit_of(&reference, "88888888")).expect(200), right, "a code is no part of what is paid");
+    assert_eq!(
+        api.debited(&debit_of(&reference, "88888888")).expect(200),
+        right,
+        "a code is no part of what is paid"
+    );
     api.assert_books("3940.00", "3940.00", "0.00");
 }
 
@@ -264,7 +272,9 @@ fn of_any_number_at_once_one_is_an_attempt_and_the_others_hear_its_outcome() {
     let server = Server::start_with(&[("PASARELA__RAILS__SIMULATOR_DELAY_MS", "700")]);
     let api = server.tenant().test;
     for round in 0..2 {
-        for (kind, status) in [("card", "FAILED"), ("card", "COMPLETED"), ("debit", "FAILED"), ("transfer", "FAILED")] {
+        for (kind, status) in
+            [("card", "FAILED"), ("card", "COMPLETED"), ("debit", "FAILED"), ("transfer", "FAILED")]
+        {
             let reference = fresh("order");
             let answers = race(8, |n| {
                 // Some with a key of their own, which is no reason for an attempt of their own.
@@ -352,11 +362,13 @@ fn a_price_may_be_in_bolivares() {
             (json!({ "usdAmount": null, "vesAmount": number("1.005") }), &["vesAmount"][..]),
             (json!({ "usdAmount": null, "vesAmount": 20000002 }), &["vesAmount"][..]),
         ] {
-            api.post(path, &merged(body.clone(), merged(over, json!({ "externalRef": fresh("bad") })))).names(named);
+            api.post(path, &merged(body.clone(), merged(over, json!({ "externalRef": fresh("bad") }))))
+                .names(named);
         }
         if made.get("intentId").is_none() {
             assert_eq!(api.post(path, &asked).expect(200), made);
-            let other = api.post(path, &in_ves(body.clone(), "2005.02")).refused(409, "external_ref_conflict");
+            let other =
+                api.post(path, &in_ves(body.clone(), "2005.02")).refused(409, "external_ref_conflict");
             assert_eq!(other["differs"], json!(["vesAmount"]));
             assert_number(&made, "feeVes", "30.08");
             continue;

@@ -140,10 +140,12 @@ fn check(server: &Server, api: &Api, told: &Told) {
     let payments: BTreeMap<String, Vec<Value>> = by_ref(&api.walk("/v1/payments", &[], 100));
     let mut expected = Decimal::ZERO;
     for (reference, found) in &payments {
-        let tries = reference.rsplit('-').next().and_then(|round| round.parse::<usize>().ok()).expect("a round");
+        let tries =
+            reference.rsplit('-').next().and_then(|round| round.parse::<usize>().ok()).expect("a round");
         let most = if tries % 4 == 2 { 3 } else { 1 };
         assert!(found.len() <= most, "{reference} has too many payments: {found:?}");
-        let numbers: Vec<u64> = found.iter().map(|payment| payment["attempt"].as_u64().expect("a number")).collect();
+        let numbers: Vec<u64> =
+            found.iter().map(|payment| payment["attempt"].as_u64().expect("a number")).collect();
         assert_eq!(numbers, (1..=found.len() as u64).rev().collect::<Vec<_>>(), "{reference}, newest first");
         for (at, payment) in found.iter().enumerate() {
             match text(payment, "status") {

@@ -192,13 +192,11 @@ impl Asked {
                     before: new.before.map(|before| before.id),
                 }
             }
-            Command::Payments(payments::Command::RequestC2p(new)) => {
-                Asked::Intent {
-                    id: new.id,
-                    usd_cents: new.figured.usd.minor(),
-                    reference: new.external_ref.to_string(),
-                }
-            }
+            Command::Payments(payments::Command::RequestC2p(new)) => Asked::Intent {
+                id: new.id,
+                usd_cents: new.figured.usd.minor(),
+                reference: new.external_ref.to_string(),
+            },
             Command::Payments(payments::Command::ExecuteC2p(ask)) => {
                 Asked::Execute { seller: share(ask.marketplace) }
             }

@@ -97,9 +97,8 @@ pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<
 }
 
 /// POST /v1/payments/debit
-pub const CHARGE: Endpoint =
-    endpoint(crate::payments::description::TAG, charge, || {
-        summary("Debit an account with the payer's code")
+pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
+    summary("Debit an account with the payer's code")
         .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt \
             that failed the same `externalRef` takes another code.")
         .body("DebitCharge")
@@ -112,7 +111,7 @@ pub const CHARGE: Endpoint =
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(409, &crate::payments::description::CREATES[..2])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-    });
+});
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
     let new = read_charge(Fields::parse(call.body)?, call.banks, call.new_id(), call.mark)?;

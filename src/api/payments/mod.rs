@@ -94,7 +94,7 @@ pub fn usd_amount<'a>() -> impl Kind<'a, Usd> {
 }
 
 /// The message about a price that is said twice, or not at all.
-const ONE_PRICE: &str = "must be one of usdAmount and vesAmount: one is missing, or one is too many";
+const ONE_PRICE: &str = "must be given as usdAmount or as vesAmount, one of the two";
 
 /// The price of a payment in one of two currencies, as it is read.
 struct GotPrice {

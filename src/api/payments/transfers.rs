@@ -17,23 +17,30 @@ use domain::resources::payments::{Debtor, Means};
 use domain::values::external_ref::ExternalRef;
 
 /// POST /v1/payments/pago-movil/verify
-pub const VERIFY: Endpoint =
-    endpoint(crate::payments::description::TAG, verify, || {
-        summary("Verify a Pago Móvil transfer")
-        .about("Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
-            for one thing. One that was not found is looked for again at each call, as a new attempt.")
+pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify, || {
+    summary("Verify a Pago Móvil transfer")
+        .about(
+            "Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
+            for one thing. One that was not found is looked for again at each call, as a new attempt.",
+        )
         .body("PagoMovilVerification")
-        .example("a transfer of \
-            today", concat!(
-                    r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","#,
-                    r#""date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#,
-                ))
+        .example(
+            "a transfer of \
+            today",
+            concat!(
+                r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","#,
+                r#""date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#,
+            ),
+        )
         .answers(201, "Payment", "The new payment: completed, or failed with `reference_not_found`")
         .answers(200, "Payment", crate::payments::description::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")
-        .refuses(409, &["external_ref_conflict", "payment_in_progress", "charge_in_progress", "reference_already_used"])
+        .refuses(
+            409,
+            &["external_ref_conflict", "payment_in_progress", "charge_in_progress", "reference_already_used"],
+        )
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-    });
+});
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let Asked { price, means, external_ref } = read(Fields::parse(call.body)?, call.banks)?;

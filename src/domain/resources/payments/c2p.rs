@@ -118,7 +118,8 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
 }
 
 fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, Option<Effect>) {
-    let NewIntent { id, external_ref, price: _, figured, debtor, bank_sends_otp, is_known: _, checkout } = new;
+    let NewIntent { id, external_ref, price: _, figured, debtor, bank_sends_otp, is_known: _, checkout } =
+        new;
     // In live mode the bank has been told before: without a code there is no intent.
     let effect = (bank_sends_otp && !turn.livemode).then_some(Effect {
         entity: EntityId::payment(id),

@@ -51,7 +51,9 @@ impl Payment {
         let same_secret = match (&self.means, &again.means) {
             (Means::Card { .. }, _) => true,
             (Means::Debit { code_mark, .. }, Means::Debit { code_mark: other, .. }) => code_mark == other,
-            (Means::Debit { .. } | Means::C2p { .. } | Means::Transfer { .. } | Means::Usdt { .. }, _) => false,
+            (Means::Debit { .. } | Means::C2p { .. } | Means::Transfer { .. } | Means::Usdt { .. }, _) => {
+                false
+            }
         };
         let failed_at = self.failed_at.filter(|_| same_secret && self.is_asked_for_by(again))?;
         Some(failed_at.plus_ms(REPEAT_MS))

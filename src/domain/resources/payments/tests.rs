@@ -330,9 +330,7 @@ fn what_a_charge_is_to_the_newest_payment_on_its_reference() {
     let mut reversed = Case::paid_by_card();
     reversed.charge_back(None, 0);
     let existing = reversed.payment().id;
-    reversed
-        .when(charge(card()))
-        .refused(&Refusal::ExternalRefConflict { existing, differs: Vec::new() });
+    reversed.when(charge(card())).refused(&Refusal::ExternalRefConflict { existing, differs: Vec::new() });
 }
 
 #[test]
@@ -342,10 +340,7 @@ fn an_attempt_counts_on_from_the_one_before_it() {
     assert_eq!((case.payment().attempt, case.payment().previous), (1, None));
     let before = Before { id: Id::derived(1, 4, 0), attempt: 4 };
     let mut case = Case::new();
-    case.when(payments::Command::Charge(Box::new(NewCharge {
-        before: Some(before),
-        ..new_charge(card())
-    })));
+    case.when(payments::Command::Charge(Box::new(NewCharge { before: Some(before), ..new_charge(card()) })));
     assert_eq!((case.payment().attempt, case.payment().previous), (5, Some(before.id)));
     // The bank never heard of it, so nothing is left of it, and the reference is again of the one before.
     let then = case.hears(How::Send, RailAnswer::NotSent);
@@ -385,11 +380,7 @@ fn the_code_or_the_card_of_an_attempt_that_failed_is_a_repeat_of_it_for_ten_minu
 fn bolivares_become_dollars_half_up() {
     let rate = Rate(Decimal::new(200, 0));
     for (ves, usd) in [(100, 1), (199, 1), (300, 2), (10_000, 50)] {
-        assert_eq!(
-            in_ves(ves).at(rate).map(|figured| figured.usd),
-            Ok(Usd::from_minor(usd)),
-            "{ves}"
-        );
+        assert_eq!(in_ves(ves).at(rate).map(|figured| figured.usd), Ok(Usd::from_minor(usd)), "{ves}");
     }
     for ves in [1, 99, 2_000_000_100_000] {
         assert!(in_ves(ves).at(rate).is_err(), "{ves}");

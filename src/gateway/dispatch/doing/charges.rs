@@ -157,8 +157,7 @@ impl Performer {
             return self.known(intent, new, doing).await;
         }
         let id = new.id;
-        let held_outcome =
-            services.names.reservations.try_hold_name(tenant, Space::Payment, &outcome(id));
+        let held_outcome = services.names.reservations.try_hold_name(tenant, Space::Payment, &outcome(id));
         let ask = payments::Command::Charge(Box::new(new)).into();
         let (command, slot, held) = doing.command(ask, Shape::Charged);
         let until_record: Guard = Box::new((held_name, slot));
