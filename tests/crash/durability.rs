@@ -45,7 +45,7 @@ fn a_reference_is_remembered() {
     api.post("/v1/payouts", &other).refused(409, "external_ref_conflict");
     assert_eq!(api.post("/v1/payments/c2p", &execution(&intent, "12345678")).expect(200), payment);
     let again = |usd: i64| api.request_c2p(usd, json!({ "externalRef": payment["externalRef"] }));
-    assert_eq!(again(1).expect(200), payment);
+    assert_eq!(again(1).expect(200)["paymentId"], payment["paymentId"]);
     again(2).refused(409, "external_ref_conflict");
     assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);
 }

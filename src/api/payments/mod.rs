@@ -172,8 +172,8 @@ pub const REQUEST_C2P: Endpoint =
                     r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","#,
                     r#""debtorBankCode":134,"externalRef":"order-1"}"#,
                 ))
+        .answers(200, "C2pPayment", "The payment that is at its bank or paid under this reference")
         .answers(201, "C2pIntent", "The intent")
-        .answers(200, "Payment", "The payment that is at its bank or paid under this reference")
         .refuses(409, &["external_ref_conflict", "payment_in_progress"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
     });
@@ -447,7 +447,13 @@ fn shown(payment: &Entity) -> Result<Vec<u8>, Problem> {
 /// The answer to a request for an intent, or to one for what is at its bank or paid already; `None` of a
 /// record without an intent.
 pub fn intent(facts: &Facts<'_>) -> Option<Rendered> {
-    let Some(record) = facts.record else { return Some(charged(Payment::of(facts.entity?)?, false)) };
+    let Some(record) = facts.record else {
+        let known = Payment::of(facts.entity?)?;
+        let body = Object::reopened(show(known))
+            .plain("intentId", known.id)
+            .boolean("otpRequested", known.means.otp_requested());
+        return Some((200, body.end()));
+    };
     // The intent is the first entity of its record, also when it took the place of the one that was
     // asked.
     let payment = Payment::of(&record.entities.first()?.state)?;

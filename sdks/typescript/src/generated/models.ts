@@ -3,8 +3,13 @@
 import type { Amount, DecimalString } from '../money.js';
 
 export interface C2pRequest {
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   /** V, E, J, P or G and 5 to 9 digits, with or without a dash. */
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
@@ -20,8 +25,13 @@ export interface C2pRequest {
 
 export interface C2pCharge {
   intentId: string;
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   /** V, E, J, P or G and 5 to 9 digits, with or without a dash. */
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
@@ -56,8 +66,13 @@ export interface C2pIntent {
 }
 
 export interface CardCharge {
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   card: Card | CardToken;
   /**
    * Your own reference, 1 to 64 characters after trimming. The same reference with the same payload answers what
@@ -128,8 +143,13 @@ export interface DebitCharge {
 }
 
 export interface PagoMovilVerification {
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   /** The digits of the reference that the payer knows; leading zeros tell nothing. */
   reference: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
@@ -154,6 +174,8 @@ export interface Payment {
   object: 'payment';
   /** Null of payments in pesos and in USDT; of one through a checkout session, the session's id. */
   externalRef: string | null;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
   status: 'PENDING' | 'COMPLETED' | 'FAILED' | 'CANCELED' | 'REVERSED' | (string & {});
   method: 'C2P' | 'VPOS' | 'DEBIT' | 'PAGO_MOVIL' | 'COP' | 'USDT' | (string & {});
   /** The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key). */
@@ -886,6 +908,8 @@ export interface CopOtp {
 export interface CopPayment {
   id: string;
   object: 'cop_payment';
+  /** Always 1. */
+  attempt: number;
   status: 'pending' | 'completed' | 'failed' | 'canceled' | 'refunded' | (string & {});
   method: 'COP';
   channel: 'qr' | 'push' | 'sms' | (string & {});
@@ -1238,6 +1262,8 @@ export interface Event {
 export interface CopPaymentEvent {
   id: string;
   object: 'cop_payment';
+  /** Always 1. */
+  attempt: number;
   status: 'pending' | 'completed' | 'failed' | 'canceled' | 'refunded' | (string & {});
   method: 'COP';
   channel: 'qr' | 'push' | 'sms' | (string & {});
@@ -1292,6 +1318,8 @@ export interface ChargebackEvent {
   chargebackId: string;
   paymentId: string;
   externalRef: string;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
   method: 'VPOS';
   status: 'open' | 'won' | 'lost' | (string & {});
   amountVes: DecimalString;
@@ -1642,6 +1670,8 @@ export interface GetReadinessResult {
 export interface PaymentReversedData3 {
   paymentId: string;
   externalRef: string;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
   status: 'REVERSED';
   method: string;
   usdAmount: DecimalString;

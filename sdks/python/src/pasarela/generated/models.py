@@ -216,6 +216,8 @@ class Payment(Model):
     object: Literal["payment"]
     external_ref: str | None
     """Null of payments in pesos and in USDT; of one through a checkout session, the session's id."""
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
     status: Literal["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"]
     method: Literal["C2P", "VPOS", "DEBIT", "PAGO_MOVIL", "COP", "USDT"]
     failure_code: str | None
@@ -285,6 +287,7 @@ class Payment(Model):
         "payment_id": ("paymentId", VALUE),
         "object": ("object", VALUE),
         "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "failure_code": ("failureCode", VALUE),
@@ -333,7 +336,7 @@ class Payment(Model):
         "cop_rate": ("copRate", VALUE),
         "cop_market_rate": ("copMarketRate", VALUE),
     }
-    _required = ("id", "paymentId", "object", "externalRef", "status", "method", "failureCode", "cancelReason", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "merchantId", "applicationFeePercent", "applicationFeeVes", "sellerNetVes", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand", "bankReference", "operationId", "description", "checkoutSessionId", "reference", "checkoutSession", "reversedAt", "reversalRef", "reversalType", "chargebacks", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt",)
+    _required = ("id", "paymentId", "object", "externalRef", "attempt", "status", "method", "failureCode", "cancelReason", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "merchantId", "applicationFeePercent", "applicationFeeVes", "sellerNetVes", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand", "bankReference", "operationId", "description", "checkoutSessionId", "reference", "checkoutSession", "reversedAt", "reversalRef", "reversalType", "chargebacks", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1313,6 +1316,8 @@ class CopPayment(Model):
 
     id: str
     object: Literal["cop_payment"]
+    attempt: int
+    """Always 1."""
     status: Literal["pending", "completed", "failed", "canceled", "refunded"]
     method: Literal["COP"]
     channel: Literal["qr", "push", "sms"]
@@ -1346,6 +1351,7 @@ class CopPayment(Model):
     _wire = {
         "id": ("id", VALUE),
         "object": ("object", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "channel": ("channel", VALUE),
@@ -1368,7 +1374,7 @@ class CopPayment(Model):
         "cop_rate": ("copRate", DecimalCodec(4)),
         "cop_market_rate": ("copMarketRate", DecimalCodec(4)),
     }
-    _required = ("id", "object", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt",)
+    _required = ("id", "object", "attempt", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1805,6 +1811,8 @@ class CopPaymentEvent(Model):
 
     id: str
     object: Literal["cop_payment"]
+    attempt: int
+    """Always 1."""
     status: Literal["pending", "completed", "failed", "canceled", "refunded"]
     method: Literal["COP"]
     channel: Literal["qr", "push", "sms"]
@@ -1843,6 +1851,7 @@ class CopPaymentEvent(Model):
     _wire = {
         "id": ("id", VALUE),
         "object": ("object", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "channel": ("channel", VALUE),
@@ -1870,7 +1879,7 @@ class CopPaymentEvent(Model):
         "reversal_ref": ("reversalRef", VALUE),
         "reversed_at": ("reversedAt", TIME),
     }
-    _required = ("id", "object", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt", "paymentId", "currency",)
+    _required = ("id", "object", "attempt", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt", "paymentId", "currency",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1901,6 +1910,8 @@ class ChargebackEvent(Model):
     """The same in both events."""
     payment_id: str
     external_ref: str
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
     method: Literal["VPOS"]
     status: Literal["open", "won", "lost"]
     amount_ves: Decimal
@@ -1922,6 +1933,7 @@ class ChargebackEvent(Model):
         "chargeback_id": ("chargebackId", VALUE),
         "payment_id": ("paymentId", VALUE),
         "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
         "method": ("method", VALUE),
         "status": ("status", VALUE),
         "amount_ves": ("amountVes", DecimalCodec(2)),
@@ -1937,7 +1949,7 @@ class ChargebackEvent(Model):
         "closed_at": ("closedAt", TIME),
         "livemode": ("livemode", VALUE),
     }
-    _required = ("chargebackId", "paymentId", "externalRef", "method", "status", "amountVes", "feeVes", "reason", "bankDebitedAt", "paymentStatus", "vesAmount", "usdAmount", "ledgerEntryIds", "createdAt", "livemode",)
+    _required = ("chargebackId", "paymentId", "externalRef", "attempt", "method", "status", "amountVes", "feeVes", "reason", "bankDebitedAt", "paymentStatus", "vesAmount", "usdAmount", "ledgerEntryIds", "createdAt", "livemode",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2646,6 +2658,8 @@ class PaymentReversedData3(Model):
 
     payment_id: str
     external_ref: str
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
     status: Literal["REVERSED"]
     method: str
     usd_amount: Decimal
@@ -2666,6 +2680,7 @@ class PaymentReversedData3(Model):
     _wire = {
         "payment_id": ("paymentId", VALUE),
         "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "usd_amount": ("usdAmount", NUMBER),
@@ -2682,7 +2697,7 @@ class PaymentReversedData3(Model):
         "created_at": ("createdAt", TIME),
         "livemode": ("livemode", VALUE),
     }
-    _required = ("paymentId", "externalRef", "status", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "cardLast4", "reversedAt", "reversalRef", "reversalType", "chargebacks", "createdAt", "livemode",)
+    _required = ("paymentId", "externalRef", "attempt", "status", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "cardLast4", "reversedAt", "reversalRef", "reversalType", "chargebacks", "createdAt", "livemode",)
 
 
 @dataclass(frozen=True, kw_only=True)
