@@ -312,6 +312,14 @@ def as_json(value):
     return re.sub(r'"decimal:([-0-9.]+)"', r"\1", text)
 
 
+def stuck(page):
+    """Steps in test mode that a reader of another language could not take: later ones build on them."""
+    languages = {kind for kind, *_ in page.blocks if kind in RUNNERS}
+    for group, _ in page.groups():
+        if "sh" in group and languages - set(group) and "/v1/test/" in page.blocks[group["sh"]][2]:
+            yield f"{page.path}: {page.blocks[group['sh']][2].splitlines()[0]} … is not shown in {', '.join(sorted(languages - set(group)))}"
+
+
 def lacks(language, command):
     """What is missing to run examples in a language."""
     if not shutil.which(command):
@@ -330,6 +338,7 @@ def main():
             if only and path.stem not in only:
                 continue
             page = Page(path)
+            found += stuck(page)
             for language, (command, _) in RUNNERS.items():
                 if missing := lacks(language, command[0]):
                     skipped.add(f"skipped: the examples in {language}: {missing} is not here")

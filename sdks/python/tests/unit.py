@@ -295,6 +295,10 @@ class Webhooks(unittest.TestCase):
         event = verify_webhook(self.body, self.headers(), self.secret, now=1000)
         self.assertEqual((event.id, event.event, str(event.data["vesAmount"])), ("e-1", "payment.completed", "2100.50"))
 
+    def test_a_body_that_a_framework_gives_as_a_text_is_its_bytes(self):
+        event = verify_webhook(self.body.decode(), self.headers(), self.secret, now=1000)
+        self.assertEqual(event, verify_webhook(self.body, self.headers(), self.secret, now=1000))
+
     def test_bytes_id_and_time_are_signed(self):
         for at in range(len(self.body)):
             changed = bytearray(self.body)

@@ -88,12 +88,17 @@ function buy(): string
     return $session->url;
 }
 
-/** What an event says of an order. Throws SignatureException for what is not the gateway's. */
+/**
+ * What an event says of an order. Others are taken too: a gateway adds events, and sends `notification.test`. Throws
+ * SignatureException for what is not the gateway's.
+ */
 function delivered(string $body): void
 {
     $event = Webhook::verify($body, $_SERVER, store()['secret'] ?? throw new SignatureException('no secret yet'));
-    $to = ['payment.completed' => 'paid', 'payment.reversed' => 'refunded'][$event->event];
-    move($event->data['checkoutSession']['reference'] ?? '', $to, $event->data['paymentId']);
+    $to = ['payment.completed' => 'paid', 'payment.reversed' => 'refunded'][$event->event] ?? null;
+    if ($to !== null) {
+        move($event->data['checkoutSession']['reference'] ?? '', $to, $event->data['paymentId']);
+    }
 }
 
 /** An order as it is. A delivery is tried once, so an order that is open is asked about as well. */

@@ -39,12 +39,13 @@ class WebhookEvent:
         return None if codec is None else cast(Model, codec.decode(self.data))
 
 
-def verify_webhook(body: bytes, headers: Mapping[str, str], secret: str | Iterable[str], *, tolerance: float = TOLERANCE_SECONDS, now: float | None = None) -> WebhookEvent:
+def verify_webhook(body: bytes | str, headers: Mapping[str, str], secret: str | Iterable[str], *, tolerance: float = TOLERANCE_SECONDS, now: float | None = None) -> WebhookEvent:
     """The event of a delivery, or SignatureError.
 
-    `body` is what was received, byte for byte: parse nothing before. `headers` have names in any case. While a secret
+    `body` is what was received, byte for byte (a text is taken as its UTF-8): parse nothing before. `headers` have names in any case. While a secret
     is being changed give both. What was sent more than `tolerance` seconds ago, or ahead, is refused as a replay.
     """
+    body = body.encode() if isinstance(body, str) else body
     given = {name.lower(): value for name, value in headers.items()}
     id, sent_at, signatures = (given.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     if not id or not re.fullmatch(r"[0-9]{1,15}", sent_at):
