@@ -35,32 +35,23 @@ impl Performer {
     /// A charge, which may be by the token of a card.
     pub(super) async fn charge(
         &self,
-        mut new: NewCharge,
+        new: NewCharge,
         token: Option<CardToken>,
         mut doing: Doing<'_>,
     ) -> Result<Reply, Problem> {
         let Newest { held, payment, is_at_once } = self.newest(&new, &mut doing).await?;
-        let intent = match payment {
-            None => None,
-            Some(newest) => match (newest.status, &newest.phase) {
-                (Status::Pending, Phase::Idle) => {
-                    new.before = Some(newest.before());
-                    Some(newest)
-                }
-                (Status::Failed, _) if is_at_once || self.repeats(&newest, &new, &doing).await? => {
-                    return self.known(newest, new, doing).await;
-                }
-                (Status::Failed | Status::Canceled, _) => {
-                    new.before = Some(newest.before());
-                    None
-                }
-                (Status::Pending | Status::Completed | Status::Reversed, _) => {
-                    drop(held);
-                    return self.known(newest, new, doing).await;
-                }
-            },
+        let is_about_it = match payment.as_ref().map(|newest| (newest, newest.status, &newest.phase)) {
+            None | Some((_, Status::Canceled, _) | (_, Status::Pending, Phase::Idle)) => false,
+            Some((newest, Status::Failed, _)) => is_at_once || self.repeats(newest, &new, &doing).await?,
+            Some((_, Status::Pending | Status::Completed | Status::Reversed, _)) => true,
         };
-        self.attempt((new, token), intent, held, doing).await
+        match payment {
+            Some(newest) if is_about_it => {
+                drop(held);
+                self.known(newest, new, doing).await
+            }
+            before => self.attempt((new, token), before, held, doing).await,
+        }
     }
 
     /// Reserves the reference of a charge, and reads what it names.
@@ -119,14 +110,15 @@ impl Performer {
         self.answer(tenant, Shape::Charged, outcome, request_id)
     }
 
-    /// A new attempt, which takes the place of an intent that nobody has executed, if there is one.
+    /// A new attempt after the one before it, which is over, or an intent that nobody has executed.
     async fn attempt(
         &self,
         (mut new, token): (NewCharge, Option<CardToken>),
-        intent: Option<Payment>,
+        before: Option<Payment>,
         held_name: NameHeld,
         mut doing: Doing<'_>,
     ) -> Result<Reply, Problem> {
+        new.before = before.as_ref().map(Payment::before);
         let (tenant, request_id, services) = (doing.caller.tenant_key, doing.request_id, &self.services);
         // Names are reserved in this order everywhere, so that no two requests wait for each other: the
         // reference, then the transfer or the card, for which nobody waits in a slot.
@@ -147,7 +139,7 @@ impl Performer {
             new.secret = Secret::Card(card.card());
             lent = Some(card);
         }
-        if let Some(intent) = intent
+        if let Some(intent) = before.filter(|before| before.status == Status::Pending)
             && !self.superseded(tenant, intent.id).await?
         {
             drop((held_name, held_transfer));
