@@ -52,7 +52,7 @@ final class Payments
         string|int|float|null $vesAmount = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
-    ): Model\C2pIntent|Model\Payment {
+    ): Model\C2pPayment|Model\C2pIntent {
         $call = new Call(
             'POST',
             '/v1/payments/c2p/request',
@@ -61,7 +61,7 @@ final class Payments
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
         );
-        return $this->session->model($call, '@C2pIntent|Payment');
+        return $this->session->model($call, '@C2pPayment|C2pIntent');
     }
 
     /**

@@ -65,6 +65,90 @@ export interface C2pIntent {
   livemode: boolean;
 }
 
+export interface C2pPayment {
+  id: string;
+  /** Equal to `id`; of C2P the `intentId` too. */
+  paymentId: string;
+  object: 'payment';
+  /** Null of payments in pesos and in USDT; of one through a checkout session, the session's id. */
+  externalRef: string | null;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
+  status: 'PENDING' | 'COMPLETED' | 'FAILED' | 'CANCELED' | 'REVERSED' | (string & {});
+  method: 'C2P' | 'VPOS' | 'DEBIT' | 'PAGO_MOVIL' | 'COP' | 'USDT' | (string & {});
+  /** The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key). */
+  failureCode: string | null;
+  cancelReason: 'superseded' | 'expired' | (string & {}) | null;
+  usdAmount: DecimalString | null;
+  vesAmount: DecimalString | null;
+  bcvRate: DecimalString | null;
+  /** Null until completed. */
+  feeVes: DecimalString | null;
+  /** `vesAmount` less `feeVes`; null until completed. */
+  netVes: DecimalString | null;
+  merchantId: string | null;
+  applicationFeePercent: DecimalString | null;
+  applicationFeeVes: DecimalString | null;
+  sellerNetVes: DecimalString | null;
+  /** Four digits; see `GET /v1/banks`. */
+  debtorBankCode: string | null;
+  /** Masked: `V***678`. */
+  debtorId: string | null;
+  /** Masked: `0414***4567`. */
+  debtorCellPhone: string | null;
+  cardLast4: string | null;
+  cardBrand: 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' | 'jcb' | 'unionpay' | 'maestro' | 'unknown' | (string & {}) | null;
+  bankReference: string | null;
+  /** While a bank is being asked; see `GET /v1/payments/operations/{id}`. */
+  operationId: string | null;
+  description: string | null;
+  /** The checkout session through which it was paid. */
+  checkoutSessionId: string | null;
+  /** Of the checkout session; of a payment in pesos its own. */
+  reference: string | null;
+  /** The session through which it was paid. */
+  checkoutSession: C2pPaymentCheckoutSession | null;
+  reversedAt: string | null;
+  reversalRef: string | null;
+  reversalType: 'reversal' | 'chargeback' | 'refund' | (string & {}) | null;
+  chargebacks: PaymentChargeback[];
+  /** Whether real money moves: false under a test key. */
+  livemode: boolean;
+  createdAt: string;
+  expiresAt: string | null;
+  completedAt: string | null;
+  /** The end of the hold. */
+  availableAt: string | null;
+  /** With members of their own, of payments in pesos and in USDT. */
+  currency?: 'COP' | 'USDT' | (string & {});
+  /** What came. */
+  amountUsdt?: DecimalString;
+  /** Of the transfer that completed it. */
+  txHash?: string;
+  sellerNetUsdt?: DecimalString | null;
+  channel?: string;
+  amountCop?: number;
+  feeCop?: number | null;
+  netCop?: number | null;
+  applicationFeeCop?: number | null;
+  sellerNetCop?: number | null;
+  metadata?: Record<string, unknown> | null;
+  /** With `copRate`, of what was paid through a checkout session. */
+  amountUsd?: DecimalString;
+  copRate?: string | null;
+  copMarketRate?: string | null;
+  /** Equal to `id`. */
+  intentId: string;
+  otpRequested: boolean;
+}
+
+/** The session through which it was paid. */
+export interface C2pPaymentCheckoutSession {
+  id: string;
+  reference: string | null;
+  metadata: Record<string, unknown>;
+}
+
 export interface CardCharge {
   /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
   usdAmount?: Amount | null;

@@ -9,6 +9,7 @@ import type {
   Bank,
   C2pCharge,
   C2pIntent,
+  C2pPayment,
   C2pRequest,
   CardCharge,
   Change,
@@ -161,8 +162,8 @@ export class PaymentsResource {
    * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
    * `payment_in_progress`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
    */
-  requestC2p(params: C2pRequest, options: KeyedOptions = {}): Promise<C2pIntent | Payment> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/c2p/request', body: { model: 'C2pRequest', value: params }, keyed: true }, 'C2pIntent|Payment', options);
+  requestC2p(params: C2pRequest, options: KeyedOptions = {}): Promise<C2pPayment | C2pIntent> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/c2p/request', body: { model: 'C2pRequest', value: params }, keyed: true }, 'C2pPayment|C2pIntent', options);
   }
 
   /**

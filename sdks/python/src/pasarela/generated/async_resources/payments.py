@@ -34,7 +34,7 @@ class AsyncPayments:
         ves_amount: Amount | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> models.C2pIntent | models.Payment:
+    ) -> models.C2pPayment | models.C2pIntent:
         """Request a C2P intent.
 
         Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a code if it does
@@ -83,7 +83,7 @@ class AsyncPayments:
             idempotency_key=idempotency_key,
             timeout=timeout,
         )
-        answer: models.C2pIntent | models.Payment = await self._session.model(call, ModelCodec("C2pIntent", "Payment").decode)
+        answer: models.C2pPayment | models.C2pIntent = await self._session.model(call, ModelCodec("C2pPayment", "C2pIntent").decode)
         return answer
 
     async def execute_c2p(
