@@ -127,7 +127,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         (
             "CopPayment",
             payment().example(concat!(
-                r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","#,
+                r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","attempt":1,"#,
                 r#""status":"pending","method":"COP","channel":"sms","amountCop":50000,"feeCop":null,"#,
                 r#""netCop":null,"reference":"pedido-2","metadata":null,"failureCode":null,"#,
                 r#""next":{"type":"submit_otp","phoneMasked":"300***4567"},"livemode":false,"#,
