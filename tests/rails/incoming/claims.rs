@@ -106,7 +106,7 @@ fn of_two_the_oldest() {
     for reference in ["90001234", "10001234", "50001234"] {
         notify(&server, &notice(reference));
     }
-    let paid = |of: &crate::harness::server::Tenant| {
+    let paid = |of: &Tenant| {
         verify(&of.live, &verification("1234")).expect(201)["bankReference"].clone()
     };
     assert_eq!(paid(&tenant), "90001234");
