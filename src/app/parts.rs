@@ -36,6 +36,7 @@ use crate::recovery::directory::{
 };
 use crate::requests::RequestLog;
 use crate::store::read_pool::{self, ReadPool};
+use crate::webhooks::post::HeaderNames;
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Effects, Engine};
 use api::operators::changes;
@@ -181,6 +182,7 @@ fn start_prices(
         bank_source: bank_rate::source(config),
         market,
         network_fees: translate::network_fees(&config.crypto)?,
+        confirmations: translate::confirmations(&config.rails),
         pinning: tokio::sync::Mutex::default(),
     };
     Ok((prices, feeds))
@@ -237,6 +239,10 @@ fn open_webhooks(config: &Config, outbound: &Outbound, clock: &Clock) -> Result<
     Ok(Webhooks::new(webhooks::Options {
         allow_private_targets: config.webhooks.allow_private_targets,
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
+        header_names: HeaderNames {
+            signature: config.webhooks.signature_header.clone(),
+            event_id: config.webhooks.event_id_header.clone(),
+        },
         outbound: outbound.clone(),
         clock: clock.clone(),
     })?)

@@ -183,6 +183,8 @@ pub enum Cause {
     ApprovalDecided,
     /// A line of a bank's statement showed one of two micro-deposits.
     DepositBooked,
+    /// Tries of deliveries are due, or an older secret of an endpoint ended.
+    WebhookDue,
 }
 
 /// The properties of every record that has a cause.
@@ -289,6 +291,7 @@ impl Cause {
             Cause::WebhookChanged => plain("webhook.changed"),
             Cause::WebhookDeleted => plain("webhook.deleted"),
             Cause::WebhookProgress => plain("webhook.progress"),
+            Cause::WebhookDue => plain("webhook.due"),
             Cause::EventResent => plain("event.resent"),
             Cause::OperatorActed => plain("operator.acted"),
             Cause::OperationContradicted => plain("operation.contradicted"),

@@ -108,6 +108,7 @@ layout! {
         72 ApprovalDecided,
         73 AnswerKept,
         74 DepositBooked,
+        75 WebhookDue,
     }
 }
 
