@@ -78,6 +78,9 @@ pub struct RatesInForce<'a> {
     /// The network fee of a USDT payout on each network, in the order of
     /// [`domain::resources::crypto::address::Network`].
     pub network_fees: &'a [Usdt; 4],
+    /// The blocks after which a transfer on each network is final, in the same order; `None` where no
+    /// node is configured.
+    pub confirmations: &'a [Option<u64>; 4],
 }
 
 /// The input of a handler.

@@ -208,6 +208,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payments/debit/otp", Collect, "requestDebitOtp", debits::REQUEST_OTP),
         row(post(), "/v1/payments/debit", Collect, "chargeDebit", debits::CHARGE),
         row(post(), "/v1/payments/pago-movil/verify", Collect, "verifyPagoMovil", transfers::VERIFY),
+        row(get(), "/v1/payments/pago-movil/account", Read, "getPagoMovilAccount", transfers::ACCOUNT),
         row(get(), "/v1/chargebacks", Read, "listChargebacks", chargebacks::LIST),
         row(get(), "/v1/chargebacks/:id", Read, "getChargeback", chargebacks::READ),
         row(get(), "/v1/payment-methods", Read, "listPaymentMethods", methods::LIST),
@@ -237,6 +238,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/conversions/:id/cancel", Convert, "cancelConversion", conversions::CANCEL),
         test(post(), "/v1/test/conversions/:id/fulfil", Manage, "fulfilTestConversion", conversions::FULFIL),
         test(post(), "/v1/test/conversions/:id/reject", Manage, "rejectTestConversion", conversions::REJECT),
+        row(get(), "/v1/crypto/networks", Read, "listCryptoNetworks", crypto::NETWORKS),
         row(get(), "/v1/crypto/balance", Read, "getCryptoBalance", crypto::BALANCE),
         row(
             get(),

@@ -213,6 +213,7 @@ impl Performer {
                 official: &|| services.prices.official(now),
                 market_rate: &|currency| services.prices.market.rate(currency, now),
                 network_fees: &services.prices.network_fees,
+                confirmations: &services.prices.confirmations,
             },
             serves: &|service| services.rails.serves(caller.tenant_key, service),
             now,

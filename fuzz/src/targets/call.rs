@@ -86,6 +86,7 @@ pub fn read(
             official: &|| Official { bcv: None, bank: BankRate::NotConfigured },
             market_rate: &|_| Some(Rate(Decimal::new(4_000, 0))),
             network_fees: &[Usdt::ZERO; 4],
+            confirmations: &[None; 4],
         },
         serves: &|_| true,
         now: NOW,
