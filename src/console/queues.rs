@@ -364,7 +364,7 @@ fn given_up<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, list: &[GivenU
         let cells = vec![
             tenant_cell(console, given_up.tenant),
             Cell::code(given_up.url.clone()),
-            Cell::text(event.kind.name()).with_sub(&event.id.to_string()),
+            Cell::text(event.kind.name()).with_sub(event.id.to_string()),
             show::cell(visit.language, "createdAt", &given_up.exhausted.at.to_string().into()),
             Cell::code("webhook.exhausted"),
         ];
