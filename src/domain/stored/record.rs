@@ -108,7 +108,10 @@ layout! {
         72 ApprovalDecided,
         73 AnswerKept,
         74 DepositBooked,
-        75 WebhookDue,
+        75 VerificationStarted,
+        76 VerificationUnsent,
+        77 NoticeGiven,
+        78 WebhookDue,
     }
 }
 
