@@ -49,6 +49,7 @@ impl World {
         let server = server_at(&bank.url(""));
         let tenant = server.tenant();
         activate(&server, &tenant.id);
+        server.price_live();
         World { bank, server, tenant }
     }
 
