@@ -125,7 +125,7 @@ pub(super) fn asked(mut query: Query<'_>) -> Result<(Asked, &'static str, Date, 
 }
 
 fn shown_bad(bad: &BadLine) -> shelf::BadLine {
-    shelf::BadLine { line: bad.number, message: bad.message.to_owned() }
+    shelf::BadLine { line: bad.number, message: bad.message.clone() }
 }
 
 /// The schema of the account that a statement is of.
@@ -209,9 +209,15 @@ fn written(
         };
         (line.number, result, Some(show_line(line)), ours, message)
     };
-    let of_bad = |bad: &BadLine| (bad.number, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message));
-    let mut of_lines: Vec<_> =
-        lines.iter().zip(&found.lines).map(of_line).chain(bad.iter().map(of_bad)).collect();
+    let mut of_lines: Vec<_> = lines
+        .iter()
+        .zip(&found.lines)
+        .map(of_line)
+        .chain(
+            bad.iter()
+                .map(|bad| (bad.number, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message.as_str()))),
+        )
+        .collect();
     of_lines.sort_by_key(|(number, ..)| *number);
     let missing = found.missing_there.iter().map(|place| (0, RESULTS[2], None, Some(&done[*place]), None));
     let items =

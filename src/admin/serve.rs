@@ -163,6 +163,11 @@ impl Surface for AdminApi {
         Some(self.metrics.answer(&arrival.head.method))
     }
 
+    /// What operators read is nobody else's, refusals too.
+    fn finish(&self, reply: Reply, _: &Arrival) -> Reply {
+        reply.no_store()
+    }
+
     fn looked_for(&self, _: &Arrival) -> Option<&'static str> {
         Some("on this server")
     }

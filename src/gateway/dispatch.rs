@@ -295,7 +295,7 @@ impl Surface for Gateway {
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
         // Nothing beside the table is below the paths of the API.
-        if arrival.head.uri.path().starts_with("/v1/") {
+        if is_api(arrival) {
             return None;
         }
         self.health(&arrival.head.method, arrival.head.uri.path(), measuring)
@@ -305,6 +305,11 @@ impl Surface for Gateway {
 
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Caller, Problem> {
         self.caller(arrival, route)
+    }
+
+    /// What the API says is the caller's alone, refusals too.
+    fn finish(&self, reply: Reply, arrival: &Arrival) -> Reply {
+        if is_api(arrival) { reply.no_store() } else { reply }
     }
 
     fn looked_for(&self, arrival: &Arrival) -> Option<&'static str> {
@@ -380,6 +385,11 @@ impl Surface for Gateway {
             Some(export) => Box::pin(export.begin(&self.performer, work, arrival.request_id.clone())).await,
         }
     }
+}
+
+/// Whether a path is below those of the API, known or not.
+fn is_api(arrival: &Arrival) -> bool {
+    arrival.head.uri.path().starts_with("/v1/")
 }
 
 impl Answer for Gateway {

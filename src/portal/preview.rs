@@ -6,8 +6,6 @@
 //! lines there were before the preview: those had paid none of them, or they would not be good. So a
 //! form pays once however often it is sent, and a file that was refused can be paid another time.
 
-mod rows;
-
 use super::{Here, Portal, failed_page, may, payouts};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
@@ -17,6 +15,7 @@ use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use crate::store::history;
+use api::csv::file::{File, NoFile, RowFault};
 use api::payouts::batches::{ITEMS_MAX, item_faults};
 use api::problem::{BadField, Problem};
 use bytes::Bytes;
@@ -25,7 +24,6 @@ use domain::platform::Scope;
 use domain::record::Entity;
 use domain::resources::merchants::Merchant;
 use domain::values::ids::{EntityId, Id};
-use rows::Rows;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -54,18 +52,17 @@ pub async fn page<G: Answer>(
     if !may(visit, Scope::Payout) {
         return Err(Problem::scope_missing(Scope::Payout.name()));
     }
-    let read =
-        file.ok_or(visit.say("Elige un archivo.", "Choose a file.")).and_then(|file| lines(visit, &file));
-    let mut lines = match read {
-        Ok(lines) => lines,
+    let chosen = file.ok_or_else(|| visit.say("Elige un archivo.", "Choose a file.").to_owned());
+    let (file, mut lines) = match chosen.and_then(|bytes| lines(visit, &bytes)) {
+        Ok(read) => read,
         Err(why) => {
             let mut page =
                 Page::new("payouts", visit.say("Pagar por archivo", "Pay by file")).status("error");
             page.code = 400;
-            return Ok(Shown::Page(page.with(payouts::upload(visit, Some(why.to_owned())))));
+            return Ok(Shown::Page(page.with(payouts::upload(visit, Some(why)))));
         }
     };
-    judge(portal, visit, &mut lines)?;
+    judge(portal, visit, &file, &mut lines)?;
     let good: Vec<Value> = lines.iter().filter(|line| line.fault.is_none()).map(item).collect();
     let items = Value::Array(good).to_string();
     let name = batch_name(portal, visit, &items)?;
@@ -86,60 +83,63 @@ fn batch_name<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, items: &str) -
 }
 
 /// The lines of a file, or why it cannot be read at all.
-fn lines<G: Answer>(visit: &Here<'_, G>, file: &[u8]) -> Result<Vec<Line>, &'static str> {
-    let not_text = visit.say(
-        "No es un CSV en UTF-8. Guárdalo desde tu hoja de cálculo como «CSV UTF-8».",
-        "This is not a CSV file in UTF-8. Save it from your spreadsheet as \"CSV UTF-8\".",
-    );
-    let text = std::str::from_utf8(file).map_err(|_| not_text)?;
-    if text.contains('\0') {
-        return Err(not_text);
-    }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut rows = Rows::of(text);
-    let header = rows.next().map(|row| row.cells).unwrap_or_default();
-    let place = |name: &str| {
-        let mut places = header.iter().enumerate().filter(|(_, known)| known.eq_ignore_ascii_case(name));
-        places.next().map(|(at, _)| at).filter(|_| places.next().is_none())
-    };
-    let (Some(reference), Some(merchant), Some(amount), Some(concept)) =
-        (place(COLUMNS[0]), place(COLUMNS[1]), place(COLUMNS[2]), place(COLUMNS[3]))
-    else {
-        return Err(visit.say(
+fn lines<G: Answer>(visit: &Here<'_, G>, bytes: &[u8]) -> Result<(File, Vec<Line>), String> {
+    let say = |spanish: &str, english: &str| visit.language.say(spanish, english).to_owned();
+    let columns = || {
+        say(
             "El primer renglón tiene que nombrar las columnas externalRef, merchantId, monto, concepto, cada \
              una una sola vez.",
             "The first line has to name the columns externalRef, merchantId, monto, concepto, each once.",
-        ));
+        )
     };
-    let (width, mut lines) = (header.len(), Vec::new());
-    for row in rows {
-        if lines.len() == LINES_MAX {
-            return Err(visit.say("El archivo tiene demasiados renglones.", "The file has too many lines."));
+    let file = File::read(bytes, &COLUMNS).map_err(|no_file| match (no_file, visit.language) {
+        (NoFile::NoText, _) => say(
+            "No es un CSV. Guárdalo desde tu hoja de cálculo como «CSV».",
+            "This is not a CSV file. Save it from your spreadsheet as \"CSV\".",
+        ),
+        (NoFile::Empty, _) => columns(),
+        (NoFile::OpenQuote(line), Language::Spanish) => {
+            format!("El renglón {line} abre unas comillas que no se cierran.")
         }
-        let cell = |at: usize| row.cells.get(at).unwrap_or_default().to_owned();
-        let fault = (row.cells.len() != width).then(|| {
-            visit
-                .say(
-                    "no tiene el mismo número de celdas que el encabezado",
-                    "does not have the same number of cells as the header",
-                )
-                .to_owned()
+        (NoFile::OpenQuote(line), Language::English) => {
+            format!("Line {line} opens a quote that is never closed.")
+        }
+    })?;
+    if !file.bad_columns(&COLUMNS).is_empty() {
+        return Err(columns());
+    }
+    let mut lines = Vec::new();
+    for row in file.rows() {
+        if lines.len() == LINES_MAX {
+            return Err(say("El archivo tiene demasiados renglones.", "The file has too many lines."));
+        }
+        let fault = row.fault.map(|fault| match fault {
+            RowFault::Width => say(
+                "no tiene el mismo número de celdas que el encabezado",
+                "does not have the same number of cells as the header",
+            ),
+            RowFault::Quotes => say(
+                "dentro de una celda entre comillas, cada comilla va dos veces",
+                "has a quote inside a quoted cell that is not there twice",
+            ),
         });
-        lines.push(Line {
-            number: row.number,
-            cells: [reference, merchant, amount, concept].map(cell),
-            name: String::new(),
-            fault,
-        });
+        let cells = [0, 1, 2, 3].map(|column| file.cell(&row, column).to_owned());
+        lines.push(Line { number: row.number, cells, name: String::new(), fault });
     }
     if lines.is_empty() {
-        return Err(visit.say("El archivo no tiene renglones.", "The file has no lines."));
+        return Err(say("El archivo no tiene renglones.", "The file has no lines."));
     }
-    Ok(lines)
+    Ok((file, lines))
 }
 
 /// Finds what is wrong with each line: as the API reads it, and by what is there.
-fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line]) -> Result<(), Problem> {
+fn judge<G: Answer>(
+    portal: &Portal<G>,
+    visit: &Here<'_, G>,
+    file: &File,
+    lines: &mut [Line],
+) -> Result<(), Problem> {
+    let of = |column: usize, message: &str| format!("{}: {message}", file.name(column));
     let (services, tenant) = (&portal.services, visit.who.tenant_key);
     let (reader, banks) = (services.engine.reader(), services.banks.now());
     let (mut seen, mut good) = (HashSet::new(), 0);
@@ -153,31 +153,25 @@ fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line])
         line.name = merchant.map(|merchant| merchant.name.to_string()).unwrap_or_default();
         if line.fault.is_none() {
             let faults = item_faults(&item(line).to_string(), &banks);
-            let say =
-                |bad: &BadField| format!("{}: {}", bad.field, show::fault(visit.language, &bad.message));
+            let say = |bad: &BadField| {
+                let column = COLUMNS.iter().position(|name| *name == bad.field);
+                let name = column.map_or(&*bad.field, |column| file.name(column));
+                format!("{name}: {}", show::fault(visit.language, &bad.message))
+            };
             line.fault =
                 Some(faults.iter().map(say).collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty());
         }
         let reference = &line.cells[0];
         if line.fault.is_none() {
-            line.fault = unpayable(visit, merchant).map(str::to_owned);
+            line.fault = unpayable(visit, merchant).map(|why| of(1, why));
         }
         if line.fault.is_none() && !seen.insert(reference.clone()) {
-            line.fault = Some(
-                visit
-                    .say("externalRef: está dos veces en el archivo", "externalRef: is in the file twice")
-                    .to_owned(),
-            );
+            line.fault = Some(of(0, visit.say("está dos veces en el archivo", "is in the file twice")));
         }
         if line.fault.is_none() && history::named(reader, tenant, Space::Payout, reference)?.is_some() {
-            line.fault = Some(
-                visit
-                    .say(
-                        "externalRef: ya hay un pago con esta referencia",
-                        "externalRef: there is a payout under this reference already",
-                    )
-                    .to_owned(),
-            );
+            let why = visit
+                .say("ya hay un pago con esta referencia", "there is a payout under this reference already");
+            line.fault = Some(of(0, why));
         }
         if line.fault.is_none() {
             good += 1;
@@ -196,22 +190,17 @@ fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line])
 /// The reason why a seller can't be paid, as far as it is known before.
 fn unpayable<G: Answer>(visit: &Here<'_, G>, merchant: Option<&Merchant>) -> Option<&'static str> {
     let Some(merchant) = merchant else {
-        return Some(visit.say(
-            "merchantId: no hay un vendedor con este id",
-            "merchantId: there is no seller with this id",
-        ));
+        return Some(visit.say("no hay un vendedor con este id", "there is no seller with this id"));
     };
     if !merchant.active {
-        return Some(
-            visit.say("merchantId: el vendedor está inactivo", "merchantId: the seller is inactive"),
-        );
+        return Some(visit.say("el vendedor está inactivo", "the seller is inactive"));
     }
     let method = merchant.default_method.and_then(|id| merchant.method(id));
     let is_proved = method.is_some_and(|method| method.status.is_verified());
     (!is_proved).then(|| {
         visit.say(
-            "merchantId: el vendedor no tiene verificado el teléfono al que se le paga",
-            "merchantId: the phone at which the seller is paid is not verified",
+            "el vendedor no tiene verificado el teléfono al que se le paga",
+            "the phone at which the seller is paid is not verified",
         )
     })
 }

@@ -355,3 +355,27 @@ fn a_patch_names_an_unknown_member_alone_and_the_body_if_nothing_is_in_it() {
     }
     assert!(patches >= 8, "{patches} PATCHes are described");
 }
+
+#[test]
+fn no_cache_keeps_an_answer() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    let paid = api.pay(1);
+    let receipt = format!("/v1/payments/{}/receipt", paid["id"].as_str().expect("an id"));
+    let answers = [
+        api.get("/v1/balance"),
+        api.with("accept", "text/csv").get("/v1/payments"),
+        api.get(&receipt),
+        api.post("/v1/products", &json!({})),
+        api.get("/v1/nothing"),
+        api.get("/v1/payments/x"),
+        api.request("PUT", "/v1/balance"),
+        server.nobody().get("/v1/balance"),
+        server.admin().get("/admin/tenants"),
+        server.admin().get("/admin/tenants/x"),
+    ];
+    for answer in answers {
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{} {}", answer.status, answer.text());
+    }
+}

@@ -198,6 +198,24 @@ fn files_come_from_many_programs() {
 }
 
 #[test]
+fn a_file_says_what_it_is_written_in_and_how_its_columns_are_called() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    let row = |name: &str| format!("{name};{};1.00;ca\u{f1}a", shop.merchant);
+    let file = format!("EXTERNALREF;MerchantId;Monto;CONCEPTO\r\n{}\r\n{}\r\n", row("w1"), row("w1"));
+    let windows: Vec<u8> = file
+        .chars()
+        .map(|letter| u8::try_from(u32::from(letter)).expect("a letter of Windows-1252"))
+        .collect();
+    for bytes in [file.replace(';', "\t").into_bytes(), windows] {
+        let preview = shop.preview(&bytes);
+        assert_eq!((lines(preview.text(), "ok"), lines(preview.text(), "bad")), (vec![2], vec![3]));
+        assert!(preview.text().contains("EXTERNALREF: está dos veces en el archivo"), "{}", preview.text());
+        assert!(preview.text().contains("caña"), "{}", preview.text());
+    }
+}
+
+#[test]
 fn lines_have_the_numbers_that_an_editor_shows() {
     let server = Server::shared();
     let shop = shop(&server);
@@ -237,7 +255,7 @@ fn what_is_no_such_file_is_refused_whole() {
         ("no header", b"a,b,10.00,x\n"),
         ("a column twice", b"externalRef,externalRef,merchantId,monto,concepto\n"),
         ("a workbook", b"PK\x03\x04\x00\x00\x00\x00"),
-        ("no UTF-8", b"externalRef,merchantId,monto,concepto\nx,y,1.00,ca\xf1a\n"),
+        ("a quote that is never closed", b"externalRef,merchantId,monto,concepto\nx,y,1.00,\"cana\n"),
     ] {
         let answer = shop.preview(file);
         assert_eq!((answer.status, page_of(&answer).as_str()), (400, "payouts"), "{name}");

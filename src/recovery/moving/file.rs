@@ -4,6 +4,9 @@
 //!
 //! A file of blocks (`recovery/blocks.rs`) with the first bytes "PASARTEN":
 //!
+//! Each block is proved under the key of both deployments, so that nobody on the way writes a key of theirs
+//! into the tenant.
+//!
 //! ```text
 //! body   HEAD     JSON: to and from (deployments), markKey and cardKey (fingerprints)
 //!        TENANT   the payload of a record that opens the tenant with its keys, as it was when it

@@ -12,6 +12,7 @@ mod edits;
 pub use edits::{BankBook, Edit, Listed};
 
 use crate::values::bank::BankCode;
+use crate::values::free_text::misleads_in_address;
 use std::fmt;
 
 /// The length of a bank's name, in characters.
@@ -26,10 +27,9 @@ pub fn logo_url(text: &str) -> Result<String, &'static str> {
         let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
         is_web && rest.starts_with(|first: char| first.is_alphanumeric() || first == '[')
     });
-    let is_printable = !text.contains(|character: char| character.is_control() || character.is_whitespace());
     let fits = text.chars().count() <= URL_CHARACTERS_MAX
         && is_plain
-        && is_printable
+        && !misleads_in_address(text)
         && url::Url::parse(text).is_ok_and(|url| url.username().is_empty() && url.password().is_none());
     if fits { Ok(text.to_owned()) } else { Err("must be an http or https URL of at most 500 characters") }
 }
