@@ -140,7 +140,7 @@ fn several_offers_become_their_median_and_the_call_is_as_configured() {
     assert_number(&server.nobody().get("/api/v1/fx/latest").expect(200), "price", "250.55");
     let seen = source.seen("/search").remove(0);
     assert!(seen.line.starts_with("POST /search"), "{seen:?}");
-    let day = (chrono::Utc::now() - chrono::TimeDelta::hours(4)).format("%Y-%m-%d").to_string();
+    let day = (Utc::now() - TimeDelta::hours(4)).format("%Y-%m-%d").to_string();
     assert_eq!(seen.body, format!(r#"{{"day":"{day}"}}"#));
     assert_eq!(
         (seen.headers["content-type"].as_str(), seen.headers["authorization"].len()),
@@ -152,9 +152,9 @@ fn several_offers_become_their_median_and_the_call_is_as_configured() {
 #[test]
 fn an_official_rate_is_in_force_from_its_value_date_on() {
     let source = Source::start();
-    let caracas = chrono::Utc::now() - chrono::TimeDelta::hours(4);
+    let caracas = Utc::now() - TimeDelta::hours(4);
     let says = |price: &str, days: i64| {
-        let date = (caracas + chrono::TimeDelta::days(days)).format("%Y-%m-%d");
+        let date = (caracas + TimeDelta::days(days)).format("%Y-%m-%d");
         Behaviour::Says(200, format!(r#"{{"price":{price},"date":"{date}"}}"#))
     };
     source.set("/bcv", says("236.50", 0));
