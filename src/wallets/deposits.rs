@@ -188,6 +188,10 @@ impl Search {
         let owed = self.owed.iter().map(|logged| logged.block.saturating_sub(1)).min();
         let last = owed.map_or(searched, |owed| owed.min(searched));
         let recorded = self.recorded.unwrap_or(0);
+        // What was not written down is searched again after a restart.
+        if !self.services.site.disk.has_room(PLATFORM) {
+            return Ok(());
+        }
         let is_due = last >= recorded.saturating_add(RECORDED_BLOCKS)
             || last > recorded && self.recorded_at.elapsed() >= RECORDED_EVERY;
         if is_due { self.record(last).await } else { Ok(()) }

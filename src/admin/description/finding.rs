@@ -43,7 +43,8 @@ pub(super) fn finding() -> Chapter {
                     "Treasury, who pays it, sees to whom, and each look is in the audit; others see \
                      `destination` instead: the end of the account.",
                 )
-                .answers(200, "SeenCopPayout", "The payout"),
+                .answers(200, "SeenCopPayout", "The payout")
+                .refuses(503, &["storage_unavailable"]),
             whose(
                 operation("listAllChargebacks", "List the chargebacks of all tenants")
                     .list(asked_chargebacks),
