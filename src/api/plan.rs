@@ -25,7 +25,7 @@ use domain::resources::payouts::batch::NewBatch;
 use domain::resources::products::NewLink;
 use domain::resources::rates::samples::Sample;
 use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::money::{Currency, Rate, Usdt};
+use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 use std::net::IpAddr;
@@ -104,7 +104,7 @@ pub struct Call<'a> {
     /// Makes an id that says nothing, not even its time.
     pub random_id: &'a dyn Fn() -> Id,
     /// The amounts of a micro-deposit, should one be sent.
-    pub micro_deposits: &'a dyn Fn() -> (domain::values::money::Ves, domain::values::money::Ves),
+    pub micro_deposits: &'a dyn Fn() -> (Ves, Ves),
     /// The public URL of this server, without a slash at the end.
     pub base_url: &'a str,
     /// A keyed hash, for what may be recognised but not known.
@@ -230,6 +230,17 @@ pub enum Work {
         name: String,
         /// The address, if it is new, still without what it derives from.
         new: Box<NewDepositAddress>,
+    },
+    /// Micro-deposits are sent, unless their phone got too many.
+    StartVerification {
+        /// The merchant, or the tenant's own account.
+        entity: EntityId,
+        /// The payout method of the merchant.
+        method: Option<Id>,
+        /// The amounts.
+        amounts: (Ves, Ves),
+        /// The shape of the answer.
+        shape: Shape,
     },
     /// A new payment link of a product, under the first slug that is free.
     AddLink {

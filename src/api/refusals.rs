@@ -79,6 +79,10 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::Webhooks(refusal) => of_webhooks(refusal),
         Refusal::Platform(refusal) => of_platform(refusal),
         Refusal::Approvals(refusal) => of_approvals(refusal),
+        Refusal::Notices(_) => Problem::conflict(
+            "notice_claimed",
+            "this notice has verified a payment, or is of no transfer, so it was given to nobody; read paymentId",
+        ),
     }
 }
 
@@ -179,8 +183,16 @@ fn of_verification(refusal: &VerificationRefusal) -> Problem {
             "no verification is under way, as no micro-deposits were sent; start one first, then send the amounts",
         ),
         VerificationRefusal::Locked => {
-            Problem::conflict("verification_locked", "this verification is locked after three wrong tries; start it again, which sends two new micro-deposits")
+            Problem::conflict("verification_locked", "this verification is locked for 24 hours after three wrong tries; start it again then, which sends two new micro-deposits")
         }
+        VerificationRefusal::TooManyStarts { retry_after_seconds } => Problem::too_many_attempts(
+            "too many micro-deposits were sent in 24 hours to this payout method, to its phone or by this account, so none were sent; start again after Retry-After",
+            *retry_after_seconds,
+        ),
+        VerificationRefusal::PhoneChanged => Problem::conflict(
+            "settings_changed",
+            "the account was changed at the same moment, so nothing was sent; read it, and start again",
+        ),
         VerificationRefusal::AlreadyVerified => {
             Problem::conflict("already_verified", "this is verified already, so there is nothing to verify; pay to it")
         }

@@ -183,6 +183,12 @@ pub enum Cause {
     ApprovalDecided,
     /// A line of a bank's statement showed one of two micro-deposits.
     DepositBooked,
+    /// Two micro-deposits are about to be sent, at the platform's cost.
+    VerificationStarted,
+    /// Micro-deposits found no connection: nothing of them was sent.
+    VerificationUnsent,
+    /// An operator said to whom a transfer belongs whose reference was guessed at.
+    NoticeGiven,
 }
 
 /// The properties of every record that has a cause.
@@ -301,6 +307,9 @@ impl Cause {
             Cause::ApprovalAsked => plain("approval.asked"),
             Cause::ApprovalDecided => plain("approval.decided"),
             Cause::DepositBooked => plain("deposit.booked"),
+            Cause::VerificationStarted => plain("verification.started"),
+            Cause::NoticeGiven => plain("notice.given"),
+            Cause::VerificationUnsent => freeing("verification.unsent", Space::DepositStart),
         }
     }
 }

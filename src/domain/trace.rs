@@ -213,6 +213,8 @@ pub struct Said {
     pub qr_image: Option<Box<str>>,
     /// The standing of a collection that waits.
     pub progress: Option<Progress>,
+    /// Whether the first of two micro-deposits was made, of which the second was refused.
+    pub half_done: bool,
 }
 
 impl Said {

@@ -33,6 +33,7 @@ pub mod ids;
 pub mod key_secrets;
 pub mod looks;
 pub mod meter;
+pub mod misses;
 pub mod notices;
 pub mod on_behalf;
 pub mod operators;

@@ -65,12 +65,21 @@ pub struct Report {
     pub qr_image: Option<String>,
     /// The standing of a collection that waits.
     pub progress: Option<Progress>,
+    /// Whether the first of two micro-deposits was made, of which the second was refused.
+    pub half_done: bool,
 }
 
 impl Report {
     /// A readable answer.
     pub fn answered(outcome: OrderOutcome, word: BankWord) -> Report {
-        Report { outcome, word: Some(word), is_answered: true, qr_image: None, progress: None }
+        Report {
+            outcome,
+            word: Some(word),
+            is_answered: true,
+            qr_image: None,
+            progress: None,
+            half_done: false,
+        }
     }
 
     /// No readable answer.
@@ -81,6 +90,7 @@ impl Report {
             is_answered: false,
             qr_image: None,
             progress: None,
+            half_done: false,
         }
     }
 }
@@ -168,7 +178,7 @@ pub fn after_asking(recall: Option<Recall>, look: Look) -> (RailAnswer, Said) {
 }
 
 fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswer, Said) {
-    let Report { outcome, word, qr_image, progress, is_answered: _ } = report;
+    let Report { outcome, word, qr_image, progress, half_done, is_answered: _ } = report;
     let (answer, id) = match outcome {
         OrderOutcome::Done { reference } => (RailAnswer::Done { reference }, None),
         OrderOutcome::Refused { code } => (RailAnswer::Refused { code }, None),
@@ -184,7 +194,7 @@ fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswe
         }
     };
     let qr_image = qr_image.map(String::into_boxed_str);
-    (answer, Said { id, word: word.map(Box::new), qr_image, progress })
+    (answer, Said { id, word: word.map(Box::new), qr_image, progress, half_done })
 }
 
 #[cfg(test)]

@@ -27,9 +27,13 @@ use domain::resources::payments::otp::NewOtp;
 use domain::resources::payouts;
 use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::{NewBatch, NewItem};
+use domain::resources::verification::Start;
+use domain::resources::verification::limits::KnownPhone;
+use domain::values::bank::BankCode;
 use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, Rate, Usd, Ves};
+use domain::values::phone::MobilePhone;
 use domain::values::time::{DAY_MS, Zone};
 use domain::values::token::Token;
 use domain::view::{Query, View};
@@ -40,6 +44,11 @@ use std::time::Duration;
 
 /// The amounts of the micro-deposits.
 const AMOUNTS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
+
+/// The verification of a phone that nobody has started before.
+fn start(bank: BankCode, phone: MobilePhone) -> Box<Start> {
+    Box::new(Start { amounts: AMOUNTS, phone: KnownPhone { bank, phone, starts: Vec::new() } })
+}
 
 /// A thing that was asked for, so that it can be asked for again.
 #[derive(Clone, Debug)]
@@ -218,7 +227,8 @@ impl Life {
                 let id = self.one(tenant, Kind::Merchant, n)?.id;
                 let method = self.method(tenant, id, nth)?;
                 self.bank.follow(id.id, bank);
-                let ask = merchants::Command::StartVerification { method, amounts: AMOUNTS };
+                let start = start(bank_code(), self.phone());
+                let ask = merchants::Command::StartVerification { method, start };
                 let begun = self.ask(tenant, id, false, ask).await?;
                 if begun.refusal.is_none() && bank.fate != Fate::Refused {
                     let seen = (AMOUNTS.1, AMOUNTS.0);
@@ -248,8 +258,8 @@ impl Life {
                 let own = EntityId::OWN_ACCOUNT;
                 self.bank.follow(own.id, bank);
                 self.ask(tenant, own, false, own_account::Command::Set(held)).await;
-                let begun =
-                    self.ask(tenant, own, false, own_account::Command::StartVerification(AMOUNTS)).await?;
+                let start = own_account::Command::StartVerification(start(held.bank, held.phone));
+                let begun = self.ask(tenant, own, false, start).await?;
                 if begun.refusal.is_none() && bank.fate != Fate::Refused {
                     self.ask(tenant, own, false, own_account::Command::Verify(AMOUNTS)).await;
                 }

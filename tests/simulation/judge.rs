@@ -104,6 +104,7 @@ impl Model {
             Asked::Prove { method } => {
                 let id = of(Kind::Merchant)?;
                 Model::may_start(self.method(id, *method)?, turn.now)?;
+                self.send_deposits(turn.now)?;
                 let by = operation(turn, EntityId::merchant(id), *method);
                 self.set_proof(id, *method, Proof::Started { by, at: turn.now, waits: true });
                 Ok(())
@@ -144,6 +145,7 @@ impl Model {
             }
             Asked::ProveOwn => {
                 Model::may_start(self.own.ok_or("not_found")?, turn.now)?;
+                self.send_deposits(turn.now)?;
                 let by = operation(turn, EntityId::OWN_ACCOUNT, EntityId::OWN_ACCOUNT.id);
                 self.own = Some(Proof::Started { by, at: turn.now, waits: true });
                 Ok(())

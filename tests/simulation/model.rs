@@ -133,6 +133,8 @@ pub struct Shop {
 
 #[derive(Default)]
 pub struct Model {
+    /// The instants at which verifications were started.
+    pub deposit_starts: Vec<i64>,
     pub net: i64,
     pub funded: Vec<Hold>,
     pub sales: BTreeMap<Id, Sale>,
@@ -520,6 +522,16 @@ impl Model {
             Proof::Started { at, .. } if now < at + DAY => Err("verification_in_progress"),
             Proof::Started { .. } | Proof::None => Ok(()),
         }
+    }
+
+    /// Counts a start of a verification, of which there are so many in a day.
+    pub fn send_deposits(&mut self, now: i64) -> Verdict {
+        self.deposit_starts.retain(|at| now < at + DAY);
+        if self.deposit_starts.len() >= 50 {
+            return Err("too_many_attempts");
+        }
+        self.deposit_starts.push(now);
+        Ok(())
     }
 
     pub fn may_delete(&self, shop: Id, now: i64) -> Verdict {

@@ -224,6 +224,10 @@ fn settings() -> Schema {
                 ),
             ]),
         ),
+        (
+            "microDepositsDailyMax",
+            integer().range("0", "10000").about("Verifications that may be started in 24 hours."),
+        ),
     ])
 }
 

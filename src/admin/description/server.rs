@@ -87,6 +87,19 @@ pub(super) fn incoming() -> Chapter {
                 "NoticePage",
                 "Newest first; with `unmatched=true` those that nobody claimed",
             ),
+            operation("giveNotice", "Say whose a transfer is whose reference was guessed at")
+                .about(
+                    "After 20 wrong references for a phone, bank and day nobody's payment is verified by its \
+                     transfers until it is known whose they are. The account's next payment with the whole \
+                     reference is verified then, and nobody else's.",
+                )
+                .body("NoticeGift")
+                .example(
+                    "the buyer showed the bank's receipt",
+                    r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#,
+                )
+                .answers(200, "Notice", "The notice")
+                .refuses(409, &["notice_claimed"]),
         ],
         schemas: vec![
             (
@@ -107,8 +120,10 @@ pub(super) fn incoming() -> Chapter {
                     .member("paidAt", instant().or_null())
                     .member("receivedAt", instant())
                     .member("paymentId", uuid().or_null().about("The payment that it verified."))
-                    .member("tenantId", uuid().or_null().about("Whose payment that is.")),
+                    .member("tenantId", uuid().or_null().about("Whose payment that is."))
+                    .member("givenTo", uuid().or_null().about("Whose the transfer is, as an operator said.")),
             ),
+            ("NoticeGift", body(notices::read_gift)),
             ("NoticePage", page("Notice")),
         ],
         ..Chapter::default()

@@ -297,6 +297,11 @@ impl Problem {
         Self::refused(429, "rate_limited", format!("{message}; ask again in {seconds} s")).after(seconds)
     }
 
+    /// 429: too many tries at something that could be guessed, or that costs the platform.
+    pub fn too_many_attempts(message: impl Into<Cow<'static, str>>, retry_after: u32) -> Self {
+        Self::refused(429, "too_many_attempts", message).after(retry_after.max(1))
+    }
+
     /// 503: the engine takes no more work right now.
     pub fn overloaded(retry_after: u32) -> Self {
         Self::refused(

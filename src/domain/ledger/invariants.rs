@@ -215,6 +215,7 @@ mod tests {
             (Cause::ProductDeleted, PLATFORM, Space::Slug),
             (Cause::LinkDeleted, PLATFORM, Space::Slug),
             (Cause::PaymentUnsent, TENANT, Space::Payment),
+            (Cause::VerificationUnsent, TENANT, Space::DepositStart),
             (Cause::CopPaymentUnsent, TENANT, Space::CheckoutCop),
         ];
         for (cause, owner, space) in spaces {

@@ -108,6 +108,9 @@ layout! {
         72 ApprovalDecided,
         73 AnswerKept,
         74 DepositBooked,
+        75 VerificationStarted,
+        76 VerificationUnsent,
+        77 NoticeGiven,
     }
 }
 

@@ -5,13 +5,14 @@
 //! a notice.
 
 use chrono::{DateTime, NaiveDateTime};
-use domain::resources::notices::Transfer;
+use domain::resources::notices::{NoticedDocument, Transfer};
 use domain::values::bank::BankCode;
 use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::time::{Timestamp, Zone};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 /// The code with which the network says that a transfer was made.
 const APPROVED: &str = "00";
@@ -60,6 +61,9 @@ struct NoticeBody {
     fecha_hora: String,
     referencia: String,
     codigo_red: String,
+    /// The payer's document. No source shows it in a notice; where it is, it is compared.
+    #[serde(alias = "Cedula", alias = "CedulaEmisor")]
+    id_cliente: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +85,7 @@ pub fn notice(body: &[u8]) -> Result<Said, Malformed> {
         phone: MobilePhone::parse(&body.telefono_emisor).map_err(|_| Malformed)?,
         amount: amount(&body.monto).ok_or(Malformed)?,
         paid_at: instant(&body.fecha_hora).ok_or(Malformed)?,
+        document: body.id_cliente.as_ref().and_then(document),
         reference: body.referencia,
     };
     match (fits, body.codigo_red == APPROVED) {
@@ -103,6 +108,26 @@ pub fn question(body: &[u8]) -> Result<Question, Malformed> {
 
 fn is_digits(text: &str, length_max: usize) -> bool {
     (1..=length_max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The payer's document, of which the letter may be missing; none where it cannot be read.
+fn document(value: &Value) -> Option<NoticedDocument> {
+    let text = match value {
+        Value::String(text) => text.trim().to_ascii_uppercase(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let number = text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+    let letter = match &text[..text.len() - number.len()] {
+        "" => None,
+        letter if letter.len() == 1 => letter.bytes().next(),
+        _ => return None,
+    };
+    let number = number.trim_start_matches('-');
+    is_digits(number, 9)
+        .then(|| number.parse().ok())
+        .flatten()
+        .map(|number| NoticedDocument { letter, number })
 }
 
 /// A bank with three digits, as notices name it, or with four.
@@ -138,7 +163,7 @@ fn instant(text: &str) -> Option<Timestamp> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn sample() -> Value {
         json!({

@@ -517,7 +517,8 @@ export class MerchantsResource {
    * Needs the scope `manage`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `already_verified`, `not_found`,
-   * `rail_not_configured`, `rail_unavailable`, `verification_in_progress`.
+   * `rail_not_configured`, `rail_unavailable`, `too_many_attempts`, `verification_in_progress`,
+   * `verification_locked`.
    */
   startVerification(id: string, methodId: string, options: KeyedOptions = {}): Promise<StartVerificationResult> {
     return this.#session.model({ method: 'POST', path: '/v1/merchants/{}/payout-methods/{}/verify/start', parts: [id, methodId], keyed: true }, 'StartVerificationResult', options);
@@ -761,7 +762,8 @@ export class PayoutsResource {
    * Needs the scope `manage`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `already_verified`, `not_found`,
-   * `rail_not_configured`, `rail_unavailable`, `verification_in_progress`.
+   * `rail_not_configured`, `rail_unavailable`, `settings_changed`, `too_many_attempts`,
+   * `verification_in_progress`, `verification_locked`.
    */
   startAccountVerification(options: KeyedOptions = {}): Promise<StartPayoutAccountVerificationResult> {
     return this.#session.model({ method: 'POST', path: '/v1/payouts/account/verify/start', keyed: true }, 'StartPayoutAccountVerificationResult', options);
@@ -1626,10 +1628,12 @@ export class FindingResource {
    * Search by one text.
    *
    * By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of a request, a
-   * document or a phone of a payer or seller: always the whole text. What an earlier version wrote is found by ids
-   * and by your own unique references.
+   * document or a phone of a payer or seller: always the whole text. An account whose searches for documents and
+   * phones found nobody 30 times in 10 minutes has to wait: 429.
    *
    * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `too_many_attempts`.
    */
   search(q: string, options: CallOptions = {}): Promise<FoundList> {
     return this.#session.model({ method: 'GET', path: '/v1/search', query: { q } }, 'FoundList', options);

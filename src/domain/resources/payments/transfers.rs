@@ -5,7 +5,7 @@ use super::charge::NewCharge;
 use super::{Means, Payment, Status};
 use crate::entity::{Change, Resource};
 use crate::index::{Entries, Space};
-use crate::resources::notices::Traits;
+use crate::resources::notices::{Guess, Traits};
 use crate::values::bank::BankCode;
 use crate::values::date::Date;
 use crate::values::money::Ves;
@@ -79,11 +79,24 @@ impl Payment {
     /// tells then that it has (`docs/contract.md, 18.6`).
     pub(super) fn transfer_entries(&self, change: Change, entries: &mut Entries<'_>) {
         let Some(transfer) = self.transfer() else { return };
-        if let (true, Some(traits)) = (self.livemode, self.notice_traits()) {
+        if let (true, Means::Transfer { reference, .. }, Some(traits)) =
+            (self.livemode, &self.means, self.notice_traits())
+        {
+            let is_decided = change.indexed.is_some_and(|indexed| indexed.facet != self.facet());
+            let reference = without_zeros(reference);
             match (change.indexed, self.status) {
-                (None, Status::Pending) => entries.await_notice(&traits),
-                (Some(indexed), Status::Completed | Status::Failed) if indexed.facet != self.facet() => {
-                    entries.await_no_notice(&traits)
+                (None, Status::Pending) => {
+                    entries.await_notice(&traits);
+                    // Before it is looked for, so that many who guess at once know of each other.
+                    entries.guess(&traits, reference, Some(Guess::Waiting));
+                }
+                (Some(_), Status::Completed) if is_decided => {
+                    entries.await_no_notice(&traits);
+                    entries.guess(&traits, reference, None);
+                }
+                (Some(_), Status::Failed) if is_decided => {
+                    entries.await_no_notice(&traits);
+                    entries.guess(&traits, reference, Some(Guess::Wrong));
                 }
                 _ => {}
             }

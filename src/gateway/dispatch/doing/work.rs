@@ -2,6 +2,7 @@
 
 use super::{Doing, found};
 use crate::gateway::answer::reply;
+use crate::gateway::ask;
 use crate::gateway::batches;
 use crate::gateway::dispatch::Performer;
 use crate::gateway::finding;
@@ -28,6 +29,7 @@ use domain::commands::Command;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::PLATFORM;
+use domain::record::Entity;
 use domain::resources::crypto;
 use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payments::charge::NewCharge;
@@ -35,9 +37,45 @@ use domain::resources::payments::{self, Method as PaymentMethod};
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::products;
 use domain::resources::products::NewLink;
+use domain::resources::verification::Start;
+use domain::resources::verification::limits::{KnownPhone, PHONE_STARTS_MAX};
+use domain::resources::{merchants, own_account};
+use domain::values::bank::BankCode;
 use domain::values::ids::{EntityId, Id};
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
+use wal::{ReadError, Reader};
+
+/// The phone at a bank whose verification is asked for.
+fn phone_of(entity: &Entity, method: Option<Id>) -> Option<(BankCode, MobilePhone)> {
+    match entity {
+        Entity::Merchant(merchant) => merchant.method(method?).map(|method| (method.bank, method.phone)),
+        Entity::OwnAccount(account) => Some((account.held.bank, account.held.phone)),
+        _ => None,
+    }
+}
+
+/// The instants of the newest starts of verifications whose names begin so, as many as count.
+fn deposit_starts(reader: &Reader, owner: u64, prefix: &str) -> Result<Vec<Timestamp>, Problem> {
+    let from = index::name(owner, Space::DepositStart, prefix);
+    let to = [from.as_slice(), &[0xFF]].concat();
+    let started = |entry: Result<(Vec<u8>, Vec<u8>), ReadError>| {
+        let (name, _) = entry.map_err(Unreadable::from)?;
+        let operation = name.get(from.len()..).and_then(|id| Id::parse(str::from_utf8(id).ok()?));
+        let operation = operation.ok_or_else(|| ask::defect("the start of a verification without an id"))?;
+        Ok(Timestamp::from_unix_ms(operation.unix_ms()))
+    };
+    reader.index_scan(&from, &to, true).take(PHONE_STARTS_MAX).map(started).collect()
+}
+
+/// The refusal of a search for a person by an account that found nobody too often.
+fn too_many_misses(seconds: u32) -> Problem {
+    let message = "30 searches for a document or a phone found nobody in 10 minutes, so nothing was searched \
+                   for; ask again after Retry-After";
+    Problem::too_many_attempts(message, seconds)
+}
 
 impl Performer {
     /// Does a piece of work and answers with what came of it.
@@ -51,6 +89,9 @@ impl Performer {
         match work {
             Work::ChargeTransfer(new) => self.charge_transfer(*new, doing).await,
             Work::ChargeToken(token, new) => self.charge_token(token, *new, doing).await,
+            Work::StartVerification { entity, method, amounts, shape } => {
+                self.start_verification((entity, method), amounts, shape, doing).await
+            }
             Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
             Work::Advance(advance_ms) => self.advance(advance_ms, doing).await,
             Work::BalanceAt(at) => self.balance_at(at, doing).await,
@@ -119,6 +160,35 @@ impl Performer {
         let outcome =
             engine.ask_entity(tenant, id, is_new, command, Some(until_record), Some(until_answer)).await;
         self.answer(tenant, Shape::Charged, outcome, request_id)
+    }
+
+    /// The start of a verification by micro-deposits. Starts of one phone, by whomever, are made one after
+    /// the other, so that each knows of those before.
+    async fn start_verification(
+        &self,
+        (entity, method): (EntityId, Option<Id>),
+        amounts: (Ves, Ves),
+        shape: Shape,
+        mut doing: Doing<'_>,
+    ) -> Result<Reply, Problem> {
+        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let engine = &self.services.engine;
+        doing.slot = None;
+        let known = history::entity(engine.reader(), tenant, entity)?.ok_or_else(Problem::not_found)?;
+        let (bank, phone) = phone_of(&known, method).ok_or_else(Problem::not_found)?;
+        let (owner, prefix) = (Space::DepositStart.owner(tenant), KnownPhone::prefix(bank, phone));
+        let held = self.services.names.reservations.hold_name(owner, Space::DepositStart, &prefix).await;
+        let starts = deposit_starts(engine.reader(), owner, &prefix)?;
+        let start = Box::new(Start { amounts, phone: KnownPhone { bank, phone, starts } });
+        let ask = match method {
+            Some(method) => merchants::Command::StartVerification { method, start }.into(),
+            None => own_account::Command::StartVerification(start).into(),
+        };
+        let (command, _, until_answer) = doing.command(ask, shape);
+        let until_record: Guard = Box::new(held);
+        let outcome =
+            engine.ask_entity(tenant, entity, false, command, Some(until_record), until_answer).await;
+        self.answer(tenant, shape, outcome, request_id)
     }
 
     /// The deposit address of a customer in live mode: the one that is there, or the next that
@@ -245,12 +315,34 @@ impl Performer {
     async fn search(&self, sought: Sought, is_crowd: bool, doing: &Doing<'_>) -> Result<Reply, Problem> {
         let tenant = doing.caller.tenant_key;
         let (now, whose) = (self.clock(tenant).await?, (tenant, doing.caller.tenant.id));
+        let (sought, wait) = self.looks_for_people(tenant, sought)?;
         let request = self.services.files.requests.find(tenant, &sought.text, self.services.now()).await;
         let request = request.map_err(Problem::internal_error)?;
+        let may_be_person = sought.may_be_person();
         let found = self.read(tenant, is_crowd, move |services, budget| {
             finding::search(services, whose, now, (&sought, request.as_ref()), budget)
         });
-        Ok(Reply::json(200, found.await?))
+        let found = found.await?;
+        match wait {
+            // What else the text may be was not found either.
+            Some(seconds) if found.is_empty => return Err(too_many_misses(seconds)),
+            None if may_be_person && found.has_person => self.services.misses.found(tenant),
+            _ => {}
+        }
+        Ok(Reply::json(200, found.body))
+    }
+
+    /// What a search of a tenant's may look for. After too many misses a document or a phone is not looked
+    /// for, and what may be a reference as well is looked for as that, with the seconds to wait.
+    fn looks_for_people(&self, tenant: u64, sought: Sought) -> Result<(Sought, Option<u32>), Problem> {
+        if !sought.may_be_person() {
+            return Ok((sought, None));
+        }
+        match self.services.misses.begin(tenant) {
+            Ok(()) => Ok((sought, None)),
+            Err(seconds) if sought.is_person() => Err(too_many_misses(seconds)),
+            Err(seconds) => Ok((sought.without_people(), Some(seconds))),
+        }
     }
 
     /// The answer that an Idempotency-Key keeps, or that its request is under way.
