@@ -8,7 +8,7 @@
 //! its machine. Rules do not, and no request comes this way.
 
 mod background;
-mod bank_rate;
+pub mod bank_rate;
 mod ended_badly;
 mod halted;
 mod listeners;

@@ -165,7 +165,8 @@ pub async fn set_live_status(call: Call) -> CallResult {
     if !is_activated {
         return Ok(Done::ok(tenants::show(&tenant)).traced(trace));
     }
-    let body = tenants::show_activated(&tenant, unserved(&services.rails));
+    let unpriced = services.prices.missing_in_live(services.now()).map(|need| need.to_string());
+    let body = tenants::show_activated(&tenant, unserved(&services.rails).into_iter().chain(unpriced));
     let trace = match keep_with_warnings {
         Some(keep) => {
             ask::done_and_answered(services, ask::Done::default(), Some(keep), (200, &body)).await?

@@ -30,6 +30,7 @@ use crate::outbound::{Leads, Outbound};
 use crate::outbox::{self, Observers, Outbox};
 use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
+use crate::rates::board::Hook;
 use crate::rates::{self, Market, RateBoard, RateStore, Sample};
 use crate::reconciliation::shelf::Shelf;
 use crate::recovery::directory::{
@@ -86,7 +87,7 @@ pub(super) async fn open(
     let clock = Clock::system();
     let rails = open_rails(config, disk, &state.outbound, (agreed.clone(), outside.networks.clone()))?;
     let handed = cluster.as_ref().map(|_| Handed::default());
-    let (rates, board) = open_rates(&data.join(RATES_DIRECTORY), disk, handed.clone())?;
+    let (rates, board) = open_rates(config, disk, handed.clone())?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = open_webhooks(config, &state.outbound, &clock)?;
     let business = Arc::<Business>::default();
@@ -141,6 +142,7 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     admin::settle_approvals(services).await.map_err(unanswered("the approvals"))?;
     admin::load_banks(services).await.map_err(unanswered("the banks"))?;
     warn_of_unknown_banks(config, services);
+    warn_of_missing_prices(services);
     admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
     services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
     admin::push_pending(services).await.map_err(failed)?;
@@ -154,6 +156,15 @@ fn warn_of_unknown_banks(config: &Config, services: &Services) {
     for code in named.filter(|code| banks.get(**code).is_none()) {
         let bank = code.number();
         tracing::warn!(bank, "rails.r4.otp_banks names a bank that the catalogue does not have");
+    }
+}
+
+/// Warns of the prices that live mode lacks, once for all of them.
+fn warn_of_missing_prices(services: &Services) {
+    let missing: Vec<String> =
+        services.prices.missing_in_live(services.now()).map(|need| need.to_string()).collect();
+    if !missing.is_empty() {
+        tracing::warn!(missing = missing.join("; "), "live mode has no price of some pairs");
     }
 }
 
@@ -182,6 +193,7 @@ fn start_prices(
         history,
         feeds: feeds.health(),
         bank_source: bank_rate::source(config),
+        bank_is_bcv: bank_rate::is_bcv(config)?,
         market,
         network_fees: translate::network_fees(&config.crypto)?,
         pinning: tokio::sync::Mutex::default(),
@@ -413,20 +425,22 @@ fn compare_with_the_log(services: &Services) {
 /// The history of rates, and a board that begins with the latest of them and writes to it. In a
 /// cluster what the board learns is handed to the others.
 fn open_rates(
-    directory: &Path,
+    config: &Config,
     disk: &Arc<Disk>,
     handed: Option<Handed>,
 ) -> Result<(Arc<RateStore>, Arc<RateBoard>), StartupError> {
-    let failed = |source| StartupError::Rates { path: directory.to_owned(), source };
-    let rates = Arc::new(RateStore::open(directory, disk).map_err(failed)?);
+    let directory = config.storage.path.join(RATES_DIRECTORY);
+    let failed = |source| StartupError::Rates { path: directory.clone(), source };
+    let rates = Arc::new(RateStore::open(&directory, disk).map_err(failed)?);
     let history = Arc::clone(&rates);
     let room = Arc::clone(disk);
-    let board = Arc::new(RateBoard::new(Box::new(move |sample| {
+    let hook: Hook = Box::new(move |sample| {
         history.note(sample);
         if let Some(handed) = handed.as_ref().filter(|_| room.has_room(PLATFORM)) {
             handed.take(sample);
         }
-    })));
+    });
+    let board = Arc::new(RateBoard::new(translate::steps(&config.rates)?, hook));
     let now = system_now();
     rates.newest(now).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
     rates.pins(now).map_err(failed)?.into_iter().for_each(|pin| board.pin(pin));

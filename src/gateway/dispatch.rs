@@ -35,7 +35,7 @@ use api::plan::{Call, Caller, Plan, RatesInForce, Work};
 use api::problem::Problem;
 use api::routes::{Handler, Modes, Route, page_routes, routes};
 use domain::platform::settings::LiveStatus;
-use domain::platform::{PLATFORM, Scope};
+use domain::platform::{Mode, PLATFORM, Scope};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
@@ -233,6 +233,7 @@ impl Performer {
     ) -> Result<Plan, Problem> {
         let services = &*self.services;
         let (now, banks) = (services.now(), services.banks.now());
+        let mode = Mode::of(caller.tenant_key);
         let call = Call {
             caller,
             path,
@@ -240,9 +241,9 @@ impl Performer {
             body,
             banks: &banks,
             prices: RatesInForce {
-                bcv_rate: &|| services.prices.board.bcv_in_force(now).map(|sample| sample.price),
-                official: &|| services.prices.official(now),
-                market_rate: &|currency| services.prices.market.rate(currency, now),
+                bcv_rate: &|| services.prices.bcv(mode, now).map(|sample| sample.price),
+                official: &|| services.prices.official(mode, now),
+                market_rate: &|currency| services.prices.market.rate(currency, mode, now),
                 network_fees: &services.prices.network_fees,
             },
             serves: &|service| services.rails.serves(caller.tenant_key, service),

@@ -52,6 +52,7 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("bad", "Con error", "Has an error"),
     ("error", "Error", "Error"),
     ("pinned", "Fijada", "Pinned"),
+    ("suspect", "Sospechosa", "Suspect"),
     ("live", "Real", "Live"),
     ("test", "Prueba", "Test"),
     ("revoked", "Revocada", "Revoked"),

@@ -14,6 +14,8 @@
 //! s line, time, number       a sample: price, when it was learned, how one pays
 //! h line, start              the bucket of an hour
 //! d line, start              the bucket of a day
+//! a line, day                the key of the sample that a board begins with: the newest that may price
+//!                            live mode, of lines with value dates one of each day
 //! p pair, 0, source, 0, side a pin of an operator
 //! ```
 //!
@@ -32,7 +34,8 @@ use domain::resources::rates::buckets::Step;
 use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Sample, Series};
 use domain::stored::Stored;
-use domain::values::time::Timestamp;
+use domain::values::date::Date;
+use domain::values::time::{Timestamp, Zone};
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
 use std::fmt;
 use std::path::Path;
@@ -264,6 +267,7 @@ const FORMAT_KEY: &[u8] = b"f";
 const NEXT_KEY: &[u8] = b"n";
 const LINE: u8 = b'l';
 const SAMPLE: u8 = b's';
+const ACCEPTED: u8 = b'a';
 const PIN: u8 = b'p';
 
 const fn letter(step: Step) -> u8 {
@@ -287,6 +291,11 @@ fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
     // The sign bit is turned over, so that instants before 1970 sort before those after it.
     key.extend_from_slice(&((at.unix_ms() ^ i64::MIN) as u64).to_be_bytes());
     key
+}
+
+/// The key of the sample that a board begins with, of a line and a value date.
+fn accepted_key(line: u32, value_date: Option<Date>) -> Vec<u8> {
+    key_at(ACCEPTED, line, value_date.map_or(Timestamp::EPOCH, |date| date.start_in(Zone::Caracas)))
 }
 
 /// The key of the pin of a place. No name has a zero byte in it.

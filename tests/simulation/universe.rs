@@ -22,7 +22,7 @@ use domain::view::{Query, View};
 use pasarela::outbound::Outbound;
 use pasarela::outbox::{Observers, Outbox};
 use pasarela::rails::registry::Registry;
-use pasarela::rates::{Market, RateBoard};
+use pasarela::rates::{Market, RateBoard, Steps};
 use pasarela::recovery::books::same;
 use pasarela::recovery::recheck::recheck;
 use pasarela::recovery::rederive::rederive;
@@ -89,7 +89,7 @@ const EVERYBODY: [Who; 3] = [Who::Home, Who::Other, Who::Live];
 
 /// The prices of one instant: some days later nobody knows a price any more.
 fn market(at_ms: i64) -> Market {
-    let board = RateBoard::new(Box::new(|_| {}));
+    let board = RateBoard::new(Steps::default(), Box::new(|_| {}));
     let at = Timestamp::from_unix_ms(at_ms);
     for (pair, side, price) in [(Pair::USDT_VES, "FLOOR", 245), (Pair::USDT_COP, "BUY", 4_000)] {
         let series = Series::of(pair, "p2p").side(side);

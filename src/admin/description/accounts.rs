@@ -70,7 +70,8 @@ pub(super) fn tenants() -> Chapter {
                     "A change sends `tenant.live_status_changed` in both modes. With `active` the answer \
                      has `warnings`: a text for each method that no rail serves, so that live calls of it \
                      are \
-                     refused with `rail_not_configured`; none of them keeps the status from being set.",
+                     refused with `rail_not_configured`, and for each price that live mode needs and nothing \
+                     gives (`rate_unavailable`); none of them keeps the status from being set.",
                 )
                 .body("LiveStatusChange")
                 .example("approve", r#"{"status":"active","reason":"documents checked"}"#)

@@ -149,7 +149,7 @@ pub(super) fn rates_and_banks() -> Chapter {
                 .answers(201, "RateSample", "The sample")
                 .refuses(409, &["rate_pinned"]),
             operation("listRates", "List the newest sample of every rate")
-                .about("One for each pair, source, side and method; where one is pinned, until when and why.")
+                .about("One for each pair, source, side and method; where one is pinned, until when and why. After them, the suspect ones that are the last word of their series.")
                 .answers_with(200, object().member("items", list(named("RateSample"))), "By pair, source and side"),
             operation("unpinRate", "End the pin of a rate")
                 .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
@@ -189,6 +189,7 @@ pub(super) fn rates_and_banks() -> Chapter {
                     .member("asOf", instant())
                     .member("fetchedAt", instant())
                     .member("valueDate", text().format("date").or_null())
+                    .member("suspect", boolean().about("It is too far from the last accepted one of its series, and decides nothing until three in a row say it for a quarter of an hour, or a pin does."))
                     .optional("pinnedUntil", instant().or_null())
                     .optional("reason", text().or_null()),
             ),

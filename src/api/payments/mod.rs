@@ -136,7 +136,11 @@ pub const REQUEST_C2P: Endpoint =
 
 fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let (usd, debtor, external_ref) = read_request(Fields::parse(call.body)?, call.banks)?;
-    let Some(rate) = (call.prices.bcv_rate)() else { return Err(problem(&Refusal::RateUnavailable)) };
+    let Some(rate) = (call.prices.bcv_rate)() else {
+        // What no rail serves needs no price.
+        let is_served = (call.serves)(domain::rail::Service::C2p);
+        return Err(problem(if is_served { &Refusal::RateUnavailable } else { &Refusal::RailNotConfigured }));
+    };
     let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
     let id = call.new_id();
     let name = external_ref.as_str().to_owned();

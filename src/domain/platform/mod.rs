@@ -26,7 +26,7 @@ use crate::values::bank::BankCode;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use persistent::SortedMap;
-pub use searched::SearchedBlocks;
+pub use searched::{Mark, SearchedBlocks};
 use std::sync::Arc;
 
 /// The tenant key of the platform itself.
@@ -51,6 +51,11 @@ impl Mode {
             Mode::Live => "live",
             Mode::Test => "test",
         }
+    }
+
+    /// The mode that a tenant key is of.
+    pub fn of(tenant_key: u64) -> Mode {
+        if is_live(tenant_key) { Mode::Live } else { Mode::Test }
     }
 
     /// The mode with this name in the API.

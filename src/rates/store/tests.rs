@@ -1,6 +1,9 @@
 //! The store against a naive model, across closing and opening, and under a late sample.
 
 use super::*;
+use crate::rates::board::Hook;
+use crate::rates::{RateBoard, Steps};
+use domain::platform::Mode;
 use domain::resources::rates::buckets::{Aggregation, Bucket, Kept, Placed, Window, price, ticks};
 use domain::resources::rates::samples::{BCV, Filter, OFFICIAL, Pair};
 use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS};
@@ -92,7 +95,7 @@ fn a_late_sample_lands_in_its_own_bucket() {
     let shown = |aggregation| {
         let prices = hours.iter().map(|point| match &point.kept {
             Kept::Many(bucket) => ticks(bucket.price(aggregation)),
-            Kept::One(_) => panic!("not a bucket"),
+            Kept::One { .. } => panic!("not a bucket"),
         });
         prices.collect::<Vec<i128>>()
     };
@@ -137,20 +140,37 @@ fn a_board_begins_with_the_official_rate_in_force_and_those_ahead() {
                 bcv(4, "2026-11-23T12:00:00Z", "2026-11-20T21:00:00Z"),
                 sample(p2p("BUY"), 7, at("2026-11-19T12:00:00Z")),
                 sample(p2p("BUY"), 8, at("2026-11-20T12:00:00Z")),
+                // What decides nothing in live mode does not begin a board, however new it is.
+                Arc::new(Sample {
+                    suspect: true,
+                    ..Sample::clone(&sample(p2p("BUY"), 9, at("2026-11-20T13:00:00Z")))
+                }),
+                Arc::new(Sample {
+                    test_only: true,
+                    ..Sample::clone(&sample(p2p("BUY"), 9, at("2026-11-20T14:00:00Z")))
+                }),
+                Arc::new(Sample {
+                    suspect: true,
+                    ..Sample::clone(&bcv(9, "2026-11-19T12:00:00Z", "2026-11-19T22:00:00Z"))
+                }),
             ],
         );
     }
     let store = opened(directory.path()).expect("it opens");
-    let board =
-        crate::rates::RateBoard::new(Box::new(|_| panic!("what is restored is in the history already")));
+    let hook: Hook = Box::new(|_| panic!("what is restored is in the history already"));
+    let board = RateBoard::new(Steps::default(), hook);
     let now = at("2026-11-21T12:00:00Z");
     for sample in store.newest(now).expect("it reads") {
         board.restore(sample);
     }
-    let in_force = |now: &str| board.bcv_in_force(at(now)).map(|sample| ticks(sample.price));
+    let in_force =
+        |now: &str| board.official(Series::is_bcv, Mode::Live, at(now)).map(|sample| ticks(sample.price));
     assert_eq!(in_force("2026-11-21T12:00:00Z"), Some(3), "within a day the last word counts");
     assert_eq!((in_force("2026-11-23T03:59:59.999Z"), in_force("2026-11-23T04:00:00Z")), (Some(3), Some(4)));
-    assert_eq!(board.latest(Pair::USDT_VES, ALL, now).map(|found| ticks(found.sample.price)), Some(8));
+    assert_eq!(
+        board.latest(Pair::USDT_VES, ALL, Mode::Test, now).map(|found| ticks(found.sample.price)),
+        Some(8)
+    );
 }
 
 #[test]
@@ -221,7 +241,7 @@ proptest! {
                 .map(|point| {
                     let line = sides.iter().position(|side| Some(*side) == point.series.side.as_deref()).expect("a side");
                     match &point.kept {
-                        Kept::One(price) => (point.at.unix_ms(), line, ticks(*price), 1),
+                        Kept::One { price, .. } => (point.at.unix_ms(), line, ticks(*price), 1),
                         Kept::Many(bucket) => (point.at.unix_ms(), line, bucket.sum, bucket.count),
                     }
                 })

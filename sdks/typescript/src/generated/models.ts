@@ -1521,6 +1521,8 @@ export interface RatePoint {
   asOf: string;
   /** Samples in the bucket. */
   count?: number;
+  /** True of a sample that was too far from the one before it, and decided nothing. */
+  suspect?: boolean;
 }
 
 export interface FeeSchedule {
@@ -1562,9 +1564,10 @@ export interface FeeEstimateBreakdown {
 
 export interface PagoMovilQuote {
   exchange_rate_base: DecimalString;
-  exchange_rate_offered: DecimalString | null;
+  exchange_rate_offered: DecimalString;
   exchange_rate_fetched_at: string;
   margin_percent: DecimalString;
+  /** Null beyond all amounts that are counted. */
   ves_estimate: DecimalString | null;
 }
 

@@ -2396,6 +2396,8 @@ class RatePoint(Model):
     as_of: datetime
     count: int | None = None
     """Samples in the bucket."""
+    suspect: bool | None = None
+    """True of a sample that was too far from the one before it, and decided nothing."""
 
     _wire = {
         "pair": ("pair", VALUE),
@@ -2405,6 +2407,7 @@ class RatePoint(Model):
         "price": ("price", NUMBER),
         "as_of": ("asOf", TIME),
         "count": ("count", VALUE),
+        "suspect": ("suspect", VALUE),
     }
     _required = ("pair", "source", "method", "side", "price", "asOf",)
 
@@ -2504,10 +2507,11 @@ class PagoMovilQuote(Model):
     """Pago movil quote."""
 
     exchange_rate_base: Decimal
-    exchange_rate_offered: Decimal | None
+    exchange_rate_offered: Decimal
     exchange_rate_fetched_at: datetime
     margin_percent: Decimal
     ves_estimate: Decimal | None
+    """Null beyond all amounts that are counted."""
 
     _wire = {
         "exchange_rate_base": ("exchange_rate_base", NUMBER),
