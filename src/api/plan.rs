@@ -220,10 +220,13 @@ pub enum Work {
     Batch(Box<NewBatch>),
     /// A batch with its items as they are.
     ReadBatch(Id),
-    /// A payment by a transfer, which pays once.
-    ChargeTransfer(Box<NewCharge>),
-    /// A charge of the card that a token names, unless its reference is known.
-    ChargeToken(CardToken, Box<NewCharge>),
+    /// A charge without an intent: a new attempt on its reference, or a repeat of the newest.
+    Charge {
+        /// The charge.
+        new: Box<NewCharge>,
+        /// The token of its card, if it came with one.
+        token: Option<CardToken>,
+    },
     /// The deposit address of a customer in live mode: a new one derives from the network's seed.
     OpenAddress {
         /// The name of the customer, network and asset.

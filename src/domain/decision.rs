@@ -91,8 +91,10 @@ pub struct Draft {
     pub entities: Vec<Written>,
     /// Entities that are gone.
     pub removed: Vec<(EntityId, IndexedState)>,
-    /// Slugs of payment links that are free again.
+    /// Names that are free again ([`crate::record::Record::freed`]).
     pub freed: Vec<String>,
+    /// What the freed names lead to again ([`crate::record::Record::freed_to`]).
+    pub freed_to: Option<Id>,
     /// Events, for webhooks.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
@@ -122,6 +124,7 @@ impl Draft {
             entities: Vec::new(),
             removed: Vec::new(),
             freed: Vec::new(),
+            freed_to: None,
             events: Vec::new(),
             tenant_settings: None,
             platform: None,

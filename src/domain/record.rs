@@ -388,6 +388,8 @@ pub struct Record {
     pub removed: Vec<(EntityId, IndexedState)>,
     /// Names that are free again, of the space that the cause names ([`Cause::freed_space`]).
     pub freed: Vec<String>,
+    /// What the freed names lead to again: the attempt before one that is gone.
+    pub freed_to: Option<Id>,
     /// The number of the first event in the record.
     pub first_event: u64,
     /// The events.
@@ -435,6 +437,7 @@ impl Record {
             entities,
             removed,
             freed,
+            freed_to,
             first_event: _,
             events,
             tenant_settings,
@@ -451,6 +454,7 @@ impl Record {
             && holds.is_empty()
             && removed.is_empty()
             && freed.is_empty()
+            && freed_to.is_none()
             && closed.as_ref().is_some_and(Vec::is_empty)
             && *clock_advance_ms == 0
             && (tenant_settings, platform, kept, audit) == (&None, &None, &None, &None)

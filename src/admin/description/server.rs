@@ -62,6 +62,7 @@ pub(super) fn orders() -> Chapter {
                     .member("bankText", text().or_null())
                     .member("bankReference", text().or_null().about("Under which the bank did it."))
                     .member("contradictedAt", instant().or_null())
+                    .member("otherAttemptId", uuid().or_null().about("Of a payment that failed and was paid all the same, as its bank says later: another attempt under its `externalRef` that was paid too. An operator decides which goes back."))
                     .member("status", one_of(operations::STATUSES)),
             ),
             ("OperationPage", page("BankOperation")),

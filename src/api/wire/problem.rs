@@ -225,8 +225,9 @@ impl Problem {
     pub fn idempotency_in_progress() -> Self {
         Self::conflict(
             "idempotency_in_progress",
-            "a request with this Idempotency-Key is still under way; wait for its answer, or send this one again shortly",
+            "a request with this Idempotency-Key is still under way; wait for its answer, or send this one again after Retry-After",
         )
+        .after(1)
     }
 
     /// 422: the key was used with another body. `first` says when, and by which request: of the body a

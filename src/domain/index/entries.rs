@@ -209,7 +209,11 @@ fn forget_removed(tenant: u64, record: &Record, ops: &mut IndexOps) {
     let Some(space) = record.cause.freed_space() else { return };
     let owner = space.owner(tenant);
     for freed in &record.freed {
-        ops.delete(&name(owner, space, freed));
+        let key = name(owner, space, freed);
+        match record.freed_to {
+            Some(before) => ops.put(&key, before.as_bytes()),
+            None => ops.delete(&key),
+        }
     }
 }
 

@@ -197,6 +197,7 @@ mod tests {
             entities: Vec::new(),
             removed: Vec::new(),
             freed: vec!["name".to_owned()],
+            freed_to: None,
             first_event: 1,
             events: Vec::new(),
             tenant_settings: None,

@@ -26,8 +26,8 @@ use crate::stored::payouts::Payout;
 use crate::stored::platform::PlatformChange;
 use crate::stored::products::Product;
 use crate::stored::settings::TenantSettings;
-use crate::stored::values::EntityId;
 use crate::stored::values::Timestamp;
+use crate::stored::values::{EntityId, Id};
 use crate::stored::webhooks::Webhook;
 use std::sync::Arc;
 
@@ -167,5 +167,6 @@ layout! {
         kept: Option<Kept>,
         closed: Option<Vec<ClosedDay>>,
         audit: Option<Box<AuditEntry>>,
+        freed_to: Option<Id>,
     }
 }

@@ -1,7 +1,7 @@
 //! What a bank says after it was settled, and copies that may not call it.
 
 use super::bank::{Bank, code, done, say};
-use super::{credit, debit, live, operations, payout_now, server, settings, unavailable, until};
+use super::{credit, debit, live, operations, payout_now, server, settings, unavailable, until, with};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
 
@@ -23,6 +23,11 @@ fn the_opposite_of_an_operators_word_moves_no_money_and_is_listed() {
     let path = format!("/admin/operations/{}/resolve", item["operationId"].as_str().expect("an id"));
     let body = json!({ "outcome": "refused", "failureCode": "AB01", "note": "no llegó" });
     assert_eq!(server.admin().post(&path, &body).expect(200)["status"], "FAILED");
+    // The shop's next attempt is paid.
+    bank.next("DebitoInmediato", done("ACCP", "4711"));
+    let other = json!({ "externalRef": waiting["externalRef"], "otp": "87654321" });
+    let paid = api.post("/v1/payments/debit", &with(debit(5.0), other)).expect(201);
+    assert_eq!((&paid["status"], &paid["attempt"]), (&json!("COMPLETED"), &json!(2)));
     let books = api.balance();
     bank.always("ConsultarOperaciones", done("ACCP", "4712"));
     let item = until("it is contradicted", || operations(&server, "contradicted").pop());
@@ -30,6 +35,7 @@ fn the_opposite_of_an_operators_word_moves_no_money_and_is_listed() {
         (&item["bankReference"], &item["bankCode"], &item["rail"]),
         (&json!("4712"), &json!("ACCP"), &json!("r4"))
     );
+    assert_eq!((&item["entity"]["id"], &item["otherAttemptId"]), (&waiting["paymentId"], &paid["paymentId"]));
     assert_eq!(api.payment(&waiting)["status"], "FAILED");
     assert_eq!(api.balance(), books);
     let asked = bank.of("ConsultarOperaciones").len();

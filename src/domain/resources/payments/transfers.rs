@@ -103,7 +103,10 @@ impl Payment {
         }
         match (change.indexed, self.status) {
             (None, _) => entries.name(Space::Transfer, &transfer),
-            (Some(_), Status::Failed) => entries.free(Space::Transfer, &transfer),
+            // Once: a later record of it must not take the name from the attempt that has it now.
+            (Some(indexed), Status::Failed) if indexed.facet != self.facet() => {
+                entries.free(Space::Transfer, &transfer);
+            }
             (Some(indexed), Status::Completed) if indexed.facet != self.facet() => {
                 if let Some(found) = self.found_transfer().filter(|found| *found != transfer) {
                     entries.free(Space::Transfer, &transfer);

@@ -11,7 +11,6 @@ use crate::gateway::receipts;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::statements;
 use crate::gateway::tenant_settings;
-use crate::gateway::transfers;
 use crate::gateway::usdt_addresses;
 use crate::gateway::webhooks;
 use crate::http::respond::Reply;
@@ -32,8 +31,6 @@ use domain::platform::PLATFORM;
 use domain::record::Entity;
 use domain::resources::crypto;
 use domain::resources::crypto::deposits::NewDepositAddress;
-use domain::resources::payments::charge::NewCharge;
-use domain::resources::payments::{self, Method as PaymentMethod};
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::products;
 use domain::resources::products::NewLink;
@@ -87,8 +84,7 @@ impl Performer {
     ) -> Result<Reply, Problem> {
         let (services, tenant) = (&self.services, doing.caller.tenant_key);
         match work {
-            Work::ChargeTransfer(new) => self.charge_transfer(*new, doing).await,
-            Work::ChargeToken(token, new) => self.charge_token(token, *new, doing).await,
+            Work::Charge { new, token } => self.charge(*new, token, doing).await,
             Work::StartVerification { entity, method, amounts, shape } => {
                 self.start_verification((entity, method), amounts, shape, doing).await
             }
@@ -133,33 +129,6 @@ impl Performer {
             Work::AskLive { peer } => self.ask_live(peer, doing).await,
             Work::Kept { key, path } => self.kept_answer(key, path, tenant, is_crowd).await,
         }
-    }
-
-    /// A payment by a transfer, which pays once.
-    async fn charge_transfer(&self, mut new: NewCharge, mut doing: Doing<'_>) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
-        let (engine, reservations) = (&self.services.engine, &self.services.names.reservations);
-        // Names are reserved in this order everywhere, so that no two requests wait for each other.
-        // The transfer is held until the bank has said whether it is there: a second request finds
-        // it taken or free, and does not wait for it in a slot.
-        doing.slot = None;
-        let name = new.external_ref.as_str();
-        let held_name = reservations.hold_name(tenant, Space::Payment, name).await;
-        let held_transfer = transfers::hold(&self.services, tenant, &new.means).await;
-        let known = history::named(engine.reader(), tenant, Space::Payment, name)?;
-        let known = known
-            .map(|newest| history::attempt_by(engine.reader(), tenant, newest, PaymentMethod::PagoMovil))
-            .transpose()?;
-        new.transfer = transfers::known(&self.services, tenant, &new).await?;
-        let (id, is_new) = known.map_or((new.id, true), |known| (known, false));
-        let ask = payments::Command::Charge(Box::new(new)).into();
-        let (command, _, held) = doing.command(ask, Shape::Charged);
-        let until_record: Guard = Box::new(held_name);
-        let until_answer: Guard = Box::new((held_transfer, held));
-        let id = EntityId::payment(id);
-        let outcome =
-            engine.ask_entity(tenant, id, is_new, command, Some(until_record), Some(until_answer)).await;
-        self.answer(tenant, Shape::Charged, outcome, request_id)
     }
 
     /// The start of a verification by micro-deposits. Starts of one phone, by whomever, are made one after
