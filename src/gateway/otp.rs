@@ -89,7 +89,8 @@ async fn send(
         | RailAnswer::NeverReceived
         | RailAnswer::NotSent
         | RailAnswer::NotAsked => {
-            let retry_after_seconds = lane.retry_after_seconds().unwrap_or(UNSENT_RETRY_SECONDS);
+            let retry_after_seconds =
+                lane.retry_after_seconds(call.order.bank_call()).unwrap_or(UNSENT_RETRY_SECONDS);
             Err(problem(&Refusal::RailUnavailable { retry_after_seconds }))
         }
     }

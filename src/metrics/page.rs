@@ -413,7 +413,7 @@ fn rails(page: &mut Page, services: &Services) {
     .is(services.waits.transfer_guesses.load(Ordering::Relaxed));
     let mut circuits = page.gauge(
         "pasarela_rail_circuit_open",
-        "1 while the circuit of a live rail is open: charges are refused, payouts wait, and the rail is probed until it answers.",
+        "1 while a circuit of a live rail is open: such calls are not made, their charges are refused, their payouts wait, and the rail is probed until it answers.",
     );
     let lanes = services.rails.figures();
     for lane in &lanes {

@@ -6,6 +6,7 @@ use super::{
     deliveries, entity, event, found_by, kept_of_operator, kept_on, list, micro_deposits, movements, name,
     sampled_at, search, searched_hash, time_bytes, webhook,
 };
+use crate::bank_names::Owner;
 use crate::codec;
 use crate::entity::{Change, Listing};
 use crate::events::Extra;
@@ -123,6 +124,15 @@ impl Entries<'_> {
     /// A webhook endpoint among those of all tenants.
     pub fn endpoint(&mut self) {
         self.ops.put(&webhook(self.tenant, self.id.id), &[]);
+    }
+
+    /// The names that a bank has given the orders of the entity by now.
+    pub fn bank_names(&mut self, named: Vec<(Id, String)>) {
+        let (tenant, entity) = (self.tenant, self.id);
+        for (operation, text) in named {
+            let owner = Owner { tenant, entity, operation };
+            self.ops.put(&name(PLATFORM, Space::BankName, &text), &owner.to_bytes());
+        }
     }
 
     /// Micro-deposits that the bank made for the entity.

@@ -122,6 +122,9 @@ pub enum Space {
     /// bank, day, phone, whether it is still waited for, and reference; the value is the newest payment that
     /// looked for it.
     TransferGuess = 33,
+    /// The names that banks gave live orders, under the platform's key: ids, and references by call and
+    /// day; the value is the operation and whose it is (`bank_names.rs`).
+    BankName = 37,
 }
 
 impl Space {

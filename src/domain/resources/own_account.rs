@@ -6,7 +6,7 @@ use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
-use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::verification::limits::{self, Attempts, KnownPhone};
@@ -160,6 +160,9 @@ pub fn start_verification(
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = order(account, deposits, How::Send, turn);
+    if let Err(refusal) = turn.may_call(Service::MicroDeposits, effect.order.bank_call()) {
+        return Ruling::refuse(refusal);
+    }
     let mut draft = change(account, status, account.attempts.started(turn.now), turn);
     draft.cause = Cause::VerificationStarted;
     limits::post_sent(&mut draft, deposits);

@@ -47,7 +47,7 @@ enum Calls {
 impl R4 {
     /// The bank as it is configured.
     pub fn new(settings: Settings) -> Result<R4, NoClient> {
-        let client = Client::new(&settings.base_url, settings.timeout)?;
+        let client = Client::new(&settings.base_url, settings.timeout)?.idle_for(settings.idle);
         Ok(R4 { settings, client })
     }
 

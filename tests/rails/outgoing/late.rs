@@ -5,6 +5,9 @@ use super::{credit, debit, live, operations, payout_now, server, settings, unava
 use crate::harness::server::Server;
 use serde_json::{Value, json};
 
+/// What the bank was given to prove itself with.
+const UUID: &str = "4f1c2a9e-7b3d-4e8a-9c55-0d6f1b2a3c4d";
+
 #[test]
 fn the_opposite_of_an_operators_word_moves_no_money_and_is_listed() {
     let bank = Bank::start();
@@ -60,6 +63,7 @@ fn a_restored_copy_calls_nobody_until_it_takes_over() {
     for (name, value) in settings(&bank.base()) {
         copy.set(&name, &value);
     }
+    copy.set("PASARELA__RAILS__R4__CALLBACK_UUID", UUID);
     copy.kill();
     copy.restart();
     let key = |member: &str| tenant.created[member]["key"].as_str().expect("a key").to_owned();
@@ -71,12 +75,27 @@ fn a_restored_copy_calls_nobody_until_it_takes_over() {
     std::thread::sleep(std::time::Duration::from_secs(5));
     assert_eq!(payout_now(&api, &payout)["status"], "pending");
     assert_eq!(bank.calls().len(), 0);
+    // What it is told the server that took over would never hear: the bank has to tell it again.
+    let told = |copy: &Server, status: u16| {
+        let now = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
+        let notice = json!({
+            "IdComercio": "12345678", "TelefonoComercio": "04240000001", "TelefonoEmisor": "04141234567",
+            "BancoEmisor": "134", "Monto": "7.00", "FechaHora": now, "Referencia": "1", "CodigoRed": "00",
+        });
+        let r4 = copy.nobody().with("authorization", UUID);
+        let abono = r4.post("/rails/r4/R4notifica", &notice).expect(status);
+        assert_eq!(abono, json!({ "abono": status == 200 }));
+        let known = r4.post("/rails/r4/R4consulta", &json!({ "IdCliente": "12345678" })).expect(status);
+        assert_eq!(known, json!({ "status": status == 200 }));
+    };
+    told(&copy, 503);
     bank.always("MBvuelto", done("00", "1"));
     bank.always("MBc2p", done("00", "2"));
     copy.kill();
     copy.arguments = vec!["--take-over"];
     copy.restart();
     let api = copy.api(&key("liveKey"));
+    told(&copy, 200);
     until("it is paid", || (payout_now(&api, &payout)["status"] == "completed").then_some(()));
     assert_eq!(api.execute(&intent, "12345678", json!({})).expect(200)["status"], "COMPLETED");
     assert_eq!(bank.of("MBvuelto").len(), 1);

@@ -10,7 +10,7 @@ use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::verification::limits::{self, Attempts, KnownPhone};
@@ -371,6 +371,9 @@ pub fn start_verification(
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = order(merchant, found, deposits, How::Send, turn);
+    if let Err(refusal) = turn.may_call(Service::MicroDeposits, effect.order.bank_call()) {
+        return Ruling::refuse(refusal);
+    }
     let attempts = found.attempts.started(turn.now);
     let started = PayoutMethod { status, attempts, ..found.clone() };
     let mut draft = Draft::new(Cause::VerificationStarted);

@@ -280,7 +280,8 @@ pub fn begin(
     if sellers::is_inactive(book, marketplace) {
         return Err(MerchantRefusal::Inactive.into());
     }
-    turn.may_order(payment.means.service())?;
+    let call = order(&payment, How::Ask, Secret::None, turn).order.bank_call();
+    turn.may_call(payment.means.service(), call)?;
     turn.carries(payment.means.service(), payment.ves, price.field())?;
     let marketplace = marketplace.map(|(merchant, commission_percent)| {
         Box::new(Marketplace {

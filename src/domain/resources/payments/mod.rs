@@ -22,6 +22,7 @@ mod transfers;
 #[cfg(test)]
 mod tests;
 
+use crate::bank_names;
 use crate::decision::Turn;
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space, Trait, searched_hash};
@@ -466,6 +467,9 @@ impl Resource for Payment {
             entries.name(space, &self.external_ref);
         }
         self.transfer_entries(change, entries);
+        if self.livemode && change.is_of_bank(self.facet()) {
+            entries.bank_names(bank_names::of_payment(self));
+        }
         if let (true, true, Some(debtor)) = (change.is_new(), self.livemode, self.debtor()) {
             entries.payer(debtor.id);
         }
