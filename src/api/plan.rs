@@ -28,6 +28,7 @@ use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
+use std::net::IpAddr;
 use std::sync::Arc;
 use url::Url;
 
@@ -277,6 +278,18 @@ pub enum Work {
     Resend(Id),
     /// A test notification to every enabled endpoint.
     TestNotification,
+    /// A new key in the place of the caller's own.
+    RotateOwnKey {
+        /// The seconds for which the old one works on.
+        overlap: i64,
+        /// The address that it is asked from, for the audit.
+        peer: Option<IpAddr>,
+    },
+    /// The operator is asked for live mode.
+    AskLive {
+        /// The address that it is asked from, for the audit.
+        peer: Option<IpAddr>,
+    },
 }
 
 impl Plan {

@@ -35,6 +35,8 @@ struct Queues {
     approvals: Value,
     untaken: Untaken,
     reconciliations: Value,
+    /// The accounts that asked for live mode.
+    live_asked: usize,
     /// The lengths of the queues that are longer than a page.
     long: BTreeMap<&'static str, usize>,
 }
@@ -57,6 +59,7 @@ impl Queues {
             approvals: visit.inside.get(&list("/admin/approvals", "pending")).await?,
             untaken: untaken.await?,
             reconciliations: maybe_list(visit, &list("/admin/reconciliations", "failed")).await?,
+            live_asked: console.services.callers.directory.live_asked_count(),
             long: BTreeMap::new(),
         };
         queues.long = queues.count_long(console).await?;
@@ -148,6 +151,12 @@ impl Queues {
                 say("Contracargos abiertos", "Open chargebacks"),
                 count(&self.chargebacks),
                 "/console/queues#openChargebacks",
+            ),
+            fact(
+                "liveAsked",
+                say("Piden modo real", "Ask for live mode"),
+                self.live_asked,
+                "/console/tenants?liveAsked=true",
             ),
             fact("approvals", say("Por aprobar", "To approve"), count(&self.approvals), "/console/approvals"),
             fact(
@@ -300,7 +309,6 @@ fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2], 
         .id(format!("{}-{id}", good.0))
         .input(input)
         .button(other)
-        .once()
 }
 
 fn pesos<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
@@ -345,8 +353,7 @@ fn chargebacks<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
                     tone: Tone::Bad,
                     to: Some(to("lost")),
                 })
-                .inline()
-                .once();
+                .inline();
             row.forms.push(form);
         }
         row

@@ -41,8 +41,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -
             .about(visit.say(
                 "Manda notification.test a cada dirección activa.",
                 "Sends notification.test to every enabled address.",
-            ))
-            .once(),
+            )),
         );
     }
     Ok(page)
@@ -66,8 +65,7 @@ fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> view::Fo
                 .value(ticked),
         )
         .input(retry(visit, &typed(failed, "retry")))
-        .input(signature_form(visit, &typed(failed, "signature")))
-        .once();
+        .input(signature_form(visit, &typed(failed, "signature")));
     view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
 }
 
@@ -217,8 +215,7 @@ fn delivery<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> Row {
             view::Form::new(format!("{here}/resend"), "resend", visit.say("Reenviar", "Resend"))
                 .id(format!("resend-{}", str_of(item, "id")))
                 .hidden("eventId", event)
-                .inline()
-                .once(),
+                .inline(),
         );
     }
     row

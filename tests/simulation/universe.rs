@@ -212,6 +212,7 @@ impl Universe {
             snapshot_seconds: 30,
             idle_seconds: 5 + self.seed % 20,
             awake_max: usize::try_from(self.seed % 4).expect("a small number"),
+            has_room: Arc::new(|| true),
             patience: Duration::from_secs(2),
             on_fatal: Arc::new(|_| {}),
             set_aside: BTreeMap::new(),

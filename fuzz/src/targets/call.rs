@@ -50,6 +50,7 @@ fn caller(mode: Mode) -> Caller {
         expires_at: None,
         revoked_at: None,
         retires_at: None,
+        replaces: None,
     };
     let tenant_key = 2 * u64::from(tenant.number) + u64::from(mode == Mode::Test);
     Caller { tenant: Arc::new(tenant), key: Arc::new(key), tenant_key }
