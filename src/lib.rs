@@ -5,7 +5,7 @@
 //! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are
 //!   pure.
 //! - [`http`] takes a request from the socket, [`gateway`] to a handler and back, [`store`] reads
-//!   what is durable; [`admin`] does the same for the operators.
+//!   what is durable; [`admin`] does the same for the operators. All that writes asks the [`disk`].
 //! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
 //!   proxy.
 //! - [`guides`] has the documents for integrators, as pages, and [`receipts`] what a payer keeps of a
@@ -15,7 +15,7 @@
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
 //!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers events; all of them only if
 //!   [`outbound`] lets them. [`rates`] has the prices: [`fetch`] asks their sources, [`json_pointer`]
-//!   finds them in the answers.
+//!   finds them in the answers. [`bank_text`] reads what all of them write.
 //! - [`requests`] remembers what became of each request; [`reconciliation`] compares our books with a
 //!   bank's statement.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`backups`] are the copies that a
@@ -31,11 +31,13 @@
 pub mod admin;
 pub mod app;
 pub mod backups;
+pub mod bank_text;
 pub mod checkout;
 pub mod cli;
 pub mod cluster;
 pub mod config;
 pub mod console;
+pub mod disk;
 pub mod fetch;
 pub mod gateway;
 pub mod guides;

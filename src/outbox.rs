@@ -4,6 +4,7 @@
 //! The way of an effect to its rail and back belongs here. What a result means does not (the domain
 //! decides), nor how a bank is called (`src/rails/`), nor who may call (`src/outbound.rs`).
 
+mod claims;
 pub mod queue;
 mod under_way;
 
@@ -19,7 +20,7 @@ use actors::{Clock, Effects};
 use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::machine::Domain;
-use domain::platform::is_live;
+use domain::platform::{Mode, is_live};
 use domain::rail::{Effect, How, Order, RailAnswer, RailReply};
 use domain::record::{Cause, Record};
 use domain::resources::payments::{transfer_name, without_zeros};
@@ -112,14 +113,19 @@ impl Outbox {
                 queue::offer(services.as_deref(), &lane, tenant, &effect, &last_read).into()
             });
         }
-        let Effect { rail_id, at, order, .. } = effect;
+        let Effect { entity, rail_id, at, order, .. } = effect;
         let call = Call { operation_id: operation.into(), at, tenant, order };
+        let services = self.services.get().and_then(Weak::upgrade);
         Box::pin(async move {
             let (answer, said) = match how {
                 How::Send | How::Offer => lane.send(&call).await,
                 How::Ask => lane.ask(&call, rail_id.as_ref()).await,
             };
-            Command::RailReply(RailReply { operation, how, answer, said }).into()
+            let reply = RailReply { operation, how, answer, said };
+            match services {
+                Some(services) => claims::claimed(services, (tenant, entity), rail_id, reply).await.into(),
+                None => Command::RailReply(reply).into(),
+            }
         })
     }
 }
@@ -128,10 +134,9 @@ impl Effects<Domain> for Outbox {
     fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         if let Order::PriceUsdt { currency } = effect.order {
             // Rates are the server's, whatever a tenant's clock says.
-            return Box::pin(std::future::ready(
-                Command::Market(self.market.rate(currency, Timestamp::from_unix_ms(self.clock.wall_ms())))
-                    .into(),
-            ));
+            let now = Timestamp::from_unix_ms(self.clock.wall_ms());
+            let rate = self.market.rate(currency, Mode::of(tenant), now);
+            return Box::pin(std::future::ready(Command::Market(rate).into()));
         }
         if is_live(tenant) {
             if matches!(effect.order, Order::FindTransfer { .. }) {

@@ -138,7 +138,7 @@ impl Surface for AdminApi {
         [front::CLUSTER, health::HEALTH, health::READY].contains(&arrival.head.uri.path())
     }
 
-    fn beside<'m>(
+    async fn beside<'m>(
         &'m self,
         arrival: &Arrival,
         measuring: &mut Measuring<'m>,
@@ -161,6 +161,11 @@ impl Surface for AdminApi {
             return Some(Err(refused));
         }
         Some(self.metrics.answer(&arrival.head.method))
+    }
+
+    /// What operators read is nobody else's, refusals too.
+    fn finish(&self, reply: Reply, _: &Arrival) -> Reply {
+        reply.no_store()
     }
 
     fn looked_for(&self, _: &Arrival) -> Option<&'static str> {

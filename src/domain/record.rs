@@ -183,6 +183,14 @@ pub enum Cause {
     ApprovalDecided,
     /// A line of a bank's statement showed one of two micro-deposits.
     DepositBooked,
+    /// Two micro-deposits are about to be sent, at the platform's cost.
+    VerificationStarted,
+    /// Micro-deposits found no connection: nothing of them was sent.
+    VerificationUnsent,
+    /// An operator said to whom a transfer belongs whose reference was guessed at.
+    NoticeGiven,
+    /// Tries of deliveries are due, or an older secret of an endpoint ended.
+    WebhookDue,
 }
 
 /// The properties of every record that has a cause.
@@ -289,6 +297,7 @@ impl Cause {
             Cause::WebhookChanged => plain("webhook.changed"),
             Cause::WebhookDeleted => plain("webhook.deleted"),
             Cause::WebhookProgress => plain("webhook.progress"),
+            Cause::WebhookDue => plain("webhook.due"),
             Cause::EventResent => plain("event.resent"),
             Cause::OperatorActed => plain("operator.acted"),
             Cause::OperationContradicted => plain("operation.contradicted"),
@@ -301,6 +310,9 @@ impl Cause {
             Cause::ApprovalAsked => plain("approval.asked"),
             Cause::ApprovalDecided => plain("approval.decided"),
             Cause::DepositBooked => plain("deposit.booked"),
+            Cause::VerificationStarted => plain("verification.started"),
+            Cause::NoticeGiven => plain("notice.given"),
+            Cause::VerificationUnsent => freeing("verification.unsent", Space::DepositStart),
         }
     }
 }
@@ -379,6 +391,8 @@ pub struct Record {
     pub removed: Vec<(EntityId, IndexedState)>,
     /// Names that are free again, of the space that the cause names ([`Cause::freed_space`]).
     pub freed: Vec<String>,
+    /// What the freed names lead to again: the attempt before one that is gone.
+    pub freed_to: Option<Id>,
     /// The number of the first event in the record.
     pub first_event: u64,
     /// The events.
@@ -426,6 +440,7 @@ impl Record {
             entities,
             removed,
             freed,
+            freed_to,
             first_event: _,
             events,
             tenant_settings,
@@ -442,6 +457,7 @@ impl Record {
             && holds.is_empty()
             && removed.is_empty()
             && freed.is_empty()
+            && freed_to.is_none()
             && closed.as_ref().is_some_and(Vec::is_empty)
             && *clock_advance_ms == 0
             && (tenant_settings, platform, kept, audit) == (&None, &None, &None, &None)

@@ -28,13 +28,14 @@ use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
 use crate::http::unexpected_parameters::without_unexpected;
+use crate::store::read_budget::ReadBudget;
 use api::interface;
 use api::payments::receipt::FORMS;
 use api::plan::{Call, Caller, Plan, RatesInForce, Work};
 use api::problem::Problem;
-use api::routes::{Handler, Modes, Route, routes};
-use domain::platform::Scope;
+use api::routes::{Handler, Modes, Route, page_routes, routes};
 use domain::platform::settings::LiveStatus;
+use domain::platform::{Mode, PLATFORM, Scope};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
@@ -45,6 +46,9 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+/// The tenant key of what anybody may ask for: no tenant has it.
+const ANYBODY: u64 = PLATFORM + 1;
+
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// The server of interface B.
@@ -52,10 +56,11 @@ pub struct Gateway {
     services: Arc<Services>,
     performer: Performer,
     router: Router<(Route, Arc<Meter>)>,
-    throttle: Throttle<Id>,
+    /// By account, each mode by itself: more keys are no more requests.
+    throttle: Throttle<u64>,
     requests_per_second: u32,
     documents: Documents<Arc<Meter>>,
-    guides: Guides<Arc<Meter>>,
+    guides: Arc<Guides<Arc<Meter>>>,
     public: Public,
     rail_calls: RailCalls,
     unrouted: Unrouted,
@@ -106,11 +111,11 @@ impl Gateway {
             route.takes_query = with_query.contains(route.operation);
             (route.method.clone(), route.path, (route, meter))
         };
-        let router = Router::new(routes().into_iter().map(row))?;
+        let router = Router::new(routes().into_iter().chain(page_routes()).map(row))?;
         let documents =
             Documents::new(|| interface::public().to_json(), |path| meters.of(&Method::GET, path))
                 .with_home(home, |path| meters.of(&Method::GET, path));
-        let guides = Guides::new(test_key, |route| meters.of(&Method::GET, route));
+        let guides = Arc::new(Guides::new(test_key, |route| meters.of(&Method::GET, route)));
         let unrouted = Unrouted {
             none: meters.of_none(),
             health: meters.of(&Method::GET, "/healthz"),
@@ -131,17 +136,37 @@ impl Gateway {
     }
 
     /// The answer to a request for a guide, which is counted.
-    fn guide<'m>(
+    async fn guide<'m>(
         &'m self,
         arrival: &Arrival,
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
         let head = &arrival.head;
-        let answer = self.guides.answer(&head.method, &head.uri, &head.headers)?;
-        Some(answer.map(|(meter, reply)| {
-            measuring.found(meter);
+        let answer = if self.guides.takes_long(head.uri.path()) {
+            Box::pin(self.guide_off_the_workers(arrival)).await?
+        } else {
+            self.guides.answer(&head.method, &head.uri, &head.headers)?
+        };
+        Some(answer.map(|(route, reply)| {
+            measuring.found(self.guides.value(route));
             reply
         }))
+    }
+
+    /// The answer to a request for a guide that takes long: one at a time for everybody together, as nobody
+    /// says who asks.
+    async fn guide_off_the_workers(&self, arrival: &Arrival) -> Option<Result<(usize, Reply), Problem>> {
+        let (method, uri) = (arrival.head.method.clone(), arrival.head.uri.clone());
+        let headers = arrival.head.headers.clone();
+        let made =
+            move |guides: &Guides<Arc<Meter>>, _: &ReadBudget| Ok(guides.answer(&method, &uri, &headers));
+        match self.services.read_pool.read_long(&self.guides, ANYBODY, made).await {
+            Ok(answer) => answer,
+            Err(problem) if problem.status == 429 => {
+                Some(Err(Problem::too_often("too many people search the guides at once", 1)))
+            }
+            Err(problem) => Some(Err(problem)),
+        }
     }
 
     fn health<'m>(
@@ -158,7 +183,11 @@ impl Gateway {
     /// Authenticates the caller: key, live mode, test mode, scope, rate, in this order.
     fn caller(&self, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
         let (directory, now) = (&self.services.callers.directory, self.services.now());
-        let caller = match OnBehalf::in_arrival(arrival) {
+        let on_behalf = OnBehalf::in_arrival(arrival);
+        if route.is_for_pages && on_behalf.is_none() {
+            return Err(self.not_found(arrival));
+        }
+        let caller = match on_behalf {
             Some(of) => directory.recognise(of.hash(), now),
             None => sent_key(&arrival.head.headers).and_then(|key| directory.authenticate(key, now)),
         };
@@ -167,7 +196,9 @@ impl Gateway {
         if caller.tenant.tenant_settings.moved_to.is_some() {
             return Err(Problem::tenant_moved());
         }
-        if caller.livemode() && caller.tenant.tenant_settings.live_status != LiveStatus::Active {
+        // Who waits for live mode may ask for it, and replace the key that it will be used with.
+        let is_active = caller.tenant.tenant_settings.live_status == LiveStatus::Active;
+        if caller.livemode() && !is_active && !route.is_for_pages {
             return Err(Problem::live_mode_not_activated());
         }
         if caller.livemode() && route.modes == Modes::TestOnly {
@@ -178,7 +209,7 @@ impl Gateway {
             return Err(Problem::scope_missing(route.scope.name()));
         }
         let too_fast = |seconds| Problem::rate_limited(self.requests_per_second, seconds);
-        self.throttle.check(caller.key.id).map_err(too_fast)?;
+        self.throttle.check(caller.tenant_key).map_err(too_fast)?;
         Ok(caller)
     }
 }
@@ -202,6 +233,7 @@ impl Performer {
     ) -> Result<Plan, Problem> {
         let services = &*self.services;
         let (now, banks) = (services.now(), services.banks.now());
+        let mode = Mode::of(caller.tenant_key);
         let call = Call {
             caller,
             path,
@@ -209,10 +241,11 @@ impl Performer {
             body,
             banks: &banks,
             prices: RatesInForce {
-                bcv_rate: &|| services.prices.board.bcv_in_force(now).map(|sample| sample.price),
-                official: &|| services.prices.official(now),
-                market_rate: &|currency| services.prices.market.rate(currency, now),
+                bcv_rate: &|| services.prices.bcv(mode, now).map(|sample| sample.price),
+                official: &|| services.prices.official(mode, now),
+                market_rate: &|currency| services.prices.market.rate(currency, mode, now),
                 network_fees: &services.prices.network_fees,
+                confirmations: &services.prices.confirmations,
             },
             serves: &|service| services.rails.serves(caller.tenant_key, service),
             now,
@@ -288,22 +321,31 @@ impl Surface for Gateway {
         }
     }
 
-    fn beside<'m>(
+    async fn beside<'m>(
         &'m self,
         arrival: &Arrival,
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
         // Nothing beside the table is below the paths of the API.
-        if arrival.head.uri.path().starts_with("/v1/") {
+        if is_api(arrival) {
             return None;
         }
-        self.health(&arrival.head.method, arrival.head.uri.path(), measuring)
-            .or_else(|| self.guide(arrival, measuring))
-            .or_else(|| document(&self.documents, arrival, measuring))
+        if let Some(answer) = self.health(&arrival.head.method, arrival.head.uri.path(), measuring) {
+            return Some(answer);
+        }
+        match self.guide(arrival, measuring).await {
+            None => document(&self.documents, arrival, measuring),
+            answer => answer,
+        }
     }
 
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Caller, Problem> {
         self.caller(arrival, route)
+    }
+
+    /// What the API says is the caller's alone, refusals too.
+    fn finish(&self, reply: Reply, arrival: &Arrival) -> Reply {
+        if is_api(arrival) { reply.no_store() } else { reply }
     }
 
     fn looked_for(&self, arrival: &Arrival) -> Option<&'static str> {
@@ -340,23 +382,22 @@ impl Surface for Gateway {
             let path = asked.arrival.head.uri.path();
             let request_id = asked.arrival.request_id.as_str();
             let sent = Sent { key, path, body: &asked.body, has_card: asked.row.has_card, request_id };
-            used =
-                Some(match idempotency::reserve(&self.services, Owner::Tenant(caller.tenant_key), &sent)? {
-                    Reserved::New(used) => used,
-                    // Boxed, as it is rare: each connection has room for its longest future.
-                    Reserved::Found(found) => {
-                        match Box::pin(found.look(&self.services, &asked.body)).await? {
-                            Looked::New(used) => used,
-                            Looked::Answered(answer) => {
-                                let (status, seq) = (answer.kept.status, answer.seq);
-                                let body = secrets::replayed(&self.services, caller.tenant_key, *answer)?;
-                                return Ok(ControlFlow::Break(
-                                    Reply::json(status, body).wal_seq(seq).replayed(),
-                                ));
-                            }
-                        }
+            let owner = match asked.row.is_for_pages {
+                true => Owner::AtPlatform(caller.tenant_key),
+                false => Owner::Tenant(caller.tenant_key),
+            };
+            used = Some(match idempotency::reserve(&self.services, owner, &sent)? {
+                Reserved::New(used) => used,
+                // Boxed, as it is rare: each connection has room for its longest future.
+                Reserved::Found(found) => match Box::pin(found.look(&self.services, &asked.body)).await? {
+                    Looked::New(used) => used,
+                    Looked::Answered(answer) => {
+                        let (status, seq) = (answer.kept.status, answer.seq);
+                        let body = secrets::replayed(&self.services, caller.tenant_key, key, *answer)?;
+                        return Ok(ControlFlow::Break(Reply::json(status, body).wal_seq(seq).replayed()));
                     }
-                });
+                },
+            });
         }
         let mut export = Export::wanted(asked);
         if let Some(export) = &mut export {
@@ -367,8 +408,14 @@ impl Surface for Gateway {
         let path = |name: &str| asked.parameters.get(name).to_owned();
         let plan = self.performer.plan(asked.row.handler, &caller, &path, query, &asked.body);
         let mut plan = without_unexpected(plan, mem::take(&mut asked.unexpected))?;
-        if let Plan::Work(Work::Receipt { form, .. }) = &mut plan {
-            *form = accept::wanted(&asked.arrival.head.headers, &FORMS).unwrap_or(form);
+        match &mut plan {
+            Plan::Work(Work::Receipt { form, .. }) => {
+                *form = accept::wanted(&asked.arrival.head.headers, &FORMS).unwrap_or(form);
+            }
+            Plan::Work(Work::RotateOwnKey { peer, .. } | Work::AskLive { peer }) => {
+                *peer = Some(asked.arrival.peer.ip());
+            }
+            _ => {}
         }
         Ok(ControlFlow::Continue(Planned { plan, caller, used, slot: asked.slot.take(), export }))
     }
@@ -379,6 +426,11 @@ impl Surface for Gateway {
             Some(export) => Box::pin(export.begin(&self.performer, work, arrival.request_id.clone())).await,
         }
     }
+}
+
+/// Whether a path is below those of the API, known or not.
+fn is_api(arrival: &Arrival) -> bool {
+    arrival.head.uri.path().starts_with("/v1/")
 }
 
 impl Answer for Gateway {

@@ -13,8 +13,7 @@ use domain::record::Entity;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, HeaderValue, VARY,
-    X_CONTENT_TYPE_OPTIONS,
+    CONTENT_DISPOSITION, CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, HeaderValue, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 
 /// The page has its style inside, and needs nothing else.
@@ -63,6 +62,6 @@ pub fn made(
     Ok(reply
         .header(CONTENT_LANGUAGE, HeaderValue::from_static(language.code()))
         .header(VARY, HeaderValue::from_static("accept"))
-        .header(CACHE_CONTROL, HeaderValue::from_static("no-store"))
-        .header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")))
+        .header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+        .no_store())
 }

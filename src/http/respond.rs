@@ -232,6 +232,14 @@ impl Reply {
         self
     }
 
+    /// Keeps the answer out of every cache, unless it says already how long it may be kept.
+    pub fn no_store(self) -> Self {
+        if self.headers.iter().any(|(name, _)| *name == header::CACHE_CONTROL) {
+            return self;
+        }
+        self.header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    }
+
     pub fn status(&self) -> u16 {
         self.status.as_u16()
     }

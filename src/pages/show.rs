@@ -240,6 +240,10 @@ fn meaning(code: &str) -> Option<(&'static str, &'static str)> {
             "Otra persona tiene que aprobarlo: tú lo pediste.",
             "Somebody else has to approve it: you asked for it.",
         ),
+        "too_many_attempts" => (
+            "Demasiados intentos. Espera unos minutos y vuelve a intentarlo.",
+            "Too many attempts. Wait some minutes and try again.",
+        ),
         "insufficient_balance" | "insufficient_funds" | "insufficient_available_balance" => {
             ("El saldo disponible no alcanza.", "The available balance is not enough.")
         }

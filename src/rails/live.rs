@@ -8,7 +8,7 @@ use super::checking::Finding;
 use super::{BoxFuture, Call, Order, RailAnswer};
 use domain::rail::{Progress, Service};
 use domain::trace::Said;
-pub use domain::trace::{BankWord, RailId, visible};
+pub use domain::trace::{BankWord, RailId, folded, visible};
 use domain::values::money::Ves;
 use std::time::Duration;
 
@@ -57,6 +57,8 @@ pub enum OrderOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub outcome: OrderOutcome,
+    /// The rail's name for an order that it has decided.
+    pub id: Option<RailId>,
     /// In the rail's own words.
     pub word: Option<BankWord>,
     /// Whether there was an answer that can be read, whatever it said: for the circuit.
@@ -65,22 +67,34 @@ pub struct Report {
     pub qr_image: Option<String>,
     /// The standing of a collection that waits.
     pub progress: Option<Progress>,
+    /// Whether the first of two micro-deposits was made, of which the second was refused.
+    pub half_done: bool,
 }
 
 impl Report {
     /// A readable answer.
     pub fn answered(outcome: OrderOutcome, word: BankWord) -> Report {
-        Report { outcome, word: Some(word), is_answered: true, qr_image: None, progress: None }
+        Report {
+            outcome,
+            id: None,
+            word: Some(word),
+            is_answered: true,
+            qr_image: None,
+            progress: None,
+            half_done: false,
+        }
     }
 
     /// No readable answer.
     pub fn unanswered(id: Option<RailId>) -> Report {
         Report {
             outcome: OrderOutcome::Open { id },
+            id: None,
             word: None,
             is_answered: false,
             qr_image: None,
             progress: None,
+            half_done: false,
         }
     }
 }
@@ -168,10 +182,10 @@ pub fn after_asking(recall: Option<Recall>, look: Look) -> (RailAnswer, Said) {
 }
 
 fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswer, Said) {
-    let Report { outcome, word, qr_image, progress, is_answered: _ } = report;
+    let Report { outcome, id: decided, word, qr_image, progress, half_done, is_answered: _ } = report;
     let (answer, id) = match outcome {
-        OrderOutcome::Done { reference } => (RailAnswer::Done { reference }, None),
-        OrderOutcome::Refused { code } => (RailAnswer::Refused { code }, None),
+        OrderOutcome::Done { reference } => (RailAnswer::Done { reference }, decided),
+        OrderOutcome::Refused { code } => (RailAnswer::Refused { code }, decided),
         OrderOutcome::Open { id } => {
             let by_operation = matches!(recall, Some(Recall::Asked(AskedBy::OperationId) | Recall::Reports));
             let by_id = recall == Some(Recall::Asked(AskedBy::RailId)) && id.is_some();
@@ -184,7 +198,7 @@ fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswe
         }
     };
     let qr_image = qr_image.map(String::into_boxed_str);
-    (answer, Said { id, word: word.map(Box::new), qr_image, progress })
+    (answer, Said { id, word: word.map(Box::new), qr_image, progress, half_done, is_ambiguous: false })
 }
 
 #[cfg(test)]

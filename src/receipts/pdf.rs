@@ -1,12 +1,19 @@
 //! A receipt as a PDF: one page of A4 in the letters that every reader has.
 //!
-//! The standard fonts know the letters of Windows-1252, which are those of Spanish and English; a letter
-//! that is not among them shows as a question mark, and stands in the page of HTML.
+//! The standard fonts know the letters of Windows-1252, which are those of Spanish and its neighbours. Letters
+//! are composed first, so that an accent stands on its letter. One that the fonts lack is spelt with the letters
+//! that it is made of (`Łukasz` is `Lukasz`); of another script it shows as a question mark, and stands in the
+//! page of HTML.
 
 use super::Receipt;
 use super::words::{Words, words};
+use deunicode::deunicode_char;
+use domain::values::free_text::is_invisible;
 use pdf_writer::types::PageMode;
 use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
+use std::iter;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// The width and height of A4, in points.
 const PAGE: (i16, i16) = (595, 842);
@@ -117,7 +124,7 @@ impl Canvas {
 
     /// A text in as many lines as it takes, and the room below it.
     fn wrapped(&mut self, x: i16, font: Font, size: u8, text: &str) {
-        for line in lines(text, size, RIGHT - x) {
+        for line in lines(&spelt(text), size, RIGHT - x) {
             self.text(x, font, size, &line);
             self.y = self.y.saturating_sub(i16::from(size) + 4);
         }
@@ -180,25 +187,90 @@ fn lines(text: &str, size: u8, width: i16) -> Vec<String> {
     lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// A text in Windows-1252, as the fonts of a reader expect it.
+/// A text in letters of the fonts, as far as it is in the Latin script.
+fn spelt(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.nfc() {
+        if letter.is_whitespace() || windows_1252(letter).is_some() {
+            out.push(letter);
+        } else if is_combining_mark(letter) || is_invisible(letter) {
+            // A mark that no letter is composed with is left out, as is what nobody would see.
+        } else if is_latin(letter) {
+            let bare: String = iter::once(letter).nfkd().filter(|part| !is_combining_mark(*part)).collect();
+            bare.chars().for_each(|part| out.push_str(base(part)));
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// The letters of ASCII that a letter of the Latin script without marks is spelt with. Those of which the table
+/// of transliterations knows no letter stand here.
+fn base(letter: char) -> &'static str {
+    match letter {
+        'Ə' | 'Ǝ' => "E",
+        'ə' | 'ǝ' => "e",
+        'ɚ' => "er",
+        'Ʌ' => "A",
+        'ʌ' => "a",
+        'ʘ' | '\u{a7cb}' => "O",
+        '\u{a7cc}' => "S",
+        '\u{a7cd}' => "s",
+        '\u{a7d2}' => "Th",
+        '\u{a7d4}' => "W",
+        '\u{a7da}' | '\u{a7dc}' => "L",
+        '\u{a7db}' => "l",
+        'ʔ' | 'ʕ' | 'ʖ' | 'ʡ' | 'ʢ' | '\u{a7ce}' | '\u{a7cf}' => "'",
+        letter => deunicode_char(letter).unwrap_or("?").trim_end_matches(['.', ',', '*']),
+    }
+}
+
+/// Whether a letter is of the Latin script: its blocks beyond those of Windows-1252, ligatures and wide forms.
+const fn is_latin(letter: char) -> bool {
+    matches!(letter,
+        '\u{100}'..='\u{2af}' | '\u{1d00}'..='\u{1d7f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}'
+        | '\u{a722}'..='\u{a7ff}' | '\u{ab30}'..='\u{ab6f}' | '\u{fb00}'..='\u{fb06}'
+        | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}')
+}
+
+/// The byte of a letter in Windows-1252, as the fonts of a reader expect it.
+const fn windows_1252(letter: char) -> Option<u8> {
+    Some(match letter {
+        ' '..='~' | '\u{a0}'..='ÿ' => letter as u8,
+        '€' => 0x80,
+        '‚' => 0x82,
+        'ƒ' => 0x83,
+        '„' => 0x84,
+        '…' => 0x85,
+        '†' => 0x86,
+        '‡' => 0x87,
+        'ˆ' => 0x88,
+        '‰' => 0x89,
+        'Š' => 0x8a,
+        '‹' => 0x8b,
+        'Œ' => 0x8c,
+        'Ž' => 0x8e,
+        '‘' => 0x91,
+        '’' => 0x92,
+        '“' => 0x93,
+        '”' => 0x94,
+        '•' => 0x95,
+        '–' => 0x96,
+        '—' => 0x97,
+        '˜' => 0x98,
+        '™' => 0x99,
+        'š' => 0x9a,
+        '›' => 0x9b,
+        'œ' => 0x9c,
+        'ž' => 0x9e,
+        'Ÿ' => 0x9f,
+        _ => return None,
+    })
+}
+
 fn encoded(text: &str) -> Vec<u8> {
-    text.chars()
-        .map(|letter| match letter {
-            ' '..='~' => letter as u8,
-            '\u{a0}'..='ÿ' => letter as u8,
-            '€' => 0x80,
-            '…' => 0x85,
-            '‘' => 0x91,
-            '’' => 0x92,
-            '“' => 0x93,
-            '”' => 0x94,
-            '•' => 0x95,
-            '–' => 0x96,
-            '—' => 0x97,
-            '™' => 0x99,
-            _ => b'?',
-        })
-        .collect()
+    text.chars().map(|letter| windows_1252(letter).unwrap_or(b'?')).collect()
 }
 
 #[cfg(test)]
@@ -210,6 +282,27 @@ mod tests {
     fn letters_of_spanish_are_those_of_the_fonts() {
         assert_eq!(encoded("Ñandú – 5 €"), b"\xd1and\xfa \x96 5 \x80");
         assert_eq!(encoded("日本\u{7f}\n"), b"????");
+    }
+
+    #[test]
+    fn every_letter_of_the_latin_script_is_shown() {
+        for (text, shown) in [
+            ("Cafe\u{301} Sen\u{303}orial", "Café Señorial"),
+            ("Łukasz Žižek ﬁn Œuvre", "Lukasz Žižek fin Œuvre"),
+            ("Đặng Nguyễn, Ĳsland, Şişli, Əliyev", "Dang Nguyen, IJsland, Sisli, Eliyev"),
+            ("x\u{302}\u{200b}y\u{ad}", "xy\u{ad}"),
+            ("Ａbｃ", "Abc"),
+            ("日本 Ж", "日本 Ж"),
+        ] {
+            assert_eq!(spelt(text), shown, "{text:?}");
+        }
+        let wrong: Vec<String> = ('\u{a0}'..='\u{ffff}')
+            .filter(|letter| is_latin(*letter) && letter.is_alphabetic())
+            .map(|letter| (letter, spelt(&letter.to_string())))
+            .filter(|(_, shown)| shown.is_empty() || encoded(shown).iter().any(|byte| b"?@".contains(byte)))
+            .map(|(letter, shown)| format!("{letter} U+{:04X} {shown:?}", u32::from(letter)))
+            .collect();
+        assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join(", "));
     }
 
     proptest! {

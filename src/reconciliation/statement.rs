@@ -1,19 +1,19 @@
-//! The bank's statement, as it is uploaded: a CSV whose header names the columns. Pure.
+//! The bank's statement, as it is uploaded: a CSV whose header names the columns ([`api::csv::file`]). Pure.
 //!
-//! Each line of the file is a row of its own, so that a bad one is named by the number that an editor shows
-//! (the header is 1), and spoils none beside it.
+//! A bad line is named by the number that an editor shows (the header is 1), and spoils none beside it.
 
 use super::entries::Side;
+use api::csv::file::{BadColumn, File, NoFile, Row, RowFault};
 use api::problem::{BadField, Problem};
-use csv::{ReaderBuilder, StringRecord};
 use domain::values::date::Date;
+use domain::values::free_text::{is_blank, is_invisible};
 
 /// The most lines of a statement, its header aside.
 pub const LINES_MAX: usize = 100_000;
 
 /// The columns that must be there.
 const REQUIRED: [&str; 4] = ["date", "reference", "amount", "kind"];
-/// All columns, in the order of [`Columns`].
+/// All columns, by whose places here cells are asked for.
 const COLUMNS: [&str; 6] = ["date", "reference", "amount", "kind", "phone", "bank"];
 /// Digits of the longest reference.
 const REFERENCE_DIGITS_MAX: usize = 64;
@@ -46,8 +46,8 @@ pub struct Line {
 pub struct BadLine {
     /// The number of the line in the file.
     pub number: u32,
-    /// The fault of the line.
-    pub message: &'static str,
+    /// The fault of the line; columns have the names that the file gives them.
+    pub message: String,
 }
 
 /// A statement that was read.
@@ -59,107 +59,76 @@ pub struct Statement {
     pub bad: Vec<BadLine>,
 }
 
-/// The places of the columns.
-struct Columns {
-    places: [Option<usize>; 6],
-    count: usize,
-    separator: u8,
-}
-
 /// Reads a statement: 400 for what is none. The file has no member that could be named, so problems of
-/// columns name these, and others the `file`.
+/// columns name these, and others the `file`. A day without a movement is a header alone.
 pub fn read(bytes: &[u8]) -> Result<Statement, Problem> {
-    let of_file = |message: &'static str| Problem::invalid_field("file", message);
-    let text = std::str::from_utf8(bytes).map_err(|_| of_file("must be UTF-8"))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let rows = text.split('\n').map(|row| row.strip_suffix('\r').unwrap_or(row));
-    let mut rows = (1u32..).zip(rows).filter(|(_, row)| !row.trim().is_empty());
-    let Some((_, header)) = rows.next() else {
-        return Err(of_file("must have a header and lines"));
-    };
-    let columns = columns(header)?;
+    let of_file = |message: String| Problem::invalid_field("file", message);
+    let file = File::read(bytes, &COLUMNS).map_err(|no_file| {
+        of_file(match no_file {
+            NoFile::NoText => "must be CSV in UTF-8 or Windows-1252".to_owned(),
+            NoFile::Empty => "must have a header".to_owned(),
+            NoFile::OpenQuote(line) => format!("must close the quote that line {line} opens"),
+        })
+    })?;
+    let bad: Vec<BadField> = file
+        .bad_columns(&REQUIRED)
+        .into_iter()
+        .map(|bad| match bad {
+            BadColumn::Missing(name) => BadField::new(name, "is a required column"),
+            BadColumn::Double(name) => BadField::new(name, "must be one column only"),
+        })
+        .collect();
+    if !bad.is_empty() {
+        return Err(Problem::invalid_data(bad));
+    }
     let mut statement = Statement::default();
-    for (number, row) in rows {
+    for row in file.rows() {
         if statement.lines.len() + statement.bad.len() == LINES_MAX {
-            return Err(of_file("must have at most 100000 lines"));
+            return Err(of_file(format!("must have at most {LINES_MAX} lines")));
         }
-        match line(number, row, &columns) {
+        // The size of a file is bounded far below so many lines.
+        let number = u32::try_from(row.number).unwrap_or(u32::MAX);
+        match line(number, &row, &file) {
             Ok(line) => statement.lines.push(line),
             Err(message) => statement.bad.push(BadLine { number, message }),
         }
     }
-    if statement.lines.is_empty() && statement.bad.is_empty() {
-        return Err(of_file("must have a header and lines"));
-    }
     Ok(statement)
 }
 
-fn columns(header: &str) -> Result<Columns, Problem> {
-    let separator = if header.contains(';') { b';' } else { b',' };
-    let cells = cells(header, separator)
-        .ok_or_else(|| Problem::invalid_field("file", "must begin with the names of its columns"))?;
-    let (mut places, mut bad) = ([None; 6], Vec::new());
-    for (place, name) in cells.iter().enumerate() {
-        let known = COLUMNS.iter().position(|column| column.eq_ignore_ascii_case(name.trim()));
-        let Some(column) = known else { continue };
-        if places[column].replace(place).is_some() {
-            bad.push(BadField::new(COLUMNS[column], "must be one column only"));
-        }
+fn line(number: u32, row: &Row, file: &File) -> Result<Line, String> {
+    match row.fault {
+        Some(RowFault::Width) => return Err("must have as many cells as the header".to_owned()),
+        Some(RowFault::Quotes) => return Err("must have every quote inside a quoted cell twice".to_owned()),
+        None => {}
     }
-    for (column, place) in REQUIRED.iter().zip(places) {
-        if place.is_none() {
-            bad.push(BadField::new(*column, "is a required column"));
-        }
-    }
-    if bad.is_empty() {
-        Ok(Columns { places, count: cells.len(), separator })
-    } else {
-        Err(Problem::invalid_data(bad))
-    }
-}
-
-/// The cells of a row; `None` of what is no row of CSV.
-fn cells(row: &str, separator: u8) -> Option<StringRecord> {
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator)
-        .buffer_capacity(row.len().max(1))
-        .from_reader(row.as_bytes());
-    let (mut record, mut next) = (StringRecord::new(), StringRecord::new());
-    let is_row = matches!(reader.read_record(&mut record), Ok(true));
-    // A lone CR divides rows for the reader, and would hide the second one.
-    let is_one = matches!(reader.read_record(&mut next), Ok(false));
-    (is_row && is_one).then_some(record)
-}
-
-fn line(number: u32, row: &str, columns: &Columns) -> Result<Line, &'static str> {
-    let cells = cells(row, columns.separator)
-        .filter(|cells| cells.len() == columns.count)
-        .ok_or("must have as many cells as the header")?;
-    let cell = |column: usize| columns.places[column].and_then(|place| cells.get(place)).unwrap_or("").trim();
-    let optional = |column: usize| Some(cell(column)).filter(|text| !text.is_empty()).map(shortened);
-    let date = Date::parse(cell(0)).map_err(|_| "date must be a day as YYYY-MM-DD")?;
+    let cell = |column: usize| file.cell(row, column);
+    let must = |column: usize, what: &str| format!("{} must {what}", file.name(column));
+    let optional = |column: usize| Some(cell(column)).filter(|text| !is_blank(text)).map(shown);
+    let date = Date::parse(cell(0)).map_err(|_| must(0, "be a day as YYYY-MM-DD"))?;
     let reference = cell(1);
     if reference.is_empty()
         || reference.len() > REFERENCE_DIGITS_MAX
         || !reference.bytes().all(|byte| byte.is_ascii_digit())
     {
-        return Err("reference must have 1 to 64 digits and nothing else");
+        return Err(must(1, "have 1 to 64 digits and nothing else"));
     }
-    let cents = cents(cell(2)).ok_or("amount must have two decimals, such as 1250.00, and be above zero")?;
+    let cents =
+        cents(cell(2)).ok_or_else(|| must(2, "have two decimals, such as 1250.00, and be above zero"))?;
     let side = match cell(3) {
         "credit" => Side::Credit,
         "debit" => Side::Debit,
-        _ => return Err("kind must be credit or debit"),
+        _ => return Err(must(3, "be credit or debit")),
     };
     let reference = reference.to_owned();
     Ok(Line { number, date, reference, cents, side, phone: optional(4), bank: optional(5) })
 }
 
-/// The part that is kept of a text that is only compared and shown.
-fn shortened(text: &str) -> String {
-    text.chars().take(TEXT_CHARACTERS_MAX).collect()
+/// The part that is kept of a text that is only compared and shown, in one line.
+fn shown(text: &str) -> String {
+    let one_line = |character: char| if character.is_whitespace() { ' ' } else { character };
+    let visible = text.chars().map(one_line).filter(|character| !is_invisible(*character));
+    visible.take(TEXT_CHARACTERS_MAX).collect()
 }
 
 /// The hundredths of `0.00`, above zero.
@@ -177,6 +146,8 @@ fn cents(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::iter;
 
     fn named(file: &str) -> Vec<String> {
         let fields = read(file.as_bytes()).err().map(|problem| problem.fields).unwrap_or_default();
@@ -204,13 +175,19 @@ mod tests {
     #[test]
     fn what_is_no_statement_is_refused_whole() {
         assert_eq!(named("date,amount,kind\n"), ["reference"]);
-        assert_eq!(named("date,DATE,reference,amount,kind\n"), ["date"]);
-        for file in ["", "\n\r\n", "date,reference,amount,kind\n"] {
+        assert_eq!(named("Date,DATE,reference,amount,kind\n"), ["Date"]);
+        for file in ["", "\n\r\n", "date,reference,amount,kind\n\"2026-11-21,1,1.00,credit\n", "a\0b\n"] {
             assert_eq!(named(file), ["file"], "{file:?}");
         }
-        assert!(read(b"date,reference,amount,kind\n\xff").is_err());
         let many = format!("date,reference,amount,kind\n{}", "x\n".repeat(LINES_MAX + 1));
         assert_eq!(named(&many), ["file"]);
+    }
+
+    #[test]
+    fn a_day_without_a_movement_is_a_header_alone() {
+        for file in ["date,reference,amount,kind", "\u{feff}date;reference;amount;kind\r\n\r\n"] {
+            assert_eq!(read(file.as_bytes()).ok(), Some(Statement::default()), "{file:?}");
+        }
     }
 
     #[test]
@@ -219,10 +196,48 @@ mod tests {
             2026-11-31,1,1.00,credit\n2026-11-21,1a,1.00,credit\n2026-11-21,1,1.0,credit\n\
             2026-11-21,1,0.00,credit\n2026-11-21,1,01.00,credit\n2026-11-21,1,1.00,Credit\n\
             2026-11-21,1,1.00\n\n2026-11-21,,1.00,debit\n2026-11-21,1,1.00,debit\n\
-            2026-11-21,1,1.00,debit\r2026-11-21,2,1.00,debit\n";
+            2026-11-21,1,1.00,debit\r2026-11-21,2,1.00,debit\n2026-11-21,3,1.00,\"debit\"x\n";
         let read = read(file.as_bytes()).expect("a statement");
         let bad: Vec<u32> = read.bad.iter().map(|bad| bad.number).collect();
-        assert_eq!(bad, [2, 3, 4, 5, 6, 7, 8, 10, 12]);
-        assert_eq!(read.lines.iter().map(|line| line.number).collect::<Vec<_>>(), [11]);
+        assert_eq!(bad, [2, 3, 4, 5, 6, 7, 8, 10, 14]);
+        // A lone CR ends a line for editors, and for the reader.
+        assert_eq!(read.lines.iter().map(|line| line.number).collect::<Vec<_>>(), [11, 12, 13]);
+    }
+
+    #[test]
+    fn messages_have_the_columns_as_the_file_names_them() {
+        let file =
+            "Amount;Fecha;KIND;date;Reference\n1,00;x;credit;2026-11-21;1\n1.00;x;credit;21/11/2026;1\n";
+        let read = read(file.as_bytes()).expect("a statement");
+        let said: Vec<&str> = read.bad.iter().map(|bad| bad.message.as_str()).collect();
+        let amount = "Amount must have two decimals, such as 1250.00, and be above zero";
+        assert_eq!(said, [amount, "date must be a day as YYYY-MM-DD"]);
+        let spanish = api::codes::faults::spanish(amount);
+        assert!(spanish.is_some_and(|spanish| spanish.starts_with("Amount: ")), "{amount}");
+    }
+
+    proptest! {
+        /// Whatever a payer writes with a payment, it is one line of the statement, and its own.
+        #[test]
+        fn a_payers_text_makes_no_line_and_spoils_none(
+            texts in prop::collection::vec("(2026-11-26,99990001,7400\\.00,credit,x|\\PC|[\r\n\t\",; =])*", 1..20),
+            windows: bool,
+        ) {
+            for separator in [",", ";", "\t"] {
+                let rows = (0..).zip(&texts).map(|(n, text)| {
+                    let cells = [format!("\"{}\"", text.replace('"', "\"\"")), "2026-11-26".to_owned(), format!("5555{n}"), "10.00".to_owned(), "credit".to_owned()];
+                    cells.join(separator)
+                });
+                let header = ["note", "date", "reference", "amount", "kind"].join(separator);
+                let end = if windows { "\r\n" } else { "\n" };
+                let file: String = iter::once(header).chain(rows).map(|row| row + end).collect();
+                let read = read(file.as_bytes()).expect("a statement");
+                prop_assert_eq!(&read.bad, &[]);
+                let references: Vec<String> = read.lines.iter().map(|line| line.reference.clone()).collect();
+                let expected: Vec<String> = (0..texts.len()).map(|n| format!("5555{n}")).collect();
+                prop_assert_eq!(references, expected);
+                prop_assert!(read.lines.iter().all(|line| line.cents == 1_000));
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The archive: one portable file with everything that a data directory holds.
 //!
-//! Promises: a file that was cut, flipped or put together differently is refused, and the place is
-//! named; reading and writing take the same memory whatever the length.
+//! Promises: those of blocks: what was changed on the way is refused, and the place is named. The key that
+//! proves it stays outside: who has the file has the secret of keyed hashes, and still cannot make another.
 //!
 //! # Format, version 1
 //!
@@ -15,7 +15,7 @@
 //!        END      u64 last sequence, [16] its hash, u64 number of entries
 //! ```
 
-use super::blocks::{BODY_BYTES, Block, Blocks, Form, Parts};
+use super::blocks::{BODY_BYTES, Block, Blocks, FileKey, Form, Parts};
 use super::directory::{self, LOG_DIRECTORY, StoreCopy};
 use super::rebuild::Rebuild;
 use super::restored_copy::RestoredCopy;
@@ -46,9 +46,15 @@ pub struct Archived {
 
 /// Writes everything in the data directory `from` to a new file, beside a running server: the log
 /// up to the last durable record at the start, then the stores beside it.
-pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archived, Failed> {
+pub fn export(
+    from: &Path,
+    card_key: Option<&Path>,
+    file: &Path,
+    progress: Progress<'_>,
+) -> Result<Archived, Failed> {
     RestoredCopy::must_be_whole(from)?;
     let reader = Reader::open_read_only(from.join(LOG_DIRECTORY))?;
+    let key = FileKey::read(from, card_key)?;
     let tip = reader.tip();
     // The file is readable for its owner only: it holds the secret of keyed hashes, and personal
     // data.
@@ -57,7 +63,7 @@ pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archiv
         io::ErrorKind::AlreadyExists => Failed::refused(file, Fault::Exists),
         _ => at(file)(error),
     })?;
-    let mut blocks = Blocks::begin(BufWriter::new(opened), FORM).map_err(at(file))?;
+    let mut blocks = Blocks::begin(BufWriter::new(opened), FORM, key).map_err(at(file))?;
     if let Some(key) = directory::read_mark_key(from)? {
         blocks.put(KEY, 0, &key).map_err(at(file))?;
     }
@@ -116,14 +122,15 @@ fn name_into(body: &mut Vec<u8>, name: &str) {
     body.extend_from_slice(&name.as_bytes()[..usize::from(length)]);
 }
 
-/// Makes a data directory in `into` from an archive.
+/// Makes a data directory in `into` from an archive that was written under this key.
 pub fn import(
     file: &Path,
     into: &Path,
+    key: FileKey,
     snapshot_records: u64,
     progress: Progress<'_>,
 ) -> Result<Archived, Failed> {
-    let mut parts = Parts::open(file, FORM)?;
+    let mut parts = Parts::open(file, FORM, key)?;
     let length = parts.length;
     let mut import = Import {
         into,

@@ -1,7 +1,8 @@
 //! Blocks: the form of the files that an archive and a tenant that moves are written to.
 //!
-//! Promises: a file that was cut, flipped or put together differently is refused, and the place is named;
-//! reading and writing take the same memory whatever the length.
+//! Promises: a file that was cut, flipped or put together differently is refused, and the place is named, also
+//! if who did it knows this format: each block is proved under a key that is in no file (HMAC-SHA-256) before
+//! anything in it is read. Reading and writing take the same memory whatever the length.
 //!
 //! Numbers are little endian.
 //!
@@ -14,13 +15,14 @@
 //!        1   u32   length of the body as it is in the file
 //!        5   u32   length of the body before compression
 //!        9   u64   RECORDS: the first sequence in it; else 0
-//!        17  [16]  first half of the SHA-256 of the checksum of the block before (of the file's
-//!                  first 12 bytes in the first block), of the 17 bytes above, and of the body
+//!        17  [16]  the block's proof: first half of the HMAC of the proof of the block before (of the
+//!                  file's first 12 bytes in the first block), of the 17 bytes above, and of the body
 //!        33  ..    body, compressed by zstd
 //! ```
 
-use super::{BlockFault, Failed, Fault, at};
-use sha2::{Digest, Sha256};
+use super::{BlockFault, Failed, Fault, at, directory};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
@@ -32,7 +34,7 @@ pub const BODY_BYTES: usize = 1 << 20;
 /// another store is small.
 const BODY_BYTES_MAX: usize = 64 << 20;
 const HEADER_BYTES: usize = 17;
-const SUM_BYTES: usize = 16;
+const PROOF_BYTES: usize = 16;
 /// The level of compression. A higher one takes twice the time for a tenth of the size.
 const COMPRESSION_LEVEL: i32 = 3;
 
@@ -53,12 +55,45 @@ impl Form {
     }
 }
 
-/// The checksum of a block, which covers that of the block before.
-fn sum(before: &[u8], header: &[u8], body: &[u8]) -> [u8; SUM_BYTES] {
-    let digest = Sha256::new().chain_update(before).chain_update(header).chain_update(body).finalize();
-    let mut sum = [0; SUM_BYTES];
-    sum.copy_from_slice(&digest[..SUM_BYTES]);
-    sum
+/// The key under which files are written and read, made of the `card.key` that both deployments have: no
+/// file has that one in it, as an archive has `mark.key`.
+#[derive(Clone)]
+pub struct FileKey(Hmac<Sha256>);
+
+impl FileKey {
+    /// The key of who has this `card.key`.
+    pub fn of(card_key: &[u8; directory::MARK_KEY_BYTES]) -> FileKey {
+        let own = keyed(card_key).chain_update(b"pasarela file 1").finalize();
+        FileKey(keyed(&own.into_bytes().into()))
+    }
+
+    /// The key of a deployment, by its `card.key`.
+    pub fn read(data: &Path, card_key: Option<&Path>) -> Result<FileKey, Failed> {
+        let key = directory::read_card_key(data, card_key)?;
+        let missing = || Failed::refused(&directory::card_key_path(data, card_key), Fault::NoFileKey);
+        key.map(|key| FileKey::of(&key)).ok_or_else(missing)
+    }
+
+    /// The proof of a block, which covers that of the block before.
+    pub fn proof(&self, before: &[u8], header: &[u8], body: &[u8]) -> [u8; PROOF_BYTES] {
+        let mac = self.0.clone().chain_update(before).chain_update(header).chain_update(body);
+        let mut proof = [0; PROOF_BYTES];
+        proof.copy_from_slice(&mac.finalize().into_bytes()[..PROOF_BYTES]);
+        proof
+    }
+
+    /// Whether a block has its proof; takes as long whatever it has.
+    fn proves(&self, proof: &[u8], before: &[u8], header: &[u8], body: &[u8]) -> bool {
+        let mac = self.0.clone().chain_update(before).chain_update(header).chain_update(body);
+        mac.verify_truncated_left(proof).is_ok()
+    }
+}
+
+fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+    // As long as a block of the hash, which HMAC fills with zeros itself.
+    let mut filled = [0; 64];
+    filled[..32].copy_from_slice(key);
+    Hmac::new(&filled.into())
 }
 
 /// A file that is being written.
@@ -67,14 +102,15 @@ pub struct Blocks<W> {
     pub out: W,
     /// The number of bytes so far.
     pub bytes: u64,
+    key: FileKey,
     before: Vec<u8>,
 }
 
 impl<W: Write> Blocks<W> {
-    /// Begins a file of this form.
-    pub fn begin(mut out: W, form: Form) -> io::Result<Blocks<W>> {
+    /// Begins a file of this form, which who has the key can read.
+    pub fn begin(mut out: W, form: Form, key: FileKey) -> io::Result<Blocks<W>> {
         out.write_all(&form.opening())?;
-        Ok(Blocks { out, before: form.opening().to_vec(), bytes: 12 })
+        Ok(Blocks { out, key, before: form.opening().to_vec(), bytes: 12 })
     }
 
     /// Writes a block; `first` is the first sequence in one with records.
@@ -90,16 +126,16 @@ impl<W: Write> Blocks<W> {
             &first.to_le_bytes(),
         ]
         .concat();
-        let sum = sum(&self.before, &header, &packed);
-        for part in [&header[..], &sum, &packed] {
+        let proof = self.key.proof(&self.before, &header, &packed);
+        for part in [&header[..], &proof, &packed] {
             self.out.write_all(part)?;
             self.bytes += part.len() as u64;
         }
-        self.before = sum.to_vec();
+        self.before = proof.to_vec();
         Ok(())
     }
 
-    /// The checksum of the last block, which covers all before it.
+    /// The proof of the last block, which covers all before it.
     pub fn digest(&self) -> String {
         hex::encode(&self.before)
     }
@@ -140,23 +176,24 @@ pub struct Parts<'a> {
     /// The byte up to which it was read.
     pub at: u64,
     block: u64,
+    key: FileKey,
     before: Vec<u8>,
     /// The last record that was taken.
     pub last: Seq,
 }
 
 impl<'a> Parts<'a> {
-    /// Opens a file of this form.
-    pub fn open(file: &'a Path, form: Form) -> Result<Parts<'a>, Failed> {
+    /// Opens a file of this form, which was written under this key.
+    pub fn open(file: &'a Path, form: Form, key: FileKey) -> Result<Parts<'a>, Failed> {
         let opened = File::open(file).map_err(at(file))?;
         let length = opened.metadata().map_err(at(file))?.len();
         let input = BufReader::with_capacity(BODY_BYTES, opened);
-        let mut parts = Parts { input, file, length, at: 0, block: 0, before: Vec::new(), last: 0 };
+        let mut parts = Parts { input, file, length, at: 0, block: 0, key, before: Vec::new(), last: 0 };
         parts.opening(form)?;
         Ok(parts)
     }
 
-    /// The checksum of the last block that was read, which covers all before it.
+    /// The proof of the last block that was read, which covers all before it.
     pub fn digest(&self) -> String {
         hex::encode(&self.before)
     }
@@ -179,21 +216,33 @@ impl<'a> Parts<'a> {
         BlockPlace { file: self.file.display().to_string(), block: self.block, at: self.at, last: self.last }
     }
 
-    /// Reads the next block.
+    /// Reads the next block, if it is proved.
     pub fn next_block(&mut self) -> Result<Block, Failed> {
+        let packed = self.next_packed()?;
+        let Packed { header, proof, body, place } = &packed;
+        if !self.key.proves(proof, &self.before, header, body) {
+            return Err(place.bad(BlockFault::Unproved));
+        }
+        self.before = proof.to_vec();
+        packed.unpacked()
+    }
+
+    /// Reads the next block, whoever wrote it: for words about a file that is refused, and nothing else.
+    pub fn next_unproved(&mut self) -> Result<Block, Failed> {
+        self.next_packed()?.unpacked()
+    }
+
+    fn next_packed(&mut self) -> Result<Packed, Failed> {
         self.block += 1;
         let place = self.place();
         let cut = |error: io::Error| match error.kind() {
             io::ErrorKind::UnexpectedEof => place.bad(BlockFault::CutOff),
             _ => place.bad(BlockFault::Unreadable(error)),
         };
-        let mut head = [0; HEADER_BYTES + SUM_BYTES];
-        self.input.read_exact(&mut head).map_err(cut)?;
-        let (header, expected) = head.split_at(HEADER_BYTES);
-        let number = |at: usize| {
-            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]) as usize
-        };
-        let (packed, unpacked) = (number(1), number(5));
+        let (mut header, mut proof) = ([0; HEADER_BYTES], [0; PROOF_BYTES]);
+        self.input.read_exact(&mut header).map_err(cut)?;
+        self.input.read_exact(&mut proof).map_err(cut)?;
+        let (packed, unpacked) = (number(&header, 1), number(&header, 5));
         // The lengths are checked first, so that a flipped one neither fills the memory nor waits
         // for bytes that are not there.
         if packed > BODY_BYTES_MAX || unpacked > BODY_BYTES_MAX {
@@ -201,19 +250,35 @@ impl<'a> Parts<'a> {
         }
         let mut body = vec![0; packed];
         self.input.read_exact(&mut body).map_err(cut)?;
-        if sum(&self.before, header, &body) != expected {
-            return Err(place.bad(BlockFault::Checksum));
-        }
-        self.before = expected.to_vec();
-        self.at += (HEADER_BYTES + SUM_BYTES + packed) as u64;
-        let first = header.last_chunk::<8>().map_or(0, |first| Seq::from_le_bytes(*first));
-        let body = zstd::bulk::decompress(&body, unpacked).ok().filter(|body| body.len() == unpacked);
-        let body = body.ok_or_else(|| place.bad(BlockFault::Compression))?;
-        Ok(Block { kind: header[0], first, body, place })
+        self.at += (HEADER_BYTES + PROOF_BYTES + packed) as u64;
+        Ok(Packed { header, proof, body, place })
     }
 
     /// Checks that the block before was the last.
     pub fn nothing_follows(&mut self) -> Result<(), Failed> {
         if self.at == self.length { Ok(()) } else { Err(self.place().bad(BlockFault::NotLast)) }
     }
+}
+
+/// A block as it is in the file.
+struct Packed {
+    header: [u8; HEADER_BYTES],
+    proof: [u8; PROOF_BYTES],
+    body: Vec<u8>,
+    place: BlockPlace,
+}
+
+impl Packed {
+    fn unpacked(self) -> Result<Block, Failed> {
+        let Packed { header, body, place, .. } = self;
+        let first = header.last_chunk::<8>().map_or(0, |first| Seq::from_le_bytes(*first));
+        let length = number(&header, 5);
+        let body = zstd::bulk::decompress(&body, length).ok().filter(|body| body.len() == length);
+        let body = body.ok_or_else(|| place.bad(BlockFault::Compression))?;
+        Ok(Block { kind: header[0], first, body, place })
+    }
+}
+
+fn number(header: &[u8; HEADER_BYTES], at: usize) -> usize {
+    u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]) as usize
 }

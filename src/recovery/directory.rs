@@ -131,9 +131,9 @@ pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
 /// The key of cards' hashes, made where there is none, even beside a log: then the repeat of an
 /// earlier card payment reads as another payload, which is refused and charges nobody.
 pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_BYTES], Failed> {
-    let path = file.map_or_else(|| directory.join(CARD_KEY_FILE), Path::to_path_buf);
-    if let Some(key) = read(&path)? {
-        return key.try_into().map_err(|_| Failed::refused(&path, Fault::CardKey { bytes: MARK_KEY_BYTES }));
+    let path = card_key_path(directory, file);
+    if let Some(key) = read_card_key(directory, file)? {
+        return Ok(key);
     }
     let key = make_key(&path)?;
     if directory.join(LOG_DIRECTORY).join("CURRENT").is_file() {
@@ -141,6 +141,20 @@ pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_B
             repeats of earlier card payments are refused as other payloads");
     }
     Ok(key)
+}
+
+/// The place of the key of cards' hashes, which may be kept outside the directory.
+pub fn card_key_path(directory: &Path, file: Option<&Path>) -> PathBuf {
+    file.map_or_else(|| directory.join(CARD_KEY_FILE), Path::to_path_buf)
+}
+
+/// The key of cards' hashes, if there is one.
+pub fn read_card_key(directory: &Path, file: Option<&Path>) -> Result<Option<[u8; MARK_KEY_BYTES]>, Failed> {
+    let path = card_key_path(directory, file);
+    let sized = |key: Vec<u8>| {
+        key.try_into().map_err(|_| Failed::refused(&path, Fault::CardKey { bytes: MARK_KEY_BYTES }))
+    };
+    read(&path)?.map(sized).transpose()
 }
 
 /// Makes a key and its file.

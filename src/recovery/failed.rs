@@ -147,6 +147,12 @@ pub enum Fault {
         /// The right length.
         bytes: usize,
     },
+    /// The key that proves a file of ours is not here.
+    #[error(
+        "is not here: a file of pasarela is proved by the card.key of the deployment that wrote it; bring a \
+         copy of it by another way than the file, or name it with --card-key"
+    )]
+    NoFileKey,
     /// The log could not be written.
     #[error(transparent)]
     Poisoned(Poisoned),
@@ -199,9 +205,9 @@ pub enum BlockFault {
     /// No block is so long.
     #[error("has an impossible length")]
     Length,
-    /// The bytes are not those that were written.
-    #[error("has a wrong checksum")]
-    Checksum,
+    /// The bytes are not those that were written, or not by who has the key.
+    #[error("is not what was written under the card.key here: it was changed, or the key is another one")]
+    Unproved,
     /// The bytes are no compressed block.
     #[error("cannot be decompressed")]
     Compression,

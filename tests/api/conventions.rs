@@ -293,7 +293,10 @@ fn too_many_requests_are_told_when_to_come_back() {
         ("PASARELA__LIMITS__REQUESTS_PER_SECOND", "2"),
         ("PASARELA__LIMITS__BURST", "5"),
     ]);
-    let (busy, calm) = (server.tenant().test, server.tenant().test);
+    let (tenant, calm) = (server.tenant(), server.tenant().test);
+    let path = format!("/admin/tenants/{}/keys", tenant.id);
+    let made = server.admin().post(&path, &json!({ "mode": "test", "scopes": ["read"] })).expect(201);
+    let (busy, other_key) = (tenant.test, server.api(text(&made, "key")));
     let body = json!({ "currency": "VES", "amount": "1.00" });
     let answers: Vec<_> = (0..20)
         .map(|_| {
@@ -305,6 +308,7 @@ fn too_many_requests_are_told_when_to_come_back() {
     let (refused, api) = answers.iter().rfind(|(answer, _)| answer.status != 201).expect("some are refused");
     refused.refused(429, "rate_limited");
     calm.get("/v1/balance").expect(200);
+    other_key.get("/v1/balance").refused(429, "rate_limited");
     let seconds: u64 =
         refused.header("retry-after").and_then(|text| text.parse().ok()).expect("Retry-After in seconds");
     assert!((1..=5).contains(&seconds), "{seconds}");
@@ -354,4 +358,28 @@ fn a_patch_names_an_unknown_member_alone_and_the_body_if_nothing_is_in_it() {
         }
     }
     assert!(patches >= 8, "{patches} PATCHes are described");
+}
+
+#[test]
+fn no_cache_keeps_an_answer() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    let paid = api.pay(1);
+    let receipt = format!("/v1/payments/{}/receipt", paid["id"].as_str().expect("an id"));
+    let answers = [
+        api.get("/v1/balance"),
+        api.with("accept", "text/csv").get("/v1/payments"),
+        api.get(&receipt),
+        api.post("/v1/products", &json!({})),
+        api.get("/v1/nothing"),
+        api.get("/v1/payments/x"),
+        api.request("PUT", "/v1/balance"),
+        server.nobody().get("/v1/balance"),
+        server.admin().get("/admin/tenants"),
+        server.admin().get("/admin/tenants/x"),
+    ];
+    for answer in answers {
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{} {}", answer.status, answer.text());
+    }
 }

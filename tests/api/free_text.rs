@@ -146,3 +146,65 @@ fn addresses_without_their_slashes_are_refused() {
         api.post("/v1/webhooks", &json!({ "url": address, "events": ["payment.completed"] })).names(&["url"]);
     }
 }
+
+/// Texts of which nothing is visible.
+const INVISIBLE: [&str; 8] =
+    ["", " \u{a0}", "\u{200b}", "\u{2060}\u{2060}", "\u{3164}", "\u{e0041}", "\u{2800}", "\u{feff} \u{ad}"];
+
+#[test]
+fn a_name_of_which_nothing_is_visible_is_none() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let (api, admin) = (&tenant.test, server.admin());
+    let names = |api: &Api, path: &str, body: Value, member: &str| {
+        for text in INVISIBLE {
+            let refused =
+                api.post(path, &merged(body.clone(), json!({ member: text }))).refused(400, "invalid_data");
+            assert!(list(&refused, "fields").iter().any(|bad| bad["field"] == member), "{text:?} of {path}");
+        }
+    };
+    names(&admin, "/admin/tenants", json!({}), "name");
+    names(&admin, "/admin/operators", json!({}), "name");
+    names(api, "/v1/products", json!({ "priceUsd": "10.00" }), "name");
+    names(api, "/v1/merchants", json!({}), "name");
+    names(api, "/v1/merchants", json!({}), "externalRef");
+    names(api, "/v1/payments/credit", json!({}), "concepto");
+    names(api, "/v1/payments/debit", json!({}), "nombre");
+    names(api, "/v1/checkout/sessions", json!({ "amountUsd": 10 }), "reference");
+    names(api, "/v1/crypto/deposit-addresses", json!({}), "customerRef");
+    for text in INVISIBLE {
+        let body = vpos_body(10, json!({ "card": { "holderName": text } }));
+        api.post("/v1/payments/vpos", &body).names(&["card.holderName"]);
+        let settings = json!({ "shop": { "name": text } });
+        admin.patch(&format!("/admin/tenants/{}/settings", tenant.id), &settings).names(&["shop.name"]);
+    }
+    let seen = api.post("/v1/products", &json!({ "name": "👩\u{200d}💻", "priceUsd": "10.00" })).expect(201);
+    assert_eq!(seen["name"], "👩\u{200d}💻");
+}
+
+#[test]
+fn addresses_that_read_as_others_are_refused() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    let product = api.post("/v1/products", &json!({ "name": fresh("x"), "priceUsd": "10.00" })).expect(201);
+    let links = format!("/v1/products/{}/links", product["id"].as_str().expect("an id"));
+    for address in [
+        "https://a.example\\@b.example",
+        "https://a.example/x\\y",
+        "https://a.example/?q=\\",
+        "https://a.example/\u{202e}gpj.exe",
+        "https://a.example/\u{200f}x",
+        "https://a\u{200b}.example/",
+        "https://a.example/\u{2066}x\u{2069}",
+    ] {
+        for member in ["successUrl", "cancelUrl"] {
+            api.post("/v1/checkout/sessions", &json!({ "amountUsd": 10, member: address })).names(&[member]);
+        }
+        let product = json!({ "name": "x", "priceUsd": "10.00", "imageUrl": address });
+        api.post("/v1/products", &product).names(&["imageUrl"]);
+        api.post(&links, &json!({ "redirectUrl": address })).names(&["redirectUrl"]);
+        api.post("/v1/webhooks", &json!({ "url": address, "events": ["payment.completed"] })).names(&["url"]);
+        server.admin().patch("/admin/banks/0134", &json!({ "logoUrl": address })).names(&["logoUrl"]);
+    }
+}

@@ -8,6 +8,7 @@ mod harness;
 
 mod admin_guard;
 mod approvals;
+mod attempts;
 mod auto_convert;
 mod balance;
 mod banks;
@@ -75,4 +76,5 @@ mod vpos;
 mod webhooks;
 mod webhooks_cli;
 mod webhooks_faults;
+mod webhooks_tries;
 mod withdraw;

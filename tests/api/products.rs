@@ -135,6 +135,24 @@ fn slugs_come_from_the_name_and_are_unique_over_the_service() {
 }
 
 #[test]
+fn slugs_have_letters_and_digits_and_signs_are_dashes() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    // The digits keep them apart from those of other tests.
+    let unique = fresh("q").split_once('-').map(|(_, digits)| digits.replace('-', "")).expect("digits");
+    for (name, slug) in [
+        (format!("Torta 🎂 {unique}"), format!("torta-{unique}")),
+        (format!("N° 5 {unique}"), format!("n-5-{unique}")),
+        (format!("50% de descuento ✨ {unique}"), format!("50-de-descuento-{unique}")),
+        (format!("Cafe\u{301} Sen\u{303}orial {unique}"), format!("cafe-senorial-{unique}")),
+        (format!("Café & Té™ {unique}"), format!("cafe-te-{unique}")),
+    ] {
+        let made = link(&api, &product(&api, json!({ "name": name })), json!({})).expect(201);
+        assert_eq!(text(&made, "slug"), slug, "{name}");
+    }
+}
+
+#[test]
 fn one_of_many_gets_a_slug() {
     let server = Server::shared();
     let tenant = server.tenant();

@@ -147,3 +147,28 @@ fn pesos_and_usdt_have_theirs() {
     assert_has(&html, &["value=\"50000\">COP 50.000<", "pedido-9", &format!("{at} (Bogotá, UTC-05:00)")]);
     assert!(!html.contains("1020304050") && !html.contains("3001234567") && !html.contains("ana@"), "{html}");
 }
+
+#[test]
+fn a_pdf_shows_every_letter_of_the_latin_script() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    let paid = api.pay(10);
+    for (name, shown) in [
+        ("Cafe\u{301} Sen\u{303}orial", &b"(Caf\xe9 Se\xf1orial)"[..]),
+        ("Łukasz Žižek ﬁn", b"(Lukasz \x8ei\x9eek fin)"),
+        ("Đặng Əliyev Şişli", b"(Dang Eliyev Sisli)"),
+        ("Œuvre Šťastný", b"(\x8cuvre \x8atastn\xfd)"),
+    ] {
+        shop(&server, &tenant, json!({ "shop": { "name": name } }));
+        let pdf = receipt(api, &paid, "", "application/pdf").body;
+        // A writer may spell a byte beyond ASCII as an escape.
+        let has = |wanted: &[u8]| pdf.windows(wanted.len()).any(|bytes| bytes == wanted);
+        let hex: String = shown[1..shown.len() - 1].iter().map(|byte| format!("{byte:02X}")).collect();
+        let octal: String = shown
+            .iter()
+            .map(|byte| if byte.is_ascii() { char::from(*byte).to_string() } else { format!("\\{byte:03o}") })
+            .collect();
+        assert!(has(shown) || has(format!("<{hex}>").as_bytes()) || has(octal.as_bytes()), "{name}");
+    }
+}

@@ -73,6 +73,31 @@ fn a_bare_line_feed_in_a_head_is_a_400_and_the_end() {
     }
     send(&mut stream, "GET /ok HTTP/1.1\n\n");
     assert_eq!(answer(&mut stream).status, 400);
+    // Also right behind a chunked body, before that is answered.
+    for head in ["GET /ok HTTP/1.1\nhost: x\r\n\r\n", "GET /ok HTTP/1.1\r\nhost: x\n\r\n"] {
+        let mut stream = server.connect();
+        send(&mut stream, format!("{chunked}{chunked}{head}"));
+        assert_eq!([answer(&mut stream).status, answer(&mut stream).status], [200, 200]);
+        assert_problem(&answer(&mut stream), 400, "invalid_data");
+        assert!(is_over(&mut stream));
+    }
+}
+
+#[test]
+fn a_body_is_what_was_sent_however_its_length_is_padded() {
+    let server = Server::start(Limits::default());
+    let spaces = " ".repeat(300);
+    for length in ["5".to_owned(), format!("{spaces}5"), format!("{}5{spaces}", "0".repeat(300))] {
+        let mut stream = server.connect();
+        let head = "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+        let request = format!("{head}content-length: {length}\r\n\r\n[\n1\n]");
+        send(&mut stream, format!("{request}{request}GET /ok HTTP/1.1\nhost: x\r\n\r\n"));
+        for _ in 0..2 {
+            let answered = answer(&mut stream);
+            assert_eq!((answered.status, &*answered.body), (200, "5"), "{length:?}");
+        }
+        assert_problem(&answer(&mut stream), 400, "invalid_data");
+    }
 }
 
 #[test]

@@ -198,6 +198,24 @@ fn files_come_from_many_programs() {
 }
 
 #[test]
+fn a_file_says_what_it_is_written_in_and_how_its_columns_are_called() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    let row = |name: &str| format!("{name};{};1.00;ca\u{f1}a", shop.merchant);
+    let file = format!("EXTERNALREF;MerchantId;Monto;CONCEPTO\r\n{}\r\n{}\r\n", row("w1"), row("w1"));
+    let windows: Vec<u8> = file
+        .chars()
+        .map(|letter| u8::try_from(u32::from(letter)).expect("a letter of Windows-1252"))
+        .collect();
+    for bytes in [file.replace(';', "\t").into_bytes(), windows] {
+        let preview = shop.preview(&bytes);
+        assert_eq!((lines(preview.text(), "ok"), lines(preview.text(), "bad")), (vec![2], vec![3]));
+        assert!(preview.text().contains("EXTERNALREF: está dos veces en el archivo"), "{}", preview.text());
+        assert!(preview.text().contains("caña"), "{}", preview.text());
+    }
+}
+
+#[test]
 fn lines_have_the_numbers_that_an_editor_shows() {
     let server = Server::shared();
     let shop = shop(&server);
@@ -237,7 +255,7 @@ fn what_is_no_such_file_is_refused_whole() {
         ("no header", b"a,b,10.00,x\n"),
         ("a column twice", b"externalRef,externalRef,merchantId,monto,concepto\n"),
         ("a workbook", b"PK\x03\x04\x00\x00\x00\x00"),
-        ("no UTF-8", b"externalRef,merchantId,monto,concepto\nx,y,1.00,ca\xf1a\n"),
+        ("a quote that is never closed", b"externalRef,merchantId,monto,concepto\nx,y,1.00,\"cana\n"),
     ] {
         let answer = shop.preview(file);
         assert_eq!((answer.status, page_of(&answer).as_str()), (400, "payouts"), "{name}");
@@ -265,4 +283,28 @@ fn a_batch_takes_a_thousand() {
     assert_eq!(lines(preview.text(), "bad"), [1_002, 1_003]);
     let paid = shop.visitor.press(&preview, "confirm", &[]);
     assert_eq!(paid.status, 303, "{}", paid.text());
+}
+
+#[test]
+fn a_key_that_may_only_pay_is_told_nothing_of_sellers_and_references() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    let used = fresh("u");
+    let file = format!(
+        "{HEADER}\n{used},{m},10.00,semana\ny,00000000-0000-7000-8000-000000000000,1.00,nadie\nx,{m},1.5,mal\n",
+        m = shop.merchant
+    );
+    let name = text(&shop.tenant.test.get(&format!("/v1/merchants/{}", shop.merchant)).expect(200), "name")
+        .to_owned();
+    let preview = shop.preview(file.as_bytes());
+    assert!(preview.text().contains(&name) && lines(preview.text(), "bad") == [3, 4], "{}", preview.text());
+    assert_eq!(shop.visitor.press(&preview, "confirm", &[]).status, 303);
+    let path = format!("/admin/tenants/{}/keys", shop.tenant.id);
+    let made = server.admin().post(&path, &json!({ "mode": "test", "scopes": ["payout"] })).expect(201);
+    let visitor = Visitor::of_portal(server.nobody(), text(&made, "key"));
+    let csrf = token(&visitor.get("/portal/live"));
+    let preview = visitor.upload("/portal/payouts/preview", &[("csrf", &csrf)], file.as_bytes());
+    assert_eq!(preview.status, 200, "{}", preview.text());
+    assert_eq!((lines(preview.text(), "ok"), lines(preview.text(), "bad")), (vec![2, 3], vec![4]));
+    assert!(!preview.text().contains(&name), "{}", preview.text());
 }

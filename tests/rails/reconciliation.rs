@@ -42,6 +42,7 @@ impl World {
         let tenant = server.tenant();
         let path = format!("/admin/tenants/{}/live-status", tenant.id);
         server.admin().post(&path, &json!({ "status": "active" })).expect(200);
+        server.price_live();
         World { bank, server, tenant }
     }
 
@@ -225,4 +226,92 @@ fn what_is_no_statement_is_refused() {
         admin.get(&format!("/admin/reconciliations/{UNKNOWN}{path}")).refused(404, "not_found");
     }
     world.accept(UNKNOWN, &json!({ "all": true })).refused(404, "not_found");
+}
+
+/// Another reading of a line that a payer wrote: with a reader by lines it is a credit of the bank.
+const INJECTED: &str = "regalo\n2026-11-26,99990001,7400.00,credit,x";
+
+#[test]
+fn a_payers_text_is_no_line_of_the_statement() {
+    let world = World::start();
+    let open = world.open(37);
+    let day = today();
+    let injected = INJECTED.replace("2026-11-26", &day.to_string());
+    let cell = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    for separator in [",", ";", "\t"] {
+        for end in ["\n", "\r\n", "\r"] {
+            let injected = injected.replace(',', separator).replace('\n', end);
+            for (head, text) in [
+                ("descripcion".to_owned(), injected.clone()),
+                ("descripcion".to_owned(), "PAGO\nMOVIL".replace('\n', end)),
+                ("descripcion".to_owned(), format!("dijo \"ya\"{end}\"{separator}")),
+                (cell(&injected), "x".to_owned()),
+                (cell(&format!("dos{end}renglones")), "x".to_owned()),
+            ] {
+                let header = ["date", "reference", "amount", "kind", &head].join(separator);
+                let line = [&*day.to_string(), "55550001", "10.00", "credit", &cell(&text)].join(separator);
+                let found = world.ended(&format!("{header}{end}{line}{end}"), (day, day));
+                let expected =
+                    [("lines", 1), ("missingHere", 1), ("proposals", 0), ("bad", 0), ("missingThere", 0)];
+                assert_counts(&found, &expected);
+                let accepted = world.accept(text_of(&found), &json!({ "all": true })).expect(200);
+                assert_eq!(accepted, json!({ "accepted": 0, "refused": [] }));
+            }
+        }
+    }
+    assert_eq!(world.tenant.live.payment(&open)["status"], "PENDING");
+    // What nobody quoted is no line either, and says where it is.
+    let torn = format!("{HEADER}\n{day},1,1.00,credit,\"regalo\n{day},99990001,7400.00,credit,\"x\",0134\n");
+    let found = world.ended(&torn, (day, day));
+    assert_counts(&found, &[("lines", 1), ("bad", 1), ("proposals", 0)]);
+    assert_eq!(found["badLines"][0]["line"], 2, "{found}");
+    let unclosed = format!("{HEADER}\n{day},1,1.00,credit,,\n{day},2,1.00,credit,\"regalo,\n");
+    world.upload(&unclosed, (day, day)).names(&["file"]);
+}
+
+fn text_of(found: &Value) -> &str {
+    text(found, "id")
+}
+
+#[test]
+fn a_statement_may_be_a_header_alone() {
+    let world = World::start();
+    let day = today();
+    world.charged(1, "81230001");
+    for header in [HEADER.to_owned(), format!("\u{feff}{HEADER}\r\n"), HEADER.replace(',', "\t")] {
+        let found = world.ended(&header, (day, day));
+        assert_counts(&found, &[("lines", 0), ("bad", 0), ("missingThere", 1)]);
+    }
+}
+
+#[test]
+fn the_file_says_what_it_is_written_in_and_how_its_columns_are_called() {
+    let world = World::start();
+    let day = today();
+    world.charged(1, "81230001");
+    let path = format!("/admin/reconciliations?rail=r4&account={ACCOUNT}&from={day}&to={day}");
+    let row = format!("{day};81230001;200.00;credit;Se\u{f1}or;0134");
+    let text_1252: Vec<u8> =
+        format!("DATE;Reference;Amount;Kind;descripci\u{f3}n;Bank\r\n{row}\r\n{day};x;1.00;credit;;\r\n")
+            .chars()
+            .map(|letter| u8::try_from(u32::from(letter)).expect("a letter of Windows-1252"))
+            .collect();
+    let utf_16: Vec<u8> = format!("\u{feff}{}\n{}\n", HEADER.replace(',', "\t"), row.replace(';', "\t"))
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for (name, file, bad) in [("Windows-1252", text_1252, 1), ("UTF-16", utf_16, 0)] {
+        let begun = world.server.admin().post_as(&path, "text/csv", file).expect(202);
+        let id = text(&begun, "id");
+        until("it ends", || world.read(id)["status"] != "running");
+        let found = world.read(id);
+        assert_counts(&found, &[("matched", 1), ("bad", bad)]);
+        if bad > 0 {
+            let expected =
+                json!([{ "line": 3, "message": "Reference must have 1 to 64 digits and nothing else" }]);
+            assert_eq!(found["badLines"], expected, "{name}");
+        }
+    }
+    let mark = [&b"\xef\xbb\xbf"[..], HEADER.as_bytes(), b"\n\xff\n"].concat();
+    world.server.admin().post_as(&path, "text/csv", mark).names(&["file"]);
 }

@@ -196,6 +196,28 @@ fn a_file_carries_everything_to_another_place() {
     assert_eq!(fs::metadata(&file).expect("its mode").permissions().mode() & 0o777, 0o600);
     succeeds(&server, &["wal", "import", shown(&file), "--into", shown(&into)]);
     succeeds(&server, &["import", shown(&file), "--into", shown(&again)]);
+    // Elsewhere it is proved by a copy of the key that made it, which came by another way.
+    let key = parent.path().join("their-card.key");
+    let elsewhere = |key: &Path, into: &str| {
+        let (data, into) = (parent.path().join("elsewhere"), parent.path().join(into));
+        let import = ["wal", "import", shown(&file), "--into", shown(&into), "--data-dir", shown(&data)];
+        match key.exists() {
+            true => server.command(&[&import[..], &["--card-key", shown(key)]].concat()),
+            false => server.command(&import),
+        }
+    };
+    let refused = elsewhere(&key, "none");
+    assert!(errors(&refused).contains("card.key: is not here"), "{}", errors(&refused));
+    fs::write(&key, [7; 32]).expect("written");
+    let refused = elsewhere(&key, "other");
+    assert!(
+        errors(&refused).contains("is not what was written under the card.key here"),
+        "{}",
+        errors(&refused)
+    );
+    fs::copy(server.data().join("card.key"), &key).expect("copied");
+    let taken = elsewhere(&key, "own");
+    assert!(taken.status.success(), "{}", errors(&taken));
     assert_eq!(verified(&server, &into)["headHash"], verified(&server, &server.data())["headHash"]);
     assert_eq!(
         fs::read(into.join("mark.key")).expect("the secret"),

@@ -8,6 +8,7 @@ use actors::Storage;
 use domain::machine::AnyBook;
 use pasarela::recovery::Failed;
 use pasarela::recovery::archive;
+use pasarela::recovery::blocks::FileKey;
 use pasarela::recovery::books::machine;
 use pasarela::recovery::verify::{Verified, verify};
 use persistent::SortedMap;
@@ -392,7 +393,8 @@ fn an_export_that_was_cut_or_changed_is_refused_with_the_place() {
     let directory = Changed::not();
     let parent = tempfile::tempdir().expect("a directory");
     let whole = parent.path().join("whole");
-    let archived = archive::export(directory.0.path(), &whole, &mut |_, _, _| {}).expect("exported");
+    let archived = archive::export(directory.0.path(), None, &whole, &mut |_, _, _| {}).expect("exported");
+    let key = FileKey::read(directory.0.path(), None).expect("a key");
     let bytes = fs::read(&whole).expect("readable");
     assert_eq!(bytes.len() as u64, archived.bytes);
     let file = parent.path().join("changed");
@@ -401,7 +403,7 @@ fn an_export_that_was_cut_or_changed_is_refused_with_the_place() {
         tries += 1;
         fs::write(&file, bytes).expect("written");
         let into = parent.path().join(format!("world-{tries}"));
-        let why = archive::import(&file, &into, 1000, &mut |_, _, _| {})
+        let why = archive::import(&file, &into, key.clone(), 1000, &mut |_, _, _| {})
             .err()
             .unwrap_or_else(|| panic!("{what} was taken"))
             .to_string();
@@ -430,7 +432,8 @@ fn an_export_that_was_cut_or_changed_is_refused_with_the_place() {
     }
     refused(&[&bytes[..], b"x"].concat(), "a byte more");
     let again = parent.path().join("again");
-    let imported = archive::import(&whole, &again, 1000, &mut |_, _, _| {}).expect("the whole one is taken");
+    let imported =
+        archive::import(&whole, &again, key, 1000, &mut |_, _, _| {}).expect("the whole one is taken");
     assert_eq!(imported, archived);
 }
 

@@ -11,9 +11,12 @@ use crate::harness::server::{Server, Tenant};
 use crate::{errors, fails, shown, succeeds, verified};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use domain::platform::{ApiKey, Mode};
 use hmac::{Hmac, KeyInit, Mac};
+use pasarela::recovery::blocks::{Blocks, FileKey, Parts};
+use pasarela::recovery::moving::file::{END, FORM, TENANT, tenant_block, tenant_in};
 use serde_json::{Value, json};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -391,6 +394,61 @@ fn a_file_opens_where_it_is_meant_for_alone_and_unchanged() {
     );
     other.restart();
     there(&other, &tenant).get("/v1/balance").refused(401, "unauthorized");
+}
+
+/// A file with the records of another, in which the tenant's keys open to whoever has `theirs`.
+fn forged(file: &Path, theirs: &str, right: &FileKey, under: FileKey) -> Vec<u8> {
+    let mut parts = Parts::open(file, FORM, right.clone()).expect("a file");
+    let mut blocks = Blocks::begin(Vec::new(), FORM, under).expect("memory");
+    loop {
+        let block = parts.next_block().expect("a block");
+        let body = match block.kind {
+            TENANT => {
+                let (tenant, keys) = tenant_in(&block.body).expect("a tenant");
+                let hash = Sha256::digest(theirs.as_bytes()).into();
+                let keys = keys.iter().map(|key| match key.mode {
+                    Mode::Test => Arc::new(ApiKey { hash, prefix: theirs[..12].into(), ..(**key).clone() }),
+                    Mode::Live => Arc::clone(key),
+                });
+                tenant_block(tenant, keys.collect())
+            }
+            _ => block.body,
+        };
+        blocks.put(block.kind, block.first, &body).expect("memory");
+        if block.kind == END {
+            return blocks.out;
+        }
+    }
+}
+
+#[test]
+fn nobody_on_the_way_writes_a_key_of_theirs_into_a_tenant() {
+    let parent = tempfile::tempdir().expect("a directory");
+    let (first, mut other, tenant, file) = about_to_move(parent.path());
+    let to = name_of(&other);
+    succeeds(&first, &export(&tenant, &to, &file));
+    let before = verified(&other, &other.data());
+    let theirs = "pk_test_0123456789abcdefghijklmnop";
+    let card_key: [u8; 32] =
+        fs::read(first.data().join("card.key")).expect("readable").try_into().expect("32");
+    let (right, strangers) = (FileKey::of(&card_key), FileKey::of(&[7; 32]));
+    let changed = parent.path().join("changed");
+    let import = ["tenant", "import", shown(&changed)];
+    fs::write(&changed, forged(&file, theirs, &right, strangers)).expect("written");
+    let says = fails(&other, &import);
+    assert!(says.contains("is not what was written under the card.key here"), "{says}");
+    // Without a key that proves it no file is taken at all.
+    let (key, away) = (other.data().join("card.key"), parent.path().join("card.key"));
+    fs::rename(&key, &away).expect("moved");
+    let says = fails(&other, &["tenant", "import", shown(&file)]);
+    assert!(says.contains("card.key: is not here"), "{says}");
+    fs::rename(&away, &key).expect("moved back");
+    assert_eq!(verified(&other, &other.data())["headHash"], before["headHash"], "nothing was done");
+    // Under the right key it would have been sound: the proof alone stands in the way.
+    fs::write(&changed, forged(&file, theirs, &right, right.clone())).expect("written");
+    succeeds(&other, &import);
+    other.restart();
+    other.api(theirs).get("/v1/balance").expect(200);
 }
 
 /// Runs a command that is killed at its `nth` step; true if it came to its end before.

@@ -1,11 +1,12 @@
 //! Archives that are imported: the first byte of an input says whether the rest is the file as it
-//! is, or blocks that are put together with right checksums.
+//! is, or blocks that are put together with right proofs.
 //!
 //! An archive is imported whole or refused, and a refusal leaves no directory that a server would
 //! start on; nothing leaves the directory; and a server takes the secret of what was imported.
 
 use crate::bytes::Bytes;
 use pasarela::recovery::archive;
+use pasarela::recovery::blocks::FileKey;
 use pasarela::recovery::directory;
 use pasarela::recovery::restored_copy::RestoredCopy;
 use sha2::{Digest, Sha256};
@@ -22,7 +23,7 @@ pub fn run(input: &[u8]) {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let (from, into) = (folder.path().join("archive"), folder.path().join("data"));
     fs::write(&from, &file).expect("a file is written");
-    let imported = archive::import(&from, &into, 2, &mut |_, _, _| ());
+    let imported = archive::import(&from, &into, FileKey::of(&[7; 32]), 2, &mut |_, _, _| ());
     let mut names: Vec<_> = fs::read_dir(folder.path())
         .expect("the directory")
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
@@ -81,9 +82,9 @@ fn put_together(mut bytes: Bytes<'_>) -> Vec<u8> {
             &u64::to_le_bytes(if kind == RECORDS { first } else { 0 }),
         ]
         .concat();
-        let sum = half(&[&before, &header, &packed]);
-        file.extend([&header[..], &sum, &packed].concat());
-        before = sum.to_vec();
+        let proof = FileKey::of(&[7; 32]).proof(&before, &header, &packed);
+        file.extend([&header[..], &proof, &packed].concat());
+        before = proof.to_vec();
         first = seq + 1;
     }
     file

@@ -16,6 +16,7 @@ mod queries;
 mod rails;
 mod records;
 mod snapshots;
+mod statements;
 mod stored;
 mod values;
 mod written;
@@ -38,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "rails", run: rails::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "records", run: records::run, cases: 20_000, bytes_max: 1 << 14 },
     Target { name: "snapshots", run: snapshots::run, cases: 5_000, bytes_max: 1 << 14 },
+    Target { name: "statements", run: statements::run, cases: 10_000, bytes_max: 1 << 12 },
     Target { name: "stored", run: stored::run, cases: 20_000, bytes_max: 1 << 14 },
     Target { name: "values", run: values::run, cases: 20_000, bytes_max: 1 << 9 },
     Target { name: "written", run: written::run, cases: 20_000, bytes_max: 1 << 12 },

@@ -9,9 +9,9 @@ use crate::rails::evm::Waits;
 use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
-use api::openapi::schema::{Schema, boolean, integer, list, named, number, object, one_of, text};
+use api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
 use api::openapi::values::{currency, instant, page, uuid, ves};
-use api::reference;
+use api::{merchants, payouts, reference};
 use domain::platform::Mode;
 use domain::resources::operations::{Kind, Subject};
 use domain::values::time::Timestamp;
@@ -62,15 +62,18 @@ pub(super) fn orders() -> Chapter {
                     .member("bankText", text().or_null())
                     .member("bankReference", text().or_null().about("Under which the bank did it."))
                     .member("contradictedAt", instant().or_null())
+                    .member("otherAttemptId", uuid().or_null().about("Of a payment that failed and was paid all the same, as its bank says later: another attempt under its `externalRef` that was paid too. An operator decides which goes back."))
                     .member("status", one_of(operations::STATUSES)),
             ),
             ("OperationPage", page("BankOperation")),
             ("OperationResolution", body(operations::read)),
+            ("Payout", payouts::description::payout()),
+            ("Merchant", merchants::description::merchant()),
+            ("PayoutAccount", payouts::description::account()),
             (
                 "ResolvedOperation",
-                object()
-                    .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them.")
-                    .example(r#"{"payoutId":"01975a2e-7c00-7000-8000-000000000200","object":"payout","kind":"merchant","status":"completed","reference":"81234567","failureCode":null,"monto":"20.06"}"#),
+                any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"].map(named))
+                .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them."),
             ),
         ],
         ..Chapter::default()
@@ -87,6 +90,19 @@ pub(super) fn incoming() -> Chapter {
                 "NoticePage",
                 "Newest first; with `unmatched=true` those that nobody claimed",
             ),
+            operation("giveNotice", "Say whose a transfer is whose reference was guessed at")
+                .about(
+                    "After 20 wrong references for a phone, bank and day nobody's payment is verified by its \
+                     transfers until it is known whose they are. The account's next payment with the whole \
+                     reference is verified then, and nobody else's.",
+                )
+                .body("NoticeGift")
+                .example(
+                    "the buyer showed the bank's receipt",
+                    r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#,
+                )
+                .answers(200, "Notice", "The notice")
+                .refuses(409, &["notice_claimed"]),
         ],
         schemas: vec![
             (
@@ -107,8 +123,10 @@ pub(super) fn incoming() -> Chapter {
                     .member("paidAt", instant().or_null())
                     .member("receivedAt", instant())
                     .member("paymentId", uuid().or_null().about("The payment that it verified."))
-                    .member("tenantId", uuid().or_null().about("Whose payment that is.")),
+                    .member("tenantId", uuid().or_null().about("Whose payment that is."))
+                    .member("givenTo", uuid().or_null().about("Whose the transfer is, as an operator said.")),
             ),
+            ("NoticeGift", body(notices::read_gift)),
             ("NoticePage", page("Notice")),
         ],
         ..Chapter::default()
@@ -134,7 +152,7 @@ pub(super) fn rates_and_banks() -> Chapter {
                 .answers(201, "RateSample", "The sample")
                 .refuses(409, &["rate_pinned"]),
             operation("listRates", "List the newest sample of every rate")
-                .about("One for each pair, source, side and method; where one is pinned, until when and why.")
+                .about("One for each pair, source, side and method; where one is pinned, until when and why. After them, the suspect ones that are the last word of their series.")
                 .answers_with(200, object().member("items", list(named("RateSample"))), "By pair, source and side"),
             operation("unpinRate", "End the pin of a rate")
                 .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
@@ -174,6 +192,7 @@ pub(super) fn rates_and_banks() -> Chapter {
                     .member("asOf", instant())
                     .member("fetchedAt", instant())
                     .member("valueDate", text().format("date").or_null())
+                    .member("suspect", boolean().about("It is too far from the last accepted one of its series, and decides nothing until three in a row say it for a quarter of an hour, or a pin does."))
                     .optional("pinnedUntil", instant().or_null())
                     .optional("reason", text().or_null()),
             ),
@@ -278,7 +297,9 @@ pub(super) fn server() -> Chapter {
                 object()
                     .member("name", text())
                     .member("serves", list(text()).about("What it does: methods as in `GET /v1/payment-methods`, `PAYOUTS`, `MICRO_DEPOSITS`, and `USDT_` with a network."))
-                    .member("circuit", one_of(["closed", "open"]).about("`open`: it has failed, charges are refused, payouts wait, and it is probed until it answers."))
+                    .member("circuit", one_of(["closed", "open"]).about("`open`: calls have failed, and it is probed until it answers."))
+                    .member("isSilent", boolean().about("Whether it did not answer the last probe: all charges are refused, and all payouts wait."))
+                    .member("openCalls", list(text()).about("The calls that are not made though it answers, each with the bank of the payer or payee: `charge_c2p 0102`."))
                     .member("calls", count().about("Since the start, without probes."))
                     .member("errors", count().about("Those of them without a readable answer."))
                     .member("p50Ms", count().or_null().about("Of the newest calls; null before the first."))

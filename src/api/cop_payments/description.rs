@@ -1,11 +1,12 @@
 //! Colombian pesos, as the description tells of them.
 
 use super::{read_buyer, read_code, read_new};
+use crate::checkout::sessions;
 use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
-use crate::openapi::values::{four_decimals, instant, livemode, page, uuid, ves};
+use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};
 use crate::shown::Describing;
 use domain::resources::cop_payments::Channel;
 use domain::values::ids::Id;
@@ -35,7 +36,7 @@ pub(crate) fn settles(operation: Operation) -> Operation {
 }
 
 /// A payment in pesos, as /v1/cop and events say it.
-pub(crate) fn payment() -> Schema {
+pub fn payment() -> Schema {
     let next = object()
         .member("type", one_of(["show_qr", "approve_in_app", "submit_otp"]))
         .optional(
@@ -56,6 +57,7 @@ pub(crate) fn payment() -> Schema {
     object()
         .member("id", uuid())
         .member("object", text().constant("cop_payment"))
+        .member("attempt", attempt().about("Always 1."))
         .member("status", one_of(STATUSES))
         .member("method", text().constant("COP"))
         .member("channel", one_of(Channel::ALL.map(Channel::name)))
@@ -91,13 +93,7 @@ pub(crate) fn payment() -> Schema {
         .member("completedAt", instant().or_null())
         .member("availableAt", instant().or_null())
         .member("refundedAt", instant().or_null())
-        .optional(
-            "checkoutSession",
-            object().about(
-                "With the following members, of a payment through a \
-                 checkout session: `id`, `reference`, `metadata`.",
-            ),
-        )
+        .optional("checkoutSession", sessions::in_payment())
         .optional("amountUsd", ves())
         .optional("copRate", four_decimals().about("What the buyer pays for a dollar."))
         .optional("copMarketRate", four_decimals().about("What the market asked for one."))
@@ -126,7 +122,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         (
             "CopPayment",
             payment().example(concat!(
-                r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","#,
+                r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","attempt":1,"#,
                 r#""status":"pending","method":"COP","channel":"sms","amountCop":50000,"feeCop":null,"#,
                 r#""netCop":null,"reference":"pedido-2","metadata":null,"failureCode":null,"#,
                 r#""next":{"type":"submit_otp","phoneMasked":"300***4567"},"livemode":false,"#,

@@ -151,7 +151,13 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, tenant_mode: Tenan
             Object::reopened(payouts::show(payout)).plain("currency", "VES").end()
         }
         (Some(Entity::Conversion(conversion)), _) => conversions::show(conversion)?,
-        (Some(Entity::CryptoPayout(payout)), _) => crypto::show(payout),
+        (Some(Entity::CryptoPayout(payout)), _) => match event.kind {
+            EventKind::PayoutCompleted | EventKind::PayoutFailed => Object::reopened(crypto::show(payout))
+                .plain("payoutId", payout.id)
+                .plain("currency", "USDT")
+                .end(),
+            _ => crypto::show(payout),
+        },
         (_, Extra::Deposit(deposit)) => crypto::show_deposit(deposit, time),
         (Some(Entity::CopPayment(payment)), _) => cop_payments::event_data(payment, event.kind),
         (Some(Entity::CopPayout(payout)), _) => cop_payouts::show(payout),
@@ -212,6 +218,7 @@ fn of_chargeback(
         .plain("chargebackId", chargeback.id)
         .plain("paymentId", payment.id)
         .text("externalRef", &*payment.external_ref)
+        .number("attempt", payment.attempt)
         .plain("method", payment.method().name())
         .plain("status", chargeback.status.name())
         .plain("amountVes", chargeback.amount)
@@ -235,6 +242,7 @@ fn reversed_by(payment: &Payment, chargeback: &Chargeback) -> Vec<u8> {
     Object::with_capacity(1024)
         .plain("paymentId", payment.id)
         .text("externalRef", &*payment.external_ref)
+        .number("attempt", payment.attempt)
         .plain("status", payment.status.name())
         .plain("method", payment.method().name())
         .number("usdAmount", payment.usd)

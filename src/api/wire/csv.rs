@@ -5,12 +5,16 @@
 //! the members of an item, those of nested objects with dots between the names, and a list inside
 //! an item is its JSON. This file must not know any particular list.
 //!
-//! A spreadsheet takes a cell that starts with `=`, `+`, `-`, `@`, a tab or a carriage return for a
-//! formula, and runs it. What others typed is in these cells, so such a text gets an apostrophe in
-//! front. A cell that can only be a number (by its type, or by the pattern of its text) stays as it
-//! is: `-2.25` is an amount.
+//! A spreadsheet takes a cell that starts with `=`, `+`, `-` or `@` for a formula, and runs it; and one
+//! that expects another separator begins cells where this file has none: at every `,`, `;`, tab and line
+//! end of a text, quoted or not. What others typed is in these cells, so each such sign gets an apostrophe
+//! in front, wherever a cell may begin. A cell that can only be a number (by its type, or by the pattern
+//! of its text) stays as it is: `-2.25` is an amount.
+//!
+//! Files that others bring are read by [`file`].
 
 mod asked;
+pub mod file;
 #[cfg(test)]
 mod tests;
 
@@ -194,15 +198,45 @@ fn cell(value: Option<&str>, is_number: bool) -> Cow<'_, str> {
         None | Some("null") => Cow::Borrowed(""),
         Some(literal) if literal.starts_with('"') => {
             let text = json::decode_string(literal);
-            if is_number { text } else { defused(text) }
+            if is_number { text } else { defused(text, false) }
         }
-        Some(json) => Cow::Borrowed(json),
+        Some(json) => defused(Cow::Borrowed(json), true),
     }
 }
 
-/// The text, with an apostrophe in front if a spreadsheet would take it for a formula.
-fn defused(text: Cow<'_, str>) -> Cow<'_, str> {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { Cow::Owned(format!("'{text}")) } else { text }
+/// Whether a spreadsheet takes a cell that begins so for a formula; the wide forms are those of East Asia.
+const fn begins_formula(character: char) -> bool {
+    matches!(character, '=' | '+' | '-' | '@' | '\u{ff1d}' | '\u{ff0b}' | '\u{ff0d}' | '\u{ff20}')
+}
+
+/// Whether a reader may begin a cell behind this character: a separator of any reader, and the end of a line.
+const fn begins_cell(character: char) -> bool {
+    matches!(character, ',' | ';' | '\t' | '\r' | '\n')
+}
+
+/// The text with an apostrophe before each sign that a spreadsheet may take for the beginning of a formula: at
+/// its start, behind every separator, and behind quotes that stand there. In JSON only what stands in strings
+/// is a text; the numbers beside them stay numbers.
+fn defused(text: Cow<'_, str>, is_json: bool) -> Cow<'_, str> {
+    let mut out = String::new();
+    let (mut taken, mut is_start, mut in_string, mut is_escaped) = (0, true, !is_json, false);
+    for (at, character) in text.char_indices() {
+        if is_start && in_string && begins_formula(character) {
+            out.push_str(&text[taken..at]);
+            out.push('\'');
+            taken = at;
+        }
+        is_start = begins_cell(character) || is_start && character == '"';
+        if is_json {
+            in_string ^= character == '"' && !is_escaped;
+            is_escaped = character == '\\' && !is_escaped;
+        }
+    }
+    if taken == 0 && out.is_empty() {
+        return text;
+    }
+    out.push_str(&text[taken..]);
+    Cow::Owned(out)
 }
 
 /// Adds a line of cells.
@@ -212,7 +246,7 @@ fn line<'a>(out: &mut String, cells: impl Iterator<Item = Cow<'a, str>>, separat
         if place > 0 {
             out.push(separator);
         }
-        if cell.contains([separator, '"', '\r', '\n']) {
+        if cell.contains(|character| character == '"' || begins_cell(character)) {
             out.push('"');
             out.push_str(&cell.replace('"', "\"\""));
             out.push('"');

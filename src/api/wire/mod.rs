@@ -2,7 +2,8 @@
 //! here: nothing in this folder knows payments.
 //!
 //! In: `json` reads the text of a body, `fields`, `kind`, `value` and `number` its members, `query` the
-//! parameters, `web_address` an address, and `canonical` tells whether two bodies mean the same.
+//! parameters, `web_address` an address, `csv::file` a file that somebody brings, and `canonical` tells
+//! whether two bodies mean the same.
 //! Out: `writer` writes objects, `page` lists, `csv` whole lists, `problem` is what a caller sees
 //! when something is refused, and `absent` words for what is not there.
 

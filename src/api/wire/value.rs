@@ -10,7 +10,7 @@ use super::fields::{Bad, Fields};
 use super::json::{self, Shape};
 use super::number::{AMOUNT_MINOR_MAX, amount, cents, decimal};
 use chrono::{DateTime, NaiveDate, Utc};
-use domain::values::free_text::{has_line_break, is_misleading};
+use domain::values::free_text::{has_line_break, is_blank, is_misleading};
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -79,7 +79,7 @@ impl<'a> Value<'a> {
     }
 
     /// A free text of one line: a string without the white space around it, of so many characters, none
-    /// of which misleads.
+    /// of which misleads. One of which nothing is visible is empty.
     pub fn trimmed(self, chars: RangeInclusive<usize>) -> Result<Cow<'a, str>, Bad> {
         let text = self.prose(chars)?;
         if has_line_break(&text) { Err(Bad::from(BREAKS)) } else { Ok(text) }
@@ -94,6 +94,7 @@ impl<'a> Value<'a> {
         if is_misleading(&text) {
             return Err(Bad::from(MISLEADS));
         }
+        let text = if is_blank(&text) { Cow::Borrowed("") } else { text };
         if chars.contains(&text.chars().count()) {
             return Ok(text);
         }

@@ -5,6 +5,7 @@ use super::fields::Bad;
 use super::kind::{Kind, kind};
 use super::value::Value;
 use crate::openapi::schema::text;
+use domain::values::free_text::misleads_in_address;
 use url::{Host, Url};
 
 /// Characters of the longest.
@@ -32,18 +33,22 @@ pub fn clearable<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
     kind(read, text)
 }
 
+/// Whether an address is written so that every reader sees the same in it: the parser of browsers forgives
+/// missing and superfluous slashes too.
+pub fn is_plain(text: &str) -> bool {
+    let has_slashes = text.split_once("://").is_some_and(|(scheme, rest)| {
+        !scheme.contains(':') && rest.starts_with(|first: char| !"/?#".contains(first))
+    });
+    has_slashes && !misleads_in_address(text)
+}
+
 fn is_fit(text: &str, livemode: bool) -> bool {
-    // The parser of browsers forgives missing and superfluous slashes; a reader of the address may
-    // not.
-    if !text.split_once("://").is_some_and(|(scheme, rest)| {
-        !scheme.contains(':') && rest.starts_with(|first: char| !"/\\?#".contains(first))
-    }) {
+    let Some(url) = Some(text).filter(|text| is_plain(text)).and_then(|text| Url::parse(text).ok()) else {
         return false;
-    }
-    let Ok(url) = Url::parse(text) else { return false };
+    };
     // A name and password of somebody's are no part of an address that buyers are sent to.
-    let plain = url.username().is_empty() && url.password().is_none() && !text.contains(char::is_control);
-    plain
+    url.username().is_empty()
+        && url.password().is_none()
         && match url.scheme() {
             "https" => url.host().is_some(),
             "http" => !livemode && is_loopback(&url),
@@ -89,6 +94,12 @@ mod tests {
             "https://\\evil.example",
             "https://?evil.example",
             "https:evil.example?x=https://shop.example",
+            "https://a.example\\@b.example",
+            "https://a.example/x\\y",
+            "https://a.example/?x=\\",
+            "https://a.example/\u{202e}gpj.x",
+            "https://a\u{200b}.example/",
+            "https://a.example/a b",
         ] {
             assert!(!is_fit(bad, false), "{bad}");
         }

@@ -80,7 +80,11 @@ const VERBS: &[Verb] = &[
         method: "GET",
         path: "/admin/tenants",
         operands: &[],
-        options: &[LIMIT, CURSOR],
+        options: &[
+            may("liveAsked", "live-asked", Is::Truth, "true: only those that asked for live mode"),
+            LIMIT,
+            CURSOR,
+        ],
     },
     Verb {
         noun: "tenant",
@@ -186,7 +190,7 @@ const VERBS: &[Verb] = &[
         method: "DELETE",
         path: "/admin/keys/:keyId",
         operands: &[KEY],
-        options: &[],
+        options: &[may("successors", "successors", Is::Truth, "true: also all keys that came in its place")],
     },
     Verb {
         noun: "chargeback",
@@ -370,6 +374,19 @@ const VERBS: &[Verb] = &[
             may("unmatched", "unmatched", Is::Truth, "true: only what no payment was verified by"),
             LIMIT,
             CURSOR,
+        ],
+    },
+    Verb {
+        noun: "notice",
+        verb: "give",
+        about: "Say whose a transfer is whose reference was guessed at",
+        example: "notice give 01930a4b-5c6d-7e8f-9012-3456789a0001 --tenant 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"",
+        method: "POST",
+        path: "/admin/notices/:id/give",
+        operands: &[ID],
+        options: &[
+            must("tenantId", "tenant", Is::Text, "The tenant's id"),
+            must("note", "note", Is::Text, "The evidence for that"),
         ],
     },
     Verb {

@@ -99,6 +99,8 @@ pub struct Settings {
     pub checkout_allowed_origins: Vec<String>,
     /// The shop, as buyers see it.
     pub shop: Shop,
+    /// Verifications by micro-deposits that may be started in 24 hours.
+    pub micro_deposits_daily_max: u32,
 }
 
 /// A shop, as checkout pages and receipts name it.
@@ -167,6 +169,7 @@ impl Default for Settings {
             withdraw_fee_policy: "tiered_v2".to_owned(),
             checkout_allowed_origins: Vec::new(),
             shop: Shop::default(),
+            micro_deposits_daily_max: 50,
         }
     }
 }
@@ -215,6 +218,13 @@ pub struct TenantSettings {
     pub reason: Option<String>,
     /// The deployment that the tenant moves to: then nothing is decided for it here (`moves.rs`).
     pub moved_to: Option<Box<Deployment>>,
+}
+
+impl TenantSettings {
+    /// Whether an operator's word about live mode in `next` is another than here.
+    pub fn says_otherwise(&self, next: &TenantSettings) -> bool {
+        self.live_status != next.live_status || self.reason != next.reason
+    }
 }
 
 /// Brings a new version of the settings into the tenant's book; one that is not newer changes

@@ -1,7 +1,7 @@
 //! The caller's own name for what it asks for: trimmed, 1 to 64 characters, never made up here
 //! (`docs/contract.md, 1.7`).
 
-use crate::values::free_text::is_bidi_control;
+use crate::values::free_text::{is_bidi_control, is_blank};
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
@@ -20,10 +20,10 @@ impl ExternalRef {
     pub fn parse(text: &str) -> Result<ExternalRef, &'static str> {
         let trimmed = text.trim();
         let characters = trimmed.chars().take(CHARACTERS_MAX + 1).count();
-        if !(1..=CHARACTERS_MAX).contains(&characters) {
+        if !(1..=CHARACTERS_MAX).contains(&characters) || is_blank(trimmed) && !has_control(trimmed) {
             return Err("must have 1 to 64 characters");
         }
-        if trimmed.chars().any(|character| character.is_control() || is_bidi_control(character)) {
+        if has_control(trimmed) {
             return Err("must not contain control characters");
         }
         Ok(ExternalRef(Arc::from(trimmed)))
@@ -61,6 +61,10 @@ impl fmt::Debug for ExternalRef {
     }
 }
 
+fn has_control(text: &str) -> bool {
+    text.chars().any(|character| character.is_control() || is_bidi_control(character))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,9 +87,19 @@ mod tests {
     #[test]
     fn refused() {
         let long = "x".repeat(65);
-        for given in
-            ["", "   ", "\t\n", long.as_str(), "a\nb", "a\u{0}b", "a\u{7f}", "a\u{85}b", "a\u{202e}b"]
-        {
+        for given in [
+            "",
+            "   ",
+            "\t\n",
+            long.as_str(),
+            "a\nb",
+            "a\u{0}b",
+            "a\u{7f}",
+            "a\u{85}b",
+            "a\u{202e}b",
+            "\u{200b}",
+            "\u{3164} \u{e0041}",
+        ] {
             assert!(ExternalRef::parse(given).is_err(), "{given:?}");
         }
     }

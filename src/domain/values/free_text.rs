@@ -23,6 +23,30 @@ const fn is_control(character: char) -> bool {
     matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
 }
 
+/// Whether a reader sees nothing of a text: an empty one, white space, and characters that no font draws.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|character| character.is_whitespace() || is_invisible(character))
+}
+
+/// Whether a character is drawn as nothing: those with the Unicode property `Default_Ignorable_Code_Point`,
+/// the other controls, the marks of annotations, and the blank of Braille.
+pub fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether an address has a character that two readers take in two ways: a backslash, which browsers turn into
+/// a slash, so that `https://a.example\@b.example` leads to the first and reads as the second; white space and
+/// what nobody sees, which they skip.
+pub fn misleads_in_address(address: &str) -> bool {
+    let is_bad = |character: char| character == '\\' || character.is_whitespace() || is_invisible(character);
+    address.contains(is_bad)
+}
+
 /// Whether a character has the Unicode property `Bidi_Control`.
 pub const fn is_bidi_control(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -31,6 +55,26 @@ pub const fn is_bidi_control(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_sees_is_blank() {
+        for text in [
+            "",
+            " \u{a0}\u{3000}",
+            "\u{200b}",
+            "\u{2060}\u{feff}",
+            "\u{3164}",
+            "\u{ffa0}",
+            "\u{e0041}",
+            "\u{2800} \u{ad}",
+            "\u{fe0f}",
+        ] {
+            assert!(is_blank(text), "{text:?}");
+        }
+        for text in ["a", "\u{200b}a", "ñ", "日", "👩\u{200d}💻", "\u{301}", ".", "\u{fffd}"] {
+            assert!(!is_blank(text), "{text:?}");
+        }
+    }
 
     #[test]
     fn what_people_write_is_fine() {

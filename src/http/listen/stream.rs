@@ -174,9 +174,7 @@ impl AsyncRead for Watched {
         let before = buf.filled().len();
         let polled = self.stream().poll_read(cx, buf);
         if buf.filled().len() > before {
-            if self.watch.received() {
-                self.heads.begin();
-            }
+            self.watch.received();
             self.heads.look(&mut buf.filled_mut()[before..]);
         }
         polled

@@ -52,15 +52,13 @@ impl Watch {
         }
     }
 
-    /// Notes that bytes came in; true if they begin a head after a rest.
-    pub(super) fn received(&self) -> bool {
+    /// Notes that bytes came in, which begin a head after a rest.
+    pub(super) fn received(&self) {
         let idle = self.under_way.load(Ordering::Relaxed) == 0 && !self.in_head.load(Ordering::Relaxed);
-        let begins = idle && !self.is_http2.load(Ordering::Relaxed);
-        if begins {
+        if idle && !self.is_http2.load(Ordering::Relaxed) {
             self.in_head.store(true, Ordering::Relaxed);
             self.mark();
         }
-        begins
     }
 
     /// A head is complete and its request is being answered until the guard is dropped.

@@ -1,6 +1,6 @@
 //! The way out: a tenant is proved settled, closed for one deployment, and written to a file.
 
-use super::super::blocks::{BODY_BYTES, Blocks};
+use super::super::blocks::{BODY_BYTES, Blocks, FileKey};
 use super::super::books::{Books, each_record};
 use super::super::{Failed, Progress, at};
 use super::file::{END, FORM, HEAD, RECORDS, TENANT, tenant_block};
@@ -26,7 +26,7 @@ pub struct Exported {
     pub records: u64,
     /// The size of the file, in bytes.
     pub bytes: u64,
-    /// The checksum of the file's last block, which covers all of it.
+    /// The proof of the file's last block, which covers all of it.
     pub digest: String,
 }
 
@@ -45,7 +45,8 @@ pub fn export(
     if file.exists() {
         return Err(Failed::refused(file, Fault::Exists).into());
     }
-    // A tenant is not closed for a file that cannot be written.
+    // A tenant is not closed for a file that cannot be written, or that nobody could prove.
+    let key = FileKey::read(data, card_key)?;
     let part = Part::open(file)?;
     let mut place = OpenDirectory::open(data)?;
     if to == place.name {
@@ -67,7 +68,8 @@ pub fn export(
     let (number, base) = (tenant.number, tenant.tenant_settings.version);
     let audit = signed("tenant.export", id, json!({ "movedTo": to.to_string() }).to_string());
     place.decide_platform(PlatformAsk::Move { number, base, to: Some(to) }, audit)?;
-    let written = place.push(id).and_then(|tenant| written(&place, card_key, &tenant, to, part, progress));
+    let written =
+        place.push(id).and_then(|tenant| written(&place, (card_key, key), &tenant, to, part, progress));
     written.map_err(|why| NotMoved::Closed(Box::new(why)))
 }
 
@@ -177,7 +179,7 @@ impl Drop for Part {
 
 fn written(
     place: &OpenDirectory,
-    card_key: Option<&Path>,
+    (card_key, key): (Option<&Path>, FileKey),
     tenant: &Arc<Tenant>,
     to: Deployment,
     mut into: Part,
@@ -185,7 +187,7 @@ fn written(
 ) -> Result<Exported, NotMoved> {
     let part = into.path.clone();
     let opened = into.opened.take().ok_or_else(|| at(&part)(ErrorKind::NotFound.into()))?;
-    let mut blocks = Blocks::begin(BufWriter::new(opened), FORM).map_err(at(&part))?;
+    let mut blocks = Blocks::begin(BufWriter::new(opened), FORM, key).map_err(at(&part))?;
     let [mark, card] = fingerprints(&place.data, card_key)?;
     let from = place.name.to_string();
     let head = json!({ "to": to.to_string(), "from": from, "markKey": mark, "cardKey": card });

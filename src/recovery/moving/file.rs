@@ -4,6 +4,9 @@
 //!
 //! A file of blocks (`recovery/blocks.rs`) with the first bytes "PASARTEN":
 //!
+//! Each block is proved under the key of both deployments, so that nobody on the way writes a key of theirs
+//! into the tenant.
+//!
 //! ```text
 //! body   HEAD     JSON: to and from (deployments), markKey and cardKey (fingerprints)
 //!        TENANT   the payload of a record that opens the tenant with its keys, as it was when it
@@ -45,6 +48,7 @@ pub fn tenant_block(tenant: Arc<Tenant>, keys: Vec<Arc<ApiKey>>) -> Vec<u8> {
         entities: Vec::new(),
         removed: Vec::new(),
         freed: Vec::new(),
+        freed_to: None,
         first_event: 0,
         events: Vec::new(),
         tenant_settings: None,

@@ -3,7 +3,7 @@
 //! The copy shares the files of the log that never change, so it costs little. Until the step it is a
 //! directory that no server looks at, and the next import removes what is left of it.
 
-use super::super::blocks::{Block, Parts};
+use super::super::blocks::{Block, FileKey, Parts};
 use super::super::directory::{self, LOG_DIRECTORY};
 use super::super::{BlockFault, Failed, Progress, at};
 use super::file::{END, FORM, HEAD, RECORDS, TENANT, member, tenant_in, unsound};
@@ -47,7 +47,14 @@ pub fn import(
     let making = data.join(MAKING);
     let (log, copy) = (data.join(LOG_DIRECTORY), making.join(LOG_DIRECTORY));
     // Everything is read before anything is made: most of what is wrong with a file is found here.
-    let (digest, id) = looked_through(file, progress)?;
+    let key = FileKey::read(data, card_key)?;
+    let looked = looked_through(file, key.clone(), progress);
+    if let Err(NotMoved::Failed(Failed::Block { block: 1, fault: BlockFault::Unproved, .. })) = &looked
+        && let Some(why) = misdirected(file, &key, data, card_key)?
+    {
+        return Err(why);
+    }
+    let (digest, id) = looked?;
     let here = OpenDirectory::open(data)?;
     if here.platform().tenants.values().any(|tenant| tenant.id == id) {
         return Err(NotMoved::Known(id));
@@ -58,7 +65,7 @@ pub fn import(
     let into = OpenDirectory::with(data, &copy)?;
     let before = here.log.reader();
     let arrival = Arrival { into, before: &before, file, key: None, records: 0, checked: 0 };
-    let imported = arrival.take(card_key, digest, progress)?;
+    let imported = arrival.take((card_key, key), digest, progress)?;
     // With the last handle goes the lock, which the exchange takes.
     drop(before);
     let copied = here.log.close()?;
@@ -68,8 +75,8 @@ pub fn import(
 }
 
 /// Reads a file to its end; returns its checksum and whose it is.
-fn looked_through(file: &Path, progress: Progress<'_>) -> Result<(String, Id), NotMoved> {
-    let mut parts = Parts::open(file, FORM)?;
+fn looked_through(file: &Path, key: FileKey, progress: Progress<'_>) -> Result<(String, Id), NotMoved> {
+    let mut parts = Parts::open(file, FORM, key)?;
     let mut id = None;
     loop {
         let block = parts.next_block()?;
@@ -83,6 +90,43 @@ fn looked_through(file: &Path, progress: Progress<'_>) -> Result<(String, Id), N
     parts.nothing_follows()?;
     let id = id.ok_or_else(|| unsound(file, "it holds no tenant that this release can read".to_owned()))?;
     Ok((parts.digest(), id))
+}
+
+/// Checks that the file is for this deployment, and that both hash alike.
+fn fits(
+    head: &Block,
+    file: &Path,
+    here: Deployment,
+    data: &Path,
+    card_key: Option<&Path>,
+) -> Result<(), NotMoved> {
+    let head = json(head, file)?;
+    let meant = member(&head, "to", file)?;
+    let meant = Deployment::parse(meant).ok_or_else(|| unsound(file, "to is no name".to_owned()))?;
+    if meant != here {
+        return Err(NotMoved::ForAnother { meant, here });
+    }
+    let ours = fingerprints(data, card_key)?;
+    let files = [directory::MARK_KEY_FILE, directory::CARD_KEY_FILE];
+    for ((ours, key), name) in ours.iter().zip(files).zip(["markKey", "cardKey"]) {
+        if member(&head, name, file)? != ours {
+            return Err(NotMoved::OtherKey { file: key });
+        }
+    }
+    Ok(())
+}
+
+/// The refusal of a file that says of itself that it does not belong here; none of one that was changed.
+fn misdirected(
+    file: &Path,
+    key: &FileKey,
+    data: &Path,
+    card_key: Option<&Path>,
+) -> Result<Option<NotMoved>, NotMoved> {
+    let here = OpenDirectory::open(data)?.name;
+    let head = Parts::open(file, FORM, key.clone())?.next_unproved().ok();
+    let why = head.and_then(|head| fits(&head, file, here, data, card_key).err());
+    Ok(why.filter(|why| matches!(why, NotMoved::ForAnother { .. } | NotMoved::OtherKey { .. })))
 }
 
 /// A tenant on its way into a copy of the log.
@@ -100,11 +144,11 @@ struct Arrival<'a> {
 impl Arrival<'_> {
     fn take(
         mut self,
-        card_key: Option<&Path>,
+        (card_key, key): (Option<&Path>, FileKey),
         digest: String,
         progress: Progress<'_>,
     ) -> Result<Imported, NotMoved> {
-        let mut parts = Parts::open(self.file, FORM)?;
+        let mut parts = Parts::open(self.file, FORM, key)?;
         let mut opened: Option<(Id, String)> = None;
         let mut is_ours = false;
         loop {
@@ -112,7 +156,7 @@ impl Arrival<'_> {
             progress("import", parts.at, parts.length);
             match block.kind {
                 HEAD if !is_ours => {
-                    self.head(&block, card_key)?;
+                    fits(&block, self.file, self.into.name, &self.into.data, card_key)?;
                     is_ours = true;
                 }
                 TENANT if is_ours && opened.is_none() => opened = Some(self.open(&block, &digest)?),
@@ -135,24 +179,6 @@ impl Arrival<'_> {
         self.into.log.snapshot()?;
         self.into.log.close()?;
         Ok(Imported { id, name, records: self.records, digest })
-    }
-
-    /// Checks that the file is for this deployment, and that both hash alike.
-    fn head(&self, block: &Block, card_key: Option<&Path>) -> Result<(), NotMoved> {
-        let head = self.json(block)?;
-        let meant = member(&head, "to", self.file)?;
-        let meant = Deployment::parse(meant).ok_or_else(|| unsound(self.file, "to is no name".to_owned()))?;
-        if meant != self.into.name {
-            return Err(NotMoved::ForAnother { meant, here: self.into.name });
-        }
-        let ours = fingerprints(&self.into.data, card_key)?;
-        let files = [directory::MARK_KEY_FILE, directory::CARD_KEY_FILE];
-        for ((ours, file), name) in ours.iter().zip(files).zip(["markKey", "cardKey"]) {
-            if member(&head, name, self.file)? != ours {
-                return Err(NotMoved::OtherKey { file });
-            }
-        }
-        Ok(())
     }
 
     /// Opens the tenant with its keys: the record comes first, so that every record of the tenant stands
@@ -197,8 +223,10 @@ impl Arrival<'_> {
     fn refuse_taken(&self, ops: &IndexOps, seq: u64) -> Result<(), NotMoved> {
         for (key, value) in ops.iter(seq) {
             let Some(name) = index::among_all(&key).filter(|_| value.is_some()) else { continue };
-            // A payer's name says only that they paid somebody.
-            if name.0 != Space::Payer as u8 && self.before.index_get(&key).map_err(Failed::from)?.is_some() {
+            // A payer's name says only that they paid somebody, and a bank may have given another of its
+            // customers the same reference.
+            let is_shared = [Space::Payer as u8, Space::BankName as u8].contains(&name.0);
+            if !is_shared && self.before.index_get(&key).map_err(Failed::from)?.is_some() {
                 return Err(NotMoved::NameTaken { seq, name: String::from_utf8_lossy(name.1).into_owned() });
             }
         }
@@ -207,7 +235,7 @@ impl Arrival<'_> {
 
     /// Checks that the books are those that the other deployment had.
     fn end(&self, block: &Block) -> Result<(), NotMoved> {
-        let end = self.json(block)?;
+        let end = json(block, self.file)?;
         if end["records"].as_u64() != Some(self.records) {
             return Err(unsound(self.file, "it holds another number of records than it says".to_owned()));
         }
@@ -220,11 +248,10 @@ impl Arrival<'_> {
         }
         Ok(())
     }
+}
 
-    fn json(&self, block: &Block) -> Result<Value, NotMoved> {
-        serde_json::from_slice(&block.body)
-            .map_err(|_| unsound(self.file, "a block of it is not JSON".to_owned()))
-    }
+fn json(block: &Block, file: &Path) -> Result<Value, NotMoved> {
+    serde_json::from_slice(&block.body).map_err(|_| unsound(file, "a block of it is not JSON".to_owned()))
 }
 
 /// Puts the copy in the place of the log, in one step. Both are locked, so no server has either; none had the

@@ -13,11 +13,11 @@ mod import;
 pub use export::{Exported, export, reopen};
 pub use import::{Imported, import};
 
+use super::Failed;
 use super::books::{Books, machine_of};
-use super::directory::{self, CARD_KEY_FILE, LOG_DIRECTORY};
+use super::directory::{self, LOG_DIRECTORY};
 use super::restored_copy::RestoredCopy;
 use super::writing::Writing;
-use super::{Failed, at};
 use domain::commands::{Command, KeyedCommand};
 use domain::machine::AnyBook;
 use domain::platform::audit::{AuditEntry, Who};
@@ -252,11 +252,7 @@ fn signed(action: &str, tenant: Id, after: String) -> Option<Box<AuditEntry>> {
 /// The fingerprints of the two keys that a directory hashes with.
 fn fingerprints(data: &Path, card_key: Option<&Path>) -> Result<[String; 2], Failed> {
     let mark = directory::read_mark_key(data)?.unwrap_or_default();
-    let path = card_key.map_or_else(|| data.join(CARD_KEY_FILE), Path::to_path_buf);
-    let card = match std::fs::read(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        read => read.map_err(at(&path))?,
-    };
+    let card = directory::read_card_key(data, card_key)?.unwrap_or_default();
     Ok([directory::fingerprint(&mark), directory::fingerprint(&card)])
 }
 

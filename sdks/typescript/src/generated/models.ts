@@ -3,13 +3,17 @@
 import type { Amount, DecimalString } from '../money.js';
 
 export interface C2pRequest {
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   /** V, E, J, P or G and 5 to 9 digits, with or without a dash. */
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
   debtorCellPhone: string;
-  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
   /**
    * Your own reference, 1 to 64 characters after trimming. The same reference with the same payload answers what
@@ -20,13 +24,17 @@ export interface C2pRequest {
 
 export interface C2pCharge {
   intentId: string;
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   /** V, E, J, P or G and 5 to 9 digits, with or without a dash. */
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
   debtorCellPhone: string;
-  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
   /**
    * Your own reference, 1 to 64 characters after trimming. The same reference with the same payload answers what
@@ -55,9 +63,98 @@ export interface C2pIntent {
   livemode: boolean;
 }
 
+export interface C2pPayment {
+  id: string;
+  /** Equal to `id`; of C2P the `intentId` too. */
+  paymentId: string;
+  object: 'payment';
+  /** Null of payments in pesos and in USDT; of one through a checkout session, the session's id. */
+  externalRef: string | null;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
+  status: 'PENDING' | 'COMPLETED' | 'FAILED' | 'CANCELED' | 'REVERSED' | (string & {});
+  method: 'C2P' | 'VPOS' | 'DEBIT' | 'PAGO_MOVIL' | 'COP' | 'USDT' | (string & {});
+  /** The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key). */
+  failureCode: string | null;
+  cancelReason: 'superseded' | 'expired' | (string & {}) | null;
+  usdAmount: DecimalString | null;
+  vesAmount: DecimalString | null;
+  bcvRate: DecimalString | null;
+  /** Null until completed. */
+  feeVes: DecimalString | null;
+  /** `vesAmount` less `feeVes`; null until completed. */
+  netVes: DecimalString | null;
+  merchantId: string | null;
+  applicationFeePercent: DecimalString | null;
+  applicationFeeVes: DecimalString | null;
+  sellerNetVes: DecimalString | null;
+  /** Four digits; see `GET /v1/banks`. */
+  debtorBankCode: string | null;
+  /** Masked: `V***678`. */
+  debtorId: string | null;
+  /** Masked: `0414***4567`. */
+  debtorCellPhone: string | null;
+  cardLast4: string | null;
+  cardBrand: 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' | 'jcb' | 'unionpay' | 'maestro' | 'unknown' | (string & {}) | null;
+  bankReference: string | null;
+  /** While a bank is being asked; see `GET /v1/payments/operations/{id}`. */
+  operationId: string | null;
+  description: string | null;
+  /** The checkout session through which it was paid. */
+  checkoutSessionId: string | null;
+  /** Of the checkout session; of a payment in pesos its own. */
+  reference: string | null;
+  /** The session through which it was paid. */
+  checkoutSession: C2pPaymentCheckoutSession | null;
+  reversedAt: string | null;
+  reversalRef: string | null;
+  reversalType: 'reversal' | 'chargeback' | 'refund' | (string & {}) | null;
+  chargebacks: PaymentChargeback[];
+  /** Whether real money moves: false under a test key. */
+  livemode: boolean;
+  createdAt: string;
+  expiresAt: string | null;
+  completedAt: string | null;
+  /** The end of the hold. */
+  availableAt: string | null;
+  /** With members of their own, of payments in pesos and in USDT. */
+  currency?: 'COP' | 'USDT' | (string & {});
+  /** What came. */
+  amountUsdt?: DecimalString;
+  /** Of the transfer that completed it. */
+  txHash?: string;
+  sellerNetUsdt?: DecimalString | null;
+  channel?: string;
+  amountCop?: number;
+  feeCop?: number | null;
+  netCop?: number | null;
+  applicationFeeCop?: number | null;
+  sellerNetCop?: number | null;
+  metadata?: Record<string, unknown> | null;
+  /** With `copRate`, of what was paid through a checkout session. */
+  amountUsd?: DecimalString;
+  copRate?: string | null;
+  copMarketRate?: string | null;
+  /** Equal to `id`. */
+  intentId: string;
+  otpRequested: boolean;
+}
+
+/** The session through which it was paid. */
+export interface C2pPaymentCheckoutSession {
+  id: string;
+  reference: string | null;
+  metadata: Record<string, unknown>;
+}
+
 export interface CardCharge {
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   card: Card | CardToken;
   /**
    * Your own reference, 1 to 64 characters after trimming. The same reference with the same payload answers what
@@ -127,9 +224,21 @@ export interface DebitCharge {
   externalRef: string;
 }
 
+export interface PagoMovilAccount {
+  /** Four digits; see `GET /v1/banks`. */
+  bankCode: string | null;
+  phone: string | null;
+  identification: string | null;
+}
+
 export interface PagoMovilVerification {
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   /** The digits of the reference that the payer knows; leading zeros tell nothing. */
   reference: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
@@ -154,6 +263,8 @@ export interface Payment {
   object: 'payment';
   /** Null of payments in pesos and in USDT; of one through a checkout session, the session's id. */
   externalRef: string | null;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
   status: 'PENDING' | 'COMPLETED' | 'FAILED' | 'CANCELED' | 'REVERSED' | (string & {});
   method: 'C2P' | 'VPOS' | 'DEBIT' | 'PAGO_MOVIL' | 'COP' | 'USDT' | (string & {});
   /** The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key). */
@@ -596,10 +707,24 @@ export interface Payout {
 }
 
 export interface RefusedItem {
-  externalRef?: string | null;
+  /** Null: it is no payout. */
+  payoutId: string | null;
   status: 'failed';
+  reference: string | null;
   /** The code with which a single payout would have been refused. Its reference stays free. */
   failureCode: string;
+  externalRef: string | null;
+  merchantId: string | null;
+  payoutMethodId: string | null;
+  merchantName: string | null;
+  monto: DecimalString | null;
+  concepto: string | null;
+  /** Four digits; see `GET /v1/banks`. */
+  bankCode: string | null;
+  destination: string | null;
+  operationId: string | null;
+  createdAt: string | null;
+  settledAt: string | null;
   error: string;
 }
 
@@ -787,6 +912,22 @@ export interface CryptoBalance {
   livemode: boolean;
 }
 
+export interface CryptoNetwork {
+  network: 'TRC20' | 'ERC20' | 'BEP20' | 'POLYGON' | (string & {});
+  /** What a payout costs on top. */
+  networkFeeUsdt: DecimalString;
+  /** Blocks after which a transfer counts; null where no node is configured. */
+  confirmations: number | null;
+  /** Null: no minimum. */
+  minDepositUsdt: DecimalString | null;
+  /** Null: no minimum. */
+  minPayoutUsdt: DecimalString | null;
+}
+
+export interface CryptoNetworkList {
+  items: CryptoNetwork[];
+}
+
 export interface NewCryptoPayout {
   /** Exactly two decimals, from 0.01 to 999999999999.99. */
   amountUsdt: Amount;
@@ -886,6 +1027,8 @@ export interface CopOtp {
 export interface CopPayment {
   id: string;
   object: 'cop_payment';
+  /** Always 1. */
+  attempt: number;
   status: 'pending' | 'completed' | 'failed' | 'canceled' | 'refunded' | (string & {});
   method: 'COP';
   channel: 'qr' | 'push' | 'sms' | (string & {});
@@ -911,8 +1054,8 @@ export interface CopPayment {
   completedAt: string | null;
   availableAt: string | null;
   refundedAt: string | null;
-  /** With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`. */
-  checkoutSession?: Record<string, unknown>;
+  /** The session through which it was paid. */
+  checkoutSession?: CopPaymentCheckoutSession;
   amountUsd?: DecimalString;
   /** What the buyer pays for a dollar. */
   copRate?: DecimalString;
@@ -928,6 +1071,13 @@ export interface CopPaymentNext {
   /** The key to paste in a bank's app; as the QR code. Null in live mode, whose QR code has none. */
   transferKey?: string | null;
   phoneMasked?: string | null;
+}
+
+/** The session through which it was paid. */
+export interface CopPaymentCheckoutSession {
+  id: string;
+  reference: string | null;
+  metadata: Record<string, unknown>;
 }
 
 export interface CopBalance {
@@ -1149,7 +1299,6 @@ export interface CheckoutDebtor {
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
   debtorCellPhone: string;
-  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
 }
 
@@ -1159,7 +1308,6 @@ export interface CheckoutC2p {
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
   debtorCellPhone: string;
-  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
   token: string;
 }
@@ -1169,7 +1317,6 @@ export interface CheckoutPagoMovil {
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
   debtorCellPhone: string;
-  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
   /** Its last digits, as the buyer sees them. */
   reference: string;
@@ -1238,6 +1385,8 @@ export interface Event {
 export interface CopPaymentEvent {
   id: string;
   object: 'cop_payment';
+  /** Always 1. */
+  attempt: number;
   status: 'pending' | 'completed' | 'failed' | 'canceled' | 'refunded' | (string & {});
   method: 'COP';
   channel: 'qr' | 'push' | 'sms' | (string & {});
@@ -1263,8 +1412,8 @@ export interface CopPaymentEvent {
   completedAt: string | null;
   availableAt: string | null;
   refundedAt: string | null;
-  /** With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`. */
-  checkoutSession?: Record<string, unknown>;
+  /** The session through which it was paid. */
+  checkoutSession?: CopPaymentEventCheckoutSession;
   amountUsd?: DecimalString;
   /** What the buyer pays for a dollar. */
   copRate?: DecimalString;
@@ -1287,11 +1436,20 @@ export interface CopPaymentEventNext {
   phoneMasked?: string | null;
 }
 
+/** The session through which it was paid. */
+export interface CopPaymentEventCheckoutSession {
+  id: string;
+  reference: string | null;
+  metadata: Record<string, unknown>;
+}
+
 export interface ChargebackEvent {
   /** The same in both events. */
   chargebackId: string;
   paymentId: string;
   externalRef: string;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
   method: 'VPOS';
   status: 'open' | 'won' | 'lost' | (string & {});
   amountVes: DecimalString;
@@ -1335,12 +1493,20 @@ export interface MerchantEvent {
 export interface NewWebhook {
   url: string;
   events: readonly ('payment.completed' | 'payment.failed' | 'payment.canceled' | 'payment.reversed' | 'payment.chargeback' | 'payment.chargeback_closed' | 'payout.completed' | 'payout.failed' | 'merchant.verified' | 'merchant.rejected' | 'merchant.deactivated' | 'merchant.reactivated' | 'merchant.balance.updated' | 'conversion.created' | 'conversion.completed' | 'conversion.canceled' | 'tenant.live_status_changed' | 'crypto_payout.completed' | 'crypto_payout.failed' | 'crypto_deposit.completed')[];
+  retry?: 'none' | 'backoff' | null;
+  signature?: 'hex' | 'timestamped' | null;
 }
 
 export interface WebhookChange {
   url?: string | null;
   events?: readonly ('payment.completed' | 'payment.failed' | 'payment.canceled' | 'payment.reversed' | 'payment.chargeback' | 'payment.chargeback_closed' | 'payout.completed' | 'payout.failed' | 'merchant.verified' | 'merchant.rejected' | 'merchant.deactivated' | 'merchant.reactivated' | 'merchant.balance.updated' | 'conversion.created' | 'conversion.completed' | 'conversion.canceled' | 'tenant.live_status_changed' | 'crypto_payout.completed' | 'crypto_payout.failed' | 'crypto_deposit.completed')[] | null;
   status?: 'enabled' | 'disabled' | null;
+  retry?: 'none' | 'backoff' | null;
+  signature?: 'hex' | 'timestamped' | null;
+}
+
+export interface SecretRotation {
+  overlapSeconds?: number | null;
 }
 
 export interface Webhook {
@@ -1352,6 +1518,8 @@ export interface Webhook {
   /** Whether real money moves: false under a test key. */
   livemode: boolean;
   createdAt: string;
+  retry: 'none' | 'backoff' | (string & {});
+  signature: 'hex' | 'timestamped' | (string & {});
 }
 
 export interface NewlySignedWebhook {
@@ -1363,6 +1531,8 @@ export interface NewlySignedWebhook {
   /** Whether real money moves: false under a test key. */
   livemode: boolean;
   createdAt: string;
+  retry: 'none' | 'backoff' | (string & {});
+  signature: 'hex' | 'timestamped' | (string & {});
   /** Shown here and never again. Its whole text is the key of `Svc-Signature`. */
   secret: string;
 }
@@ -1377,6 +1547,8 @@ export interface Delivery {
   eventId: string;
   event: string;
   sequence: number;
+  /** The number of the try. */
+  attempt: number;
   status: 'pending' | 'delivered' | 'failed' | (string & {});
   httpStatus: number | null;
   latencyMs: number | null;
@@ -1521,6 +1693,8 @@ export interface RatePoint {
   asOf: string;
   /** Samples in the bucket. */
   count?: number;
+  /** True of a sample that was too far from the one before it, and decided nothing. */
+  suspect?: boolean;
 }
 
 export interface FeeSchedule {
@@ -1562,9 +1736,10 @@ export interface FeeEstimateBreakdown {
 
 export interface PagoMovilQuote {
   exchange_rate_base: DecimalString;
-  exchange_rate_offered: DecimalString | null;
+  exchange_rate_offered: DecimalString;
   exchange_rate_fetched_at: string;
   margin_percent: DecimalString;
+  /** Null beyond all amounts that are counted. */
   ves_estimate: DecimalString | null;
 }
 
@@ -1642,6 +1817,8 @@ export interface GetReadinessResult {
 export interface PaymentReversedData3 {
   paymentId: string;
   externalRef: string;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
   status: 'REVERSED';
   method: string;
   usdAmount: DecimalString;
@@ -1718,6 +1895,26 @@ export interface PayoutCompletedData2 {
   settledAt: string | null;
 }
 
+export interface PayoutCompletedData3 {
+  id: string;
+  object: 'crypto_payout';
+  status: 'pending_review' | 'processing' | 'completed' | 'failed' | 'rejected' | (string & {});
+  amountUsdt: DecimalString;
+  networkFeeUsdt: DecimalString;
+  totalUsdt: DecimalString;
+  address: string;
+  network: 'TRC20' | 'ERC20' | 'BEP20' | 'POLYGON' | (string & {});
+  txHash: string | null;
+  externalRef: string;
+  failureCode: string | null;
+  /** Whether real money moves: false under a test key. */
+  livemode: boolean;
+  createdAt: string;
+  completedAt: string | null;
+  payoutId: string;
+  currency: 'USDT';
+}
+
 export interface PayoutFailedData {
   payoutId: string;
   object: 'payout';
@@ -1774,6 +1971,26 @@ export interface PayoutFailedData2 {
   livemode: boolean;
   createdAt: string;
   settledAt: string | null;
+}
+
+export interface PayoutFailedData3 {
+  id: string;
+  object: 'crypto_payout';
+  status: 'pending_review' | 'processing' | 'completed' | 'failed' | 'rejected' | (string & {});
+  amountUsdt: DecimalString;
+  networkFeeUsdt: DecimalString;
+  totalUsdt: DecimalString;
+  address: string;
+  network: 'TRC20' | 'ERC20' | 'BEP20' | 'POLYGON' | (string & {});
+  txHash: string | null;
+  externalRef: string;
+  failureCode: string | null;
+  /** Whether real money moves: false under a test key. */
+  livemode: boolean;
+  createdAt: string;
+  completedAt: string | null;
+  payoutId: string;
+  currency: 'USDT';
 }
 
 export interface MerchantRejectedData {
@@ -2107,9 +2324,9 @@ export interface EventData {
   /** A dispute is decided. */
   'payment.chargeback_closed': ChargebackEvent;
   /** A payout is paid. */
-  'payout.completed': PayoutCompletedData | PayoutCompletedData2;
+  'payout.completed': PayoutCompletedData | PayoutCompletedData2 | PayoutCompletedData3;
   /** A payout failed; the money is back. */
-  'payout.failed': PayoutFailedData | PayoutFailedData2;
+  'payout.failed': PayoutFailedData | PayoutFailedData2 | PayoutFailedData3;
   /** A payout method is verified. */
   'merchant.verified': MerchantEvent;
   /** The bank says that a payout method is somebody else's; it is deleted. */

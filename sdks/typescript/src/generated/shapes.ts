@@ -3,13 +3,14 @@
 import type { Shape } from '../wire.js';
 
 export const SHAPES: Readonly<Record<string, Shape>> = {
-  C2pRequest: { usdAmount: 'n' },
-  C2pCharge: { usdAmount: 'n', applicationFeePercent: 'n' },
+  C2pRequest: { usdAmount: 'n', vesAmount: 'n' },
+  C2pCharge: { usdAmount: 'n', vesAmount: 'n', applicationFeePercent: 'n' },
   C2pIntent: { usdAmount: 'n', vesAmount: 'n', bcvRate: 'n' },
-  CardCharge: { usdAmount: 'n', applicationFeePercent: 'n' },
+  C2pPayment: { usdAmount: 'n', vesAmount: 'n', bcvRate: 'n', feeVes: 'n', netVes: 'n', applicationFeePercent: 'n', applicationFeeVes: 'n', sellerNetVes: 'n', chargebacks: '@PaymentChargeback', amountUsdt: 't2', sellerNetUsdt: 't2', amountUsd: 't2' },
+  CardCharge: { usdAmount: 'n', vesAmount: 'n', applicationFeePercent: 'n' },
   DebitOtpRequest: { monto: 'n' },
   DebitCharge: { monto: 'n' },
-  PagoMovilVerification: { usdAmount: 'n' },
+  PagoMovilVerification: { usdAmount: 'n', vesAmount: 'n' },
   Payment: { usdAmount: 'n', vesAmount: 'n', bcvRate: 'n', feeVes: 'n', netVes: 'n', applicationFeePercent: 'n', applicationFeeVes: 'n', sellerNetVes: 'n', chargebacks: '@PaymentChargeback', amountUsdt: 't2', sellerNetUsdt: 't2', amountUsd: 't2' },
   PaymentChargeback: { amountVes: 't2', feeVes: 't2' },
   PaymentPage: { items: '@Payment' },
@@ -29,7 +30,8 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   AccountCreditBatch: { items: '@AccountCredit' },
   Change: { monto: 't2' },
   Payout: { monto: 't2', feeVes: 't2' },
-  PayoutBatch: { items: '@Payout' },
+  RefusedItem: { monto: 't2' },
+  PayoutBatch: { items: '@Payout|RefusedItem' },
   PayoutPage: { items: '@Payout' },
   SeenAmounts: { amount1: 't2', amount2: 't2' },
   Chargeback: { amountVes: 't2', feeVes: 't2' },
@@ -43,6 +45,8 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   ConversionSettingsSpreadPercent: { VES: 't4', COP: 't4' },
   ConversionSettingsDailyLimit: { VES: 't2', COP: 't' },
   CryptoBalance: { availableUsdt: 't2', heldUsdt: 't2', held: 't2', pendingPayoutsUsdt: 't2' },
+  CryptoNetwork: { networkFeeUsdt: 't2', minDepositUsdt: 't2', minPayoutUsdt: 't2' },
+  CryptoNetworkList: { items: '@CryptoNetwork' },
   NewCryptoPayout: { amountUsdt: 't2' },
   CryptoPayout: { amountUsdt: 't2', networkFeeUsdt: 't2', totalUsdt: 't2' },
   CryptoPayoutPage: { items: '@CryptoPayout' },
@@ -88,8 +92,10 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   PaymentReversedData3: { usdAmount: 'n', vesAmount: 'n', bcvRate: 'n', feeVes: 'n', netVes: 'n', chargebacks: '@PaymentChargeback' },
   PayoutCompletedData: { monto: 't2', feeVes: 't2' },
   PayoutCompletedData2: { amountCop: 't' },
+  PayoutCompletedData3: { amountUsdt: 't2', networkFeeUsdt: 't2', totalUsdt: 't2' },
   PayoutFailedData: { monto: 't2', feeVes: 't2' },
   PayoutFailedData2: { amountCop: 't' },
+  PayoutFailedData3: { amountUsdt: 't2', networkFeeUsdt: 't2', totalUsdt: 't2' },
   MerchantBalanceUpdatedData: { pendingVes: 't2', availableVes: 't2', pendingCop: 't', availableCop: 't', pendingUsdt: 't2', availableUsdt: 't2' },
 };
 
@@ -106,7 +112,7 @@ export const EVENT_SHAPES: Readonly<Record<string, string>> = {
   'payment.reversed': 'Payment|CopPaymentEvent|PaymentReversedData3',
   'payment.chargeback': 'ChargebackEvent',
   'payment.chargeback_closed': 'ChargebackEvent',
-  'payout.completed': 'PayoutCompletedData|PayoutCompletedData2',
-  'payout.failed': 'PayoutFailedData|PayoutFailedData2',
+  'payout.completed': 'PayoutCompletedData|PayoutCompletedData2|PayoutCompletedData3',
+  'payout.failed': 'PayoutFailedData|PayoutFailedData2|PayoutFailedData3',
   'merchant.balance.updated': 'MerchantBalanceUpdatedData',
 };

@@ -81,6 +81,8 @@ fn strings_are_trimmed_and_count_characters() {
     assert_eq!(json(&name).trimmed(1..=64), Ok(Cow::Owned("ñ".repeat(64))));
     assert!(matches!(json("\" a \"").trimmed(1..=64), Ok(Cow::Borrowed("a"))));
     assert_eq!(said(json("\"   \"").trimmed(1..=64)), "must have 1 to 64 characters");
+    assert_eq!(said(json("\"\u{200b}\u{3164} \u{e0041}\"").trimmed(1..=64)), "must have 1 to 64 characters");
+    assert_eq!(json("\"\u{2060}\"").prose(0..=2), Ok(Cow::Borrowed("")));
     assert_eq!(said(json("\"abc\"").trimmed(0..=2)), "must have at most 2 characters");
     assert_eq!(said(json("\"1234a\"").digits(4..=8)), "must be a string of 4 to 8 digits");
 }

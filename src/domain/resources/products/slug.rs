@@ -1,8 +1,11 @@
 //! Slugs: the end of a payment link's address, 3 to 64 of a–z, 0–9 and dash
 //! (`docs/contract.md, 12.2`), made from the product's name when none is given.
 
+use crate::values::free_text::is_invisible;
 use crate::values::ids::Id;
-use deunicode::deunicode;
+use deunicode::deunicode_char;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// The length of the shortest slug, in characters.
 pub const CHARACTERS_MIN: usize = 3;
@@ -25,15 +28,24 @@ pub fn parse(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The slug of a name: accents are folded, and every other character that is no letter or digit
-/// becomes a dash.
+/// The slug of a name: of its letters and digits, accents folded. Everything else is a dash, however it is
+/// called: a cake in a name does not make it `torta-birthday`.
 pub fn of_name(name: &str) -> String {
     let mut slug = String::with_capacity(name.len());
-    for character in deunicode(name).chars() {
-        match character.to_ascii_lowercase() {
-            letter @ ('a'..='z' | '0'..='9') => slug.push(letter),
-            _ if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
-            _ => {}
+    for character in name.nfc().filter(|character| !is_invisible(*character)) {
+        let folded = match character {
+            // A mark belongs to the letter before it.
+            mark if is_combining_mark(mark) => deunicode_char(mark).unwrap_or(""),
+            // Words of a script without an alphabet come with a space behind each.
+            letter if letter.is_alphanumeric() => deunicode_char(letter).unwrap_or("-"),
+            _ => "-",
+        };
+        for letter in folded.chars() {
+            match letter.to_ascii_lowercase() {
+                letter @ ('a'..='z' | '0'..='9') => slug.push(letter),
+                _ if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+                _ => {}
+            }
         }
     }
     slug.truncate(CHARACTERS_MAX);
@@ -64,7 +76,14 @@ mod tests {
             ("Café de Mérida", "cafe-de-merida"),
             ("  ¡Ñoquis & Salsa!  ", "noquis-salsa"),
             ("CAMISA talla L/XL", "camisa-talla-l-xl"),
-            ("Pingüino № 7", "pinguino-no-7"),
+            ("Pingüino № 7", "pinguino-7"),
+            ("Torta 🎂", "torta"),
+            ("N° 5", "n-5"),
+            ("Nº 5", "no-5"),
+            ("50% €uro ™ © ½", "50-uro-1-2"),
+            ("Cafe\u{301} Sen\u{303}orial", "cafe-senorial"),
+            ("tor\u{ad}ta\u{200b}s", "tortas"),
+            ("👩\u{200d}💻", "pago"),
             ("A", "pago-a"),
             ("¿?", "pago"),
             ("北京", "bei-jing"),

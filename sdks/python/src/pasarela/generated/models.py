@@ -18,6 +18,8 @@ __all__ = [
     "Balance",
     "Bank",
     "C2pIntent",
+    "C2pPayment",
+    "C2pPaymentCheckoutSession",
     "Card",
     "CardToken",
     "Chargeback",
@@ -41,12 +43,16 @@ __all__ = [
     "CopBalance",
     "CopBuyer",
     "CopPayment",
+    "CopPaymentCheckoutSession",
     "CopPaymentEvent",
+    "CopPaymentEventCheckoutSession",
     "CopPaymentEventNext",
     "CopPaymentNext",
     "CopPayout",
     "CryptoBalance",
     "CryptoDeposit",
+    "CryptoNetwork",
+    "CryptoNetworkList",
     "CryptoPayout",
     "DebitOtp",
     "DeletePaymentLinkResult",
@@ -78,6 +84,7 @@ __all__ = [
     "Movement",
     "NewlySignedWebhook",
     "Operation",
+    "PagoMovilAccount",
     "PagoMovilQuote",
     "Payment",
     "PaymentChargeback",
@@ -90,8 +97,10 @@ __all__ = [
     "PayoutBatch",
     "PayoutCompletedData",
     "PayoutCompletedData2",
+    "PayoutCompletedData3",
     "PayoutFailedData",
     "PayoutFailedData2",
+    "PayoutFailedData3",
     "PayoutMethod",
     "PayoutMethodList",
     "PhoneCredit",
@@ -146,6 +155,160 @@ class C2pIntent(Model):
         "livemode": ("livemode", VALUE),
     }
     _required = ("intentId", "otpRequested", "status", "usdAmount", "vesAmount", "bcvRate", "expiresAt", "externalRef", "livemode",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class C2pPayment(Model):
+    """C2p payment."""
+
+    id: str
+    payment_id: str
+    """Equal to `id`; of C2P the `intentId` too."""
+    object: Literal["payment"]
+    external_ref: str | None
+    """Null of payments in pesos and in USDT; of one through a checkout session, the session's id."""
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
+    status: Literal["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"]
+    method: Literal["C2P", "VPOS", "DEBIT", "PAGO_MOVIL", "COP", "USDT"]
+    failure_code: str | None
+    """The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key)."""
+    cancel_reason: Literal["superseded", "expired"] | None
+    usd_amount: Decimal | None
+    ves_amount: Decimal | None
+    bcv_rate: Decimal | None
+    fee_ves: Decimal | None
+    """Null until completed."""
+    net_ves: Decimal | None
+    """`vesAmount` less `feeVes`; null until completed."""
+    merchant_id: str | None
+    application_fee_percent: Decimal | None
+    application_fee_ves: Decimal | None
+    seller_net_ves: Decimal | None
+    debtor_bank_code: str | None
+    """Four digits; see `GET /v1/banks`."""
+    debtor_id: str | None
+    """Masked: `V***678`."""
+    debtor_cell_phone: str | None
+    """Masked: `0414***4567`."""
+    card_last4: str | None
+    card_brand: Literal["visa", "mastercard", "amex", "diners", "discover", "jcb", "unionpay", "maestro", "unknown"] | None
+    bank_reference: str | None
+    operation_id: str | None
+    """While a bank is being asked; see `GET /v1/payments/operations/{id}`."""
+    description: str | None
+    checkout_session_id: str | None
+    """The checkout session through which it was paid."""
+    reference: str | None
+    """Of the checkout session; of a payment in pesos its own."""
+    checkout_session: C2pPaymentCheckoutSession | None
+    """The session through which it was paid."""
+    reversed_at: datetime | None
+    reversal_ref: str | None
+    reversal_type: Literal["reversal", "chargeback", "refund"] | None
+    chargebacks: list[PaymentChargeback]
+    livemode: bool
+    """Whether real money moves: false under a test key."""
+    created_at: datetime
+    expires_at: datetime | None
+    completed_at: datetime | None
+    available_at: datetime | None
+    """The end of the hold."""
+    intent_id: str
+    """Equal to `id`."""
+    otp_requested: bool
+    currency: Literal["COP", "USDT"] | None = None
+    """With members of their own, of payments in pesos and in USDT."""
+    amount_usdt: Decimal | None = None
+    """What came."""
+    tx_hash: str | None = None
+    """Of the transfer that completed it."""
+    seller_net_usdt: Decimal | None = None
+    channel: str | None = None
+    amount_cop: int | None = None
+    fee_cop: int | None = None
+    net_cop: int | None = None
+    application_fee_cop: int | None = None
+    seller_net_cop: int | None = None
+    metadata: Mapping[str, Any] | None = None
+    amount_usd: Decimal | None = None
+    """With `copRate`, of what was paid through a checkout session."""
+    cop_rate: str | None = None
+    cop_market_rate: str | None = None
+
+    _wire = {
+        "id": ("id", VALUE),
+        "payment_id": ("paymentId", VALUE),
+        "object": ("object", VALUE),
+        "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
+        "status": ("status", VALUE),
+        "method": ("method", VALUE),
+        "failure_code": ("failureCode", VALUE),
+        "cancel_reason": ("cancelReason", VALUE),
+        "usd_amount": ("usdAmount", NUMBER),
+        "ves_amount": ("vesAmount", NUMBER),
+        "bcv_rate": ("bcvRate", NUMBER),
+        "fee_ves": ("feeVes", NUMBER),
+        "net_ves": ("netVes", NUMBER),
+        "merchant_id": ("merchantId", VALUE),
+        "application_fee_percent": ("applicationFeePercent", NUMBER),
+        "application_fee_ves": ("applicationFeeVes", NUMBER),
+        "seller_net_ves": ("sellerNetVes", NUMBER),
+        "debtor_bank_code": ("debtorBankCode", VALUE),
+        "debtor_id": ("debtorId", VALUE),
+        "debtor_cell_phone": ("debtorCellPhone", VALUE),
+        "card_last4": ("cardLast4", VALUE),
+        "card_brand": ("cardBrand", VALUE),
+        "bank_reference": ("bankReference", VALUE),
+        "operation_id": ("operationId", VALUE),
+        "description": ("description", VALUE),
+        "checkout_session_id": ("checkoutSessionId", VALUE),
+        "reference": ("reference", VALUE),
+        "checkout_session": ("checkoutSession", ModelCodec("C2pPaymentCheckoutSession")),
+        "reversed_at": ("reversedAt", TIME),
+        "reversal_ref": ("reversalRef", VALUE),
+        "reversal_type": ("reversalType", VALUE),
+        "chargebacks": ("chargebacks", ListCodec(ModelCodec("PaymentChargeback"))),
+        "livemode": ("livemode", VALUE),
+        "created_at": ("createdAt", TIME),
+        "expires_at": ("expiresAt", TIME),
+        "completed_at": ("completedAt", TIME),
+        "available_at": ("availableAt", TIME),
+        "currency": ("currency", VALUE),
+        "amount_usdt": ("amountUsdt", DecimalCodec(2)),
+        "tx_hash": ("txHash", VALUE),
+        "seller_net_usdt": ("sellerNetUsdt", DecimalCodec(2)),
+        "channel": ("channel", VALUE),
+        "amount_cop": ("amountCop", VALUE),
+        "fee_cop": ("feeCop", VALUE),
+        "net_cop": ("netCop", VALUE),
+        "application_fee_cop": ("applicationFeeCop", VALUE),
+        "seller_net_cop": ("sellerNetCop", VALUE),
+        "metadata": ("metadata", VALUE),
+        "amount_usd": ("amountUsd", DecimalCodec(2)),
+        "cop_rate": ("copRate", VALUE),
+        "cop_market_rate": ("copMarketRate", VALUE),
+        "intent_id": ("intentId", VALUE),
+        "otp_requested": ("otpRequested", VALUE),
+    }
+    _required = ("id", "paymentId", "object", "externalRef", "attempt", "status", "method", "failureCode", "cancelReason", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "merchantId", "applicationFeePercent", "applicationFeeVes", "sellerNetVes", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand", "bankReference", "operationId", "description", "checkoutSessionId", "reference", "checkoutSession", "reversedAt", "reversalRef", "reversalType", "chargebacks", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "intentId", "otpRequested",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class C2pPaymentCheckoutSession(Model):
+    """The session through which it was paid."""
+
+    id: str
+    reference: str | None
+    metadata: Mapping[str, Any]
+
+    _wire = {
+        "id": ("id", VALUE),
+        "reference": ("reference", VALUE),
+        "metadata": ("metadata", VALUE),
+    }
+    _required = ("id", "reference", "metadata",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +370,23 @@ class DebitOtp(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PagoMovilAccount(Model):
+    """Pago movil account."""
+
+    bank_code: str | None
+    """Four digits; see `GET /v1/banks`."""
+    phone: str | None
+    identification: str | None
+
+    _wire = {
+        "bank_code": ("bankCode", VALUE),
+        "phone": ("phone", VALUE),
+        "identification": ("identification", VALUE),
+    }
+    _required = ("bankCode", "phone", "identification",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Payment(Model):
     """Payment."""
 
@@ -216,6 +396,8 @@ class Payment(Model):
     object: Literal["payment"]
     external_ref: str | None
     """Null of payments in pesos and in USDT; of one through a checkout session, the session's id."""
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
     status: Literal["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"]
     method: Literal["C2P", "VPOS", "DEBIT", "PAGO_MOVIL", "COP", "USDT"]
     failure_code: str | None
@@ -285,6 +467,7 @@ class Payment(Model):
         "payment_id": ("paymentId", VALUE),
         "object": ("object", VALUE),
         "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "failure_code": ("failureCode", VALUE),
@@ -333,7 +516,7 @@ class Payment(Model):
         "cop_rate": ("copRate", VALUE),
         "cop_market_rate": ("copMarketRate", VALUE),
     }
-    _required = ("id", "paymentId", "object", "externalRef", "status", "method", "failureCode", "cancelReason", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "merchantId", "applicationFeePercent", "applicationFeeVes", "sellerNetVes", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand", "bankReference", "operationId", "description", "checkoutSessionId", "reference", "checkoutSession", "reversedAt", "reversalRef", "reversalType", "chargebacks", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt",)
+    _required = ("id", "paymentId", "object", "externalRef", "attempt", "status", "method", "failureCode", "cancelReason", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "merchantId", "applicationFeePercent", "applicationFeeVes", "sellerNetVes", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand", "bankReference", "operationId", "description", "checkoutSessionId", "reference", "checkoutSession", "reversedAt", "reversalRef", "reversalType", "chargebacks", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -868,19 +1051,45 @@ class Payout(Model):
 class RefusedItem(Model):
     """Refused item."""
 
+    payout_id: str | None
+    """Null: it is no payout."""
     status: Literal["failed"]
+    reference: str | None
     failure_code: str
     """The code with which a single payout would have been refused. Its reference stays free."""
+    external_ref: str | None
+    merchant_id: str | None
+    payout_method_id: str | None
+    merchant_name: str | None
+    monto: Decimal | None
+    concepto: str | None
+    bank_code: str | None
+    """Four digits; see `GET /v1/banks`."""
+    destination: str | None
+    operation_id: str | None
+    created_at: datetime | None
+    settled_at: datetime | None
     error: str
-    external_ref: str | None = None
 
     _wire = {
-        "external_ref": ("externalRef", VALUE),
+        "payout_id": ("payoutId", VALUE),
         "status": ("status", VALUE),
+        "reference": ("reference", VALUE),
         "failure_code": ("failureCode", VALUE),
+        "external_ref": ("externalRef", VALUE),
+        "merchant_id": ("merchantId", VALUE),
+        "payout_method_id": ("payoutMethodId", VALUE),
+        "merchant_name": ("merchantName", VALUE),
+        "monto": ("monto", DecimalCodec(2)),
+        "concepto": ("concepto", VALUE),
+        "bank_code": ("bankCode", VALUE),
+        "destination": ("destination", VALUE),
+        "operation_id": ("operationId", VALUE),
+        "created_at": ("createdAt", TIME),
+        "settled_at": ("settledAt", TIME),
         "error": ("error", VALUE),
     }
-    _required = ("status", "failureCode", "error",)
+    _required = ("payoutId", "status", "reference", "failureCode", "externalRef", "merchantId", "payoutMethodId", "merchantName", "monto", "concepto", "bankCode", "destination", "operationId", "createdAt", "settledAt", "error",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1186,6 +1395,42 @@ class CryptoBalance(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CryptoNetwork(Model):
+    """Crypto network."""
+
+    network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"]
+    network_fee_usdt: Decimal
+    """What a payout costs on top."""
+    confirmations: int | None
+    """Blocks after which a transfer counts; null where no node is configured."""
+    min_deposit_usdt: Decimal | None
+    """Null: no minimum."""
+    min_payout_usdt: Decimal | None
+    """Null: no minimum."""
+
+    _wire = {
+        "network": ("network", VALUE),
+        "network_fee_usdt": ("networkFeeUsdt", DecimalCodec(2)),
+        "confirmations": ("confirmations", VALUE),
+        "min_deposit_usdt": ("minDepositUsdt", DecimalCodec(2)),
+        "min_payout_usdt": ("minPayoutUsdt", DecimalCodec(2)),
+    }
+    _required = ("network", "networkFeeUsdt", "confirmations", "minDepositUsdt", "minPayoutUsdt",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CryptoNetworkList(Model):
+    """Crypto network list."""
+
+    items: list[CryptoNetwork]
+
+    _wire = {
+        "items": ("items", ListCodec(ModelCodec("CryptoNetwork"))),
+    }
+    _required = ("items",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class CryptoPayout(Model):
     """Crypto payout."""
 
@@ -1313,6 +1558,8 @@ class CopPayment(Model):
 
     id: str
     object: Literal["cop_payment"]
+    attempt: int
+    """Always 1."""
     status: Literal["pending", "completed", "failed", "canceled", "refunded"]
     method: Literal["COP"]
     channel: Literal["qr", "push", "sms"]
@@ -1335,8 +1582,8 @@ class CopPayment(Model):
     refunded_at: datetime | None
     operation_id: str | None = None
     """In live mode alone: what the processor or an operator is to decide, while that is open."""
-    checkout_session: Mapping[str, Any] | None = None
-    """With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`."""
+    checkout_session: CopPaymentCheckoutSession | None = None
+    """The session through which it was paid."""
     amount_usd: Decimal | None = None
     cop_rate: Decimal | None = None
     """What the buyer pays for a dollar."""
@@ -1346,6 +1593,7 @@ class CopPayment(Model):
     _wire = {
         "id": ("id", VALUE),
         "object": ("object", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "channel": ("channel", VALUE),
@@ -1363,12 +1611,12 @@ class CopPayment(Model):
         "completed_at": ("completedAt", TIME),
         "available_at": ("availableAt", TIME),
         "refunded_at": ("refundedAt", TIME),
-        "checkout_session": ("checkoutSession", VALUE),
+        "checkout_session": ("checkoutSession", ModelCodec("CopPaymentCheckoutSession")),
         "amount_usd": ("amountUsd", DecimalCodec(2)),
         "cop_rate": ("copRate", DecimalCodec(4)),
         "cop_market_rate": ("copMarketRate", DecimalCodec(4)),
     }
-    _required = ("id", "object", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt",)
+    _required = ("id", "object", "attempt", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1389,6 +1637,22 @@ class CopPaymentNext(Model):
         "phone_masked": ("phoneMasked", VALUE),
     }
     _required = ("type",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopPaymentCheckoutSession(Model):
+    """The session through which it was paid."""
+
+    id: str
+    reference: str | None
+    metadata: Mapping[str, Any]
+
+    _wire = {
+        "id": ("id", VALUE),
+        "reference": ("reference", VALUE),
+        "metadata": ("metadata", VALUE),
+    }
+    _required = ("id", "reference", "metadata",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1805,6 +2069,8 @@ class CopPaymentEvent(Model):
 
     id: str
     object: Literal["cop_payment"]
+    attempt: int
+    """Always 1."""
     status: Literal["pending", "completed", "failed", "canceled", "refunded"]
     method: Literal["COP"]
     channel: Literal["qr", "push", "sms"]
@@ -1829,8 +2095,8 @@ class CopPaymentEvent(Model):
     currency: Literal["COP"]
     operation_id: str | None = None
     """In live mode alone: what the processor or an operator is to decide, while that is open."""
-    checkout_session: Mapping[str, Any] | None = None
-    """With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`."""
+    checkout_session: CopPaymentEventCheckoutSession | None = None
+    """The session through which it was paid."""
     amount_usd: Decimal | None = None
     cop_rate: Decimal | None = None
     """What the buyer pays for a dollar."""
@@ -1843,6 +2109,7 @@ class CopPaymentEvent(Model):
     _wire = {
         "id": ("id", VALUE),
         "object": ("object", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "channel": ("channel", VALUE),
@@ -1860,7 +2127,7 @@ class CopPaymentEvent(Model):
         "completed_at": ("completedAt", TIME),
         "available_at": ("availableAt", TIME),
         "refunded_at": ("refundedAt", TIME),
-        "checkout_session": ("checkoutSession", VALUE),
+        "checkout_session": ("checkoutSession", ModelCodec("CopPaymentEventCheckoutSession")),
         "amount_usd": ("amountUsd", DecimalCodec(2)),
         "cop_rate": ("copRate", DecimalCodec(4)),
         "cop_market_rate": ("copMarketRate", DecimalCodec(4)),
@@ -1870,7 +2137,7 @@ class CopPaymentEvent(Model):
         "reversal_ref": ("reversalRef", VALUE),
         "reversed_at": ("reversedAt", TIME),
     }
-    _required = ("id", "object", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt", "paymentId", "currency",)
+    _required = ("id", "object", "attempt", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt", "paymentId", "currency",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1894,6 +2161,22 @@ class CopPaymentEventNext(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CopPaymentEventCheckoutSession(Model):
+    """The session through which it was paid."""
+
+    id: str
+    reference: str | None
+    metadata: Mapping[str, Any]
+
+    _wire = {
+        "id": ("id", VALUE),
+        "reference": ("reference", VALUE),
+        "metadata": ("metadata", VALUE),
+    }
+    _required = ("id", "reference", "metadata",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChargebackEvent(Model):
     """Chargeback event."""
 
@@ -1901,6 +2184,8 @@ class ChargebackEvent(Model):
     """The same in both events."""
     payment_id: str
     external_ref: str
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
     method: Literal["VPOS"]
     status: Literal["open", "won", "lost"]
     amount_ves: Decimal
@@ -1922,6 +2207,7 @@ class ChargebackEvent(Model):
         "chargeback_id": ("chargebackId", VALUE),
         "payment_id": ("paymentId", VALUE),
         "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
         "method": ("method", VALUE),
         "status": ("status", VALUE),
         "amount_ves": ("amountVes", DecimalCodec(2)),
@@ -1937,7 +2223,7 @@ class ChargebackEvent(Model):
         "closed_at": ("closedAt", TIME),
         "livemode": ("livemode", VALUE),
     }
-    _required = ("chargebackId", "paymentId", "externalRef", "method", "status", "amountVes", "feeVes", "reason", "bankDebitedAt", "paymentStatus", "vesAmount", "usdAmount", "ledgerEntryIds", "createdAt", "livemode",)
+    _required = ("chargebackId", "paymentId", "externalRef", "attempt", "method", "status", "amountVes", "feeVes", "reason", "bankDebitedAt", "paymentStatus", "vesAmount", "usdAmount", "ledgerEntryIds", "createdAt", "livemode",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1996,6 +2282,8 @@ class Webhook(Model):
     livemode: bool
     """Whether real money moves: false under a test key."""
     created_at: datetime
+    retry: Literal["none", "backoff"]
+    signature: Literal["hex", "timestamped"]
 
     _wire = {
         "id": ("id", VALUE),
@@ -2005,8 +2293,10 @@ class Webhook(Model):
         "status": ("status", VALUE),
         "livemode": ("livemode", VALUE),
         "created_at": ("createdAt", TIME),
+        "retry": ("retry", VALUE),
+        "signature": ("signature", VALUE),
     }
-    _required = ("id", "object", "url", "events", "status", "livemode", "createdAt",)
+    _required = ("id", "object", "url", "events", "status", "livemode", "createdAt", "retry", "signature",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2021,6 +2311,8 @@ class NewlySignedWebhook(Model):
     livemode: bool
     """Whether real money moves: false under a test key."""
     created_at: datetime
+    retry: Literal["none", "backoff"]
+    signature: Literal["hex", "timestamped"]
     secret: str = field(repr=False)
     """Shown here and never again. Its whole text is the key of `Svc-Signature`."""
 
@@ -2032,9 +2324,11 @@ class NewlySignedWebhook(Model):
         "status": ("status", VALUE),
         "livemode": ("livemode", VALUE),
         "created_at": ("createdAt", TIME),
+        "retry": ("retry", VALUE),
+        "signature": ("signature", VALUE),
         "secret": ("secret", VALUE),
     }
-    _required = ("id", "object", "url", "events", "status", "livemode", "createdAt", "secret",)
+    _required = ("id", "object", "url", "events", "status", "livemode", "createdAt", "retry", "signature", "secret",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2058,6 +2352,8 @@ class Delivery(Model):
     event_id: str
     event: str
     sequence: int
+    attempt: int
+    """The number of the try."""
     status: Literal["pending", "delivered", "failed"]
     http_status: int | None
     latency_ms: int | None
@@ -2071,6 +2367,7 @@ class Delivery(Model):
         "event_id": ("eventId", VALUE),
         "event": ("event", VALUE),
         "sequence": ("sequence", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "http_status": ("httpStatus", VALUE),
         "latency_ms": ("latencyMs", VALUE),
@@ -2078,7 +2375,7 @@ class Delivery(Model):
         "created_at": ("createdAt", TIME),
         "completed_at": ("completedAt", TIME),
     }
-    _required = ("id", "webhookId", "eventId", "event", "sequence", "status", "httpStatus", "latencyMs", "error", "createdAt", "completedAt",)
+    _required = ("id", "webhookId", "eventId", "event", "sequence", "attempt", "status", "httpStatus", "latencyMs", "error", "createdAt", "completedAt",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2396,6 +2693,8 @@ class RatePoint(Model):
     as_of: datetime
     count: int | None = None
     """Samples in the bucket."""
+    suspect: bool | None = None
+    """True of a sample that was too far from the one before it, and decided nothing."""
 
     _wire = {
         "pair": ("pair", VALUE),
@@ -2405,6 +2704,7 @@ class RatePoint(Model):
         "price": ("price", NUMBER),
         "as_of": ("asOf", TIME),
         "count": ("count", VALUE),
+        "suspect": ("suspect", VALUE),
     }
     _required = ("pair", "source", "method", "side", "price", "asOf",)
 
@@ -2504,10 +2804,11 @@ class PagoMovilQuote(Model):
     """Pago movil quote."""
 
     exchange_rate_base: Decimal
-    exchange_rate_offered: Decimal | None
+    exchange_rate_offered: Decimal
     exchange_rate_fetched_at: datetime
     margin_percent: Decimal
     ves_estimate: Decimal | None
+    """Null beyond all amounts that are counted."""
 
     _wire = {
         "exchange_rate_base": ("exchange_rate_base", NUMBER),
@@ -2646,6 +2947,8 @@ class PaymentReversedData3(Model):
 
     payment_id: str
     external_ref: str
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
     status: Literal["REVERSED"]
     method: str
     usd_amount: Decimal
@@ -2666,6 +2969,7 @@ class PaymentReversedData3(Model):
     _wire = {
         "payment_id": ("paymentId", VALUE),
         "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "usd_amount": ("usdAmount", NUMBER),
@@ -2682,7 +2986,7 @@ class PaymentReversedData3(Model):
         "created_at": ("createdAt", TIME),
         "livemode": ("livemode", VALUE),
     }
-    _required = ("paymentId", "externalRef", "status", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "cardLast4", "reversedAt", "reversalRef", "reversalType", "chargebacks", "createdAt", "livemode",)
+    _required = ("paymentId", "externalRef", "attempt", "status", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "cardLast4", "reversedAt", "reversalRef", "reversalType", "chargebacks", "createdAt", "livemode",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2799,6 +3103,49 @@ class PayoutCompletedData2(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PayoutCompletedData3(Model):
+    """Payout completed data3."""
+
+    id: str
+    object: Literal["crypto_payout"]
+    status: Literal["pending_review", "processing", "completed", "failed", "rejected"]
+    amount_usdt: Decimal
+    network_fee_usdt: Decimal
+    total_usdt: Decimal
+    address: str
+    network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"]
+    tx_hash: str | None
+    external_ref: str
+    failure_code: str | None
+    livemode: bool
+    """Whether real money moves: false under a test key."""
+    created_at: datetime
+    completed_at: datetime | None
+    payout_id: str
+    currency: Literal["USDT"]
+
+    _wire = {
+        "id": ("id", VALUE),
+        "object": ("object", VALUE),
+        "status": ("status", VALUE),
+        "amount_usdt": ("amountUsdt", DecimalCodec(2)),
+        "network_fee_usdt": ("networkFeeUsdt", DecimalCodec(2)),
+        "total_usdt": ("totalUsdt", DecimalCodec(2)),
+        "address": ("address", VALUE),
+        "network": ("network", VALUE),
+        "tx_hash": ("txHash", VALUE),
+        "external_ref": ("externalRef", VALUE),
+        "failure_code": ("failureCode", VALUE),
+        "livemode": ("livemode", VALUE),
+        "created_at": ("createdAt", TIME),
+        "completed_at": ("completedAt", TIME),
+        "payout_id": ("payoutId", VALUE),
+        "currency": ("currency", VALUE),
+    }
+    _required = ("id", "object", "status", "amountUsdt", "networkFeeUsdt", "totalUsdt", "address", "network", "txHash", "externalRef", "failureCode", "livemode", "createdAt", "completedAt", "payoutId", "currency",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class PayoutFailedData(Model):
     """Payout failed data."""
 
@@ -2909,6 +3256,49 @@ class PayoutFailedData2(Model):
         "settled_at": ("settledAt", TIME),
     }
     _required = ("id", "payoutId", "object", "status", "reference", "failureCode", "externalRef", "amountCop", "currency", "bank", "accountNumber", "accountType", "holderName", "documentType", "documentNumber", "livemode", "createdAt", "settledAt",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PayoutFailedData3(Model):
+    """Payout failed data3."""
+
+    id: str
+    object: Literal["crypto_payout"]
+    status: Literal["pending_review", "processing", "completed", "failed", "rejected"]
+    amount_usdt: Decimal
+    network_fee_usdt: Decimal
+    total_usdt: Decimal
+    address: str
+    network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"]
+    tx_hash: str | None
+    external_ref: str
+    failure_code: str | None
+    livemode: bool
+    """Whether real money moves: false under a test key."""
+    created_at: datetime
+    completed_at: datetime | None
+    payout_id: str
+    currency: Literal["USDT"]
+
+    _wire = {
+        "id": ("id", VALUE),
+        "object": ("object", VALUE),
+        "status": ("status", VALUE),
+        "amount_usdt": ("amountUsdt", DecimalCodec(2)),
+        "network_fee_usdt": ("networkFeeUsdt", DecimalCodec(2)),
+        "total_usdt": ("totalUsdt", DecimalCodec(2)),
+        "address": ("address", VALUE),
+        "network": ("network", VALUE),
+        "tx_hash": ("txHash", VALUE),
+        "external_ref": ("externalRef", VALUE),
+        "failure_code": ("failureCode", VALUE),
+        "livemode": ("livemode", VALUE),
+        "created_at": ("createdAt", TIME),
+        "completed_at": ("completedAt", TIME),
+        "payout_id": ("payoutId", VALUE),
+        "currency": ("currency", VALUE),
+    }
+    _required = ("id", "object", "status", "amountUsdt", "networkFeeUsdt", "totalUsdt", "address", "network", "txHash", "externalRef", "failureCode", "livemode", "createdAt", "completedAt", "payoutId", "currency",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3026,8 +3416,8 @@ EVENTS = {
     "payment.reversed": ModelCodec("Payment", "CopPaymentEvent", "PaymentReversedData3"),
     "payment.chargeback": ModelCodec("ChargebackEvent"),
     "payment.chargeback_closed": ModelCodec("ChargebackEvent"),
-    "payout.completed": ModelCodec("PayoutCompletedData", "PayoutCompletedData2"),
-    "payout.failed": ModelCodec("PayoutFailedData", "PayoutFailedData2"),
+    "payout.completed": ModelCodec("PayoutCompletedData", "PayoutCompletedData2", "PayoutCompletedData3"),
+    "payout.failed": ModelCodec("PayoutFailedData", "PayoutFailedData2", "PayoutFailedData3"),
     "merchant.verified": ModelCodec("MerchantEvent"),
     "merchant.rejected": ModelCodec("MerchantRejectedData"),
     "merchant.deactivated": ModelCodec("MerchantEvent"),
