@@ -223,6 +223,12 @@ fn settings() -> Schema {
                 ),
             ]),
         ),
+        (
+            "chargebackFeeMax",
+            ves().or_null().about(
+                "The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`.",
+            ),
+        ),
     ])
 }
 

@@ -48,6 +48,7 @@ pub fn show(settings: &Settings) -> Vec<u8> {
         .text("withdrawFeePolicy", &settings.withdraw_fee_policy)
         .json("checkout", &Object::new().list("allowedOrigins", origins).end())
         .json("shop", &shop::show(&settings.shop))
+        .maybe_plain("chargebackFeeMax", settings.chargeback_fee_max)
         .end()
 }
 
@@ -136,6 +137,8 @@ pub fn read(base: &Settings, mut fields: Fields<'_>) -> Result<Settings, Invalid
     put(&mut merged.checkout_allowed_origins, &fields.optional("checkout", checkout));
     let shop = kinds::object(|fields| shop::merge(&base.shop, fields));
     put(&mut merged.shop, &fields.optional("shop", shop));
+    let fee_max = ves().about("The largest `feeVes` without an approval; null: `fees.chargebackVes`.");
+    put(&mut merged.chargeback_fee_max, &fields.nullable("chargebackFeeMax", fee_max));
     fields.finish()?;
     Ok(merged)
 }
