@@ -142,6 +142,7 @@ impl Lane {
         match &sent {
             Ok(report) => self.count(report.is_answered, began.elapsed()),
             Err(NotSent::NoConnection) => self.count(false, began.elapsed()),
+            Err(NotSent::NothingDone) => self.count(true, began.elapsed()),
             // The rail was not called.
             Err(NotSent::Unfit(_)) => {}
         }

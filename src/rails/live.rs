@@ -10,6 +10,7 @@ use domain::rail::{Progress, Service};
 use domain::trace::Said;
 pub use domain::trace::{BankWord, RailId, visible};
 use domain::values::money::Ves;
+use domain::values::token::StepToken;
 use std::time::Duration;
 
 /// The failure code of an order of ours that was refused without a call: a rail could not carry it.
@@ -65,12 +66,14 @@ pub struct Report {
     pub qr_image: Option<String>,
     /// The standing of a collection that waits.
     pub progress: Option<Progress>,
+    /// The token that the next step about a collection takes.
+    pub token: Option<StepToken>,
 }
 
 impl Report {
     /// A readable answer.
     pub fn answered(outcome: OrderOutcome, word: BankWord) -> Report {
-        Report { outcome, word: Some(word), is_answered: true, qr_image: None, progress: None }
+        Report { outcome, word: Some(word), is_answered: true, ..Report::unanswered(None) }
     }
 
     /// No readable answer.
@@ -81,6 +84,7 @@ impl Report {
             is_answered: false,
             qr_image: None,
             progress: None,
+            token: None,
         }
     }
 }
@@ -90,6 +94,8 @@ impl Report {
 pub enum NotSent {
     /// There was no connection. The same order may be sent later.
     NoConnection,
+    /// The rail says that it did nothing. The same order may be sent later.
+    NothingDone,
     /// The rail can't carry such an order, now or later, for this reason.
     Unfit(&'static str),
 }
@@ -150,7 +156,7 @@ pub trait LiveRail: Send + Sync {
 pub fn after_sending(recall: Option<Recall>, sent: Result<Report, NotSent>) -> (RailAnswer, Said) {
     match sent {
         Ok(report) => answer(recall, report, false),
-        Err(NotSent::NoConnection) => (RailAnswer::NotSent, Said::default()),
+        Err(NotSent::NoConnection | NotSent::NothingDone) => (RailAnswer::NotSent, Said::default()),
         Err(NotSent::Unfit(why)) => {
             let word = Some(Box::new(BankWord::new("", why)));
             (RailAnswer::refused(UNFIT), Said { word, ..Said::default() })
@@ -168,9 +174,14 @@ pub fn after_asking(recall: Option<Recall>, look: Look) -> (RailAnswer, Said) {
 }
 
 fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswer, Said) {
-    let Report { outcome, word, qr_image, progress, is_answered: _ } = report;
+    let Report { outcome, word, qr_image, progress, token, is_answered: _ } = report;
     let (answer, id) = match outcome {
-        OrderOutcome::Done { reference } => (RailAnswer::Done { reference }, None),
+        OrderOutcome::Done { reference } => {
+            // A rail that is asked by our own id calls what it did by the id that it is known by from then on.
+            let is_id = recall == Some(Recall::Asked(AskedBy::OperationId));
+            let id = reference.as_deref().filter(|_| is_id).and_then(RailId::parse);
+            (RailAnswer::Done { reference }, id)
+        }
         OrderOutcome::Refused { code } => (RailAnswer::Refused { code }, None),
         OrderOutcome::Open { id } => {
             let by_operation = matches!(recall, Some(Recall::Asked(AskedBy::OperationId) | Recall::Reports));
@@ -184,7 +195,7 @@ fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswe
         }
     };
     let qr_image = qr_image.map(String::into_boxed_str);
-    (answer, Said { id, word: word.map(Box::new), qr_image, progress })
+    (answer, Said { id, word: word.map(Box::new), qr_image, progress, token })
 }
 
 #[cfg(test)]

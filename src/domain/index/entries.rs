@@ -109,6 +109,12 @@ impl Entries<'_> {
         self.ops.put(&webhook(self.tenant, self.id.id), &[]);
     }
 
+    /// Micro-deposits that were ordered for the entity.
+    pub fn deposit_order(&mut self, operation: Id) {
+        let value = [&self.tenant.to_be_bytes()[..], &[self.id.kind as u8], self.id.id.as_bytes()].concat();
+        self.ops.put(&name(PLATFORM, Space::DepositOrder, &operation.to_string()), &value);
+    }
+
     /// Micro-deposits that the bank made for the entity.
     pub fn micro_deposits(&mut self, operation: Id) {
         self.ops.put_seq(&micro_deposits(self.tenant, operation));

@@ -115,6 +115,9 @@ pub enum Space {
     /// the sequence of the newest record whose entity tells of them. A method that is started again or
     /// deleted tells no more.
     MicroDeposits = 31,
+    /// Micro-deposits that were ordered, by their operation, under the platform's key; the value is the
+    /// tenant key and the entity, which may tell of them no more.
+    DepositOrder = 32,
 }
 
 /// The part of a movement key that says whose ledger it is.

@@ -5,6 +5,7 @@
 pub mod booked;
 
 use crate::decision::Turn;
+use crate::index::Entries;
 use crate::kept::KeepRef;
 use crate::rail::{How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::refusal::Refusal;
@@ -208,9 +209,24 @@ impl MethodStatus {
         if let MethodStatus::Contradicted { word, .. } = self { Some(word) } else { None }
     }
 
+    /// The entries of the newest deposits: while they are open, and once they are known to be made.
+    pub fn index(&self, entries: &mut Entries<'_>) {
+        if let Some((deposits, ..)) = self.open() {
+            entries.deposit_order(deposits.operation);
+        }
+        if let Some(operation) = self.made() {
+            entries.micro_deposits(operation);
+        }
+    }
+
+    /// Whether the deposits were refused, as far as it stands.
+    pub fn is_refused(&self) -> bool {
+        matches!(self.standing(), MethodStatus::Unverified)
+    }
+
     /// The operation of the newest deposits, if the bank ever said that it made them, or its statement
     /// shows one.
-    pub fn made(&self) -> Option<Id> {
+    fn made(&self) -> Option<Id> {
         let is_known = |word: &&Word| word.reference.is_some() || !word.booked.is_empty();
         self.word().filter(is_known).map(|word| word.operation)
     }

@@ -117,6 +117,7 @@ fn new_payment(
         qr_image: None,
         live: turn.livemode.then(Live::default),
         canceler: None,
+        code_token: None,
     })
 }
 
@@ -167,6 +168,7 @@ pub(super) fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
         amount: payment.amount,
         transfer_key: payment.transfer_key(),
         buyer: payment.buyer.clone(),
+        is_paid: matches!(payment.status, Status::Completed | Status::Reversed),
     };
     Effect {
         entity: EntityId::cop_payment(payment.id),
@@ -266,8 +268,10 @@ fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, asked: bo
             let failure = Failure::of_code(code);
             let wanted = match telling {
                 None | Some(Telling::SendCode) => true,
+                // A live processor takes a code, and then the payment is declined.
+                Some(Telling::Code) => payment.live.is_some(),
                 Some(Telling::Declines) => failure == Failure::Rejected,
-                Some(Telling::Cancel | Telling::Code | Telling::Pays | Telling::Void) => false,
+                Some(Telling::Cancel | Telling::Pays | Telling::Void) => false,
             };
             settle(payment, failed(payment, failure, Failure::own_code(code)), wanted, asked)
         }
@@ -337,11 +341,12 @@ fn look_again(
 /// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not,
 /// whoever told it learns that the payment was over.
 ///
-/// The answer that is kept for the one who asked for the payment is replaced only when the
-/// processor refused at once; whoever told it something is answered with the outcome, however late.
+/// The answer that is kept for the one who asked for the payment is replaced when the processor refused at
+/// once, and while it does not say what the buyer does; whoever told it something is answered with the
+/// outcome, however late.
 pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Ruling {
     let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
-    if telling || !asked {
+    if telling || !asked || payment.next_step().is_none() {
         draft.replace_kept(payment.kept.clone());
     }
     if wanted { Ruling::write(draft) } else { Ruling::write_and_refuse(draft, CopPaymentRefusal::NotPending) }
@@ -385,6 +390,7 @@ pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
         qr_image: None,
         kept: None,
         canceler: None,
+        code_token: None,
         ..payment.clone()
     };
     let mut draft = ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled);
@@ -401,6 +407,7 @@ fn failed(payment: &CopPayment, failure: Failure, own_code: Option<Box<str>>) ->
         qr_image: None,
         kept: None,
         canceler: None,
+        code_token: None,
         ..payment.clone()
     };
     ended(payment, failed, Cause::CopPaymentFailed, EventKind::PaymentFailed)

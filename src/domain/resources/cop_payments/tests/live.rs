@@ -60,6 +60,7 @@ impl World {
             word: Some(Box::new(BankWord::new("PENDING", ""))),
             qr_image: Some("AAAA".into()),
             progress: Some(progress),
+            token: None,
         };
         let operation = self.payment().id.operation(operation);
         self.say(Command::RailReply(RailReply { operation, how, answer: RailAnswer::Waiting, said }), now_ms)
