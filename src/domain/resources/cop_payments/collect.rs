@@ -197,6 +197,8 @@ pub fn look(payment: &CopPayment, turn: &Turn) -> Ruling {
 /// The draft after the processor has said how the collection stands.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let asked = reply.how == How::Ask;
+    // Whoever asked for the payment has been answered, and with what the buyer does.
+    let is_told = asked && payment.next_step().is_some();
     let is_instruction = reply.operation.entity_and_operation().1 == TELL;
     // If a question is due, this reply is its outcome.
     let is_due = payment.deadline().is_some_and(|at| at <= turn.now);
@@ -214,9 +216,9 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             let reference = reference.unwrap_or_default();
             let wanted = matches!(telling, None | Some(Telling::Code | Telling::Pays | Telling::SendCode));
             let (draft, first_try) = sale::complete(book, payment, reference, turn);
-            Ruling { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
+            Ruling { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, is_told) }
         }
-        RailAnswer::Refused { code } => refused(payment, &code, telling, asked, turn),
+        RailAnswer::Refused { code } => refused(payment, &code, telling, is_told, turn),
         _ if payment.live.is_some() => live::on_open(before, &reply, turn),
         // Before a look is due the order may be on its way still, and be taken after this answer:
         // somebody could pay what was ended here. So only a look that is due ends or resends it.
@@ -226,11 +228,11 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         },
         // The processor has no collection that could be paid.
         RailAnswer::NeverReceived if telling == Some(Telling::Cancel) => {
-            settle(payment, canceled(payment, turn), true, asked)
+            settle(payment, canceled(payment, turn), true, is_told)
         }
         RailAnswer::NeverReceived if telling == Some(Telling::Void) => void(payment),
         RailAnswer::NeverReceived if turn.now >= payment.expires_at => {
-            settle(payment, failed(payment, Failure::Expired, None), telling.is_none(), asked)
+            settle(payment, failed(payment, Failure::Expired, None), telling.is_none(), is_told)
         }
         RailAnswer::NeverReceived if asked || is_instruction => {
             look_again(payment, looks, telling, true, turn)
@@ -254,7 +256,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 }
 
 /// The ruling about a collection that the processor refuses, or a word about it.
-fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, asked: bool, turn: &Turn) -> Ruling {
+fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, is_told: bool, turn: &Turn) -> Ruling {
     match code {
         WRONG_CODE => match telling {
             Some(Telling::Code) => wrong_code(payment, turn),
@@ -262,7 +264,7 @@ fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, asked: bo
         },
         CANCELED if telling == Some(Telling::Void) => void(payment),
         CANCELED => {
-            settle(payment, canceled(payment, turn), matches!(telling, None | Some(Telling::Cancel)), asked)
+            settle(payment, canceled(payment, turn), matches!(telling, None | Some(Telling::Cancel)), is_told)
         }
         code => {
             let failure = Failure::of_code(code);
@@ -273,7 +275,7 @@ fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, asked: bo
                 Some(Telling::Declines) => failure == Failure::Rejected,
                 Some(Telling::Cancel | Telling::Pays | Telling::Void) => false,
             };
-            settle(payment, failed(payment, failure, Failure::own_code(code)), wanted, asked)
+            settle(payment, failed(payment, failure, Failure::own_code(code)), wanted, is_told)
         }
     }
 }
@@ -344,9 +346,9 @@ fn look_again(
 /// The answer that is kept for the one who asked for the payment is replaced when the processor refused at
 /// once, and while it does not say what the buyer does; whoever told it something is answered with the
 /// outcome, however late.
-pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Ruling {
+pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, is_told: bool) -> Ruling {
     let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
-    if telling || !asked || payment.next_step().is_none() {
+    if telling || !is_told {
         draft.replace_kept(payment.kept.clone());
     }
     if wanted { Ruling::write(draft) } else { Ruling::write_and_refuse(draft, CopPaymentRefusal::NotPending) }
