@@ -23,6 +23,8 @@ use domain::resources::merchants;
 use domain::resources::merchants::Registration;
 use domain::resources::payouts;
 use domain::resources::payouts::{NewPayout, Receiver};
+use domain::resources::verification::Start;
+use domain::resources::verification::limits::KnownPhone;
 use domain::trace::Said;
 use domain::values::bank::BankCode;
 use domain::values::external_ref::ExternalRef;
@@ -133,8 +135,9 @@ impl Bench {
         };
         let (method, amounts) = (merchant.methods[0].id, (Ves::from_minor(32), Ves::from_minor(45)));
         let mut entity = state(&record);
+        let start = Box::new(Start { amounts, phone: KnownPhone { bank, phone, starts: Vec::new() } });
         for ask in [
-            merchants::Command::StartVerification { method, amounts },
+            merchants::Command::StartVerification { method, start },
             merchants::Command::Verify { method, seen: amounts },
         ] {
             entity = state(&self.turn(Some(&entity), ask));

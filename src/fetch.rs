@@ -2,6 +2,7 @@
 //! reads a bounded answer and follows no redirect; what went wrong is said in one line, without
 //! address and headers, which may be secrets.
 
+use crate::bank_text::decoded;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, StatusCode, redirect};
 use std::error::Error;
@@ -28,8 +29,6 @@ pub enum FetchError {
     Refused(StatusCode),
     /// The answer is larger than what is read.
     TooLong,
-    /// The answer is no text.
-    NotText,
 }
 
 impl fmt::Display for FetchError {
@@ -43,7 +42,6 @@ impl fmt::Display for FetchError {
             }
             FetchError::Refused(status) => write!(f, "answered {status}"),
             FetchError::TooLong => write!(f, "answered more than {ANSWER_BYTES_MAX} bytes"),
-            FetchError::NotText => f.write_str("the answer is not UTF-8"),
         }
     }
 }
@@ -111,7 +109,7 @@ impl Fetcher {
             }
             body.extend_from_slice(&chunk);
         }
-        String::from_utf8(body).map_err(|_| FetchError::NotText)
+        Ok(decoded(&body).into_owned())
     }
 }
 

@@ -15,7 +15,7 @@
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
 //!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers events; all of them only if
 //!   [`outbound`] lets them. [`rates`] has the prices: [`fetch`] asks their sources, [`json_pointer`]
-//!   finds them in the answers.
+//!   finds them in the answers. [`bank_text`] reads what all of them write.
 //! - [`requests`] remembers what became of each request; [`reconciliation`] compares our books with a
 //!   bank's statement.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`backups`] are the copies that a
@@ -31,6 +31,7 @@
 pub mod admin;
 pub mod app;
 pub mod backups;
+pub mod bank_text;
 pub mod checkout;
 pub mod cli;
 pub mod cluster;

@@ -4,6 +4,7 @@
 //! The way of an effect to its rail and back belongs here. What a result means does not (the domain
 //! decides), nor how a bank is called (`src/rails/`), nor who may call (`src/outbound.rs`).
 
+mod claims;
 pub mod queue;
 mod under_way;
 
@@ -112,14 +113,19 @@ impl Outbox {
                 queue::offer(services.as_deref(), &lane, tenant, &effect, &last_read).into()
             });
         }
-        let Effect { rail_id, at, order, .. } = effect;
+        let Effect { entity, rail_id, at, order, .. } = effect;
         let call = Call { operation_id: operation.into(), at, tenant, order };
+        let services = self.services.get().and_then(Weak::upgrade);
         Box::pin(async move {
             let (answer, said) = match how {
                 How::Send | How::Offer => lane.send(&call).await,
                 How::Ask => lane.ask(&call, rail_id.as_ref()).await,
             };
-            Command::RailReply(RailReply { operation, how, answer, said }).into()
+            let reply = RailReply { operation, how, answer, said };
+            match services {
+                Some(services) => claims::claimed(services, (tenant, entity), rail_id, reply).await.into(),
+                None => Command::RailReply(reply).into(),
+            }
         })
     }
 }

@@ -123,6 +123,7 @@ fn sample() -> Record {
         entities: draft.entities,
         removed: draft.removed,
         freed: Vec::new(),
+        freed_to: None,
         first_event: 1,
         events: draft.events,
         tenant_settings: draft.tenant_settings,

@@ -46,6 +46,19 @@ pub enum Kind {
     Alter,
     /// The bank acts and answers the contrary.
     Contradict,
+    /// The bank acts and answers in Latin-1.
+    #[serde(rename = "latin1")]
+    Latin1,
+    /// The bank acts and answers behind a byte-order mark.
+    Bom,
+    /// The bank acts and answers with raw line ends and zeros in its texts.
+    RawControls,
+    /// The bank acts and answers with two codes, of which the second is its own.
+    TwoCodes,
+    /// The bank acts and answers with the id and the reference of its answer before to such a call.
+    Repeat,
+    /// The bank acts and answers, and closes the connection `ms` later without having said so.
+    Close,
 }
 
 /// The faults that calls of the bank itself can have.
@@ -79,7 +92,7 @@ struct Rule {
 pub struct Fault {
     /// The fault.
     pub kind: Kind,
-    /// The pause of `late`, `acts_late` and `drip`.
+    /// The pause of `late`, `acts_late`, `drip` and `close`.
     pub pause: Duration,
     /// The status of `error` and `answer`.
     pub status: u16,
@@ -133,7 +146,7 @@ impl Faults {
         let is_sent = operation.is_some_and(|name| self.sent.contains(&name));
         let is_known = operation.is_none_or(|name| is_sent || self.operations.contains(&name));
         let counts = [("first", rule.first), ("every", rule.every)];
-        let needs_ms = matches!(rule.fault, Kind::Late | Kind::ActsLate | Kind::Drip);
+        let needs_ms = matches!(rule.fault, Kind::Late | Kind::ActsLate | Kind::Drip | Kind::Close);
         match () {
             () if !is_known => {
                 Err(format!("operation is none of {}, {}", self.operations.join(", "), self.sent.join(", ")))
@@ -238,6 +251,12 @@ impl Fault {
             Kind::Answer => "answer",
             Kind::Alter => "alter",
             Kind::Contradict => "contradict",
+            Kind::Latin1 => "latin1",
+            Kind::Bom => "bom",
+            Kind::RawControls => "raw_controls",
+            Kind::TwoCodes => "two_codes",
+            Kind::Repeat => "repeat",
+            Kind::Close => "close",
         }
     }
 
@@ -310,6 +329,7 @@ mod tests {
             json!({"faults": [{"fault": "twice", "often": 2}]}),
             json!({"faults": [{"fault": "cut", "operation": "R4notifica"}]}),
             json!({"faults": [{"fault": "answer"}]}),
+            json!({"faults": [{"fault": "close"}]}),
         ] {
             faults.replace(&bad).await.expect_err(&bad.to_string());
         }

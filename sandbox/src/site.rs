@@ -8,9 +8,11 @@ use crate::http::{Answer, Delivery, Request, Step};
 use chrono::Utc;
 use hyper::Method;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
+use tokio::sync::Mutex;
 
 /// The body sent in place of JSON.
 const GARBAGE: &str = "<html><body>502 Bad Gateway</body></html>";
@@ -29,6 +31,8 @@ pub struct Site<B> {
     pub faults: Faults,
     /// The calls that the bank was asked and those that it made.
     pub calls: Calls,
+    /// The newest answer to each operation, whose names `repeat` says again.
+    named: Mutex<HashMap<&'static str, Value>>,
 }
 
 impl<B: Bank> Site<B> {
@@ -37,7 +41,8 @@ impl<B: Bank> Site<B> {
     /// # Errors
     /// What is wrong with the file.
     pub async fn new(bank: B, faults: Option<&Path>) -> Result<Site<B>, String> {
-        let site = Site { bank, faults: Faults::new(B::OPERATIONS, B::SENT), calls: Calls::default() };
+        let faults_of = Faults::new(B::OPERATIONS, B::SENT);
+        let site = Site { bank, faults: faults_of, calls: Calls::default(), named: Mutex::default() };
         if let Some(path) = faults {
             let named = |problem: String| format!("--faults {}: {problem}", path.display());
             let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
@@ -69,8 +74,10 @@ impl<B: Bank> Site<B> {
         };
         let status = match &delivery {
             Delivery::Answer(answer) => Some(answer.status),
+            Delivery::Bytes(status, _) => Some(*status),
             Delivery::ByHand(_) => None,
         };
+        self.named.lock().await.insert(operation, reaction.answer.body.clone());
         self.note(operation, &request, &fields, fault.as_ref(), &reaction, status).await;
         if let Some(fault) = fault.filter(|fault| fault.kind == Kind::Late) {
             tokio::time::sleep(fault.pause).await;
@@ -106,6 +113,10 @@ impl<B: Bank> Site<B> {
         if fault.kind == Kind::Alter {
             fault.alter(&mut reaction.answer.body);
         }
+        let before = self.named.lock().await.get(operation).cloned();
+        if let (Kind::Repeat, Some(before)) = (fault.kind, before) {
+            repeat(&mut reaction.answer.body, &before);
+        }
         let whole = || reaction.answer.bytes();
         let delivery = match fault.kind {
             Kind::SilentBefore | Kind::SilentAfter => Delivery::ByHand(vec![Step::Silence]),
@@ -119,6 +130,10 @@ impl<B: Bank> Site<B> {
                 let mut bytes = whole();
                 bytes.truncate(bytes.len() - reaction.answer.body.to_string().len() / 2);
                 Delivery::ByHand(vec![Step::Write(bytes)])
+            }
+            Kind::Close => Delivery::ByHand(vec![Step::Write(whole()), Step::Pause(fault.pause)]),
+            Kind::Latin1 | Kind::Bom | Kind::RawControls | Kind::TwoCodes => {
+                Delivery::Bytes(reaction.answer.status, written(fault.kind, &reaction.answer.body))
             }
             Kind::Drip => {
                 let step = |byte| [Step::Write(vec![byte]), Step::Pause(fault.pause)];
@@ -189,6 +204,31 @@ fn plain(reaction: &Reaction) -> Delivery {
     match reaction.silent {
         true => Delivery::ByHand(vec![Step::Silence]),
         false => Delivery::Answer(reaction.answer.clone()),
+    }
+}
+
+/// Puts the names of an answer before in the place of an answer's own, where it has them.
+fn repeat(body: &mut Value, before: &Value) {
+    for name in ["/id", "/Id", "/reference", "/data/id"] {
+        if let (Some(own), Some(old)) = (body.pointer_mut(name), before.pointer(name)) {
+            *own = old.clone();
+        }
+    }
+}
+
+/// A body as some bank writes it.
+fn written(kind: Kind, body: &Value) -> Vec<u8> {
+    let text = body.to_string();
+    // Before the others, so that the own code is the last.
+    let with = |member: &str| text.replacen('{', &format!("{{{member},"), 1);
+    match kind {
+        Kind::Latin1 => with("\"nota\":\"Operaci\u{f3}n\"")
+            .chars()
+            .map(|character| u8::try_from(character).unwrap_or(b'?'))
+            .collect(),
+        Kind::Bom => format!("\u{feff}{text}").into_bytes(),
+        Kind::RawControls => with("\"nota\":\"uno\r\ndos\ttres\0\"").into_bytes(),
+        _ => with("\"code\":\"99\"").into_bytes(),
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::call::{Call, CallResult, Done};
 use crate::gateway::services::Services;
-use crate::gateway::{finding as requests, webhooks};
+use crate::gateway::{ask, finding as requests, webhooks};
 use crate::requests::Found;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -25,7 +25,9 @@ use api::search::{Hit, Sought, Subject, Why, by_id, by_name, by_trait, item, new
 use api::writer::Object;
 use api::{chargebacks, conversions, cop_payments, payments, payouts};
 use domain::index;
-use domain::platform::{Mode, PLATFORM, Tenant, is_live, tenant_key};
+use domain::platform::audit::AuditEntry;
+use domain::platform::operators::Role;
+use domain::platform::{Mode, PLATFORM, PlatformAsk, Tenant, is_live, tenant_key};
 use domain::record::Entity;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
@@ -302,7 +304,7 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
 
 /// GET /admin/search
 pub async fn search(call: Call) -> CallResult {
-    let sought = call.asked(Sought::read)?;
+    let sought = may_find(&call, call.asked(Sought::read)?).await?;
     let services = &call.services;
     let requests = services.files.requests.find_all(&sought.text, services.now()).await;
     let requests = requests.map_err(Problem::internal_error)?;
@@ -334,6 +336,21 @@ pub async fn search(call: Call) -> CallResult {
     Ok(Done::ok(list_json(items)))
 }
 
+/// What an operator's search may look for: documents and phones from the role `support` on, and the audit
+/// knows which. What may be a reference as well is looked for as that by the others.
+async fn may_find(call: &Call, sought: Sought) -> Result<Sought, Problem> {
+    let Some(masked) = sought.masked() else { return Ok(sought) };
+    match call.operator.must_be(Role::Support) {
+        Ok(()) => {
+            let entry = AuditEntry { target: Some(masked.to_owned()), ..*call.entry("search.person", None) };
+            ask::platform(&call.services, PlatformAsk::Acted, None, Some(Box::new(entry))).await?;
+            Ok(sought)
+        }
+        Err(missing) if sought.is_person() => Err(missing),
+        Err(_) => Ok(sought.without_people()),
+    }
+}
+
 /// The hits of a text among all tenants; `named` are the requests with it as their id.
 fn found(
     services: &Services,
@@ -346,9 +363,8 @@ fn found(
     let (mut hits, tenants) = (Vec::new(), directory.tenants());
     let wanted = sought.text.to_lowercase();
     for tenant in &tenants {
-        let is_named = tenant.name.to_lowercase().starts_with(&wanted);
         let is_it = tenant.id.to_string() == wanted;
-        if is_named || is_it {
+        if is_it || sought.begins(&tenant.name) {
             let why = if is_it { Why::Id } else { Why::Name };
             let tenant_key = tenant_key(tenant.number, Mode::Live);
             hits.push(Hit { tenant: tenant_key, subject: Subject::Tenant(Arc::clone(tenant)), why });

@@ -1,23 +1,31 @@
 //! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
 
 use super::call::{Call, CallResult, Done};
-use crate::gateway::ask::defect;
+use crate::gateway::ask::{defect, failure};
 use crate::gateway::notices::collected;
 use crate::gateway::services::{Callers, Services};
+use crate::http::respond::Trace;
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::fields::Invalid;
+use api::fields::{Fields, Invalid};
 use api::openapi::kinds;
 use api::page::{ListOf, Page, page_json};
+use api::problem::Problem;
 use api::query::Query;
+use api::refusals;
 use api::writer::Object;
+use domain::commands::{Command, KeyedCommand};
 use domain::index;
-use domain::platform::PLATFORM;
+use domain::platform::audit::AuditEntry;
+use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Entity;
-use domain::resources::notices::{About, CLAIMED, Notice, Transfer, UNMATCHED};
+use domain::resources::notices::{self, About, CLAIMED, Notice, Transfer, UNMATCHED};
 use domain::values::ids::{EntityId, Id, Kind};
 use wal::Reader;
+
+/// Characters of the evidence for whose a transfer is.
+const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 
 /// The rails that notices are of.
 pub const RAILS: [&str; 2] = ["r4", "wompi"];
@@ -38,12 +46,48 @@ pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await??))
 }
 
+/// Reads to which tenant a transfer is given, and why.
+pub(super) fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
+    let tenant = fields.required("tenantId", kinds::uuid());
+    let note = fields.required("note", kinds::prose(NOTE_CHARACTERS));
+    let sound = fields.finish()?;
+    Ok((Id::from(tenant.get(&sound)), note.get(&sound).into_owned()))
+}
+
+/// POST /admin/notices/:id/give: the transfer is the tenant's, whatever was guessed at; its next payment with
+/// the whole reference claims it.
+pub async fn give(call: Call) -> CallResult {
+    let (tenant, note) = read_gift(call.body.fields()?)?;
+    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let owner = call.services.callers.directory.tenant(tenant);
+    let owner = owner.ok_or_else(|| Problem::invalid_field("tenantId", "is no tenant's"))?;
+    let after = Object::new().plain("tenantId", owner.id).text("note", &note).end();
+    let audit = call
+        .sign_about(Some(owner.id), Some(id.to_string()))
+        .map(|entry| Box::new(AuditEntry { after: String::from_utf8(after).ok(), ..*entry }));
+    let give = notices::Command::Give { tenant: tenant_key(owner.number, Mode::Live) };
+    let command = KeyedCommand::from(Command::from(give)).audited(audit);
+    let (engine, entity) = (&call.services.engine, EntityId::notice(id));
+    let settled = engine.ask_entity(PLATFORM, entity, false, command, None, None).await.map_err(failure)?;
+    if let Some(refusal) = &settled.refusal {
+        return Err(refusals::problem(refusal));
+    }
+    match settled.entity.as_deref() {
+        Some(Entity::Notice(notice)) => {
+            let payment = payment_of(engine.reader(), notice)?;
+            Ok(Done::ok(show(notice, payment, &call.services.callers))
+                .traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
+        }
+        _ => Err(Problem::not_found()),
+    }
+}
+
 fn items(
     services: &Services,
     is_unmatched: bool,
     page: &Page,
     budget: &ReadBudget,
-) -> Result<Result<Vec<u8>, api::problem::Problem>, Stopped> {
+) -> Result<Result<Vec<u8>, Problem>, Stopped> {
     let reader = services.engine.reader();
     let facets: &[u8] = if is_unmatched { &[UNMATCHED] } else { &[UNMATCHED, CLAIMED] };
     let parts = facets.iter().map(|facet| index::list(PLATFORM, Kind::Notice, *facet)).collect();
@@ -85,7 +129,7 @@ fn payment_of(reader: &Reader, notice: &Notice) -> Result<Option<(u64, Id)>, Unr
 fn show(notice: &Notice, payment: Option<(u64, Id)>, callers: &Callers) -> Vec<u8> {
     let shown = Object::with_capacity(384).plain("noticeId", notice.id);
     let shown = match &notice.about {
-        About::Transfer(Transfer { reference, bank, phone, amount, paid_at }) => shown
+        About::Transfer(Transfer { reference, bank, phone, amount, paid_at, document: _ }) => shown
             .plain("rail", RAILS[0])
             .text("reference", reference)
             .null("transactionId")
@@ -110,5 +154,6 @@ fn show(notice: &Notice, payment: Option<(u64, Id)>, callers: &Callers) -> Vec<u
         .plain("receivedAt", notice.received_at)
         .maybe_plain("paymentId", payment.map(|(_, payment)| payment))
         .maybe_plain("tenantId", payment.and_then(|(of, _)| tenant(of)))
+        .maybe_plain("givenTo", notice.given_to.and_then(tenant))
         .end()
 }

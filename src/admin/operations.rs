@@ -37,6 +37,7 @@ use domain::rail::RailAnswer;
 use domain::record::Entity;
 use domain::resources::operations::{self, Operation, Resolution};
 use domain::resources::verification::booked::Booking;
+use domain::trace::NEVER;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
@@ -57,6 +58,8 @@ struct Due {
     tenant_key: u64,
     /// The tenant's clock.
     now: Timestamp,
+    /// Whether the look never comes: nobody can be asked.
+    is_never_asked: bool,
 }
 
 impl Due {
@@ -70,6 +73,7 @@ impl Due {
     /// beginning. An entity is no younger than its id, and a tenant's clock no slower than the server's.
     fn may_be_older_than(&self, ms: i64) -> bool {
         matches!(self.id.kind, Kind::Merchant | Kind::OwnAccount | Kind::CopPayment)
+            || self.is_never_asked
             || self.now.since_ms(Timestamp::from_unix_ms(self.id.id.unix_ms())) >= ms
     }
 }
@@ -82,8 +86,13 @@ async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
     for tenant_key in engine.books_in_memory().into_iter().filter(|key| *key != PLATFORM) {
         match engine.glance(tenant_key, view::Query::Agenda).await {
             Ok(Some(View::Agenda { now, due })) => {
-                let at_banks = due.iter().map(|(_, id)| *id).filter(|id| may_be_at_bank(id.kind));
-                found.extend(at_banks.map(|id| Due { id, tenant_key, now }));
+                let at_banks = due.iter().filter(|(_, id)| may_be_at_bank(id.kind));
+                found.extend(at_banks.map(|(at, id)| Due {
+                    id: *id,
+                    tenant_key,
+                    now,
+                    is_never_asked: *at >= NEVER,
+                }));
             }
             // The book left memory meanwhile, or is halted: its orders come back with it.
             Ok(_) | Err(Failure::Halted) => {}

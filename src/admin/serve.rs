@@ -148,7 +148,7 @@ impl Surface for AdminApi {
         [front::CLUSTER, health::HEALTH, health::READY].contains(&arrival.head.uri.path())
     }
 
-    fn beside<'m>(
+    async fn beside<'m>(
         &'m self,
         arrival: &Arrival,
         measuring: &mut Measuring<'m>,

@@ -109,6 +109,8 @@ fn show_rails(services: &Services) -> Vec<u8> {
             .plain("name", lane.name)
             .list("serves", lane.serves.iter().map(|service| text(service.name())))
             .plain("circuit", if lane.is_open { "open" } else { "closed" })
+            .boolean("isSilent", lane.is_silent)
+            .list("openCalls", lane.open_calls.iter().map(|call| text(&call.to_string())))
             .number("calls", lane.calls)
             .number("errors", lane.errors)
             .maybe_number("p50Ms", lane.p50_ms)

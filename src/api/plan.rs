@@ -25,7 +25,7 @@ use domain::resources::payouts::batch::NewBatch;
 use domain::resources::products::NewLink;
 use domain::resources::rates::samples::Sample;
 use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::money::{Currency, Rate, Usdt};
+use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 use std::sync::Arc;
@@ -103,7 +103,7 @@ pub struct Call<'a> {
     /// Makes an id that says nothing, not even its time.
     pub random_id: &'a dyn Fn() -> Id,
     /// The amounts of a micro-deposit, should one be sent.
-    pub micro_deposits: &'a dyn Fn() -> (domain::values::money::Ves, domain::values::money::Ves),
+    pub micro_deposits: &'a dyn Fn() -> (Ves, Ves),
     /// The public URL of this server, without a slash at the end.
     pub base_url: &'a str,
     /// A keyed hash, for what may be recognised but not known.
@@ -219,16 +219,30 @@ pub enum Work {
     Batch(Box<NewBatch>),
     /// A batch with its items as they are.
     ReadBatch(Id),
-    /// A payment by a transfer, which pays once.
-    ChargeTransfer(Box<NewCharge>),
-    /// A charge of the card that a token names, unless its reference is known.
-    ChargeToken(CardToken, Box<NewCharge>),
+    /// A charge without an intent: a new attempt on its reference, or a repeat of the newest.
+    Charge {
+        /// The charge.
+        new: Box<NewCharge>,
+        /// The token of its card, if it came with one.
+        token: Option<CardToken>,
+    },
     /// The deposit address of a customer in live mode: a new one derives from the network's seed.
     OpenAddress {
         /// The name of the customer, network and asset.
         name: String,
         /// The address, if it is new, still without what it derives from.
         new: Box<NewDepositAddress>,
+    },
+    /// Micro-deposits are sent, unless their phone got too many.
+    StartVerification {
+        /// The merchant, or the tenant's own account.
+        entity: EntityId,
+        /// The payout method of the merchant.
+        method: Option<Id>,
+        /// The amounts.
+        amounts: (Ves, Ves),
+        /// The shape of the answer.
+        shape: Shape,
     },
     /// A new payment link of a product, under the first slug that is free.
     AddLink {

@@ -20,6 +20,9 @@ use domain::resources::verification::VerificationRefusal;
 use domain::resources::webhooks::WebhookRefusal;
 use domain::values::money::Currency;
 
+/// The time in which a bank mostly answers, after which what was at it is asked for again.
+const IN_PROGRESS_RETRY_SECONDS: u32 = 5;
+
 /// The problem that a refusal is to a caller.
 pub fn problem(refusal: &Refusal) -> Problem {
     match refusal {
@@ -34,11 +37,10 @@ pub fn problem(refusal: &Refusal) -> Problem {
             "the bank can't be reached now, so nothing was charged or paid; ask again after Retry-After",
         )
         .after(*retry_after_seconds),
-        // A request for an intent begins something new, so it is refused for what is paid, however
-        // alike.
+        // What went back is not collected again, however alike.
         Refusal::ExternalRefConflict { existing, differs } if differs.is_empty() => Problem::conflict(
             "external_ref_conflict",
-            "the payment on the externalRef is paid; read it by existingId, or use a new externalRef",
+            "the payment on the externalRef was paid and went back; read it by existingId, or use a new externalRef",
         )
         .with("existingId", existing.to_string()),
         Refusal::ExternalRefConflict { existing, differs } => {
@@ -79,6 +81,10 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::Webhooks(refusal) => of_webhooks(refusal),
         Refusal::Platform(refusal) => of_platform(refusal),
         Refusal::Approvals(refusal) => of_approvals(refusal),
+        Refusal::Notices(_) => Problem::conflict(
+            "notice_claimed",
+            "this notice has verified a payment, or is of no transfer, so it was given to nobody; read paymentId",
+        ),
     }
 }
 
@@ -88,6 +94,12 @@ fn of_payments(refusal: &PaymentRefusal) -> Problem {
             "charge_in_progress",
             "the charge of this payment is on its way to the bank, so do not charge again; read GET /v1/payments/:id until its status is no longer PENDING",
         ),
+        PaymentRefusal::PaymentInProgress { existing } => Problem::conflict(
+            "payment_in_progress",
+            "the newest payment on the externalRef is at its bank, and this is another one, so nothing was charged; read it by existingId until its status is no longer PENDING, then ask again",
+        )
+        .with("existingId", existing.to_string())
+        .after(IN_PROGRESS_RETRY_SECONDS),
         PaymentRefusal::IntentMismatch => Problem::conflict(
             "intent_mismatch",
             "amount, externalRef, payer or merchant is not what this intent was requested with, so nothing was charged; send the same ones or request a new intent",
@@ -179,8 +191,16 @@ fn of_verification(refusal: &VerificationRefusal) -> Problem {
             "no verification is under way, as no micro-deposits were sent; start one first, then send the amounts",
         ),
         VerificationRefusal::Locked => {
-            Problem::conflict("verification_locked", "this verification is locked after three wrong tries; start it again, which sends two new micro-deposits")
+            Problem::conflict("verification_locked", "this verification is locked for 24 hours after three wrong tries; start it again then, which sends two new micro-deposits")
         }
+        VerificationRefusal::TooManyStarts { retry_after_seconds } => Problem::too_many_attempts(
+            "too many micro-deposits were sent in 24 hours to this payout method, to its phone or by this account, so none were sent; start again after Retry-After",
+            *retry_after_seconds,
+        ),
+        VerificationRefusal::PhoneChanged => Problem::conflict(
+            "settings_changed",
+            "the account was changed at the same moment, so nothing was sent; read it, and start again",
+        ),
         VerificationRefusal::AlreadyVerified => {
             Problem::conflict("already_verified", "this is verified already, so there is nothing to verify; pay to it")
         }

@@ -59,6 +59,7 @@ pub fn r4(r4: &config::R4) -> Result<r4::Settings, BadSetting> {
         c2p_leading_space: r4.c2p_leading_space,
         credit_by: named(&CreditBy::ALL, r4.credit_by),
         timeout: Duration::from_secs(r4.timeout_seconds),
+        idle: Duration::from_millis(r4.idle_ms),
     })
 }
 
@@ -72,6 +73,7 @@ pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, BadSetting> {
         integrity_secret: secret("rails.wompi.integrity_secret", &wompi.integrity_secret)?,
         customer_email: wompi.customer_email.clone(),
         timeout: Duration::from_secs(wompi.timeout_seconds),
+        idle: Duration::from_millis(wompi.idle_ms),
     })
 }
 
@@ -158,6 +160,7 @@ fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::rails::http::IDLE;
 
     #[test]
     fn the_pins_are_those_of_the_rail() {
@@ -203,7 +206,7 @@ mod tests {
         let text = "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token = \"t\"\npath_family \
             = \"R4\"\n\
             signature_case = \"upper\"\nc2p_leading_space = true\ncredit_by \
-            = \"credito_inmediato\"\ntimeout_seconds = 7\n\
+            = \"credito_inmediato\"\ntimeout_seconds = 7\nidle_ms = 250\n\
             [rails.wompi]\nbase_url = \"http://localhost:1/v1\"\npublic_key = \"a\"\nprivate_key = \"b\"\n\
             events_secret = \"c\"\nintegrity_secret = \"d\"\ncustomer_email = \"e@f.example\"\n";
         let rails = Config::parse(text, []).expect("valid").rails;
@@ -216,6 +219,7 @@ mod tests {
             c2p_leading_space: true,
             credit_by: CreditBy::CreditoInmediato,
             timeout: Duration::from_secs(7),
+            idle: Duration::from_millis(250),
         };
         assert_eq!(r4(&rails.r4.expect("configured")), Ok(expected));
         let expected = wompi::Settings {
@@ -226,6 +230,7 @@ mod tests {
             integrity_secret: secret("d"),
             customer_email: Some("e@f.example".to_owned()),
             timeout: Duration::from_secs(25),
+            idle: IDLE,
         };
         assert_eq!(wompi(&rails.wompi.expect("configured")), Ok(expected));
     }

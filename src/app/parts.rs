@@ -17,6 +17,7 @@ use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
+use crate::gateway::misses::Misses;
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::server_keys::ServerKeys;
@@ -46,6 +47,7 @@ use domain::values::time::{MINUTE_MS, SECOND_MS, Timestamp};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use wal::{Reader, RocksStore};
 
@@ -101,6 +103,7 @@ pub(super) async fn open(
         read_pool: start_read_pool(config)?,
         names: Names::default(),
         shares: Shares::new(share_bounds(config)),
+        misses: Misses::default(),
         callers: callers(config)?,
         prices,
         banks: Banks::new(bank_feed(config)?),
@@ -202,6 +205,7 @@ fn waits(config: &Config) -> OutsideWaits {
         unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
         counted: Waiting::default(),
         notice_ms: translate::notice_wait_ms(&config.rails),
+        transfer_guesses: AtomicU64::new(0),
     }
 }
 

@@ -58,16 +58,16 @@ impl Visit {
     ) -> Result<Box<Settled<Domain>>, Problem> {
         let (held, attempts) = self.begin_attempt(services, Way::C2p).await?;
         let rate = self.shop.market(services).bcv_rate().ok_or_else(|| problem(&Refusal::RateUnavailable))?;
-        let usd = self.session.amount;
-        let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
+        let price = Price::Usd(self.session.amount);
+        let figured = price.at(rate).map_err(|refusal| problem(&refusal))?;
         let mut new = c2p::NewIntent {
             id: services.fresh_id(self.shop.tenant_key),
             external_ref: self.session.name(),
-            usd,
-            rate,
-            ves,
+            price,
+            figured,
             debtor,
             bank_sends_otp: sends_otp(debtor.bank),
+            is_known: attempts.bolivares.is_some(),
             checkout: Some(Box::new(self.session.sale())),
         };
         otp::before_intent(services, self.shop.tenant_key, &mut new, attempts.bolivares.as_ref()).await?;
@@ -113,7 +113,7 @@ impl Visit {
         let token_mark = services.keys.mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
         let execute = c2p::Execute {
             external_ref: self.session.name(),
-            usd: self.session.amount,
+            price: Price::Usd(self.session.amount),
             debtor: debtor.unwrap_or(known),
             token,
             token_mark,

@@ -72,6 +72,8 @@ pub struct R4 {
     pub notice_wait_seconds: u64,
     /// The time limit of a call, in seconds.
     pub timeout_seconds: u64,
+    /// The time, in ms, for which a connection is used again.
+    pub idle_ms: u64,
 }
 
 /// `[rails.wompi]`, if it has a `base_url`.
@@ -93,6 +95,8 @@ pub struct Wompi {
     pub customer_email: Option<String>,
     /// The time limit of a call, in seconds.
     pub timeout_seconds: u64,
+    /// The time, in ms, for which a connection is used again.
+    pub idle_ms: u64,
 }
 
 impl R4 {
@@ -117,6 +121,7 @@ impl R4 {
                 .list("callback_sources", Vec::new(), |text| text.parse().map_err(ValueError::from)),
             notice_wait_seconds: keys.integer("notice_wait_seconds", 0, 0..=86_400),
             timeout_seconds: timeout(&mut keys, base_url.is_some(), poll_seconds),
+            idle_ms: idle(&mut keys),
             certificate_sha256: pins(&mut keys, base_url.as_deref()),
             base_url: base_url.clone().unwrap_or_default(),
         };
@@ -144,6 +149,7 @@ impl Wompi {
             integrity_secret: secret(&mut keys, "integrity_secret", token),
             customer_email: keys.optional("customer_email", email),
             timeout_seconds: timeout(&mut keys, base_url.is_some(), poll_seconds),
+            idle_ms: idle(&mut keys),
             certificate_sha256: pins(&mut keys, base_url.as_deref()),
             base_url: base_url.clone().unwrap_or_default(),
         };
@@ -305,6 +311,12 @@ fn timeout(keys: &mut Keys<'_>, is_configured: bool, poll_seconds: u64) -> u64 {
     seconds
 }
 
+/// Reads the time for which a connection is used again: shorter than banks keep theirs, so that no order is
+/// written into one that is being closed.
+fn idle(keys: &mut Keys<'_>) -> u64 {
+    keys.integer("idle_ms", 1_000, 0..=60_000)
+}
+
 /// The address of an API that secrets are sent to.
 pub(super) fn base_url(text: &str) -> Result<String, ValueError> {
     let fits = Url::parse(text).is_ok_and(|url| {
@@ -382,6 +394,7 @@ mod tests {
             ("http://127.0.0.1:9170", "MB", "lower")
         );
         assert_eq!((r4.credit_by, r4.timeout_seconds, r4.notice_wait_seconds), ("vuelto", 25, 0));
+        assert_eq!(r4.idle_ms, 1_000);
         assert_eq!((r4.otp_banks, r4.c2p_leading_space), (otp_banks(), false));
         assert_eq!(r4.callback_uuid, SecretSource::None);
         let wompi = parse(WOMPI_LINES).expect("valid").rails.wompi.expect("configured");
@@ -405,6 +418,7 @@ mod tests {
             (R4_LINES.replace("hunter2", "hunter2 hunter2"), "rails.r4.commerce_token: "),
             (format!("{R4_LINES}timeout_seconds = 60\n"), "rails.r4.timeout_seconds: "),
             (format!("[rails]\npoll_seconds = 25\n{R4_LINES}"), "rails.r4.timeout_seconds: "),
+            (format!("{R4_LINES}idle_ms = 60001\n"), "rails.r4.idle_ms: "),
             (format!("{R4_LINES}path_family = \"mb\"\n"), "rails.r4.path_family: "),
             (format!("{R4_LINES}callback_uuid = \"7\"\n"), "rails.r4.callback_uuid: "),
             (format!("{R4_LINES}callback_sources = [\"bank\"]\n"), "rails.r4.callback_sources[0]: "),

@@ -48,6 +48,8 @@ pub struct TenantDefaults {
     pub payout_ves: Decimal,
     /// Business days for which a seller's share is held.
     pub seller_hold_business_days: u32,
+    /// `micro_deposits_daily_max`.
+    pub micro_deposits_daily_max: u32,
     /// `conversions.*`.
     pub conversions: Conversions,
     /// `usdt.enabled`.
@@ -98,6 +100,7 @@ impl TenantDefaults {
         let payout_ves = amount(&mut fees, "payout_ves", Decimal::new(0, 2));
         fees.done();
         let seller_hold_business_days = keys.integer("seller_hold_business_days", 0, 0..=365);
+        let micro_deposits_daily_max = keys.integer("micro_deposits_daily_max", 50, 0..=10_000);
         let conversions = Conversions::read(keys.section("conversions"));
         let mut usdt = keys.section("usdt");
         let usdt_enabled = usdt.boolean("enabled", true);
@@ -122,6 +125,7 @@ impl TenantDefaults {
             chargeback_ves,
             payout_ves,
             seller_hold_business_days,
+            micro_deposits_daily_max,
             conversions,
             usdt_enabled,
             usdt_payout_auto_limit,

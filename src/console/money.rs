@@ -23,11 +23,12 @@ use domain::values::ids::{EntityId, Id};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PAYMENT: [&str; 27] = [
+const PAYMENT: [&str; 28] = [
     "status",
     "tenantId",
     "mode",
     "externalRef",
+    "attempt",
     "method",
     "usdAmount",
     "vesAmount",

@@ -233,6 +233,12 @@ fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, queue: &str) -> Tabl
             "payout" => cells.push(cell_to("payouts", id)),
             other => cells.push(Cell::code(id).with_sub(other)),
         }
+        if queue == "contradicted" {
+            cells.push(match item["otherAttemptId"].as_str() {
+                Some(other) => cell_to("payments", other),
+                None => Cell::text(String::new()),
+            });
+        }
         let mut row = Row::new(cells).status(str_of(item, "status"));
         if queue == "unresolved" && may(visit, Role::Treasury) {
             row.forms.push(at_bank::resolve_form(visit, str_of(item, "operationId")));
@@ -242,6 +248,9 @@ fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, queue: &str) -> Tabl
     let mut heads =
         OPERATION.map(|name| crate::pages::words::words(visit.language, name).to_owned()).to_vec();
     heads.push(visit.say("De", "Of").to_owned());
+    if queue == "contradicted" {
+        heads.push(crate::pages::words::words(visit.language, "otherAttemptId").to_owned());
+    }
     Table {
         rows: items(list).iter().map(row).collect(),
         heads,

@@ -45,6 +45,7 @@ impl Domain {
             entities: draft.entities,
             removed: draft.removed,
             freed: draft.freed,
+            freed_to: draft.freed_to,
             first_event,
             events: draft.events,
             tenant_settings: draft.tenant_settings,

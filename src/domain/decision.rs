@@ -7,7 +7,7 @@ use crate::ledger::{HoldChange, Posting};
 use crate::platform::PlatformChange;
 use crate::platform::audit::AuditEntry;
 use crate::platform::settings::TenantSettings;
-use crate::rail::{Availability, Effect, Rails, Service};
+use crate::rail::{Availability, BankCall, Effect, Rails, Service};
 use crate::record::{Cause, Entity, IndexedState, Written};
 use crate::refusal::Refusal;
 use crate::values::date::Date;
@@ -34,7 +34,16 @@ impl Turn<'_> {
     /// The refusal of something that a rail would have to be called for at once, while that must
     /// not be called.
     pub fn may_order(&self, service: Service) -> Result<(), Refusal> {
-        match self.rails.availability(self.livemode, service) {
+        self.may(service, None)
+    }
+
+    /// The refusal of such a call to a bank, while that must not be made.
+    pub fn may_call(&self, service: Service, call: BankCall) -> Result<(), Refusal> {
+        self.may(service, Some(call))
+    }
+
+    fn may(&self, service: Service, call: Option<BankCall>) -> Result<(), Refusal> {
+        match self.rails.availability(self.livemode, service, call) {
             Availability::Served => Ok(()),
             Availability::Unavailable { retry_after_seconds } => {
                 Err(Refusal::RailUnavailable { retry_after_seconds })
@@ -45,7 +54,7 @@ impl Turn<'_> {
 
     /// The refusal of something that could wait for its rail.
     pub fn may_queue(&self, service: Service) -> Result<(), Refusal> {
-        match self.rails.availability(self.livemode, service) {
+        match self.rails.availability(self.livemode, service, None) {
             Availability::Served | Availability::Unavailable { .. } => Ok(()),
             Availability::NotConfigured => Err(Refusal::RailNotConfigured),
         }
@@ -91,8 +100,10 @@ pub struct Draft {
     pub entities: Vec<Written>,
     /// Entities that are gone.
     pub removed: Vec<(EntityId, IndexedState)>,
-    /// Slugs of payment links that are free again.
+    /// Names that are free again ([`crate::record::Record::freed`]).
     pub freed: Vec<String>,
+    /// What the freed names lead to again ([`crate::record::Record::freed_to`]).
+    pub freed_to: Option<Id>,
     /// Events, for webhooks.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
@@ -122,6 +133,7 @@ impl Draft {
             entities: Vec::new(),
             removed: Vec::new(),
             freed: Vec::new(),
+            freed_to: None,
             events: Vec::new(),
             tenant_settings: None,
             platform: None,

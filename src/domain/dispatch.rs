@@ -69,7 +69,7 @@ pub fn decide(
             merchants::decide(book, state!(Merchant, entity), command, keep, turn)
         }
         (Command::OwnAccount(command), entity) => {
-            own_account::decide(state!(OwnAccount, entity), command, keep, turn)
+            own_account::decide(book, state!(OwnAccount, entity), command, keep, turn)
         }
         (Command::Products(command), entity) => {
             products::decide(book, state!(Product, entity), command, turn)

@@ -40,6 +40,13 @@ impl Change {
     }
 }
 
+impl Change {
+    /// Whether a bank may have given a name in it: with an answer that waits, decides, or contradicts.
+    pub fn is_of_bank(&self, facet: u8) -> bool {
+        matches!(self.cause, Cause::BankAsked | Cause::OperationContradicted) || self.is_to(facet)
+    }
+}
+
 /// The state of an entity of one resource.
 pub trait Resource {
     /// The id.

@@ -11,6 +11,7 @@
 //! (`src/api/`), nor anything that waits, asks a bank or knows how one is asked.
 
 pub mod at_rail;
+pub mod bank_names;
 pub mod codec;
 pub mod commands;
 mod completion;

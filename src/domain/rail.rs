@@ -241,7 +241,7 @@ impl Order {
             Order::FindTransfer { .. } => "find_transfer",
             Order::SendUsdt { .. } => "send_usdt",
             Order::PriceUsdt { .. } => "price_usdt",
-            Order::CollectCop { .. } => "collect_cop",
+            Order::CollectCop { .. } => BankCall::COLLECT_COP.kind,
             Order::TellCop { .. } => "tell_cop",
             Order::RefundCop { .. } => "refund_cop",
         }
@@ -249,6 +249,27 @@ impl Order {
 }
 
 impl Order {
+    /// The call that it is, and the bank of the other side.
+    pub fn bank_call(&self) -> BankCall {
+        let bank = match self {
+            Order::ChargeC2p { bank, .. }
+            | Order::ReverseC2p { bank, .. }
+            | Order::RequestOtp { bank, .. }
+            | Order::Debit { bank, .. }
+            | Order::Credit { bank, .. }
+            | Order::MicroDeposit { bank, .. }
+            | Order::FindTransfer { bank, .. } => Some(*bank),
+            Order::CreditAccount { account, .. } => Some(account.bank()),
+            Order::ChargeCard { .. }
+            | Order::SendUsdt { .. }
+            | Order::PriceUsdt { .. }
+            | Order::CollectCop { .. }
+            | Order::TellCop { .. }
+            | Order::RefundCop { .. } => None,
+        };
+        BankCall { kind: self.kind(), bank }
+    }
+
     /// The service of the rails that it takes; `None` of what no rail is asked.
     pub const fn service(&self) -> Option<Service> {
         Some(match self {
@@ -270,6 +291,31 @@ impl Order {
 impl std::fmt::Debug for Order {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.kind())
+    }
+}
+
+/// A call to a bank: one bank that takes long to say anything, or one call that does not work there, says
+/// nothing of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BankCall {
+    /// The kind of the order.
+    pub kind: &'static str,
+    /// The bank of the payer or payee, where there is one.
+    pub bank: Option<BankCode>,
+}
+
+impl BankCall {
+    /// The call that collects pesos.
+    pub const COLLECT_COP: BankCall = BankCall { kind: "collect_cop", bank: None };
+}
+
+/// The kind, and the bank if there is one.
+impl std::fmt::Display for BankCall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.bank {
+            Some(bank) => write!(f, "{} {bank}", self.kind),
+            None => f.write_str(self.kind),
+        }
     }
 }
 
@@ -421,8 +467,8 @@ pub enum Availability {
 
 /// The rails as far as the rules know them: an input of each turn, like the time.
 pub trait Rails: Send + Sync + std::fmt::Debug {
-    /// The availability of a service now, in this mode.
-    fn availability(&self, livemode: bool, service: Service) -> Availability;
+    /// The availability of a service now, in this mode, by a call to a bank or whichever.
+    fn availability(&self, livemode: bool, service: Service, call: Option<BankCall>) -> Availability;
 
     /// The largest amount in bolívares that a service takes, in this mode.
     fn amount_max(&self, livemode: bool, service: Service) -> Option<Ves>;
@@ -436,7 +482,7 @@ pub trait Rails: Send + Sync + std::fmt::Debug {
 pub struct TestModeAlone;
 
 impl Rails for TestModeAlone {
-    fn availability(&self, livemode: bool, _: Service) -> Availability {
+    fn availability(&self, livemode: bool, _: Service, _: Option<BankCall>) -> Availability {
         if livemode { Availability::NotConfigured } else { Availability::Served }
     }
 

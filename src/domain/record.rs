@@ -183,6 +183,12 @@ pub enum Cause {
     ApprovalDecided,
     /// A line of a bank's statement showed one of two micro-deposits.
     DepositBooked,
+    /// Two micro-deposits are about to be sent, at the platform's cost.
+    VerificationStarted,
+    /// Micro-deposits found no connection: nothing of them was sent.
+    VerificationUnsent,
+    /// An operator said to whom a transfer belongs whose reference was guessed at.
+    NoticeGiven,
 }
 
 /// The properties of every record that has a cause.
@@ -301,6 +307,9 @@ impl Cause {
             Cause::ApprovalAsked => plain("approval.asked"),
             Cause::ApprovalDecided => plain("approval.decided"),
             Cause::DepositBooked => plain("deposit.booked"),
+            Cause::VerificationStarted => plain("verification.started"),
+            Cause::NoticeGiven => plain("notice.given"),
+            Cause::VerificationUnsent => freeing("verification.unsent", Space::DepositStart),
         }
     }
 }
@@ -379,6 +388,8 @@ pub struct Record {
     pub removed: Vec<(EntityId, IndexedState)>,
     /// Names that are free again, of the space that the cause names ([`Cause::freed_space`]).
     pub freed: Vec<String>,
+    /// What the freed names lead to again: the attempt before one that is gone.
+    pub freed_to: Option<Id>,
     /// The number of the first event in the record.
     pub first_event: u64,
     /// The events.
@@ -426,6 +437,7 @@ impl Record {
             entities,
             removed,
             freed,
+            freed_to,
             first_event: _,
             events,
             tenant_settings,
@@ -442,6 +454,7 @@ impl Record {
             && holds.is_empty()
             && removed.is_empty()
             && freed.is_empty()
+            && freed_to.is_none()
             && closed.as_ref().is_some_and(Vec::is_empty)
             && *clock_advance_ms == 0
             && (tenant_settings, platform, kept, audit) == (&None, &None, &None, &None)

@@ -10,6 +10,7 @@ use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::cop_payouts::CopPayoutRefusal;
 use crate::resources::crypto::CryptoRefusal;
 use crate::resources::merchants::MerchantRefusal;
+use crate::resources::notices::NoticeClaimed;
 use crate::resources::operations::OperationRefusal;
 use crate::resources::payments::PaymentRefusal;
 use crate::resources::payouts::PayoutRefusal;
@@ -86,6 +87,8 @@ pub enum Refusal {
     Platform(PlatformRefusal),
     /// A refusal of an approval.
     Approvals(ApprovalRefusal),
+    /// A notice that has paid, or is of no transfer, is given to nobody.
+    Notices(NoticeClaimed),
 }
 
 impl Refusal {
@@ -116,7 +119,8 @@ impl Refusal {
             | Refusal::CopPayouts(_)
             | Refusal::Webhooks(_)
             | Refusal::Platform(_)
-            | Refusal::Approvals(_) => false,
+            | Refusal::Approvals(_)
+            | Refusal::Notices(_) => false,
         }
     }
 
@@ -147,6 +151,7 @@ impl Refusal {
             Refusal::Webhooks(refusal) => refusal.is_kept(),
             Refusal::Platform(refusal) => refusal.is_kept(),
             Refusal::Approvals(refusal) => refusal.is_kept(),
+            Refusal::Notices(NoticeClaimed) => true,
         }
     }
 }
@@ -178,4 +183,5 @@ envelope! {
     Webhooks: WebhookRefusal,
     Platform: PlatformRefusal,
     Approvals: ApprovalRefusal,
+    Notices: NoticeClaimed,
 }

@@ -78,6 +78,12 @@ pub fn visible(text: &str) -> Option<&str> {
     fits.then_some(text)
 }
 
+/// A reference that a rail gave, as far as it is visible: what surrounds it is no reason to lose it.
+pub fn folded(text: &str) -> Option<String> {
+    let shown = text.chars().filter(char::is_ascii_graphic).take(ID_CHARACTERS_MAX).collect::<String>();
+    Some(shown).filter(|shown| !shown.is_empty())
+}
+
 /// The first characters of a text, on one line.
 fn cut(text: &str, characters_max: usize) -> String {
     let is_shown = |character: &char| !is_bidi_control(*character);
@@ -101,6 +107,8 @@ pub enum Reach {
     /// The order was sent, or may have been, and cannot be asked about: the rail decides by itself,
     /// or an operator does.
     Unaskable,
+    /// The bank gave its name to another order too, so that no word of it counts: an operator decides.
+    Ambiguous,
 }
 
 /// The memory of the newest order of an entity at its rail.
@@ -190,7 +198,12 @@ impl Trace {
 
     /// Whether nobody can be asked about the order, and its call has ended.
     pub fn is_unaskable(&self) -> bool {
-        self.reach == Reach::Unaskable
+        matches!(self.reach, Reach::Unaskable | Reach::Ambiguous)
+    }
+
+    /// Whether its bank gave its name to another order too.
+    pub fn is_ambiguous(&self) -> bool {
+        self.reach == Reach::Ambiguous
     }
 
     /// With what a rail said besides its answer.
@@ -216,6 +229,10 @@ pub struct Said {
     pub progress: Option<Progress>,
     /// The token that the next step about a collection takes.
     pub token: Option<StepToken>,
+    /// Whether it said that under a name of another order.
+    pub is_ambiguous: bool,
+    /// Whether the first of two micro-deposits was made, of which the second was refused.
+    pub half_done: bool,
 }
 
 impl Said {
@@ -243,7 +260,9 @@ impl Looks {
         let is_news = trace != self.trace;
         match (&reply.answer, reply.how) {
             (RailAnswer::Unaskable, _) => {
-                let trace = Trace { reach: Reach::Unaskable, ..trace };
+                let is_ambiguous = reply.said.is_ambiguous || trace.is_ambiguous();
+                let reach = if is_ambiguous { Reach::Ambiguous } else { Reach::Unaskable };
+                let trace = Trace { reach, ..trace };
                 let changed = Looks { trace, next_look: NEVER, ..self.clone() };
                 (changed != self).then_some(changed)
             }

@@ -28,13 +28,14 @@ use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
 use crate::http::unexpected_parameters::without_unexpected;
+use crate::store::read_budget::ReadBudget;
 use api::interface;
 use api::payments::receipt::FORMS;
 use api::plan::{Call, Caller, Plan, RatesInForce, Work};
 use api::problem::Problem;
 use api::routes::{Handler, Modes, Route, routes};
-use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
+use domain::platform::{PLATFORM, Scope};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
@@ -44,6 +45,9 @@ use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// The tenant key of what anybody may ask for: no tenant has it.
+const ANYBODY: u64 = PLATFORM + 1;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
@@ -55,7 +59,7 @@ pub struct Gateway {
     throttle: Throttle<Id>,
     requests_per_second: u32,
     documents: Documents<Arc<Meter>>,
-    guides: Guides<Arc<Meter>>,
+    guides: Arc<Guides<Arc<Meter>>>,
     public: Public,
     rail_calls: RailCalls,
     unrouted: Unrouted,
@@ -110,7 +114,7 @@ impl Gateway {
         let documents =
             Documents::new(|| interface::public().to_json(), |path| meters.of(&Method::GET, path))
                 .with_home(home, |path| meters.of(&Method::GET, path));
-        let guides = Guides::new(test_key, |route| meters.of(&Method::GET, route));
+        let guides = Arc::new(Guides::new(test_key, |route| meters.of(&Method::GET, route)));
         let unrouted = Unrouted {
             none: meters.of_none(),
             health: meters.of(&Method::GET, "/healthz"),
@@ -131,17 +135,37 @@ impl Gateway {
     }
 
     /// The answer to a request for a guide, which is counted.
-    fn guide<'m>(
+    async fn guide<'m>(
         &'m self,
         arrival: &Arrival,
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
         let head = &arrival.head;
-        let answer = self.guides.answer(&head.method, &head.uri, &head.headers)?;
-        Some(answer.map(|(meter, reply)| {
-            measuring.found(meter);
+        let answer = if self.guides.takes_long(head.uri.path()) {
+            Box::pin(self.guide_off_the_workers(arrival)).await?
+        } else {
+            self.guides.answer(&head.method, &head.uri, &head.headers)?
+        };
+        Some(answer.map(|(route, reply)| {
+            measuring.found(self.guides.value(route));
             reply
         }))
+    }
+
+    /// The answer to a request for a guide that takes long: one at a time for everybody together, as nobody
+    /// says who asks.
+    async fn guide_off_the_workers(&self, arrival: &Arrival) -> Option<Result<(usize, Reply), Problem>> {
+        let (method, uri) = (arrival.head.method.clone(), arrival.head.uri.clone());
+        let headers = arrival.head.headers.clone();
+        let made =
+            move |guides: &Guides<Arc<Meter>>, _: &ReadBudget| Ok(guides.answer(&method, &uri, &headers));
+        match self.services.read_pool.read_long(&self.guides, ANYBODY, made).await {
+            Ok(answer) => answer,
+            Err(problem) if problem.status == 429 => {
+                Some(Err(Problem::too_often("too many people search the guides at once", 1)))
+            }
+            Err(problem) => Some(Err(problem)),
+        }
     }
 
     fn health<'m>(
@@ -288,7 +312,7 @@ impl Surface for Gateway {
         }
     }
 
-    fn beside<'m>(
+    async fn beside<'m>(
         &'m self,
         arrival: &Arrival,
         measuring: &mut Measuring<'m>,
@@ -297,9 +321,13 @@ impl Surface for Gateway {
         if is_api(arrival) {
             return None;
         }
-        self.health(&arrival.head.method, arrival.head.uri.path(), measuring)
-            .or_else(|| self.guide(arrival, measuring))
-            .or_else(|| document(&self.documents, arrival, measuring))
+        if let Some(answer) = self.health(&arrival.head.method, arrival.head.uri.path(), measuring) {
+            return Some(answer);
+        }
+        match self.guide(arrival, measuring).await {
+            None => document(&self.documents, arrival, measuring),
+            answer => answer,
+        }
     }
 
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Caller, Problem> {

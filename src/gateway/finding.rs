@@ -18,6 +18,16 @@ use domain::resources::products::product_of;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 
+/// What a search came to.
+pub struct Searched {
+    /// The list, as JSON.
+    pub body: Vec<u8>,
+    /// Whether nothing was found.
+    pub is_empty: bool,
+    /// Whether something was found by a person's document or phone.
+    pub has_person: bool,
+}
+
 /// The items that a text finds within a tenant key, at the instant `now` of its clock; `request` is the
 /// one that it names.
 pub fn search(
@@ -26,16 +36,16 @@ pub fn search(
     now: Timestamp,
     (sought, request): (&Sought, Option<&requests::Found>),
     budget: &ReadBudget,
-) -> Result<Vec<u8>, Stopped> {
+) -> Result<Searched, Stopped> {
     let stored = Stored::of(services.engine.reader(), tenant).within(budget);
     let mut hits = Vec::new();
     within(&stored, sought, services.keys.person_marks(), &mut hits).map_err(stopped)?;
     hits.extend(made_by(services, request)?);
-    let items = newest(hits)
-        .iter()
-        .map(|hit| item(&stored, now, Some(tenant_id), hit))
-        .collect::<Result<Vec<_>, _>>()?;
-    Ok(list_json(items))
+    let hits = newest(hits);
+    let items =
+        hits.iter().map(|hit| item(&stored, now, Some(tenant_id), hit)).collect::<Result<Vec<_>, _>>()?;
+    let has_person = hits.iter().any(|hit| matches!(hit.why, Why::Document | Why::Phone));
+    Ok(Searched { body: list_json(items), is_empty: hits.is_empty(), has_person })
 }
 
 /// The hit of the thing that a request made, as it is now.

@@ -32,6 +32,7 @@ pub mod idempotency;
 pub mod ids;
 pub mod looks;
 pub mod meter;
+pub mod misses;
 pub mod notices;
 pub mod on_behalf;
 pub mod operators;

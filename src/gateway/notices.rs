@@ -19,12 +19,14 @@ use domain::platform::PLATFORM;
 use domain::rail::{How, RailAnswer, RailReply};
 use domain::record::Entity;
 use domain::resources::cop_payments::CopPayment;
-use domain::resources::notices::{self, About, Notice, Traits};
+use domain::resources::notices::{self, About, GUESSES, GUESSES_OF_A_PART, Guess, Notice, Traits};
 use domain::resources::payments::{Means, Payment, Phase, transfer_name, without_zeros};
+use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use domain::view::Query;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use wal::Reader;
 
 /// The failure code of a transfer that was found and does not pay.
@@ -39,7 +41,7 @@ const AWAITING_MAX: usize = 100;
 /// Keeps a notice, unless the same was kept before; and has the payments that wait for it looked at.
 pub async fn receive(services: &Arc<Services>, about: About) -> Result<(), Problem> {
     let id = services.fresh_id(PLATFORM);
-    let notice = Notice { id, about, received_at: services.now(), claim: None };
+    let notice = Notice { id, about, received_at: services.now(), claim: None, given_to: None };
     let (name, traits) = (notice.name(), traits(&notice.about));
     let held = services.names.reservations.hold_name(PLATFORM, Space::Notice, &name).await;
     let engine = &services.engine;
@@ -147,7 +149,7 @@ impl Sought {
         else {
             return Ok((RailAnswer::Silent, None));
         };
-        let candidates = candidates(services, &traits, reference)?;
+        let mut candidates = candidates(services, &traits, reference)?;
         let is_mine =
             |notice: &&Notice| notice.claim.is_some_and(|claim| claim.is_of(self.tenant, self.payment));
         if let Some(mine) = candidates.iter().find(is_mine) {
@@ -161,6 +163,9 @@ impl Sought {
             };
             return Ok((done(mine), held));
         }
+        let guesses = Guesses::of(services, &traits, reference)?;
+        let payer = payment.debtor().map(|debtor| debtor.id);
+        candidates.retain(|notice| may_claim(notice, reference, payer, &guesses, self.tenant));
         let mut is_used = false;
         for notice in &candidates {
             match notice.claim {
@@ -227,7 +232,52 @@ impl Sought {
             return RailAnswer::Waiting;
         }
         let code = if is_used { USED } else { NOT_FOUND };
+        if !is_used {
+            services.waits.transfer_guesses.fetch_add(1, Ordering::Relaxed);
+        }
         RailAnswer::Refused { code: code.to_owned() }
+    }
+}
+
+/// Whether a payment with this reference and payer may claim a notice that has its other data, after others
+/// guessed at it. The last four digits are guessed in a minute.
+fn may_claim(
+    notice: &Notice,
+    typed: &str,
+    payer: Option<IdentityDocument>,
+    guesses: &Guesses,
+    tenant: u64,
+) -> bool {
+    let About::Transfer(transfer) = &notice.about else { return false };
+    let is_whole = without_zeros(&transfer.reference) == without_zeros(typed);
+    let is_payer = match (transfer.document, payer) {
+        (Some(noticed), Some(payer)) => noticed.is(payer),
+        _ => true,
+    };
+    let is_given = notice.given_to == Some(tenant);
+    let may_be_part = guesses.wrong + guesses.waiting < GUESSES_OF_A_PART;
+    is_payer && (is_whole || may_be_part) && (is_given || guesses.wrong < GUESSES)
+}
+
+/// The references other than a payment's own that were looked for a phone, bank and day, by whomever.
+struct Guesses {
+    wrong: usize,
+    /// Those that payments wait for: of many at once one would be right when the notice comes.
+    waiting: usize,
+}
+
+impl Guesses {
+    fn of(services: &Services, traits: &Traits, typed: &str) -> Result<Guesses, Problem> {
+        let count = |guess: Guess| {
+            let (from, to) = names_beginning_with(Space::TransferGuess, &traits.guesses(guess));
+            let mut others = 0;
+            for entry in services.engine.reader().index_scan(&from, &to, false).take(GUESSES + 1) {
+                let (name, _) = entry.map_err(Unreadable::from)?;
+                others += usize::from(name.get(from.len()..) != Some(without_zeros(typed).as_bytes()));
+            }
+            Ok::<usize, Problem>(others)
+        };
+        Ok(Guesses { wrong: count(Guess::Wrong)?, waiting: count(Guess::Waiting)? })
     }
 }
 

@@ -35,7 +35,7 @@ pub async fn before_intent(
         (Status::Pending | Status::Completed | Status::Reversed, _) => false,
     });
     if begins && services.rails.sends_code(new.debtor.bank) {
-        let answer = send(services, tenant, Service::C2p, new.id, &new.debtor, new.ves).await?;
+        let answer = send(services, tenant, Service::C2p, new.id, &new.debtor, new.figured.ves).await?;
         new.bank_sends_otp = matches!(answer, Some(RailAnswer::Done { .. }));
     }
     Ok(())
@@ -89,7 +89,8 @@ async fn send(
         | RailAnswer::NeverReceived
         | RailAnswer::NotSent
         | RailAnswer::NotAsked => {
-            let retry_after_seconds = lane.retry_after_seconds().unwrap_or(UNSENT_RETRY_SECONDS);
+            let retry_after_seconds =
+                lane.retry_after_seconds(call.order.bank_call()).unwrap_or(UNSENT_RETRY_SECONDS);
             Err(problem(&Refusal::RailUnavailable { retry_after_seconds }))
         }
     }

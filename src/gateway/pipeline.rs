@@ -133,8 +133,12 @@ pub trait Surface: Sized + Send + Sync {
     }
 
     /// The answer to a path that has no row and needs no caller, such as a document.
-    fn beside<'m>(&'m self, _: &Arrival, _: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
-        None
+    fn beside<'m>(
+        &'m self,
+        _: &Arrival,
+        _: &mut Measuring<'m>,
+    ) -> impl Future<Output = Option<Result<Reply, Problem>>> + Send {
+        async { None }
     }
 
     /// The tenant key and the key of a caller who was refused, or asked for what is not there.
@@ -222,7 +226,7 @@ async fn steps<'a, S: Surface>(
     measuring: &mut Measuring<'a>,
 ) -> Result<Reply, Problem> {
     surface.guard(arrival)?;
-    if let Some(answer) = surface.beside(arrival, measuring) {
+    if let Some(answer) = surface.beside(arrival, measuring).await {
         return answer;
     }
     // The question of a request that only reads is sent before anything is read: it is on its way

@@ -138,7 +138,11 @@ impl Surface for Public {
     }
 
     /// Browsers ask with OPTIONS what they may do, at paths of the table alone.
-    fn beside<'m>(&'m self, arrival: &Arrival, _: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+    async fn beside<'m>(
+        &'m self,
+        arrival: &Arrival,
+        _: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
         let head = &arrival.head;
         let asks = head.method == Method::OPTIONS
             && matches!(self.router.lookup(&Method::GET, head.uri.path()), Lookup::Found(_));

@@ -79,6 +79,15 @@ impl Reservations {
         }
     }
 
+    /// Waits until nobody has a name.
+    pub async fn wait_for(&self, tenant: u64, space: Space, name: &str) {
+        let name = RefName { tenant, space, name: name.to_owned() };
+        while let Some(taken) = self.names.get(&name).map(|taken| Arc::clone(taken.value()).notified_owned())
+        {
+            taken.await;
+        }
+    }
+
     /// Reserves a reference, after waiting for the request that has it.
     pub async fn hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> NameHeld {
         let name = RefName { tenant, space, name: name.to_owned() };

@@ -9,6 +9,7 @@ use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
 use crate::gateway::meter::Meters;
+use crate::gateway::misses::Misses;
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::reservations::Reservations;
@@ -35,6 +36,7 @@ use domain::resources::operations::Operation;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,6 +51,8 @@ pub struct Services {
     pub names: Names,
     /// The bounds that keep one tenant from taking the server's capacity from the others.
     pub shares: Shares,
+    /// The searches for people that found nobody.
+    pub misses: Misses,
     /// The directory of callers, and the state that changes with it.
     pub callers: Callers,
     /// Rates and fees.
@@ -92,6 +96,8 @@ pub struct OutsideWaits {
     pub counted: Waiting,
     /// The time, in ms, for which the notice of a live transfer is waited for.
     pub notice_ms: i64,
+    /// References of live transfers that were looked for since the start, and were wrong.
+    pub transfer_guesses: AtomicU64,
 }
 
 /// Files of this server beside the log of money, which no book depends on.

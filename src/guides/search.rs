@@ -9,6 +9,10 @@ use deunicode::deunicode;
 
 /// The longest text that is searched for; what is behind it is left out.
 const CHARACTERS_MAX: usize = 128;
+/// The most words that are searched for, after the text is folded: one character may be a sentence.
+const WORDS_MAX: usize = 8;
+/// The longest word that is searched for; no page has a longer one.
+const WORD_MAX: usize = 64;
 /// The number of sections that are shown.
 const SHOWN_MAX: usize = 30;
 /// The length of an excerpt, and what of it stands before the word, in characters.
@@ -57,6 +61,13 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// The words of a text that is searched for, as many as are searched for.
+fn sought_words(text: &str) -> Vec<String> {
+    let text: String = text.chars().take(CHARACTERS_MAX).collect();
+    let words = words(&text).into_iter().filter(|word| word.len() <= WORD_MAX);
+    words.take(WORDS_MAX).collect()
+}
+
 impl Index {
     /// The index of all pages.
     pub fn new(language: Language, pages: Vec<(&Source, Rendered)>) -> Index {
@@ -66,8 +77,7 @@ impl Index {
     /// The sections with every word of a text, the best first: where it is in the heading, then where it is
     /// said most.
     pub fn find(&self, sought: &str) -> Vec<Found<'_>> {
-        let sought: String = sought.chars().take(CHARACTERS_MAX).collect();
-        let terms = terms(words(&sought), || Box::new(self.0.iter().flat_map(Entry::vocabulary)));
+        let terms = terms(sought_words(sought), || Box::new(self.0.iter().flat_map(Entry::vocabulary)));
         if terms.is_empty() {
             return Vec::new();
         }
@@ -231,6 +241,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_search_is_for_few_words_however_much_one_character_says() {
+        let folded = |text: &str| sought_words(text).len();
+        assert_eq!(folded(&"\u{FDFA}".repeat(128)), WORDS_MAX);
+        assert_eq!(folded(&"a ".repeat(4_096)), WORDS_MAX);
+        assert_eq!(folded("débito inmediato"), 2);
+        assert_eq!(folded(&"x".repeat(128)), 0, "no word is that long");
     }
 
     #[test]

@@ -205,13 +205,26 @@ impl<M> Guides<M> {
         }
     }
 
-    /// The answer and the value of its route, if the path is one of the guides'.
+    /// The value of a route.
+    pub fn value(&self, route: usize) -> &M {
+        &self.values[route]
+    }
+
+    /// Whether an answer takes so long that no request must wait behind it: a search, and the first page of
+    /// a language, for which all of its pages are made.
+    pub fn takes_long(&self, path: &str) -> bool {
+        let Some(below) = path.strip_prefix("/docs") else { return false };
+        let name = below.split('/').nth(2);
+        name == Some("search") || (!below.contains('.') && self.sites.iter().any(|site| site.get().is_none()))
+    }
+
+    /// The answer and the number of its route, if the path is one of the guides'.
     pub fn answer(
         &self,
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
-    ) -> Option<Result<(&M, Reply), Problem>> {
+    ) -> Option<Result<(usize, Reply), Problem>> {
         let below = uri.path().strip_prefix("/docs")?;
         let parts: Vec<&str> = below.strip_prefix('/').unwrap_or(below).split('/').collect();
         let named = LANGUAGES.into_iter().find(|language| language.code() == parts[0]);
@@ -239,7 +252,7 @@ impl<M> Guides<M> {
             }
             _ => return None,
         };
-        Some(reply.map(|reply| (&self.values[route], reply)))
+        Some(reply.map(|reply| (route, reply)))
     }
 
     /// The reference at `/docs`; at `/docs/` the way to the guides. Both in the language that `lang`

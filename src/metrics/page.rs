@@ -390,9 +390,14 @@ fn rails(page: &mut Page, services: &Services) {
         "Orders that no bank has answered for longer than rails.unresolved_after_seconds, when they were counted last; GET /admin/operations?status=unresolved lists them.",
     )
     .is(services.waits.unresolved.total());
+    page.gauge(
+        "pasarela_transfer_guesses",
+        "References of live Pago Móvil transfers that were looked for since the start and are no transfer's.",
+    )
+    .is(services.waits.transfer_guesses.load(Ordering::Relaxed));
     let mut circuits = page.gauge(
         "pasarela_rail_circuit_open",
-        "1 while the circuit of a live rail is open: charges are refused, payouts wait, and the rail is probed until it answers.",
+        "1 while a circuit of a live rail is open: such calls are not made, their charges are refused, their payouts wait, and the rail is probed until it answers.",
     );
     let lanes = services.rails.figures();
     for lane in &lanes {

@@ -41,7 +41,7 @@ pub fn offer(
     effect: &Effect,
     last_read: &LastRead,
 ) -> Command {
-    let answer = match lane.offer(effect.operation) {
+    let answer = match lane.offer(effect.operation, effect.order.bank_call()) {
         OrderStanding::First => return Command::Begin,
         OrderStanding::Waits => RailAnswer::NotAsked,
         OrderStanding::Returns => RailAnswer::NotSent,
@@ -129,7 +129,8 @@ fn waiting(
     match states.find(id)?.as_deref() {
         Some(Entity::Payout(payout)) if payout.status == Status::Pending && payout.trace.is_queued() => {
             let accepted = accepted(reader, tenant, payout, debits)?;
-            Ok(Some(Queued { accepted, operation: payout.id.operation(CREDIT), tenant, entity: id }))
+            let (operation, call) = (payout.id.operation(CREDIT), payout.instruction().bank_call());
+            Ok(Some(Queued { accepted, operation, tenant, entity: id, call }))
         }
         _ => Ok(None),
     }

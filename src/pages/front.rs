@@ -336,7 +336,11 @@ impl<S: Site> Surface for Front<S> {
     }
 
     /// An address with a slash at its end, as people type it, leads to the page without one.
-    fn beside<'m>(&'m self, arrival: &Arrival, _: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+    async fn beside<'m>(
+        &'m self,
+        arrival: &Arrival,
+        _: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
         let (head, path) = (&arrival.head, arrival.head.uri.path());
         let is_typed = head.method == Method::GET && path.ends_with('/') && path.starts_with(S::BASE);
         let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();

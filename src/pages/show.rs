@@ -240,6 +240,10 @@ fn meaning(code: &str) -> Option<(&'static str, &'static str)> {
             "Otra persona tiene que decidirlo: tú lo pediste, o hace menos de un día uno de los dos creó o cambió al otro.",
             "Somebody else has to decide it: you asked for it, or less than a day ago one of you made or changed the other.",
         ),
+        "too_many_attempts" => (
+            "Demasiados intentos. Espera unos minutos y vuelve a intentarlo.",
+            "Too many attempts. Wait some minutes and try again.",
+        ),
         "insufficient_balance" | "insufficient_funds" | "insufficient_available_balance" => {
             ("El saldo disponible no alcanza.", "The available balance is not enough.")
         }

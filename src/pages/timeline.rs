@@ -311,6 +311,9 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         | Cause::AnswerKept
         | Cause::BatchAnswered
         | Cause::OwnAccountChanged
+        | Cause::VerificationStarted
+        | Cause::VerificationUnsent
+        | Cause::NoticeGiven
         | Cause::ProductCreated
         | Cause::ProductChanged
         | Cause::ProductDeleted

@@ -82,6 +82,8 @@ pub enum Block {
     Links(Vec<Link>),
     /// Parts that are shown anew every few seconds where there is a script: already written.
     Live(String),
+    /// A long part that was written where no request waits behind it.
+    Written(String),
 }
 
 /// The tone of a message or a button.

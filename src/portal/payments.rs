@@ -24,9 +24,10 @@ const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "method", "usdAmount", "
 /// The filters of the list, as the API has them.
 const FILTERS: [&str; 7] =
     ["status", "reference", "bankReference", "externalRef", "merchantId", "from", "to"];
-const FACTS: [&str; 36] = [
+const FACTS: [&str; 37] = [
     "status",
     "externalRef",
+    "attempt",
     "method",
     "usdAmount",
     "vesAmount",
@@ -136,8 +137,13 @@ pub async fn one<G: Answer>(
     let status = str_of(&payment, "status");
     let timeline =
         timeline::of(&portal.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language).await?;
+    let mut facts = show::facts(language, &payment, &FACTS);
+    for fact in facts.iter_mut().filter(|fact| fact.field == "attempt") {
+        let others = payment["externalRef"].as_str().map(|name| [("externalRef", name)]);
+        fact.cell.href = others.map(|others| with_query("/portal/payments", &others));
+    }
     let live = [
-        Block::Facts(show::facts(language, &payment, &FACTS)),
+        Block::Facts(facts),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
         Block::Timeline(timeline.steps),
     ];

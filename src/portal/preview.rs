@@ -7,14 +7,16 @@
 //! form pays once however often it is sent, and a file that was refused can be paid another time.
 
 use super::{Here, Portal, failed_page, may, payouts};
+use crate::gateway::services::Services;
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::language::Language;
 use crate::pages::show;
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone};
+use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone, Writing};
 use crate::pages::words::words;
 use crate::store::history;
+use crate::store::read_budget::{ReadBudget, Stopped};
 use api::csv::file::{File, NoFile, RowFault};
 use api::payouts::batches::{ITEMS_MAX, item_faults};
 use api::problem::{BadField, Problem};
@@ -43,6 +45,19 @@ struct Line {
     fault: Option<String>,
 }
 
+/// Why a line can't be paid: by its seller, and by its reference.
+type Known = (Option<String>, Option<String>);
+
+/// What a file is checked with, away from the request.
+struct Checking {
+    tenant: u64,
+    language: Language,
+    csrf: String,
+    /// Whether the key may read. One that may not is told what is wrong in the file itself: whose a merchant
+    /// is and which references were used is in nothing that it may ask for.
+    reads: bool,
+}
+
 /// POST /portal/payouts/preview
 pub async fn page<G: Answer>(
     portal: &Portal<G>,
@@ -52,39 +67,202 @@ pub async fn page<G: Answer>(
     if !may(visit, Scope::Payout) {
         return Err(Problem::scope_missing(Scope::Payout.name()));
     }
-    let chosen = file.ok_or_else(|| visit.say("Elige un archivo.", "Choose a file.").to_owned());
-    let (file, mut lines) = match chosen.and_then(|bytes| lines(visit, &bytes)) {
-        Ok(read) => read,
-        Err(why) => {
-            let mut page =
-                Page::new("payouts", visit.say("Pagar por archivo", "Pay by file")).status("error");
-            page.code = 400;
-            return Ok(Shown::Page(page.with(payouts::upload(visit, Some(why)))));
-        }
+    let tenant = visit.who.tenant_key;
+    let checking = Checking {
+        tenant,
+        language: visit.language,
+        csrf: visit.csrf.clone(),
+        reads: may(visit, Scope::Read),
     };
-    judge(portal, visit, &file, &mut lines)?;
-    let good: Vec<Value> = lines.iter().filter(|line| line.fault.is_none()).map(item).collect();
-    let items = Value::Array(good).to_string();
-    let name = batch_name(portal, visit, &items)?;
-    Ok(Shown::Page(shown(visit, &lines, items, name)))
+    // Thousands of lines, with a look at the log for each.
+    let checked = match file {
+        Some(file) => {
+            let read =
+                move |services: &Services, budget: &ReadBudget| checking.check(services, &file, budget);
+            portal.services.read_pool.read_long(&portal.services, tenant, read).await?
+        }
+        None => Err(visit.say("Elige un archivo.", "Choose a file.").to_owned()),
+    };
+    Ok(Shown::Page(checked.unwrap_or_else(|why| {
+        let mut page = Page::new("payouts", visit.say("Pagar por archivo", "Pay by file")).status("error");
+        page.code = 400;
+        page.with(payouts::upload(visit, Some(why)))
+    })))
 }
 
-/// The reference of the next batch of these lines.
-fn batch_name<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, items: &str) -> Result<String, Problem> {
-    let (reader, tenant) = (portal.services.engine.reader(), visit.who.tenant_key);
-    let digest: [u8; 32] = Sha256::digest(items.as_bytes()).into();
-    let first = format!("portal-{}", hex::encode(&digest[..12]));
-    let (mut name, mut number) = (first.clone(), 1_u64);
-    while history::named(reader, tenant, Space::Batch, &name)?.is_some() {
-        number += 1;
-        name = format!("{first}-{number}");
+impl Checking {
+    /// The page about a file, or why it cannot be read at all.
+    fn check(
+        &self,
+        services: &Services,
+        file: &[u8],
+        budget: &ReadBudget,
+    ) -> Result<Result<Page, String>, Stopped> {
+        let (file, mut lines) = match lines(self.language, file) {
+            Ok(read) => read,
+            Err(why) => return Ok(Err(why)),
+        };
+        self.judge(services, &file, &mut lines, budget)?;
+        let good: Vec<Value> = lines.iter().filter(|line| line.fault.is_none()).map(item).collect();
+        let items = Value::Array(good).to_string();
+        let name = self.batch_name(services, &items)?;
+        Ok(Ok(self.shown(&lines, items, name)))
     }
-    Ok(name)
+
+    /// The reference of the next batch of these lines.
+    fn batch_name(&self, services: &Services, items: &str) -> Result<String, Stopped> {
+        let digest: [u8; 32] = Sha256::digest(items.as_bytes()).into();
+        let first = format!("portal-{}", hex::encode(&digest[..12]));
+        let (mut name, mut number) = (first.clone(), 1_u64);
+        while history::named(services.engine.reader(), self.tenant, Space::Batch, &name)?.is_some() {
+            number += 1;
+            name = format!("{first}-{number}");
+        }
+        Ok(name)
+    }
+
+    /// Finds what is wrong with each line: as the API reads it, and by what is there.
+    fn judge(
+        &self,
+        services: &Services,
+        file: &File,
+        lines: &mut [Line],
+        budget: &ReadBudget,
+    ) -> Result<(), Stopped> {
+        let banks = services.banks.now();
+        let (mut seen, mut good) = (HashSet::new(), 0);
+        for line in lines {
+            budget.spend()?;
+            let (unpayable, used) = if self.reads { self.known(services, file, line)? } else { (None, None) };
+            if line.fault.is_none() {
+                let faults = item_faults(&item(line).to_string(), &banks);
+                let say = |bad: &BadField| {
+                    let column = COLUMNS.iter().position(|name| *name == bad.field);
+                    let name = column.map_or(&*bad.field, |column| file.name(column));
+                    format!("{name}: {}", show::fault(self.language, &bad.message))
+                };
+                line.fault = Some(faults.iter().map(say).collect::<Vec<_>>().join("; "))
+                    .filter(|text| !text.is_empty());
+            }
+            let twice = || {
+                let why = self.language.say("está dos veces en el archivo", "is in the file twice");
+                (!seen.insert(line.cells[0].clone())).then(|| of(file, 0, why))
+            };
+            if line.fault.is_none() {
+                line.fault = unpayable.or_else(twice).or(used);
+            }
+            if line.fault.is_none() {
+                good += 1;
+                if good > ITEMS_MAX {
+                    let full = ("un lote lleva hasta 1.000 pagos", "a batch takes up to 1,000 payouts");
+                    line.fault = Some(self.language.say(full.0, full.1).to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Names the seller of a line. Why the seller can't be paid, and whether the reference was used.
+    fn known(&self, services: &Services, file: &File, line: &mut Line) -> Result<Known, Stopped> {
+        let reader = services.engine.reader();
+        let merchant = Id::parse(&line.cells[1]).map(EntityId::merchant);
+        let merchant = merchant.map(|id| history::entity(reader, self.tenant, id)).transpose()?.flatten();
+        let merchant = match merchant.as_deref() {
+            Some(Entity::Merchant(merchant)) => Some(merchant),
+            _ => None,
+        };
+        line.name = merchant.map(|merchant| merchant.name.to_string()).unwrap_or_default();
+        let is_used = history::named(reader, self.tenant, Space::Payout, &line.cells[0])?.is_some();
+        let used = self
+            .language
+            .say("ya hay un pago con esta referencia", "there is a payout under this reference already");
+        let unpayable = self.unpayable(merchant).map(|why| of(file, 1, why));
+        Ok((unpayable, is_used.then(|| of(file, 0, used))))
+    }
+
+    /// The reason why a seller can't be paid, as far as it is known before.
+    fn unpayable(&self, merchant: Option<&Merchant>) -> Option<&'static str> {
+        let say = |spanish, english| Some(self.language.say(spanish, english));
+        let Some(merchant) = merchant else {
+            return say("no hay un vendedor con este id", "there is no seller with this id");
+        };
+        if !merchant.active {
+            return say("el vendedor está inactivo", "the seller is inactive");
+        }
+        let method = merchant.default_method.and_then(|id| merchant.method(id));
+        if method.is_some_and(|method| method.status.is_verified()) {
+            return None;
+        }
+        say(
+            "el vendedor no tiene verificado el teléfono al que se le paga",
+            "the phone at which the seller is paid is not verified",
+        )
+    }
+
+    /// The page about the lines of a file.
+    fn shown(&self, lines: &[Line], items: String, batch: String) -> Page {
+        let language = self.language;
+        let good: Vec<&Line> = lines.iter().filter(|line| line.fault.is_none()).collect();
+        let total: i64 =
+            good.iter().filter_map(|line| hundredths(&line.cells[2])).fold(0, i64::saturating_add);
+        let total = language.amount(total, 2);
+        let bad = lines.len() - good.len();
+        let mut page = Page::new("payouts", language.say("Revisa antes de pagar", "Check before you pay"));
+        let summary = summary(language, good.len(), &total, bad);
+        page.blocks.push(Block::Note(Note::new(if bad == 0 { Tone::Good } else { Tone::Plain }, summary)));
+        if !good.is_empty() {
+            let label = match language {
+                Language::Spanish => format!("Pagar {} por Bs {total}", good.len()),
+                Language::English => format!("Pay {} for Bs {total}", good.len()),
+            };
+            let about =
+                language.say("Los renglones con error no se pagan.", "Lines with an error are not paid.");
+            let mut form = view::Form::new("/portal/payouts/confirm", "confirm", label)
+                .about(about)
+                .hidden("items", items)
+                .hidden("externalRef", batch)
+                .once();
+            // Percent-encoding would make it three times as long.
+            form.is_upload = true;
+            page.blocks.push(form.into());
+        }
+        let heads_es = ["línea", "externalRef", "merchantId", "monto", "concepto", "estado"];
+        let heads_en = ["line", "externalRef", "merchantId", "monto", "concepto", "state"];
+        let heads = if language == Language::Spanish { heads_es } else { heads_en };
+        let row = |line: &Line| {
+            let [reference, merchant, amount, concept] = line.cells.clone();
+            let state = if line.fault.is_some() { "bad" } else { "ok" };
+            let state_cell = Cell::state(state, words(language, state).to_owned());
+            let cells = vec![
+                Cell::code(reference),
+                Cell::code(merchant).with_sub(line.name.clone()),
+                Cell::figure(amount),
+                Cell::text(concept),
+                state_cell.with_sub(line.fault.clone().unwrap_or_default()),
+            ];
+            let number = usize::try_from(line.number).unwrap_or_default();
+            payouts::numbered(number, cells).status(state)
+        };
+        let rows: Vec<Row> = lines.iter().map(row).collect();
+        let table = Table {
+            caption: language.say("Lo que dice el archivo", "What the file says").to_owned(),
+            field: Some("preview"),
+            heads: heads.iter().map(|head| (*head).to_owned()).collect(),
+            rows,
+            ..Table::default()
+        };
+        // Written here, as it is as long as the file.
+        let writing = Writing { language, csrf: &self.csrf };
+        let table = [Block::Table(table)];
+        let written = view::html(&table, &writing).map(Block::Written);
+        page.blocks.extend(written.map_or(Vec::from(table), |written| vec![written]));
+        page
+    }
 }
 
 /// The lines of a file, or why it cannot be read at all.
-fn lines<G: Answer>(visit: &Here<'_, G>, bytes: &[u8]) -> Result<(File, Vec<Line>), String> {
-    let say = |spanish: &str, english: &str| visit.language.say(spanish, english).to_owned();
+fn lines(language: Language, bytes: &[u8]) -> Result<(File, Vec<Line>), String> {
+    let say = |spanish: &str, english: &str| language.say(spanish, english).to_owned();
     let columns = || {
         say(
             "El primer renglón tiene que nombrar las columnas externalRef, merchantId, monto, concepto, cada \
@@ -92,7 +270,7 @@ fn lines<G: Answer>(visit: &Here<'_, G>, bytes: &[u8]) -> Result<(File, Vec<Line
             "The first line has to name the columns externalRef, merchantId, monto, concepto, each once.",
         )
     };
-    let file = File::read(bytes, &COLUMNS).map_err(|no_file| match (no_file, visit.language) {
+    let file = File::read(bytes, &COLUMNS).map_err(|no_file| match (no_file, language) {
         (NoFile::NoText, _) => say(
             "No es un CSV. Guárdalo desde tu hoja de cálculo como «CSV».",
             "This is not a CSV file. Save it from your spreadsheet as \"CSV\".",
@@ -132,135 +310,15 @@ fn lines<G: Answer>(visit: &Here<'_, G>, bytes: &[u8]) -> Result<(File, Vec<Line
     Ok((file, lines))
 }
 
-/// Finds what is wrong with each line: as the API reads it, and by what is there.
-fn judge<G: Answer>(
-    portal: &Portal<G>,
-    visit: &Here<'_, G>,
-    file: &File,
-    lines: &mut [Line],
-) -> Result<(), Problem> {
-    let of = |column: usize, message: &str| format!("{}: {message}", file.name(column));
-    let (services, tenant) = (&portal.services, visit.who.tenant_key);
-    let (reader, banks) = (services.engine.reader(), services.banks.now());
-    let (mut seen, mut good) = (HashSet::new(), 0);
-    for line in lines {
-        let merchant = Id::parse(&line.cells[1]).map(EntityId::merchant);
-        let merchant = merchant.map(|id| history::entity(reader, tenant, id)).transpose()?.flatten();
-        let merchant = match merchant.as_deref() {
-            Some(Entity::Merchant(merchant)) => Some(merchant),
-            _ => None,
-        };
-        line.name = merchant.map(|merchant| merchant.name.to_string()).unwrap_or_default();
-        if line.fault.is_none() {
-            let faults = item_faults(&item(line).to_string(), &banks);
-            let say = |bad: &BadField| {
-                let column = COLUMNS.iter().position(|name| *name == bad.field);
-                let name = column.map_or(&*bad.field, |column| file.name(column));
-                format!("{name}: {}", show::fault(visit.language, &bad.message))
-            };
-            line.fault =
-                Some(faults.iter().map(say).collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty());
-        }
-        let reference = &line.cells[0];
-        if line.fault.is_none() {
-            line.fault = unpayable(visit, merchant).map(|why| of(1, why));
-        }
-        if line.fault.is_none() && !seen.insert(reference.clone()) {
-            line.fault = Some(of(0, visit.say("está dos veces en el archivo", "is in the file twice")));
-        }
-        if line.fault.is_none() && history::named(reader, tenant, Space::Payout, reference)?.is_some() {
-            let why = visit
-                .say("ya hay un pago con esta referencia", "there is a payout under this reference already");
-            line.fault = Some(of(0, why));
-        }
-        if line.fault.is_none() {
-            good += 1;
-            if good > ITEMS_MAX {
-                line.fault = Some(
-                    visit
-                        .say("un lote lleva hasta 1.000 pagos", "a batch takes up to 1,000 payouts")
-                        .to_owned(),
-                );
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The reason why a seller can't be paid, as far as it is known before.
-fn unpayable<G: Answer>(visit: &Here<'_, G>, merchant: Option<&Merchant>) -> Option<&'static str> {
-    let Some(merchant) = merchant else {
-        return Some(visit.say("no hay un vendedor con este id", "there is no seller with this id"));
-    };
-    if !merchant.active {
-        return Some(visit.say("el vendedor está inactivo", "the seller is inactive"));
-    }
-    let method = merchant.default_method.and_then(|id| merchant.method(id));
-    let is_proved = method.is_some_and(|method| method.status.is_verified());
-    (!is_proved).then(|| {
-        visit.say(
-            "el vendedor no tiene verificado el teléfono al que se le paga",
-            "the phone at which the seller is paid is not verified",
-        )
-    })
+/// A fault of a column, by the name that the file gives it.
+fn of(file: &File, column: usize, message: &str) -> String {
+    format!("{}: {message}", file.name(column))
 }
 
 /// A line as an item of a batch.
 fn item(line: &Line) -> Value {
     let [reference, merchant, amount, concept] = &line.cells;
     json!({ "externalRef": reference, "merchantId": merchant, "monto": amount, "concepto": concept })
-}
-
-fn shown<G: Answer>(visit: &Here<'_, G>, lines: &[Line], items: String, batch: String) -> Page {
-    let language = visit.language;
-    let good: Vec<&Line> = lines.iter().filter(|line| line.fault.is_none()).collect();
-    let total: i64 = good.iter().filter_map(|line| hundredths(&line.cells[2])).fold(0, i64::saturating_add);
-    let total = language.amount(total, 2);
-    let bad = lines.len() - good.len();
-    let mut page = Page::new("payouts", visit.say("Revisa antes de pagar", "Check before you pay"));
-    let summary = summary(language, good.len(), &total, bad);
-    page.blocks.push(Block::Note(Note::new(if bad == 0 { Tone::Good } else { Tone::Plain }, summary)));
-    if !good.is_empty() {
-        let label = match language {
-            Language::Spanish => format!("Pagar {} por Bs {total}", good.len()),
-            Language::English => format!("Pay {} for Bs {total}", good.len()),
-        };
-        let about = visit.say("Los renglones con error no se pagan.", "Lines with an error are not paid.");
-        let mut form = view::Form::new("/portal/payouts/confirm", "confirm", label)
-            .about(about)
-            .hidden("items", items)
-            .hidden("externalRef", batch)
-            .once();
-        // Percent-encoding would make it three times as long.
-        form.is_upload = true;
-        page.blocks.push(form.into());
-    }
-    let heads_es = ["línea", "externalRef", "merchantId", "monto", "concepto", "estado"];
-    let heads_en = ["line", "externalRef", "merchantId", "monto", "concepto", "state"];
-    let heads = if language == Language::Spanish { heads_es } else { heads_en };
-    let row = |line: &Line| {
-        let [reference, merchant, amount, concept] = line.cells.clone();
-        let state = if line.fault.is_some() { "bad" } else { "ok" };
-        let state_cell = Cell::state(state, words(language, state).to_owned());
-        let cells = vec![
-            Cell::code(reference),
-            Cell::code(merchant).with_sub(line.name.clone()),
-            Cell::figure(amount),
-            Cell::text(concept),
-            state_cell.with_sub(line.fault.clone().unwrap_or_default()),
-        ];
-        let number = usize::try_from(line.number).unwrap_or_default();
-        payouts::numbered(number, cells).status(state)
-    };
-    let rows: Vec<Row> = lines.iter().map(row).collect();
-    let table = Table {
-        caption: visit.say("Lo que dice el archivo", "What the file says").to_owned(),
-        field: Some("preview"),
-        heads: heads.iter().map(|head| (*head).to_owned()).collect(),
-        rows,
-        ..Table::default()
-    };
-    page.with(table)
 }
 
 /// The counts of a file in a sentence.

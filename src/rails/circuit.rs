@@ -1,10 +1,15 @@
-//! The circuit of a rail: after enough failures nothing is sent to it until a probe is answered.
+//! The circuits of a rail: after enough failures of one call to one bank that call is not made until a
+//! probe is answered, and after a probe that failed none is.
 //!
 //! A state machine without a clock, a socket or a lock: whoever calls the rail says what came of it
-//! and what time it is. Five failures in a row, or half of the last twenty calls, open it
+//! and what time it is. Five failures in a row, or half of the last twenty calls, open a circuit
 //! (`docs/contract.md, 18.5`). What counts as a failure is a call without a readable answer, and
-//! one that never had a connection; a refusal is an answer. Probes close it and are not counted.
+//! one that never had a connection; a refusal is an answer. Probes close it and are not counted. A bank that
+//! takes long behind a rail that answers is no reason to send nothing to the others: whether the rail itself
+//! is there, a probe tells at once when a circuit opens.
 
+use domain::rail::BankCall;
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// The number of failures in a row that open it.
@@ -14,7 +19,7 @@ const REMEMBERED: u32 = 20;
 /// The number of failures among them that open it, once that many calls are remembered.
 const OF_REMEMBERED: u32 = REMEMBERED / 2;
 
-/// The kinds of calls that the circuit counts.
+/// The kinds of calls that a circuit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     /// The call was answered, whatever the answer says.
@@ -35,101 +40,121 @@ pub enum Gate {
     },
 }
 
-/// The right to make the one probe that is under way. Given back by [`Circuit::probed`].
-#[derive(Debug, PartialEq, Eq)]
-pub struct Probe(u64);
-
-/// The circuit of one rail. Times are those of a clock that only goes forward, from any origin.
-#[derive(Debug)]
-pub struct Circuit {
-    pause: Duration,
+/// One circuit. Times are those of a clock that only goes forward, from any origin.
+#[derive(Clone, Debug, Default)]
+struct Circuit {
     /// A bit per call, the newest lowest; 1 is a failure.
     newest: u32,
     calls: u32,
     in_a_row: u32,
-    open: Option<Opened>,
-    /// Counts openings and probes, so that an answer to an older probe is not taken for the newest.
-    generation: u64,
-}
-
-/// An open circuit.
-#[derive(Debug)]
-struct Opened {
-    next_probe: Duration,
-    /// The probe under way.
-    probing: Option<u64>,
+    /// The instant of the next probe, if it is open.
+    open_until: Option<Duration>,
 }
 
 impl Circuit {
-    /// A closed one, whose probes are so far apart once it is open.
-    pub fn closed(pause: Duration) -> Circuit {
-        Circuit { pause, newest: 0, calls: 0, in_a_row: 0, open: None, generation: 0 }
-    }
-
-    /// An open one whose probe comes at once: after a start with queued orders.
-    pub fn awaiting_probe(pause: Duration, now: Duration) -> Circuit {
-        Circuit { open: Some(Opened { next_probe: now, probing: None }), ..Circuit::closed(pause) }
-    }
-
-    /// Whether it is open.
-    pub const fn is_open(&self) -> bool {
-        self.open.is_some()
-    }
-
-    /// The gate as it is now.
-    pub fn gate(&self, now: Duration) -> Gate {
-        match &self.open {
+    fn gate(&self, now: Duration) -> Gate {
+        match self.open_until {
             None => Gate::Closed,
-            Some(opened) => {
-                let left = opened.next_probe.saturating_sub(now);
+            Some(next_probe) => {
+                let left = next_probe.saturating_sub(now);
                 Gate::Open { retry_after_seconds: left.as_millis().div_ceil(1_000).max(1) as u64 }
             }
         }
     }
 
-    /// The time to the next probe; none where there is none to come.
-    pub fn until_probe(&self, now: Duration) -> Duration {
-        self.open.as_ref().map_or(Duration::ZERO, |opened| match opened.probing {
-            Some(_) => self.pause,
-            None => opened.next_probe.saturating_sub(now),
-        })
-    }
-
-    /// Counts a call. Those that were under way when it opened change nothing: only a probe closes.
-    pub fn count(&mut self, call: Counted, now: Duration) {
-        if self.open.is_some() {
-            return;
+    /// Counts a call; whether it opened the circuit. Those that were under way when it opened change
+    /// nothing: only a probe closes.
+    fn count(&mut self, call: Counted, pause: Duration, now: Duration) -> bool {
+        if self.open_until.is_some() {
+            return false;
         }
         let is_failure = call == Counted::Failure;
         self.newest = (self.newest << 1 | u32::from(is_failure)) & ((1 << REMEMBERED) - 1);
         self.calls = (self.calls + 1).min(REMEMBERED);
         self.in_a_row = if is_failure { self.in_a_row + 1 } else { 0 };
         let half = self.calls == REMEMBERED && self.newest.count_ones() >= OF_REMEMBERED;
-        if self.in_a_row >= IN_A_ROW || half {
-            self.open = Some(Opened { next_probe: now.saturating_add(self.pause), probing: None });
+        let opens = self.in_a_row >= IN_A_ROW || half;
+        self.open_until = opens.then(|| now.saturating_add(pause));
+        opens
+    }
+}
+
+/// The circuits of one rail.
+#[derive(Debug)]
+pub struct Circuits {
+    /// Between probes.
+    pause: Duration,
+    /// The instant of the next probe, if the rail did not answer the last one.
+    rail_open_until: Option<Duration>,
+    calls: HashMap<BankCall, Circuit>,
+    /// Whether one has opened that no probe has come after.
+    is_suspect: bool,
+}
+
+impl Circuits {
+    /// Closed ones, whose probes are so far apart once one is open.
+    pub fn closed(pause: Duration) -> Circuits {
+        Circuits { pause, rail_open_until: None, calls: HashMap::new(), is_suspect: false }
+    }
+
+    /// That of a whole rail whose probe comes at once: after a start with queued orders.
+    pub fn awaiting_probe(pause: Duration, now: Duration) -> Circuits {
+        Circuits { rail_open_until: Some(now), ..Circuits::closed(pause) }
+    }
+
+    /// Whether any is open.
+    pub fn is_open(&self) -> bool {
+        self.rail_open_until.is_some() || self.calls.values().any(|circuit| circuit.open_until.is_some())
+    }
+
+    /// The calls that are not made, though the rail is there.
+    pub fn open_calls(&self) -> Vec<BankCall> {
+        let open = self.calls.iter().filter(|(_, circuit)| circuit.open_until.is_some());
+        let mut open: Vec<BankCall> = open.map(|(call, _)| *call).collect();
+        open.sort_unstable();
+        open
+    }
+
+    /// The gate as it is now, for a call or for whichever.
+    pub fn gate(&self, call: Option<BankCall>, now: Duration) -> Gate {
+        let rail = Circuit { open_until: self.rail_open_until, ..Circuit::default() }.gate(now);
+        match (rail, call.and_then(|call| self.calls.get(&call))) {
+            (Gate::Closed, Some(circuit)) => circuit.gate(now),
+            (gate, _) => gate,
         }
     }
 
-    /// The right to probe, if it is time and nobody else does.
-    pub fn probe(&mut self, now: Duration) -> Option<Probe> {
-        let opened =
-            self.open.as_mut().filter(|opened| opened.probing.is_none() && now >= opened.next_probe)?;
-        self.generation += 1;
-        opened.probing = Some(self.generation);
-        Some(Probe(self.generation))
+    /// Counts a call; whether it opened its circuit.
+    pub fn count(&mut self, call: BankCall, counted: Counted, now: Duration) -> bool {
+        if self.rail_open_until.is_some() {
+            return false;
+        }
+        let opened = self.calls.entry(call).or_default().count(counted, self.pause, now);
+        self.is_suspect |= opened;
+        opened
     }
 
-    /// The end of a probe. An answer closes the circuit, and nothing of before is remembered.
-    pub fn probed(&mut self, Probe(generation): Probe, call: Counted, now: Duration) {
-        let Some(opened) = self.open.as_mut().filter(|opened| opened.probing == Some(generation)) else {
-            return;
-        };
-        match call {
-            Counted::Answer => *self = Circuit { generation: self.generation, ..Circuit::closed(self.pause) },
-            Counted::Failure => {
-                *opened = Opened { next_probe: now.saturating_add(self.pause), probing: None };
-            }
+    /// The time to the next probe; none where there is none to come.
+    pub fn until_probe(&self, now: Duration) -> Option<Duration> {
+        if self.is_suspect {
+            return Some(Duration::ZERO);
         }
+        let of_calls = self.calls.values().filter_map(|circuit| circuit.open_until).min();
+        self.rail_open_until.or(of_calls).map(|next| next.saturating_sub(now))
+    }
+
+    /// The end of a probe, which is one at a time; whether it closed anything. An answer closes what was
+    /// due, and after the whole rail's silence everything; nothing of before is remembered then.
+    pub fn probed(&mut self, probe: Counted, now: Duration) -> bool {
+        self.is_suspect = false;
+        if probe == Counted::Failure {
+            self.rail_open_until = Some(now.saturating_add(self.pause));
+            return false;
+        }
+        let was_silent = self.rail_open_until.take().is_some();
+        let before = self.calls.len();
+        self.calls.retain(|_, circuit| !was_silent && circuit.open_until.is_none_or(|next| now < next));
+        was_silent || self.calls.len() < before
     }
 }
 
@@ -140,11 +165,15 @@ mod tests {
 
     const PAUSE: Duration = Duration::from_secs(5);
     const T0: Duration = Duration::from_secs(100);
+    const CALL: BankCall = BankCall { kind: "a", bank: None };
+    const OTHER: BankCall = BankCall { kind: "b", bank: None };
 
-    fn after(calls: &[bool]) -> Circuit {
-        let mut circuit = Circuit::closed(PAUSE);
-        calls.iter().for_each(|failed| circuit.count(counted(*failed), T0));
-        circuit
+    fn after(calls: &[bool]) -> Circuits {
+        let mut circuits = Circuits::closed(PAUSE);
+        for failed in calls {
+            circuits.count(CALL, counted(*failed), T0);
+        }
+        circuits
     }
 
     const fn counted(failed: bool) -> Counted {
@@ -172,31 +201,40 @@ mod tests {
     }
 
     #[test]
-    fn one_probe_at_a_time_closes_it() {
-        let mut circuit = after(&[true; 5]);
-        assert_eq!(circuit.gate(T0), Gate::Open { retry_after_seconds: 5 });
-        assert_eq!(circuit.gate(T0 + Duration::from_millis(4_001)), Gate::Open { retry_after_seconds: 1 });
-        assert_eq!(circuit.probe(T0), None, "before its time");
-        let later = T0 + PAUSE;
-        assert_eq!(circuit.gate(later), Gate::Open { retry_after_seconds: 1 });
-        let first = circuit.probe(later).expect("it is time");
-        assert_eq!(circuit.probe(later + PAUSE), None, "one at a time");
-        circuit.probed(first, Counted::Failure, later);
-        assert_eq!(circuit.probe(later), None, "the pause begins anew");
-        let second = circuit.probe(later + PAUSE).expect("it is time");
-        circuit.count(Counted::Answer, later);
-        assert!(circuit.is_open(), "an order of before closes nothing");
-        circuit.probed(second, Counted::Answer, later + PAUSE);
-        assert_eq!((circuit.gate(later + PAUSE), circuit.in_a_row, circuit.calls), (Gate::Closed, 0, 0));
+    fn one_call_that_fails_says_nothing_of_the_others_while_the_rail_answers() {
+        let mut circuits = after(&[true; 5]);
+        let open = Gate::Open { retry_after_seconds: 5 };
+        assert_eq!(circuits.until_probe(T0), Some(Duration::ZERO), "is it the rail?");
+        assert_eq!((circuits.gate(Some(CALL), T0), circuits.gate(Some(OTHER), T0)), (open, Gate::Closed));
+        assert!(!circuits.probed(Counted::Answer, T0), "its time has not come");
+        assert_eq!((circuits.gate(Some(CALL), T0), circuits.gate(None, T0)), (open, Gate::Closed));
+        assert_eq!((circuits.open_calls(), circuits.until_probe(T0)), (vec![CALL], Some(PAUSE)));
+        assert!(circuits.probed(Counted::Answer, T0 + PAUSE));
+        assert_eq!((circuits.gate(Some(CALL), T0), circuits.until_probe(T0)), (Gate::Closed, None));
+        assert!(!circuits.count(CALL, Counted::Failure, T0), "nothing of before is remembered");
+    }
+
+    #[test]
+    fn a_rail_that_does_not_answer_a_probe_is_called_by_nothing() {
+        let mut circuits = after(&[true; 5]);
+        circuits.probed(Counted::Failure, T0);
+        for call in [Some(CALL), Some(OTHER), None] {
+            assert_eq!(circuits.gate(call, T0), Gate::Open { retry_after_seconds: 5 });
+            assert_eq!(circuits.gate(call, T0 + PAUSE), Gate::Open { retry_after_seconds: 1 });
+        }
+        circuits.count(OTHER, Counted::Answer, T0);
+        circuits.probed(Counted::Failure, T0 + PAUSE);
+        assert_eq!(circuits.until_probe(T0 + PAUSE), Some(PAUSE), "the pause begins anew");
+        assert!(circuits.probed(Counted::Answer, T0 + PAUSE));
+        assert!(!circuits.is_open());
     }
 
     #[test]
     fn a_start_with_queued_orders_probes_first() {
-        let mut circuit = Circuit::awaiting_probe(PAUSE, T0);
-        assert!(circuit.is_open());
-        let probe = circuit.probe(T0).expect("at once");
-        circuit.probed(probe, Counted::Answer, T0);
-        assert_eq!(circuit.gate(T0), Gate::Closed);
+        let mut circuits = Circuits::awaiting_probe(PAUSE, T0);
+        assert_eq!((circuits.is_open(), circuits.until_probe(T0)), (true, Some(Duration::ZERO)));
+        circuits.probed(Counted::Answer, T0);
+        assert_eq!(circuits.gate(Some(CALL), T0), Gate::Closed);
     }
 
     /// The rule, read off the list of calls.
@@ -209,16 +247,14 @@ mod tests {
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        Call(bool),
-        Probe,
+        Call(BankCall, bool),
         Probed(bool),
         Wait(u64),
     }
 
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
-            6 => any::<bool>().prop_map(Step::Call),
-            2 => Just(Step::Probe),
+            6 => (prop::sample::select(vec![CALL, OTHER]), any::<bool>()).prop_map(|(call, failed)| Step::Call(call, failed)),
             2 => any::<bool>().prop_map(Step::Probed),
             2 => (0..8_000_u64).prop_map(Step::Wait),
         ]
@@ -227,42 +263,38 @@ mod tests {
     proptest! {
         #[test]
         fn it_opens_exactly_when_the_rule_says(calls in prop::collection::vec(any::<bool>(), 0..80)) {
-            let mut circuit = Circuit::closed(PAUSE);
+            let mut circuits = Circuits::closed(PAUSE);
             for count in 1..=calls.len() {
-                circuit.count(counted(calls[count - 1]), T0);
-                prop_assert_eq!(circuit.is_open(), opens(&calls[..count]));
-                if circuit.is_open() {
+                circuits.count(CALL, counted(calls[count - 1]), T0);
+                prop_assert_eq!(circuits.is_open(), opens(&calls[..count]));
+                if circuits.is_open() {
                     break;
                 }
             }
         }
 
         #[test]
-        fn probes_alone_close_it_and_never_two_at_once(steps in prop::collection::vec(step(), 0..200)) {
-            let (mut circuit, mut now, mut under_way) = (Circuit::closed(PAUSE), T0, None);
+        fn probes_alone_close(steps in prop::collection::vec(step(), 0..200)) {
+            let (mut circuits, mut now) = (Circuits::closed(PAUSE), T0);
             for step in steps {
-                let before = circuit.is_open();
+                let before = [CALL, OTHER].map(|call| circuits.gate(Some(call), now) == Gate::Closed);
                 match step {
-                    Step::Call(failed) => {
-                        circuit.count(counted(failed), now);
-                        prop_assert!(circuit.is_open() || !before, "a call closed it");
-                    }
-                    Step::Probe => {
-                        if let Some(probe) = circuit.probe(now) {
-                            prop_assert!(before && under_way.is_none());
-                            under_way = Some(probe);
-                        }
+                    Step::Call(call, failed) => {
+                        circuits.count(call, counted(failed), now);
+                        let after = [CALL, OTHER].map(|call| circuits.gate(Some(call), now) == Gate::Closed);
+                        prop_assert!(after.iter().zip(before).all(|(after, before)| before || !after), "a call closed it");
                     }
                     Step::Probed(failed) => {
-                        if let Some(probe) = under_way.take() {
-                            circuit.probed(probe, counted(failed), now);
-                            prop_assert_eq!(circuit.is_open(), failed);
-                        }
+                        circuits.probed(counted(failed), now);
+                        prop_assert_eq!(circuits.gate(None, now) == Gate::Closed, !failed);
                     }
                     Step::Wait(ms) => now += Duration::from_millis(ms),
                 }
-                if let Gate::Open { retry_after_seconds } = circuit.gate(now) {
-                    prop_assert!((1..=5).contains(&retry_after_seconds));
+                for call in [Some(CALL), Some(OTHER), None] {
+                    if let Gate::Open { retry_after_seconds } = circuits.gate(call, now) {
+                        prop_assert!((1..=5).contains(&retry_after_seconds));
+                        prop_assert!(circuits.until_probe(now).is_some());
+                    }
                 }
             }
         }

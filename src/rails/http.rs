@@ -1,8 +1,8 @@
 //! The HTTP client of a live rail: one call, bounded in time and size, and what came of it in the
 //! three ways that matter for money.
 //!
-//! A call that never had a connection left nothing behind and says so; whatever fails afterwards
-//! may have been carried out. Nothing is sent again, no redirect is followed, no proxy of the
+//! A call of which no connection took a byte left nothing behind and says so; whatever fails
+//! afterwards may have been carried out. Nothing is sent again, no redirect is followed, no proxy of the
 //! environment is asked. What stands in headers and bodies is in no log line: whoever logs a
 //! failure has only the words of [`Failure`]. It must not know any rail's format.
 
@@ -25,6 +25,8 @@ use zeroize::Zeroizing;
 
 /// The longest answer that is read, unless a client is told otherwise.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// A connection is used again within so long, unless a client is told otherwise.
+pub const IDLE: Duration = Duration::from_secs(1);
 /// A connection comes about within so long, or it does not: sooner than callers are answered that the
 /// bank is silent, as an order without a connection was not sent.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -286,7 +288,7 @@ impl Client {
         let connector = Connector::new(base.is_https(), base.pins.clone(), time).map_err(NoClient)?;
         Ok(Client {
             connector,
-            pool: Arc::default(),
+            pool: Arc::new(Pool::new(IDLE)),
             timeout,
             answer_bytes_max: ANSWER_BYTES_MAX,
             ahead: Mutex::default(),
@@ -296,6 +298,11 @@ impl Client {
     /// The same client, which reads answers of so many bytes.
     pub fn answers_up_to(self, answer_bytes_max: usize) -> Client {
         Client { answer_bytes_max, ..self }
+    }
+
+    /// The same client, which uses a connection again within so long.
+    pub fn idle_for(self, idle: Duration) -> Client {
+        Client { pool: Arc::new(Pool::new(idle)), ..self }
     }
 
     /// The seconds by which the other side's clock is ahead of ours, by the `Date` of its newest
@@ -334,26 +341,40 @@ impl Client {
         bounded.unwrap_or(Exchange::NoAnswer(Failure::Late))
     }
 
-    /// Sends a request over an unused connection or a new one.
+    /// Sends a request over an unused connection or a new one; over a new one too if the unused one did
+    /// not take a byte of it.
     async fn once(&self, made: Made) -> Exchange {
-        let Made { method, address, origin, bytes } = made;
-        let connection = match self.pool.take(&origin) {
-            Some(unused) => unused,
-            // Making a connection takes more memory than a call that waits for its answer should
-            // keep.
-            None => match Box::pin(self.connector.connect(&address)).await {
-                Ok(wire) => Connection::over(wire),
-                Err(why) => return Exchange::NotSent(Failure::NoConnection(why)),
-            },
+        let Made { method, address, origin, mut bytes } = made;
+        if let Some(unused) = self.pool.take(&origin) {
+            match unused.exchange(method.clone(), bytes, self.answer_bytes_max).await {
+                Err(Unanswered::NotBegun(unsent)) => bytes = unsent,
+                answered => {
+                    if matches!(answered, Err(Unanswered::Cut)) {
+                        self.pool.note_closed(&origin);
+                    }
+                    return self.exchanged(origin, answered);
+                }
+            }
+        }
+        // Making a connection takes more memory than a call that waits for its answer should keep.
+        let connection = match Box::pin(self.connector.connect(&address)).await {
+            Ok(wire) => Connection::over(wire),
+            Err(why) => return Exchange::NotSent(Failure::NoConnection(why)),
         };
-        match connection.exchange(method, bytes, self.answer_bytes_max).await {
+        let answered = connection.exchange(method, bytes, self.answer_bytes_max).await;
+        self.exchanged(origin, answered)
+    }
+
+    fn exchanged(&self, origin: Origin, answered: Result<Answered, Unanswered>) -> Exchange {
+        match answered {
             Ok(Answered { head, body, connection }) => {
                 if let Some(connection) = connection {
-                    self.pool.put(origin, connection);
+                    self.pool.put(origin, connection, &head.headers);
                 }
                 self.note_clock(&head.headers);
                 Exchange::Answer(HttpAnswer { status: head.status.as_u16(), body })
             }
+            Err(Unanswered::NotBegun(_)) => Exchange::NotSent(Failure::Cut),
             Err(Unanswered::Cut) => Exchange::NoAnswer(Failure::Cut),
             Err(Unanswered::TooLong) => Exchange::NoAnswer(Failure::TooLong),
         }

@@ -1,15 +1,15 @@
-//! A live rail in service: its circuit, how many calls it has at once, its queue, and how it answers.
+//! A live rail in service: its circuits, how many calls it has at once, its queue, and how it answers.
 //!
-//! A call begins only while the circuit is closed and this process may call; what was not begun is
+//! A call begins only while its circuit is closed and this process may call; what was not begun is
 //! "not sent". Times are those of a clock that only goes forward. It must not know any rail's format,
 //! nor what an order is about.
 
-use super::circuit::{Circuit, Counted, Gate};
+use super::circuit::{Circuits, Counted, Gate};
 use super::live::{LiveRail, Look, NotSent, Report, after_asking, after_sending};
 use super::queue::{OrderStanding, Queue};
 use super::{BoxFuture, Call, Outcomes, RailAnswer};
 use crate::outbound::Outbound;
-use domain::rail::{How, Service};
+use domain::rail::{BankCall, How, Service};
 use domain::trace::{RailId, Said};
 use domain::values::ids::Id;
 use std::collections::VecDeque;
@@ -22,6 +22,8 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 const TURN: Duration = Duration::from_secs(4);
 /// The newest calls, of which the percentiles are.
 const TIMED: usize = 512;
+/// The call by which a rail is asked what became of orders, to whichever bank.
+const QUESTION: BankCall = BankCall { kind: "question", bank: None };
 /// Between two looks at whether a restored copy was taken over.
 const CLOSED_PAUSE: Duration = Duration::from_secs(1);
 
@@ -36,8 +38,8 @@ pub struct Lane {
     began: Instant,
     /// Between probes, and after an order that found no connection.
     pause: Duration,
-    circuit: Mutex<Circuit>,
-    /// The circuit has opened or closed, a call has ended, or something came into the queue.
+    circuits: Mutex<Circuits>,
+    /// A circuit has opened or closed, a call has ended, or something came into the queue.
     changed: Notify,
     permits: Semaphore,
     figures: Figures,
@@ -57,8 +59,12 @@ pub struct LaneFigures {
     pub name: &'static str,
     /// The services that it does for tenants.
     pub serves: Vec<Service>,
-    /// Whether its circuit is open.
+    /// Whether a circuit of it is open.
     pub is_open: bool,
+    /// Whether the rail did not answer the last probe, so that nothing is sent to it.
+    pub is_silent: bool,
+    /// The calls that are not made though the rail is there.
+    pub open_calls: Vec<BankCall>,
     /// Calls since the start, without probes.
     pub calls: u64,
     /// The calls that failed.
@@ -93,7 +99,7 @@ impl Lane {
             queue: Queue::default(),
             began: Instant::now(),
             pause,
-            circuit: Mutex::new(Circuit::closed(pause)),
+            circuits: Mutex::new(Circuits::closed(pause)),
             changed: Notify::new(),
             permits: Semaphore::new(calls_max),
             figures: Figures::default(),
@@ -109,17 +115,21 @@ impl Lane {
         self.rail.services().contains(&service)
     }
 
-    /// The gate for an order as it is now.
-    pub fn gate(&self) -> Gate {
+    /// The gate as it is now, for a call or for whichever.
+    pub fn gate(&self, call: Option<BankCall>) -> Gate {
         if !self.outbound.is_open() {
             return Gate::Open { retry_after_seconds: CLOSED_PAUSE.as_secs() };
         }
-        self.circuit().gate(self.now())
+        self.circuits().gate(call, self.now())
     }
 
-    /// The seconds after which it is worth trying again, if nothing may be sent now.
-    pub fn retry_after_seconds(&self) -> Option<u32> {
-        match self.gate() {
+    fn may_call(&self, call: BankCall) -> bool {
+        self.gate(Some(call)) == Gate::Closed
+    }
+
+    /// The seconds after which it is worth trying again, if a call may not be made now.
+    pub fn retry_after_seconds(&self, call: BankCall) -> Option<u32> {
+        match self.gate(Some(call)) {
             Gate::Closed => None,
             Gate::Open { retry_after_seconds } => {
                 Some(u32::try_from(retry_after_seconds).unwrap_or(u32::MAX))
@@ -130,19 +140,20 @@ impl Lane {
     /// Sends an order once, or does not.
     pub async fn send(&self, call: &Call) -> (RailAnswer, Said) {
         let _calling = Calling { lane: self, operation: Id::from(call.operation_id) };
-        if self.gate() != Gate::Closed {
+        let to = call.order.bank_call();
+        if !self.may_call(to) {
             return (RailAnswer::NotSent, Said::default());
         }
         let began = Instant::now();
-        let sent = match self.bounded(|| self.rail.execute(call)).await {
+        let sent = match self.bounded(to, || self.rail.execute(call)).await {
             Bounded::Ended(sent) => sent,
             Bounded::NotBegun => return (RailAnswer::NotSent, Said::default()),
             Bounded::Late => Ok(Report::unanswered(None)),
         };
         match &sent {
-            Ok(report) => self.count(report.is_answered, began.elapsed()),
-            Err(NotSent::NoConnection) => self.count(false, began.elapsed()),
-            Err(NotSent::NothingDone) => self.count(true, began.elapsed()),
+            Ok(report) => self.count(to, report.is_answered, began.elapsed()),
+            Err(NotSent::NoConnection) => self.count(to, false, began.elapsed()),
+            Err(NotSent::NothingDone) => self.count(to, true, began.elapsed()),
             // The rail was not called.
             Err(NotSent::Unfit(_)) => {}
         }
@@ -156,18 +167,18 @@ impl Lane {
 
     /// Asks about an order, or does not: probes alone find out whether a rail answers again.
     pub async fn ask(&self, call: &Call, id: Option<&RailId>) -> (RailAnswer, Said) {
-        if self.gate() != Gate::Closed {
+        if !self.may_call(QUESTION) {
             return (RailAnswer::NotAsked, Said::default());
         }
         let began = Instant::now();
-        let look = match self.bounded(|| self.rail.look(call, id)).await {
+        let look = match self.bounded(QUESTION, || self.rail.look(call, id)).await {
             Bounded::Ended(look) => look,
             Bounded::NotBegun => return (RailAnswer::NotAsked, Said::default()),
             Bounded::Late => Look::Report(Report::unanswered(id.cloned())),
         };
         match &look {
-            Look::Report(report) => self.count(report.is_answered, began.elapsed()),
-            Look::NeverReceived => self.count(true, began.elapsed()),
+            Look::Report(report) => self.count(QUESTION, report.is_answered, began.elapsed()),
+            Look::NeverReceived => self.count(QUESTION, true, began.elapsed()),
             Look::NotAsked => {}
         }
         let (answer, said) = after_asking(self.rail.recall(&call.order), look);
@@ -177,11 +188,11 @@ impl Lane {
 
     /// Within the time of a call, which the wait for its turn is part of. It begins right after this
     /// machine was sure that it leads: whatever was sure before a wait is not after it.
-    async fn bounded<'a, T>(&'a self, call: impl FnOnce() -> BoxFuture<'a, T>) -> Bounded<T> {
+    async fn bounded<'a, T>(&'a self, to: BankCall, call: impl FnOnce() -> BoxFuture<'a, T>) -> Bounded<T> {
         let deadline = tokio::time::Instant::now() + self.rail.timeout();
         let turn = deadline.min(tokio::time::Instant::now() + TURN);
         let permit = match tokio::time::timeout_at(turn, self.turn()).await {
-            Ok(Some(permit)) if self.gate() == Gate::Closed => permit,
+            Ok(Some(permit)) if self.may_call(to) => permit,
             _ => return Bounded::NotBegun,
         };
         let ended = tokio::time::timeout_at(deadline, call()).await;
@@ -196,7 +207,7 @@ impl Lane {
         Some(permit)
     }
 
-    fn count(&self, is_answered: bool, took: Duration) {
+    fn count(&self, call: BankCall, is_answered: bool, took: Duration) {
         let figures = &self.figures;
         figures.calls.fetch_add(1, Ordering::Relaxed);
         if is_answered {
@@ -212,15 +223,12 @@ impl Lane {
             newest.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         }
         let counted = if is_answered { Counted::Answer } else { Counted::Failure };
-        let mut circuit = self.circuit();
-        let was_open = circuit.is_open();
-        circuit.count(counted, self.now());
-        let opened = circuit.is_open() && !was_open;
-        drop(circuit);
+        let opened = self.circuits().count(call, counted, self.now());
         if opened {
             tracing::warn!(
                 rail = self.rail.name(),
-                "the circuit of a rail has opened: it is probed until it answers"
+                %call,
+                "the circuit of a call has opened: it is not made until a probe is answered"
             );
             self.changed.notify_waiters();
         }
@@ -236,15 +244,15 @@ impl Lane {
     /// before it.
     pub fn restored(&self) {
         if !self.queue.is_empty() {
-            *self.circuit() = Circuit::awaiting_probe(self.pause, self.now());
+            *self.circuits() = Circuits::awaiting_probe(self.pause, self.now());
         }
         self.queue.restored();
         self.changed.notify_waiters();
     }
 
     /// The standing of an order that comes now.
-    pub fn offer(&self, operation: Id) -> OrderStanding<'_> {
-        self.queue.offer(operation, self.gate() == Gate::Closed, self.now())
+    pub fn offer(&self, operation: Id, call: BankCall) -> OrderStanding<'_> {
+        self.queue.offer(operation, self.may_call(call), self.now())
     }
 
     /// Something came into the queue.
@@ -252,15 +260,13 @@ impl Lane {
         self.changed.notify_waiters();
     }
 
-    /// Waits until the first of the queue may go, and takes it.
+    /// Waits until one of the queue may go, and takes the first that may.
     pub async fn next(&self) -> super::queue::Queued {
         loop {
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
             changed.as_mut().enable();
-            if self.gate() == Gate::Closed
-                && let Some(first) = self.queue.take_first(self.now())
-            {
+            if let Some(first) = self.queue.take_first(self.now(), |call| self.may_call(call)) {
                 return first;
             }
             // A hold that ends and a copy that is taken over wake nobody.
@@ -285,39 +291,41 @@ impl Lane {
         let _ = tokio::time::timeout(self.rail.timeout() + TURN, called).await;
     }
 
-    /// Probes while the circuit is open, one at a time; for ever.
+    /// Probes while a circuit is open, one at a time; for ever.
     pub async fn keep_probing(&self) {
         loop {
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
             changed.as_mut().enable();
-            if !self.circuit().is_open() {
+            let Some(until_probe) = self.circuits().until_probe(self.now()) else {
                 changed.await;
                 continue;
-            }
-            let probe = if self.outbound.is_open() { self.circuit().probe(self.now()) } else { None };
-            let Some(probe) = probe else {
-                tokio::time::sleep(self.until_probe()).await;
-                continue;
             };
+            let wait = if self.outbound.is_open() { until_probe } else { CLOSED_PAUSE };
+            if !wait.is_zero() {
+                // One that opens meanwhile is looked at at once.
+                let _ = tokio::time::timeout(wait, changed).await;
+                continue;
+            }
             let answers = tokio::time::timeout(self.rail.timeout(), self.rail.probe()).await.unwrap_or(false);
             let counted = if answers { Counted::Answer } else { Counted::Failure };
-            self.circuit().probed(probe, counted, self.now());
+            let closed = self.circuits().probed(counted, self.now());
             if answers {
                 self.note_ok();
                 self.queue.hold_until(Duration::ZERO);
-                tracing::info!(rail = self.rail.name(), "the rail answers: its circuit is closed");
                 self.changed.notify_waiters();
             }
+            match (answers, closed) {
+                (true, true) => {
+                    tracing::info!(rail = self.rail.name(), "the rail answers: a circuit is closed")
+                }
+                (true, false) => {}
+                (false, _) => tracing::warn!(
+                    rail = self.rail.name(),
+                    "the rail does not answer: nothing is sent to it until it answers a probe"
+                ),
+            }
         }
-    }
-
-    /// The time to the next probe, roughly.
-    fn until_probe(&self) -> Duration {
-        if !self.outbound.is_open() {
-            return CLOSED_PAUSE;
-        }
-        self.circuit().until_probe(self.now()).max(Duration::from_millis(1))
     }
 
     pub fn figures(&self) -> LaneFigures {
@@ -332,10 +340,16 @@ impl Lane {
             Some(took[last * percent / 100].div_ceil(1_000))
         };
         let last_ok_ms = figures.last_ok_ms.load(Ordering::Relaxed);
+        let (is_open, is_silent, open_calls) = {
+            let circuits = self.circuits();
+            (circuits.is_open(), circuits.gate(None, self.now()) != Gate::Closed, circuits.open_calls())
+        };
         LaneFigures {
             name: self.rail.name(),
             serves: self.rail.services().to_vec(),
-            is_open: self.circuit().is_open(),
+            is_open,
+            is_silent,
+            open_calls,
             calls: figures.calls.load(Ordering::Relaxed),
             errors: figures.errors.load(Ordering::Relaxed),
             p50_ms: percentile(50),
@@ -349,8 +363,8 @@ impl Lane {
         self.began.elapsed()
     }
 
-    fn circuit(&self) -> MutexGuard<'_, Circuit> {
-        self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
+    fn circuits(&self) -> MutexGuard<'_, Circuits> {
+        self.circuits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,7 +8,7 @@ use super::checking::Finding;
 use super::{BoxFuture, Call, Order, RailAnswer};
 use domain::rail::{Progress, Service};
 use domain::trace::Said;
-pub use domain::trace::{BankWord, RailId, visible};
+pub use domain::trace::{BankWord, RailId, folded, visible};
 use domain::values::money::Ves;
 use domain::values::token::StepToken;
 use std::time::Duration;
@@ -58,6 +58,8 @@ pub enum OrderOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub outcome: OrderOutcome,
+    /// The rail's name for an order that it has decided.
+    pub id: Option<RailId>,
     /// In the rail's own words.
     pub word: Option<BankWord>,
     /// Whether there was an answer that can be read, whatever it said: for the circuit.
@@ -68,6 +70,8 @@ pub struct Report {
     pub progress: Option<Progress>,
     /// The token that the next step about a collection takes.
     pub token: Option<StepToken>,
+    /// Whether the first of two micro-deposits was made, of which the second was refused.
+    pub half_done: bool,
 }
 
 impl Report {
@@ -80,11 +84,13 @@ impl Report {
     pub fn unanswered(id: Option<RailId>) -> Report {
         Report {
             outcome: OrderOutcome::Open { id },
+            id: None,
             word: None,
             is_answered: false,
             qr_image: None,
             progress: None,
             token: None,
+            half_done: false,
         }
     }
 }
@@ -174,15 +180,15 @@ pub fn after_asking(recall: Option<Recall>, look: Look) -> (RailAnswer, Said) {
 }
 
 fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswer, Said) {
-    let Report { outcome, word, qr_image, progress, token, is_answered: _ } = report;
+    let Report { outcome, id: decided, word, qr_image, progress, half_done, token, is_answered: _ } = report;
     let (answer, id) = match outcome {
         OrderOutcome::Done { reference } => {
             // A rail that is asked by our own id calls what it did by the id that it is known by from then on.
             let is_id = recall == Some(Recall::Asked(AskedBy::OperationId));
             let id = reference.as_deref().filter(|_| is_id).and_then(RailId::parse);
-            (RailAnswer::Done { reference }, id)
+            (RailAnswer::Done { reference }, decided.or(id))
         }
-        OrderOutcome::Refused { code } => (RailAnswer::Refused { code }, None),
+        OrderOutcome::Refused { code } => (RailAnswer::Refused { code }, decided),
         OrderOutcome::Open { id } => {
             let by_operation = matches!(recall, Some(Recall::Asked(AskedBy::OperationId) | Recall::Reports));
             let by_id = recall == Some(Recall::Asked(AskedBy::RailId)) && id.is_some();
@@ -195,7 +201,8 @@ fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswe
         }
     };
     let qr_image = qr_image.map(String::into_boxed_str);
-    (answer, Said { id, word: word.map(Box::new), qr_image, progress, token })
+    let word = word.map(Box::new);
+    (answer, Said { id, word, qr_image, progress, token, half_done, is_ambiguous: false })
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The queue of a live rail: orders that were accepted and that nobody has sent, in the order of their
-//! acceptance, one at a time. What is in it is durable elsewhere: an entity's state says that it waits.
+//! acceptance, one at a time; those whose call is not made now let the others pass. What is in it is durable elsewhere: an entity's state says that it waits.
 //! It must not know what an order is.
 
+use domain::rail::BankCall;
 use domain::values::ids::{EntityId, Id};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,8 @@ pub struct Queued {
     pub tenant: u64,
     /// The entity that sends it.
     pub entity: EntityId,
+    /// The call that it becomes.
+    pub call: BankCall,
 }
 
 /// The orders that wait.
@@ -104,13 +107,15 @@ impl Queue {
         self.inner().is_whole = true;
     }
 
-    /// Takes out the first, whose turn it is until [`Queue::end_turn`].
-    pub fn take_first(&self, now: Duration) -> Option<Queued> {
+    /// Takes out the first of those whose call may be made, whose turn it is until [`Queue::end_turn`].
+    pub fn take_first(&self, now: Duration, may_call: impl Fn(BankCall) -> bool) -> Option<Queued> {
         let mut inner = self.inner();
         if !inner.may_go(now) {
             return None;
         }
-        let (_, first) = inner.waiting.pop_first()?;
+        let place =
+            inner.waiting.iter().find(|(_, queued)| may_call(queued.call)).map(|(place, _)| *place)?;
+        let first = inner.waiting.remove(&place)?;
         inner.places.remove(&first.operation);
         inner.in_turn = Some(first);
         inner.is_called = false;
@@ -173,12 +178,32 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::values::bank::BankCode;
     use proptest::prelude::*;
 
     fn queued(accepted: Seq, n: u64) -> Queued {
         // The ids of an instant say nothing of the order in which tenants' orders were accepted.
         let operation = Id::derived(7, 1_000 - n, 0);
-        Queued { accepted, operation, tenant: 2, entity: EntityId::payout(operation) }
+        let call = BankCall { kind: "credit", bank: None };
+        Queued { accepted, operation, tenant: 2, entity: EntityId::payout(operation), call }
+    }
+
+    fn all(_: BankCall) -> bool {
+        true
+    }
+
+    #[test]
+    fn an_order_whose_bank_does_not_answer_lets_the_others_pass() {
+        let queue = Queue::default();
+        queue.restored();
+        let hangs = BankCall { kind: "credit", bank: BankCode::parse("0102").ok() };
+        let (first, second, third) = (Queued { call: hangs, ..queued(1, 1) }, queued(2, 2), queued(3, 3));
+        for each in [first, second, third] {
+            queue.put(each);
+        }
+        assert_eq!(queue.take_first(Duration::ZERO, |call| call != hangs), Some(second));
+        queue.end_turn();
+        assert_eq!(queue.take_first(Duration::ZERO, all), Some(first), "it has kept its place");
     }
 
     fn is_free(queue: &Queue, now: Duration) -> bool {
@@ -192,10 +217,10 @@ mod tests {
         for each in [second, first, first] {
             queue.put(each);
         }
-        assert_eq!((queue.take_first(Duration::ZERO), is_free(&queue, Duration::ZERO)), (None, false));
+        assert_eq!((queue.take_first(Duration::ZERO, all), is_free(&queue, Duration::ZERO)), (None, false));
         queue.restored();
-        assert_eq!(queue.take_first(Duration::ZERO), Some(first));
-        assert_eq!(queue.take_first(Duration::ZERO), None, "the first is in its turn");
+        assert_eq!(queue.take_first(Duration::ZERO, all), Some(first));
+        assert_eq!(queue.take_first(Duration::ZERO, all), None, "the first is in its turn");
         queue.call_ended(second.operation);
         assert!(!queue.is_called(), "a call beside the queue");
         queue.call_ended(first.operation);
@@ -205,10 +230,10 @@ mod tests {
         assert!(matches!(queue.offer(first.operation, true, Duration::ZERO), OrderStanding::Waits));
         queue.hold_until(Duration::from_secs(5));
         queue.end_turn();
-        assert_eq!(queue.take_first(Duration::from_secs(4)), None);
-        assert_eq!(queue.take_first(Duration::from_secs(5)), Some(first));
+        assert_eq!(queue.take_first(Duration::from_secs(4), all), None);
+        assert_eq!(queue.take_first(Duration::from_secs(5), all), Some(first));
         queue.end_turn();
-        assert_eq!(queue.take_first(Duration::from_secs(5)), Some(second));
+        assert_eq!(queue.take_first(Duration::from_secs(5), all), Some(second));
         assert!(!queue.is_called());
         assert!(!is_free(&queue, Duration::from_secs(5)));
         queue.end_turn();
@@ -228,14 +253,14 @@ mod tests {
         };
         queue.put(second);
         assert!(!is_free(&queue, Duration::ZERO));
-        assert_eq!(queue.take_first(Duration::ZERO), None, "the first may be on its way");
+        assert_eq!(queue.take_first(Duration::ZERO, all), None, "the first may be on its way");
         arrives.put(first);
-        assert_eq!(queue.take_first(Duration::ZERO), None, "another is");
+        assert_eq!(queue.take_first(Duration::ZERO, all), None, "another is");
         // It waits no more: somebody has decided about it.
         drop(leaves);
-        assert_eq!(queue.take_first(Duration::ZERO), Some(first));
+        assert_eq!(queue.take_first(Duration::ZERO, all), Some(first));
         queue.end_turn();
-        assert_eq!(queue.take_first(Duration::ZERO), Some(second));
+        assert_eq!(queue.take_first(Duration::ZERO, all), Some(second));
     }
 
     proptest! {
@@ -247,7 +272,7 @@ mod tests {
                 queue.put(queued(*at, n));
             }
             let mut left = Vec::new();
-            while let Some(first) = queue.take_first(Duration::ZERO) {
+            while let Some(first) = queue.take_first(Duration::ZERO, all) {
                 left.push(first.accepted);
                 queue.end_turn();
             }

@@ -13,7 +13,7 @@ use crate::rails::live::LiveRail;
 use crate::rails::r4::client::micro_deposit_amounts;
 use crate::rails::{Outcomes, Rail};
 use domain::platform::is_live;
-use domain::rail::{Availability, Order, Rails, Service};
+use domain::rail::{Availability, BankCall, Order, Rails, Service};
 use domain::resources::crypto::address::Network;
 use domain::trace::{POLL_MS, Polling};
 use domain::values::bank::BankCode;
@@ -255,7 +255,7 @@ impl Registry {
 }
 
 impl Rails for Registry {
-    fn availability(&self, livemode: bool, service: Service) -> Availability {
+    fn availability(&self, livemode: bool, service: Service, call: Option<BankCall>) -> Availability {
         if !livemode {
             return Availability::Served;
         }
@@ -270,7 +270,7 @@ impl Rails for Registry {
             return Availability::Served;
         }
         let Some(lane) = self.serving(service) else { return Availability::NotConfigured };
-        match lane.gate() {
+        match lane.gate(call) {
             Gate::Closed => Availability::Served,
             Gate::Open { retry_after_seconds } => Availability::Unavailable {
                 retry_after_seconds: u32::try_from(retry_after_seconds).unwrap_or(u32::MAX).max(1),
@@ -304,8 +304,8 @@ mod tests {
         let order = Order::PriceUsdt { currency: Currency::Cop };
         assert!(registry.lane(&order).is_none(), "prices are no rail's");
         assert!(registry.serves(test, Service::C2p) && !registry.serves(live, Service::C2p));
-        assert_eq!(registry.availability(true, Service::C2p), Availability::NotConfigured);
-        assert_eq!(registry.availability(false, Service::C2p), Availability::Served);
+        assert_eq!(registry.availability(true, Service::C2p, None), Availability::NotConfigured);
+        assert_eq!(registry.availability(false, Service::C2p, None), Availability::Served);
         assert_eq!(registry.micro_deposits(test), MICRO_DEPOSITS);
         assert_eq!(registry.micro_deposits(live), (Ves::ZERO, Ves::ZERO));
         assert_eq!((registry.name(), registry.duplicate_calls()), ("simulator", 0));

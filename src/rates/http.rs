@@ -3,6 +3,7 @@
 
 use super::error::SourceError;
 use super::reading;
+use crate::bank_text;
 use crate::fetch::Fetcher;
 use crate::json_pointer::Pointer;
 use domain::resources::rates::samples::{Sample, Series};
@@ -65,6 +66,8 @@ impl HttpSource {
     /// Asks the source for a sample.
     pub async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
         let text = self.ask(now).await?;
+        // As whoever asks it can read it: a raw line end somewhere is no reason to have no price.
+        let text = bank_text::json(text.as_bytes()).map_or(text, |value| value.to_string());
         let price = reading::median_price(&text, &self.call.price)?;
         let as_of = match &self.call.as_of {
             Some(pointer) => reading::as_of(&text, pointer, series.has_value_dates(), now)?,

@@ -8,7 +8,6 @@ use domain::codec;
 use domain::index::{self, Space};
 use domain::record::{Entity, Record};
 use domain::resources::checkout::Attempts;
-use domain::resources::payments::Method;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use std::fmt;
@@ -134,19 +133,6 @@ pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<O
 /// The attempts to pay a checkout session.
 pub fn session_attempts(reader: &Reader, tenant: u64, session: Id) -> Result<Attempts, Stopped> {
     Ok(api::checkout::sessions::attempts(&Stored::of(reader, tenant), session)?)
-}
-
-/// The attempt that a charge by `method` may repeat, on a reference whose newest attempt is
-/// `newest`: the one made by `method`, or `newest` if there is none. Only the first attempt on a
-/// reference can be by another method than C2P, and later ones have its id.
-pub fn attempt_by(reader: &Reader, tenant: u64, newest: Id, method: Method) -> Result<Id, Unreadable> {
-    let charge = match entity(reader, tenant, EntityId::payment(newest))?.as_deref() {
-        Some(Entity::Payment(payment)) if payment.method() != method => payment.charge,
-        _ => None,
-    };
-    let Some(charge) = charge else { return Ok(newest) };
-    let is_by_it = matches!(entity(reader, tenant, EntityId::payment(charge))?.as_deref(), Some(Entity::Payment(payment)) if payment.method() == method);
-    Ok(if is_by_it { charge } else { newest })
 }
 
 /// The key of the last record whose first event has at most this number.

@@ -112,6 +112,40 @@ fn ways_that_the_session_does_not_name_are_refused() {
 }
 
 #[test]
+fn after_an_attempt_that_failed_the_page_says_why_and_offers_every_way_again() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let made = session(&tenant, json!({ "methods": ["c2p", "card", "pago_movil"] }));
+    let page = Page::of(&server, &made);
+    let card = |number: &str| json!({ "card": { "number": number, "expMonth": 12, "expYear": 2035, "cvv": "123", "holderName": "Ana", "holderId": "V12345678" } });
+    let charge = |number: &str| page.api.post(&format!("{}/card", page.base), &card(number));
+    let tries: [(&str, &str, &dyn Fn() -> Value); 3] = [
+        ("c2p", "insufficient_funds", &|| page.pay("99999999")),
+        ("card", "card_declined", &|| charge("4000000000000002").expect(200)),
+        ("pago_movil", "reference_not_found", &|| page.transfer("47110000", json!({})).expect(200)),
+    ];
+    for (nth, (method, cause, attempt)) in tries.into_iter().enumerate() {
+        assert_eq!(text(&attempt(), "attemptStatus"), "FAILED", "{method}");
+        let newest = text(&page.state(), "newestAttempt").to_owned();
+        let shown = tenant.test.get(&format!("/v1/payments/{newest}")).expect(200);
+        assert_eq!(shown["attempt"], nth + 1);
+        let path = format!("{}?method={method}&attempt={newest}", page.base);
+        let html = server.nobody().get(&path).text().to_owned();
+        let failed = format!("data-cause=\"{cause}\"");
+        let wanted = [failed.as_str(), "data-status=\"failed\"", "role=\"alert\"", "id=\"panel\""];
+        let ways = ["choose-c2p", "choose-card", "choose-pago-movil"];
+        for wanted in wanted.into_iter().chain(ways) {
+            assert!(html.contains(wanted), "{method}: {wanted} is missing: {html}");
+        }
+    }
+    assert_eq!(text(&charge("4111111111111111").expect(200), "status"), "paid");
+    let attempts = tenant.test.walk("/v1/payments", &[("externalRef", text(&made, "id"))], 100);
+    let numbers: Vec<u64> = attempts.iter().filter_map(|one| one["attempt"].as_u64()).collect();
+    assert_eq!(numbers, [4, 3, 2, 1]);
+    tenant.test.assert_books("1970.00", "1970.00", "0.00");
+}
+
+#[test]
 fn the_shop_is_on_its_pages() {
     let server = Server::shared();
     let logo = "data:image/png;base64,iVBORw0KGgo=";

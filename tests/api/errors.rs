@@ -290,7 +290,7 @@ fn every_bad_field_is_named_at_once() {
         "externalRef",
         "extra",
     ]);
-    let all = ["usdAmount", "debtorId", "debtorCellPhone", "debtorBankCode", "externalRef"];
+    let all = ["usdAmount", "vesAmount", "debtorId", "debtorCellPhone", "debtorBankCode", "externalRef"];
     api.post("/v1/payments/c2p/request", &json!({})).names(&all);
     let nulls: Value =
         all.iter().map(|name| ((*name).to_owned(), Value::Null)).collect::<serde_json::Map<_, _>>().into();
@@ -314,9 +314,10 @@ fn json_types_are_strict() {
     let api = server.tenant().test;
     let merchant = api.merchant();
     api.fund("100.00");
-    for usd in [json!("10"), json!(true), json!([10]), json!({}), json!(null), json!("ten")] {
+    for usd in [json!("10"), json!(true), json!([10]), json!({}), json!("ten")] {
         api.request_c2p(usd, json!({})).names(&["usdAmount"]);
     }
+    api.request_c2p(json!(null), json!({})).names(&["usdAmount", "vesAmount"]);
     for (member, value) in [
         ("monto", json!(10)),
         ("monto", json!("10")),

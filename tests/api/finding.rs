@@ -2,12 +2,14 @@
 //! (`docs/contract.md, 20.4`).
 
 use crate::harness::buyers::{Page, session};
-use crate::harness::check::{assert_nulls, assert_texts, list, text};
+use crate::harness::check::{assert_nulls, assert_texts, list, race, text};
 use crate::harness::client::Api;
 use crate::harness::flows::fresh;
 use crate::harness::pesos::cop_payout_body;
 use crate::harness::server::{Server, Tenant};
+use crate::named_operators::{audit, operator};
 use serde_json::{Value, json};
+use unicode_normalization::UnicodeNormalization;
 
 /// What a text finds: kind, id and why of each.
 #[track_caller]
@@ -54,6 +56,11 @@ fn a_payment_is_found_by_all_that_is_known_of_it() {
         ("v-12345678", "document"),
         ("04141234567", "phone"),
         ("+584141234567", "phone"),
+        ("V-12.345.678", "document"),
+        ("12.345.678", "document"),
+        ("0414-1234567", "phone"),
+        ("(0414) 123.45.67", "phone"),
+        ("+58 414 123 45 67", "phone"),
         (&request, "requestId"),
     ] {
         assert_finds(&server, &tenant, q, &[("payment", id, why)]);
@@ -139,7 +146,84 @@ fn things_of_every_kind_are_found() {
         found(&server.admin(), "/admin/search", id),
         [("tenant".to_owned(), id.to_owned(), "id".to_owned())]
     );
+    // However the computer of whoever types writes its ñ and ú.
+    for q in [name.nfd().collect::<String>(), name.nfd().collect::<String>().to_uppercase()] {
+        assert_eq!(
+            found(&server.admin(), "/admin/search", &q),
+            [("tenant".to_owned(), id.to_owned(), "name".to_owned())]
+        );
+    }
+    let composed = fresh("Peña é");
+    let merchant = api.create_merchant(json!({ "externalRef": composed })).expect(201);
+    let decomposed: String = composed.nfd().collect();
+    assert_ne!(decomposed, composed);
+    assert_finds(
+        &server,
+        &tenant,
+        &decomposed,
+        &[("merchant", text(&merchant, "merchantId"), "externalRef")],
+    );
     assert!(found(api, "/v1/search", &name).is_empty());
+}
+
+#[test]
+fn who_looks_for_people_and_finds_nobody_has_to_wait() {
+    let server = Server::start();
+    let (tenant, other) = (server.tenant(), server.tenant());
+    let search = |api: &Api, q: &str| api.query("/v1/search", &[("q", q)]);
+    tenant.test.pay(10);
+    for _ in 0..40 {
+        assert_eq!(
+            list(&search(&tenant.test, "V12345678").expect(200), "items").len(),
+            1,
+            "a hit is no miss"
+        );
+    }
+    let tried = race(50, |n| search(&tenant.test, &format!("V2{n:07}")).status);
+    assert_eq!(tried.iter().filter(|status| **status == 200).count(), 30, "{tried:?}");
+    assert_eq!(tried.iter().filter(|status| **status == 429).count(), 20, "{tried:?}");
+    for q in ["V12345678", "0414-1234567", "+57 300 123 4567"] {
+        let refused = search(&tenant.test, q);
+        refused.refused(429, "too_many_attempts");
+        let seconds: u32 = refused.header("retry-after").and_then(|text| text.parse().ok()).expect("seconds");
+        assert!((1..=601).contains(&seconds), "{seconds}");
+    }
+    // What may be a reference as well is looked for as that, and what is nobody's is looked for as ever.
+    let merchant = tenant.test.create_merchant(json!({ "externalRef": "20261126" })).expect(201);
+    assert_eq!(list(&search(&tenant.test, "20261126").expect(200), "items")[0]["id"], merchant["merchantId"]);
+    search(&tenant.test, "20261127").refused(429, "too_many_attempts");
+    search(&tenant.test, "order-42").expect(200);
+    // By every key of the account, and by no other account.
+    let path = format!("/admin/tenants/{}/keys", tenant.id);
+    let made = server.admin().post(&path, &json!({ "mode": "test", "scopes": ["read"] })).expect(201);
+    search(&server.api(text(&made, "key")), "V12345678").refused(429, "too_many_attempts");
+    search(&other.test, "V12345678").expect(200);
+    let made = server.admin().post(&path, &json!({ "mode": "test", "scopes": ["payout"] })).expect(201);
+    search(&server.api(text(&made, "key")), "order-42").refused(403, "scope_missing");
+}
+
+#[test]
+fn people_are_looked_for_by_support_and_the_audit_says_so() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let paid = tenant.test.pay(10);
+    let (viewer, support) = (operator(&server, "viewer").1, operator(&server, "support").1);
+    let search = |api: &Api, q: &str| api.query("/admin/search", &[("q", q)]);
+    for q in ["V12345678", "V-12.345.678", "0414-1234567"] {
+        assert_eq!(search(&viewer, q).refused(403, "role_missing")["role"], "support");
+    }
+    // What may be a reference as well finds what has it, and no person.
+    assert_eq!(search(&viewer, "12345678").expect(200)["items"], json!([]));
+    assert_eq!(search(&viewer, text(&paid, "paymentId")).expect(200)["items"][0]["why"], "id");
+    assert!(audit(&server, &[("action", "search.person")]).is_empty());
+    for q in ["V-12.345.678", "0414-1234567", "V99999999"] {
+        let found = search(&support, q).expect(200);
+        assert_eq!(list(&found, "items").len(), usize::from(q != "V99999999"), "{q}");
+    }
+    let looks = audit(&server, &[("action", "search.person")]);
+    let targets: Vec<&str> = looks.iter().map(|look| text(look, "target")).collect();
+    assert_eq!(targets, ["V***999", "0414***4567", "V***678"]);
+    assert!(!server.admin().get("/admin/audit?limit=100").text().contains("12345678"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The guides at `/docs/es` and `/docs/en`: what is served, where its links lead, and what its search finds.
 
+use crate::harness::check::race;
 use crate::harness::client::Api;
 use crate::harness::server::Server;
 use regex::Regex;
@@ -185,4 +186,31 @@ fn readers_come_to_their_language() {
     // Guides are for integrators: operators have their reference alone.
     assert_eq!(server.admin().get("/docs/es").status, 404);
     assert!(!server.admin().get("/docs").text().contains("/docs/es"));
+}
+
+/// A ligature that is eighteen words when it is spelt.
+#[test]
+fn a_search_costs_little_whatever_is_searched_for() {
+    let server = Server::start();
+    let api = server.nobody();
+    api.query("/docs/es/search", &[("q", "webhook")]);
+    let long = "\u{FDFA}".repeat(128);
+    let ask = |q: &str| {
+        let answer = api.query("/docs/es/search", &[("q", q)]);
+        assert!(matches!(answer.status, 200 | 429), "{}", answer.status);
+    };
+    let began = std::time::Instant::now();
+    for _ in 0..20 {
+        ask(&long);
+    }
+    assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+    // Many at once are answered one after the other, or told to come again; nobody else waits for them.
+    let answers = race(16, |n| {
+        if n == 0 {
+            api.get("/healthz").status
+        } else {
+            api.query("/docs/es/search", &[("q", &*long)]).status
+        }
+    });
+    assert!(answers.iter().all(|status| matches!(status, 200 | 429)), "{answers:?}");
 }

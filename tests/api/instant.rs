@@ -150,6 +150,8 @@ fn it_survives_a_crash_and_three_wrong_tries_void_it() {
     assert_eq!(api.verify(ACCOUNT, "0.01", "0.02").refused(400, "amounts_mismatch")["attemptsLeft"], 1);
     api.verify(ACCOUNT, "0.01", "0.02").refused(409, "verification_locked");
     api.verify(ACCOUNT, "0.32", "0.45").refused(409, "verification_locked");
+    api.act(&format!("{ACCOUNT}/verify/start")).refused(409, "verification_locked");
+    api.advance(86_400);
     prove(&api);
     server.kill();
     server.restart();

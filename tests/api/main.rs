@@ -8,6 +8,7 @@ mod harness;
 
 mod admin_guard;
 mod approvals;
+mod attempts;
 mod auto_convert;
 mod balance;
 mod banks;

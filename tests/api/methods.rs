@@ -1,7 +1,8 @@
 //! Payout methods: two small deposits that prove them, the default, deletion
 //! (`docs/contract.md, 7.4, 7.5`).
 
-use crate::harness::check::{assert_texts, list, text};
+use crate::harness::check::{assert_texts, list, race, text};
+use crate::harness::client::{Answer, Api};
 use crate::harness::flows::{UNKNOWN, merchant_body, merged, method_path};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
@@ -35,7 +36,7 @@ fn two_amounts_prove_a_method() {
 }
 
 #[test]
-fn three_wrong_tries_void_the_start() {
+fn three_wrong_tries_lock_the_method_for_a_day() {
     let server = Server::shared();
     let api = server.tenant().test;
     let merchant = api.create_merchant(json!({})).expect(201);
@@ -46,7 +47,13 @@ fn three_wrong_tries_void_the_start() {
     }
     api.verify(&path, "0.01", "0.02").refused(409, "verification_locked");
     api.verify(&path, "0.32", "0.45").refused(409, "verification_locked");
-    api.act(&format!("{path}/verify/start")).expect(202);
+    let start = format!("{path}/verify/start");
+    api.act(&start).refused(409, "verification_locked");
+    api.advance(86_390);
+    api.act(&start).refused(409, "verification_locked");
+    api.verify(&path, "0.32", "0.45").refused(409, "verification_locked");
+    api.advance(20);
+    api.act(&start).expect(202);
     assert_eq!(text(&api.verify(&path, "0.32", "0.45").expect(200), "status"), "verified");
 }
 
@@ -147,4 +154,88 @@ fn a_verification_survives_a_crash() {
     server.restart();
     assert_eq!(api.verify(&path, "0.01", "0.02").refused(400, "amounts_mismatch")["attemptsLeft"], 1);
     assert_eq!(text(&api.verify(&path, "0.32", "0.45").expect(200), "status"), "verified");
+}
+
+/// A merchant with a method of this phone, whose verification can be started.
+fn start_of(api: &Api, phone: &str) -> String {
+    format!("{}/verify/start", method_path(&api.create_merchant(json!({ "phone": phone })).expect(201), 0))
+}
+
+#[track_caller]
+fn too_many(answer: &Answer) {
+    answer.refused(429, "too_many_attempts");
+    let seconds: u32 = answer.header("retry-after").and_then(|text| text.parse().ok()).expect("seconds");
+    assert!((1..=86_401).contains(&seconds), "{seconds}");
+}
+
+#[test]
+fn an_account_starts_so_many_verifications_a_day() {
+    let mut server = Server::start();
+    let tenant = server.tenant_with(json!({ "microDepositsDailyMax": 2 }));
+    let api = &tenant.test;
+    let starts = ["04141230011", "04141230012", "04141230013"].map(|phone| start_of(api, phone));
+    api.act(&starts[0]).expect(202);
+    api.act(&starts[0]).refused(409, "verification_in_progress");
+    api.advance(3_600);
+    api.act(&starts[1]).expect(202);
+    too_many(&api.act(&starts[2]));
+    // The count is in the log.
+    server.kill();
+    server.restart();
+    too_many(&api.act(&starts[2]));
+    api.advance(82_800);
+    api.act(&starts[2]).expect(202);
+    let fourth = start_of(api, "04141230014");
+    too_many(&api.act(&fourth));
+    let path = format!("/admin/tenants/{}/settings", tenant.id);
+    let changed = server.admin().patch(&path, &json!({ "microDepositsDailyMax": 3 })).expect(200);
+    assert_eq!(changed["microDepositsDailyMax"], 3, "{changed}");
+    api.act(&fourth).expect(202);
+    server
+        .admin()
+        .patch(&path, &json!({ "microDepositsDailyMax": 10_001 }))
+        .names(&["microDepositsDailyMax"]);
+    server.admin().patch(&path, &json!({ "microDepositsDailyMax": 0 })).expect(200);
+    too_many(&api.act(&start_of(api, "04141230015")));
+}
+
+#[test]
+fn a_phone_gets_so_many_deposits_a_day_in_test_mode_from_each_account() {
+    let server = Server::shared();
+    let (api, other) = (server.tenant().test, server.tenant().test);
+    let starts: Vec<String> = (0..8).map(|_| start_of(&api, "04141230021")).collect();
+    let answers = race(starts.len(), |n| api.act(&starts[n]));
+    let sent = answers.iter().filter(|answer| answer.status == 202).count();
+    assert_eq!(sent, 5, "of all at once");
+    answers.iter().filter(|answer| answer.status != 202).for_each(too_many);
+    other.act(&start_of(&other, "04141230021")).expect(202);
+    api.act(&start_of(&api, "04141230022")).expect(202);
+    // The own account is sent to as well.
+    let own = |phone: &str| json!({ "bankCode": "0134", "phone": phone, "identification": "V12345678" });
+    api.put("/v1/payouts/account", &own("04141230021")).expect(201);
+    too_many(&api.act("/v1/payouts/account/verify/start"));
+    api.put("/v1/payouts/account", &own("04141230023")).expect(200);
+    api.act("/v1/payouts/account/verify/start").expect(202);
+    api.advance(86_400);
+    api.act(&start_of(&api, "04141230021")).expect(202);
+}
+
+#[test]
+fn each_amount_is_a_movement_of_the_platform() {
+    let server = Server::start();
+    let api = server.tenant().test;
+    let day = |name: &str| {
+        let today = api.clock() - chrono::TimeDelta::hours(4);
+        let today = today.date_naive();
+        let path = format!("/admin/statements?currency=VES&from={today}&to={today}&mode=test");
+        server.admin().get(&path).expect(200)["days"][0][name].clone()
+    };
+    let figures = || ["payouts", "movements", "closing"].map(day);
+    api.act(&start_of(&api, "04141230031")).expect(202);
+    assert_eq!(figures(), [json!("-0.77"), json!(2), json!("-0.77")]);
+    // The bank refuses: nothing was sent.
+    assert_eq!(api.act(&start_of(&api, "04141230001")).expect(202)["status"], "rejected");
+    assert_eq!(figures(), [json!("-0.77"), json!(6), json!("-0.77")]);
+    assert!(api.movements().is_empty(), "it costs the tenant nothing");
+    api.books();
 }

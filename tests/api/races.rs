@@ -421,8 +421,11 @@ fn an_execution_and_the_end_of_its_intent() {
         });
         answers[1].expect(200);
         let completed = done([&answers[0]], 200, &[(409, "intent_canceled")]);
-        let superseded =
-            done([&answers[2]], 201, &[(409, "charge_in_progress"), (409, "external_ref_conflict")]);
+        // About what is at its bank or paid, the same request is answered with that.
+        let superseded = usize::from(answers[2].status == 201);
+        if superseded == 0 {
+            assert_eq!(answers[2].expect(200)["paymentId"], intent["intentId"]);
+        }
         assert!(completed + superseded <= 1, "canceled and charged");
         let now = api.payment(&intent);
         match completed {

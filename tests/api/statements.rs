@@ -133,8 +133,9 @@ fn operators_see_the_same_and_the_platforms_side_of_it() {
         }
         let (payouts, chargebacks) = (sum("payouts").to_string(), sum("chargebacks").to_string());
         // A payout of each tenant arrived and one failed; the dispute of each was won in the end.
+        // The two micro-deposits to the merchant of each cost the platform.
         let expected = match currency {
-            "VES" => ("0.00", "0.00"),
+            "VES" => ("-1.54", "0.00"),
             "COP" => ("0", "0"),
             _ => ("2.00", "0.00"),
         };

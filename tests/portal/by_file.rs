@@ -284,3 +284,27 @@ fn a_batch_takes_a_thousand() {
     let paid = shop.visitor.press(&preview, "confirm", &[]);
     assert_eq!(paid.status, 303, "{}", paid.text());
 }
+
+#[test]
+fn a_key_that_may_only_pay_is_told_nothing_of_sellers_and_references() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    let used = fresh("u");
+    let file = format!(
+        "{HEADER}\n{used},{m},10.00,semana\ny,00000000-0000-7000-8000-000000000000,1.00,nadie\nx,{m},1.5,mal\n",
+        m = shop.merchant
+    );
+    let name = text(&shop.tenant.test.get(&format!("/v1/merchants/{}", shop.merchant)).expect(200), "name")
+        .to_owned();
+    let preview = shop.preview(file.as_bytes());
+    assert!(preview.text().contains(&name) && lines(preview.text(), "bad") == [3, 4], "{}", preview.text());
+    assert_eq!(shop.visitor.press(&preview, "confirm", &[]).status, 303);
+    let path = format!("/admin/tenants/{}/keys", shop.tenant.id);
+    let made = server.admin().post(&path, &json!({ "mode": "test", "scopes": ["payout"] })).expect(201);
+    let visitor = Visitor::of_portal(server.nobody(), text(&made, "key"));
+    let csrf = token(&visitor.get("/portal/live"));
+    let preview = visitor.upload("/portal/payouts/preview", &[("csrf", &csrf)], file.as_bytes());
+    assert_eq!(preview.status, 200, "{}", preview.text());
+    assert_eq!((lines(preview.text(), "ok"), lines(preview.text(), "bad")), (vec![2, 3], vec![4]));
+    assert!(!preview.text().contains(&name), "{}", preview.text());
+}

@@ -5,7 +5,7 @@ use crate::scripted::{Scripted, Step, json};
 use domain::values::money::Ves;
 use pasarela::rails::http::{ANSWER_BYTES_MAX, BaseUrl, Client, Exchange, Failure, Request};
 use pasarela::rails::live::{LiveRail, NotSent, OrderOutcome};
-use pasarela::rails::r4::R4;
+use pasarela::rails::r4::{R4, Settings};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
@@ -13,6 +13,8 @@ use tokio_rustls::TlsAcceptor;
 
 /// A time longer than the calls may take, and far below a bank that never answers.
 const SOON: Duration = Duration::from_secs(5);
+/// A bank that has kept a connection for so long keeps them.
+const KNOWN: Duration = Duration::from_millis(1_200);
 const AMOUNT: Ves = Ves::from_minor(100);
 
 #[tokio::test]
@@ -76,9 +78,10 @@ async fn the_longest_answer_is_read() {
 #[tokio::test]
 async fn connections_are_kept_and_one_that_died_is_replaced_without_sending_twice() {
     let bank = Scripted::start(vec![json(r#"{"code":"51"}"#), json(r#"{"code":"51"}"#), Step::Close]).await;
-    let r4 = rail(&bank.base());
+    let r4 = R4::new(Settings { idle: SOON, ..settings(&bank.base()) }).expect("a client");
     for _ in 0..3 {
         r4.execute(&call(charge(AMOUNT))).await.expect("it was sent");
+        tokio::time::sleep(KNOWN).await;
     }
     assert_eq!((bank.requests().len(), bank.connections()), (3, 1));
     r4.execute(&call(charge(AMOUNT))).await.expect("it was sent");
@@ -111,7 +114,7 @@ async fn an_answer_in_pieces_is_read_and_its_connection_kept() {
     ];
     let bank = Scripted::start(vec![Step::Pieces(pieces), Step::Pieces(pieces)]).await;
     let base = BaseUrl::parse(&bank.base()).expect("an address");
-    let client = Client::new(&base, SOON).expect("a client");
+    let client = Client::new(&base, SOON).expect("a client").idle_for(SOON);
     for _ in 0..2 {
         match client.exchange(Request::get(base.path("x"))).await {
             Exchange::Answer(answer) => {
@@ -119,6 +122,7 @@ async fn an_answer_in_pieces_is_read_and_its_connection_kept() {
             }
             other => panic!("{other:?}"),
         }
+        tokio::time::sleep(KNOWN).await;
     }
     assert_eq!((bank.requests().len(), bank.connections()), (2, 1));
 }
@@ -168,7 +172,7 @@ async fn what_a_request_carries_beside_its_own() {
 async fn connections_are_kept_for_as_many_calls_as_there_are_at_once() {
     let bank = Scripted::start(vec![json("{}"); 60]).await;
     let base = BaseUrl::parse(&bank.base()).expect("an address");
-    let client = Arc::new(Client::new(&base, SOON).expect("a client"));
+    let client = Arc::new(Client::new(&base, SOON).expect("a client").idle_for(SOON));
     for _ in 0..3 {
         let calls: Vec<_> = (0..20)
             .map(|_| {
@@ -179,6 +183,7 @@ async fn connections_are_kept_for_as_many_calls_as_there_are_at_once() {
         for call in calls {
             assert!(matches!(call.await.expect("no panic"), Exchange::Answer(_)));
         }
+        tokio::time::sleep(KNOWN).await;
     }
     assert_eq!(bank.requests().len(), 60);
     assert!(bank.connections() <= 20, "{} connections", bank.connections());

@@ -12,7 +12,7 @@ use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use domain::values::token::Token;
 use pasarela::rails::Call;
-use pasarela::rails::http::BaseUrl;
+use pasarela::rails::http::{BaseUrl, IDLE};
 use pasarela::rails::live::{
     AskedBy, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, UNFIT, after_sending,
 };
@@ -31,6 +31,7 @@ pub fn settings(base: &str) -> Settings {
         c2p_leading_space: false,
         credit_by: CreditBy::Vuelto,
         timeout: Duration::from_millis(600),
+        idle: IDLE,
     }
 }
 

@@ -11,7 +11,7 @@ use domain::values::money::Cop;
 use domain::values::time::Timestamp;
 use domain::values::token::{StepToken, Token};
 use pasarela::rails::Call;
-use pasarela::rails::http::BaseUrl;
+use pasarela::rails::http::{BaseUrl, IDLE};
 use pasarela::rails::live::{AskedBy, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
 use pasarela::rails::secret::ApiSecret;
 use pasarela::rails::wompi::{Settings, Wompi};
@@ -29,6 +29,7 @@ fn settings(base: &str) -> Settings {
         integrity_secret: ApiSecret::new("test_integrity_1"),
         customer_email: Some("pagos@tienda.example".to_owned()),
         timeout: Duration::from_millis(1_500),
+        idle: IDLE,
     }
 }
 

@@ -46,6 +46,7 @@ fn nothing(book: &AnyBook, cause: Cause) -> Record {
         entities: Vec::new(),
         removed: Vec::new(),
         freed: Vec::new(),
+        freed_to: None,
         first_event: book.events + 1,
         events: Vec::new(),
         tenant_settings: None,

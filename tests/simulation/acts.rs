@@ -9,6 +9,7 @@ use crate::witness::By;
 use actors::Failure;
 use api::refusals::problem;
 use domain::commands::Command;
+use domain::index::Space;
 use domain::platform::settings::{Settings, TenantSettings};
 use domain::rail::{How, RailAnswer, RailReply};
 use domain::record::{Cause, Entity};
@@ -22,14 +23,21 @@ use domain::resources::own_account;
 use domain::resources::own_account::OwnPhone;
 use domain::resources::payments;
 use domain::resources::payments::c2p::{Execute, NewIntent};
+use domain::resources::payments::charge::{NewCharge, Price};
 use domain::resources::payments::otp;
 use domain::resources::payments::otp::NewOtp;
+use domain::resources::payments::{Phase, Status};
 use domain::resources::payouts;
 use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::{NewBatch, NewItem};
+use domain::resources::verification::Start;
+use domain::resources::verification::limits::KnownPhone;
+use domain::values::bank::BankCode;
 use domain::values::date::Date;
+use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, Rate, Usd, Ves};
+use domain::values::phone::MobilePhone;
 use domain::values::time::{DAY_MS, Zone};
 use domain::values::token::Token;
 use domain::view::{Query, View};
@@ -40,6 +48,11 @@ use std::time::Duration;
 
 /// The amounts of the micro-deposits.
 const AMOUNTS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
+
+/// The verification of a phone that nobody has started before.
+fn start(bank: BankCode, phone: MobilePhone) -> Box<Start> {
+    Box::new(Start { amounts: AMOUNTS, phone: KnownPhone { bank, phone, starts: Vec::new() } })
+}
 
 /// A thing that was asked for, so that it can be asked for again.
 #[derive(Clone, Debug)]
@@ -119,15 +132,24 @@ impl Life {
                 let date = self.today(tenant).await?;
                 let id = self.fresh(tenant, Kind::Payment, What::Charge { by, usd_cents, seller, date });
                 self.bank.follow(id.id, bank);
-                self.ask(tenant, id, true, charge(id.id, by, usd_cents, seller, date)).await;
+                self.ask(tenant, id, true, first(charge(id.id, by, usd_cents, seller, date))).await;
             }
             Act::Intent { usd_cents, sends_otp, bank } => {
                 self.intent(tenant, None, usd_cents, sends_otp, bank).await;
             }
             Act::Supersede { n, sends_otp } => {
-                let old = self.one(tenant, Kind::Payment, n)?;
+                let reference = self.reference(tenant, n)?;
                 let bank = Script { fate: Fate::Done, takes_ms: 0 };
-                self.intent(tenant, Some(old.id), 100, sends_otp, bank).await;
+                self.intent(tenant, Some(reference), 100, sends_otp, bank).await;
+            }
+            Act::Again { n, by, usd_cents, bank } => {
+                let reference = self.reference(tenant, n)?;
+                if by == By::C2p {
+                    let id = self.intent(tenant, Some(reference), usd_cents, false, bank).await;
+                    self.execute(tenant, id, usd_cents, None).await;
+                    return Some(());
+                }
+                self.again(tenant, reference, by, usd_cents, bank).await?;
             }
             Act::Execute { n, seller } => {
                 let seller = seller.and_then(|(n, percent)| Some((self.shop(tenant, n)?, percent)));
@@ -218,7 +240,8 @@ impl Life {
                 let id = self.one(tenant, Kind::Merchant, n)?.id;
                 let method = self.method(tenant, id, nth)?;
                 self.bank.follow(id.id, bank);
-                let ask = merchants::Command::StartVerification { method, amounts: AMOUNTS };
+                let start = start(bank_code(), self.phone());
+                let ask = merchants::Command::StartVerification { method, start };
                 let begun = self.ask(tenant, id, false, ask).await?;
                 if begun.refusal.is_none() && bank.fate != Fate::Refused {
                     let seen = (AMOUNTS.1, AMOUNTS.0);
@@ -248,8 +271,8 @@ impl Life {
                 let own = EntityId::OWN_ACCOUNT;
                 self.bank.follow(own.id, bank);
                 self.ask(tenant, own, false, own_account::Command::Set(held)).await;
-                let begun =
-                    self.ask(tenant, own, false, own_account::Command::StartVerification(AMOUNTS)).await?;
+                let start = own_account::Command::StartVerification(start(held.bank, held.phone));
+                let begun = self.ask(tenant, own, false, start).await?;
                 if begun.refusal.is_none() && bank.fate != Fate::Refused {
                     self.ask(tenant, own, false, own_account::Command::Verify(AMOUNTS)).await;
                 }
@@ -330,29 +353,79 @@ impl Life {
         }
     }
 
-    /// A first intent, or one on the reference of an earlier attempt.
+    /// The reference of the n-th payment, which its first attempt is named after.
+    fn reference(&self, tenant: u64, n: usize) -> Option<ExternalRef> {
+        let made = self.one(tenant, Kind::Payment, n)?;
+        match &*self.read(tenant, made.id)? {
+            Entity::Payment(payment) => Some(payment.external_ref.clone()),
+            _ => None,
+        }
+    }
+
+    /// A charge on a reference that is known, as the gateway makes one: who holds the reference makes a new
+    /// attempt after one that is over, and asks about any other.
+    async fn again(
+        &self,
+        tenant: u64,
+        reference: ExternalRef,
+        by: By,
+        usd_cents: i64,
+        bank: Script,
+    ) -> Option<()> {
+        let date = self.today(tenant).await?;
+        let held = self.names.hold_name(tenant, Space::Payment, &reference).await;
+        let newest = self.newest_on(tenant, &reference)?;
+        let id = self.id();
+        let more = NewCharge { external_ref: reference, ..charge(id, by, usd_cents, None, date) };
+        let is_intent = newest.status == Status::Pending && newest.phase == Phase::Idle;
+        if is_intent {
+            let cancel = payments::Command::CancelIntent;
+            if self.ask(tenant, EntityId::payment(newest.id), false, cancel).await?.refusal.is_some() {
+                return None;
+            }
+        }
+        if is_intent || matches!(newest.status, Status::Failed | Status::Canceled) {
+            let id = EntityId::payment(id);
+            let what = What::Charge { by, usd_cents, seller: None, date };
+            self.memory().made.push(Made { tenant, id, what });
+            self.bank.follow(id.id, bank);
+            let more = NewCharge { before: Some(newest.before()), ..more };
+            self.ask_under(held, tenant, id, true, payments::Command::Charge(Box::new(more))).await;
+        } else {
+            let more = NewCharge { is_known: true, ..more };
+            let ask = payments::Command::Charge(Box::new(more));
+            self.ask(tenant, EntityId::payment(newest.id), false, ask).await;
+        }
+        Some(())
+    }
+
+    /// A first intent, or one on a reference that is known.
     async fn intent(
         &self,
         tenant: u64,
-        old: Option<EntityId>,
+        known: Option<ExternalRef>,
         usd_cents: i64,
         bank_sends_otp: bool,
         bank: Script,
     ) -> EntityId {
         let id = self.fresh(tenant, Kind::Payment, What::Intent { usd_cents });
         self.bank.follow(id.id, bank);
+        let reference = known.unwrap_or_else(|| named(id.id));
+        let held = self.names.hold_name(tenant, Space::Payment, &reference).await;
+        let old = self.newest_on(tenant, &reference).map(|newest| EntityId::payment(newest.id));
+        let price = Price::Usd(Usd::from_minor(usd_cents));
         let new = NewIntent {
             id: id.id,
-            external_ref: named(old.unwrap_or(id).id),
-            usd: Usd::from_minor(usd_cents),
-            rate: Rate(Decimal::from(200)),
-            ves: Ves::from_minor(usd_cents * 200),
+            external_ref: reference,
+            price,
+            figured: price.at(Rate(Decimal::from(200))).expect("it fits"),
             debtor: debtor(),
             bank_sends_otp,
+            is_known: old.is_some(),
             checkout: None,
         };
         let ask = payments::Command::RequestC2p(Box::new(new));
-        let answer = self.ask(tenant, old.unwrap_or(id), old.is_none(), ask).await;
+        let answer = self.ask_under(held, tenant, old.unwrap_or(id), old.is_none(), ask).await;
         if let Some(answer) = answer
             && bank_sends_otp
             && answer.refusal.is_none()
@@ -370,7 +443,7 @@ impl Life {
         let external_ref = payment.external_ref.clone();
         let ask = Execute {
             external_ref,
-            usd: Usd::from_minor(usd_cents),
+            price: Price::Usd(Usd::from_minor(usd_cents)),
             debtor: debtor(),
             token: Token::parse_c2p("12345678").expect("a token"),
             token_mark: [1; 16],
@@ -385,7 +458,7 @@ impl Life {
         let (id, more) = (made.id, i64::from(other));
         let ask = match made.what {
             What::Charge { by, usd_cents, seller, date } => {
-                Command::from(charge(id.id, by, usd_cents + more, seller, date))
+                first(charge(id.id, by, usd_cents + more, seller, date))
             }
             What::Payout { to, shop, cents } => {
                 let again = payout(id.id, cents + more, receiver(to, shop), named(id.id));
@@ -459,6 +532,11 @@ impl Life {
         };
         self.ask(tenant, id, true, batch::Command::Pay(Box::new(new))).await;
     }
+}
+
+/// The command of a charge on a reference that is new.
+fn first(new: NewCharge) -> Command {
+    payments::Command::Charge(Box::new(new)).into()
 }
 
 impl What {

@@ -263,7 +263,8 @@ impl Case {
             (Status::Failed, _) => Paying::Failed,
             (Status::Canceled, _) => Paying::Canceled,
         };
-        assert_eq!((stands, payment.ves.minor()), (sale.stands, sale.ves), "{id}");
+        let shown = (stands, payment.ves.minor(), payment.attempt);
+        assert_eq!(shown, (sale.stands, sale.ves, sale.attempt), "{id}");
         if sale.completed != 0 {
             let share =
                 payment.marketplace.as_ref().and_then(|sale| sale.seller_net).unwrap_or_default().minor();

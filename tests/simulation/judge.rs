@@ -29,24 +29,45 @@ impl Model {
                 }
                 Ok(())
             }
-            Asked::Charge { id, by, usd_cents, seller, date } => match of(Kind::Payment) {
-                Ok(known) if self.sales[&known].usd_cents == *usd_cents => Ok(()),
-                Ok(_) => Err("external_ref_conflict"),
+            Asked::Charge { id, by, usd_cents, seller, date, reference, before } => match of(Kind::Payment) {
+                Ok(known) => {
+                    let sale = &self.sales[&known];
+                    // Transfers are named after their payments, so that those of two are never the same.
+                    let is_same = sale.by == *by
+                        && (sale.usd_cents, sale.seller) == (*usd_cents, *seller)
+                        && (*by != By::Transfer || known == *id);
+                    self.about(known, is_same)
+                }
                 Err(_) => {
+                    let newest = self.sales.iter().filter(|(_, sale)| sale.reference == *reference);
+                    let newest = newest.max_by_key(|(_, sale)| sale.attempt).map(|(id, _)| *id);
+                    assert_eq!(newest, *before, "the attempt before {id} on {reference}");
                     seller.map_or(Ok(()), |(shop, _)| self.there(shop).map(|_| ()))?;
                     date.map_or(Ok(()), |date| in_time(date, turn.now))?;
                     self.may_sell(usd_cents * 200, *seller)?;
-                    self.begin(*id, *by, *usd_cents, turn.now);
+                    self.begin(*id, reference, *by, *usd_cents, turn.now);
                     self.charge(*id, *seller);
                     Ok(())
                 }
             },
-            Asked::Intent { id, usd_cents } => {
+            Asked::Intent { id, usd_cents, reference } => {
                 if let Ok(old) = of(Kind::Payment) {
-                    self.may_supersede(old)?;
+                    let sale = &self.sales[&old];
+                    if !matches!(sale.stands, Paying::Intent | Paying::Failed | Paying::Canceled) {
+                        return self.about(old, sale.by == By::C2p && sale.usd_cents == *usd_cents);
+                    }
                     self.cancel(old);
                 }
-                self.begin(*id, By::C2p, *usd_cents, turn.now);
+                self.begin(*id, reference, By::C2p, *usd_cents, turn.now);
+                Ok(())
+            }
+            Asked::CancelIntent => {
+                let id = of(Kind::Payment)?;
+                match self.sales[&id].stands {
+                    Paying::Charging => return Err("charge_in_progress"),
+                    Paying::Completed | Paying::Reversing | Paying::Reversed => return Err("session_paid"),
+                    Paying::Intent | Paying::Failed | Paying::Canceled => self.cancel(id),
+                }
                 Ok(())
             }
             Asked::Execute { seller } => {
@@ -104,6 +125,7 @@ impl Model {
             Asked::Prove { method } => {
                 let id = of(Kind::Merchant)?;
                 Model::may_start(self.method(id, *method)?, turn.now)?;
+                self.send_deposits(turn.now)?;
                 let by = operation(turn, EntityId::merchant(id), *method);
                 self.set_proof(id, *method, Proof::Started { by, at: turn.now, waits: true });
                 Ok(())
@@ -144,6 +166,7 @@ impl Model {
             }
             Asked::ProveOwn => {
                 Model::may_start(self.own.ok_or("not_found")?, turn.now)?;
+                self.send_deposits(turn.now)?;
                 let by = operation(turn, EntityId::OWN_ACCOUNT, EntityId::OWN_ACCOUNT.id);
                 self.own = Some(Proof::Started { by, at: turn.now, waits: true });
                 Ok(())

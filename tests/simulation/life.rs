@@ -5,13 +5,15 @@ use crate::bank::Bank;
 use crate::witness::{Look, Witness};
 use actors::{CommandReply, Engine, Failure, Rules, Storage};
 use domain::commands::Command;
+use domain::index::{self, Space};
 use domain::platform::is_live;
 use domain::record::Entity;
-use domain::resources::payments::REQUEST_OTP;
+use domain::resources::payments::{Payment, REQUEST_OTP};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
+use pasarela::gateway::reservations::{NameHeld, Reservations};
 use pasarela::rates::Market;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -22,7 +24,7 @@ pub struct Memory {
     ids: u64,
     phones: u32,
     settings: u64,
-    made: Vec<Made>,
+    pub made: Vec<Made>,
     /// The answers: sequence, tenant, the record's bytes.
     pub answered: Vec<(u64, u64, Vec<u8>)>,
     /// The things that must not have happened.
@@ -37,6 +39,8 @@ pub struct Life {
     pub memory: Arc<Mutex<Memory>>,
     /// The number of test clocks that are advancing.
     pub jumps: AtomicU64,
+    /// The references that requests work under.
+    pub names: Arc<Reservations>,
 }
 
 impl Life {
@@ -98,6 +102,31 @@ impl Life {
     ) -> Option<Box<actors::Settled<Witness>>> {
         let outcome = self.engine.ask_entity(tenant, id, new, command.into().into(), None, None).await;
         self.answered(tenant, Some(id), outcome)
+    }
+
+    /// Asks an entity while a reference is reserved, until the first record is durable.
+    pub async fn ask_under(
+        &self,
+        held: NameHeld,
+        tenant: u64,
+        id: EntityId,
+        new: bool,
+        command: impl Into<Command>,
+    ) -> Option<Box<actors::Settled<Witness>>> {
+        let held = Some(Box::new(held) as actors::Guard);
+        let outcome = self.engine.ask_entity(tenant, id, new, command.into().into(), held, None).await;
+        self.answered(tenant, Some(id), outcome)
+    }
+
+    /// The newest durable payment on a reference.
+    pub fn newest_on(&self, tenant: u64, reference: &str) -> Option<Payment> {
+        let key = index::name(tenant, Space::Payment, reference);
+        let id = self.engine.reader().index_get(&key).expect("the index can be read")?;
+        let id = Id::from_bytes(id.as_slice().try_into().expect("an id"));
+        match self.read(tenant, EntityId::payment(id)).as_deref() {
+            Some(Entity::Payment(payment)) => Some(payment.clone()),
+            other => panic!("{reference} names {other:?}"),
+        }
     }
 
     /// Keeps an answer in mind.

@@ -58,6 +58,7 @@ const EXPECTED: &[&str] = &[
     "insufficient_balance",
     "external_ref_conflict",
     "charge_in_progress",
+    "payment_in_progress",
     "intent_mismatch",
     "intent_canceled",
     "intent_failed",

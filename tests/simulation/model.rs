@@ -58,6 +58,9 @@ pub struct Taken {
 
 #[derive(Clone, Debug)]
 pub struct Sale {
+    pub reference: String,
+    /// The number of the attempt on the reference.
+    pub attempt: u32,
     pub by: By,
     pub ves: i64,
     pub usd_cents: i64,
@@ -133,6 +136,8 @@ pub struct Shop {
 
 #[derive(Default)]
 pub struct Model {
+    /// The instants at which verifications were started.
+    pub deposit_starts: Vec<i64>,
     pub net: i64,
     pub funded: Vec<Hold>,
     pub sales: BTreeMap<Id, Sale>,
@@ -224,8 +229,19 @@ impl Model {
     }
 
     /// A sale that nobody has executed, or that is at the bank.
-    pub fn begin(&mut self, id: Id, by: By, usd_cents: i64, now: i64) {
+    pub fn begin(&mut self, id: Id, reference: &str, by: By, usd_cents: i64, now: i64) {
+        let before = self.sales.values().filter(|sale| sale.reference == reference);
+        let mut attempt = 1;
+        for sale in before {
+            attempt = attempt.max(sale.attempt + 1);
+            assert!(
+                matches!(sale.stands, Paying::Failed | Paying::Canceled),
+                "{id} is a new attempt on {reference} beside {sale:?}"
+            );
+        }
         let sale = Sale {
+            reference: reference.to_owned(),
+            attempt,
             by,
             ves: usd_cents * 200,
             usd_cents,
@@ -271,11 +287,15 @@ impl Model {
         }
     }
 
-    pub fn may_supersede(&self, id: Id) -> Verdict {
+    /// The verdict on what is asked for on the reference of a sale that a new attempt may not follow.
+    pub fn about(&self, id: Id, is_same: bool) -> Verdict {
         match self.sales[&id].stands {
-            Paying::Intent | Paying::Failed | Paying::Canceled => Ok(()),
-            Paying::Charging => Err("charge_in_progress"),
-            Paying::Completed | Paying::Reversing | Paying::Reversed => Err("external_ref_conflict"),
+            Paying::Reversed => Err("external_ref_conflict"),
+            _ if is_same => Ok(()),
+            Paying::Completed | Paying::Reversing => Err("external_ref_conflict"),
+            Paying::Intent | Paying::Charging | Paying::Failed | Paying::Canceled => {
+                Err("payment_in_progress")
+            }
         }
     }
 
@@ -520,6 +540,16 @@ impl Model {
             Proof::Started { at, .. } if now < at + DAY => Err("verification_in_progress"),
             Proof::Started { .. } | Proof::None => Ok(()),
         }
+    }
+
+    /// Counts a start of a verification, of which there are so many in a day.
+    pub fn send_deposits(&mut self, now: i64) -> Verdict {
+        self.deposit_starts.retain(|at| now < at + DAY);
+        if self.deposit_starts.len() >= 50 {
+            return Err("too_many_attempts");
+        }
+        self.deposit_starts.push(now);
+        Ok(())
     }
 
     pub fn may_delete(&self, shop: Id, now: i64) -> Verdict {

@@ -54,14 +54,17 @@ impl Days {
     pub fn add(&mut self, record: &Record, ms: i64) {
         for (at, posting) in record.postings.iter().enumerate() {
             let kind = match (posting.ledger, &posting.row) {
-                (Ledger::Tenant | Ledger::Seller(_), Some(row)) => row.kind,
-                // The other side of a fee stands behind it.
-                (Ledger::Fees, None) => record.postings[at - 1].row.as_ref().expect("a fee").kind,
+                (Ledger::Tenant | Ledger::Seller(_), Some(row)) => row.kind.name(),
+                // The other side of a fee stands behind it; the platform pays micro-deposits by itself.
+                (Ledger::Fees, None) => {
+                    let before = at.checked_sub(1).and_then(|at| record.postings[at].row.as_ref());
+                    before.map_or("payout", |row| row.kind.name())
+                }
                 _ => continue,
             };
             let days = self.0.entry((posting.ledger, posting.currency)).or_default();
             let judged = days.entry(day(posting.currency, ms)).or_default();
-            let name = column(kind.name(), posting.ledger == Ledger::Fees);
+            let name = column(kind, posting.ledger == Ledger::Fees);
             *judged.sums.entry(name).or_default() += i128::from(posting.minor);
             judged.movements += 1;
         }

@@ -79,6 +79,13 @@ pub enum Act {
         n: usize,
         sends_otp: bool,
     },
+    /// A charge under the reference of an earlier payment, as the gateway makes one.
+    Again {
+        n: usize,
+        by: By,
+        usd_cents: i64,
+        bank: Script,
+    },
     /// A request for the code of a debit.
     Otp {
         cents: i64,
@@ -319,10 +326,11 @@ fn collections() -> impl Strategy<Value = Act> {
     let word =
         prop_oneof![Just(Word::Done), Just(Word::Refused), Just(Word::Silent), Just(Word::NeverReceived)];
     prop_oneof![
-        12 => (by, 1..20_000_i64, seller(), script()).prop_map(|(by, usd_cents, seller, bank)| Act::Collect { by, usd_cents, seller, bank }),
+        12 => (by.clone(), 1..20_000_i64, seller(), script()).prop_map(|(by, usd_cents, seller, bank)| Act::Collect { by, usd_cents, seller, bank }),
         2 => (1..20_000_i64, any::<bool>(), script()).prop_map(|(usd_cents, sends_otp, bank)| Act::Intent { usd_cents, sends_otp, bank }),
         5 => (any::<usize>(), seller()).prop_map(|(n, seller)| Act::Execute { n, seller }),
         3 => (any::<usize>(), any::<bool>()).prop_map(|(n, sends_otp)| Act::Supersede { n, sends_otp }),
+        5 => (any::<usize>(), by.clone(), 1..20_000_i64, script()).prop_map(|(n, by, usd_cents, bank)| Act::Again { n, by, usd_cents, bank }),
         1 => (1..50_000_i64, script()).prop_map(|(cents, bank)| Act::Otp { cents, bank }),
         2 => (any::<usize>(), any::<bool>()).prop_map(|(n, other)| Act::Repeat { n, other }),
         2 => any::<usize>().prop_map(|n| Act::Look { n }),

@@ -175,6 +175,7 @@ impl Universe {
             market: self.market.clone(),
             memory: Arc::clone(&self.memory),
             jumps: AtomicU64::new(0),
+            names: Arc::default(),
         });
         let end = self.take_steps(steps, at, &life, &disk).await;
         self.report.writes += disk.written();

@@ -3,8 +3,7 @@
 use crate::steps::To;
 use crate::witness::By;
 use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount};
-use domain::resources::payments;
-use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::{Debtor, Means};
 use domain::resources::payouts::{NewPayout, PhoneHolder, Receiver};
 use domain::values::account::AccountNumber;
@@ -25,7 +24,7 @@ pub fn marketplace(seller: Option<(Id, u32)>) -> Option<(Id, Rate)> {
     seller.map(|(shop, percent)| (shop, Rate(Decimal::new(i64::from(percent), 4))))
 }
 
-pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: Date) -> payments::Command {
+pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: Date) -> NewCharge {
     let (mut price, mut secret) = (Price::Usd(Usd::from_minor(usd_cents)), Secret::None);
     let means = match by {
         By::Card => {
@@ -33,28 +32,19 @@ pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: D
             Means::Card { brand: Brand::Visa, last_four: 1111, mark: [7; 16] }
         }
         By::Debit => {
-            price = Price::Ves(Ves::from_minor(usd_cents * 200));
+            price = Price::Ves { amount: Ves::from_minor(usd_cents * 200), field: "monto" };
             secret = Secret::Token(Token::parse_debit("1234").expect("a code"));
-            Means::Debit { debtor: debtor(), name: "Ana".to_owned() }
+            Means::Debit { debtor: debtor(), name: "Ana".to_owned(), code_mark: [3; 16] }
         }
         // A reference has no leading zeros, as the API takes them off.
         By::Transfer => Means::Transfer { debtor: debtor(), date, reference: format!("1{id}") },
         By::C2p => unreachable!("C2P has an intent"),
     };
-    payments::Command::Charge(Box::new(NewCharge {
-        id,
-        external_ref: named(id),
-        price,
+    NewCharge {
         rate: Some(Rate(Decimal::from(200))),
-        means,
-        description: None,
         marketplace: marketplace(seller),
-        secret,
-        transfer: Transfer::Free,
-        is_known: false,
-        notice_wait_ms: 0,
-        checkout: None,
-    }))
+        ..NewCharge::new(id, named(id), price, means, secret)
+    }
 }
 
 pub fn receiver(to: To, shop: Option<Id>) -> Receiver {

@@ -80,11 +80,16 @@ pub enum Asked {
         usd_cents: i64,
         seller: Option<(Id, u32)>,
         date: Option<Date>,
+        reference: String,
+        /// The attempt before it, as whoever asks has read it.
+        before: Option<Id>,
     },
     Intent {
         id: Id,
         usd_cents: i64,
+        reference: String,
     },
+    CancelIntent,
     Execute {
         seller: Option<(Id, u32)>,
     },
@@ -175,16 +180,27 @@ impl Asked {
                 };
                 let usd_cents = match new.price {
                     Price::Usd(usd) => usd.minor(),
-                    Price::Ves(ves) => ves.minor() / 200,
+                    Price::Ves { amount, .. } => amount.minor() / 200,
                 };
-                Asked::Charge { id: new.id, by, usd_cents, seller: share(new.marketplace), date }
+                Asked::Charge {
+                    id: new.id,
+                    by,
+                    usd_cents,
+                    seller: share(new.marketplace),
+                    date,
+                    reference: new.external_ref.to_string(),
+                    before: new.before.map(|before| before.id),
+                }
             }
-            Command::Payments(payments::Command::RequestC2p(new)) => {
-                Asked::Intent { id: new.id, usd_cents: new.usd.minor() }
-            }
+            Command::Payments(payments::Command::RequestC2p(new)) => Asked::Intent {
+                id: new.id,
+                usd_cents: new.figured.usd.minor(),
+                reference: new.external_ref.to_string(),
+            },
             Command::Payments(payments::Command::ExecuteC2p(ask)) => {
                 Asked::Execute { seller: share(ask.marketplace) }
             }
+            Command::Payments(payments::Command::CancelIntent) => Asked::CancelIntent,
             Command::Payments(payments::Command::Reverse) => Asked::Reverse,
             Command::Chargebacks(chargebacks::Command::Open(new)) => {
                 Asked::ChargeBack { id: new.id, cents: new.amount.map(|amount| amount.minor()) }

@@ -15,9 +15,9 @@ const NO_ROOMS: [&str; 4] = ["api", "domain", "lib", "main"];
 const WALLS: [(&str, &[&str]); 6] = [
     ("http", &[]),
     ("store", &[]),
-    ("rails", &["outbound"]),
+    ("rails", &["bank_text", "outbound"]),
     ("config", &["json_pointer", "network"]),
-    ("rates", &["fetch", "json_pointer"]),
+    ("rates", &["bank_text", "fetch", "json_pointer"]),
     ("webhooks", &["outbound", "store"]),
 ];
 

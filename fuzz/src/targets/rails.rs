@@ -49,7 +49,7 @@ pub fn run(input: &[u8]) {
 
 /// What R4 tells by itself: a transfer is of more than nothing, and its reference has digits alone.
 fn of_r4_itself(body: &[u8]) {
-    if let Ok(notice::Said::Made(transfer)) = notice::notice(body) {
+    if let Ok(notice::Said::Made(notice::Made { transfer, .. })) = notice::notice(body) {
         assert!(transfer.amount > Ves::ZERO && transfer.reference.bytes().all(|byte| byte.is_ascii_digit()));
         assert!(notices::ends_with(without_zeros(&transfer.reference), &transfer.reference));
     }

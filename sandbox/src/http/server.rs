@@ -26,6 +26,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(600);
 pub enum Delivery {
     /// The answer, as it should be.
     Answer(Answer),
+    /// A status, and a body that is not written as it should be.
+    Bytes(u16, Vec<u8>),
     /// The steps that are taken before the connection ends.
     ByHand(Vec<Step>),
 }
@@ -107,6 +109,7 @@ where
             // Spawned, so that a bank does not stop in the middle when its caller hangs up.
             match tokio::spawn(handle(request)).await {
                 Ok(Delivery::Answer(answer)) => response(&answer),
+                Ok(Delivery::Bytes(status, body)) => of_bytes(status, body),
                 Ok(Delivery::ByHand(script)) => {
                     let _ = steps.set(script);
                     Err(TakenOver)
@@ -162,8 +165,12 @@ async fn whole(request: hyper::Request<Incoming>) -> Result<Request, Answer> {
 }
 
 fn response(answer: &Answer) -> Result<Response<Full<Bytes>>, TakenOver> {
-    let mut response = Response::new(Full::new(Bytes::from(answer.body.to_string())));
-    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    of_bytes(answer.status, answer.body.to_string().into_bytes())
+}
+
+fn of_bytes(status: u16, body: Vec<u8>) -> Result<Response<Full<Bytes>>, TakenOver> {
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let json = hyper::header::HeaderValue::from_static("application/json");
     response.headers_mut().insert(hyper::header::CONTENT_TYPE, json);
     Ok(response)

@@ -229,6 +229,10 @@ fn settings() -> Schema {
                 "The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`.",
             ),
         ),
+        (
+            "microDepositsDailyMax",
+            integer().range("0", "10000").about("Verifications that may be started in 24 hours."),
+        ),
     ])
 }
 

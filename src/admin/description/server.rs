@@ -62,6 +62,7 @@ pub(super) fn orders() -> Chapter {
                     .member("bankText", text().or_null())
                     .member("bankReference", text().or_null().about("Under which the bank did it."))
                     .member("contradictedAt", instant().or_null())
+                    .member("otherAttemptId", uuid().or_null().about("Of a payment that failed and was paid all the same, as its bank says later: another attempt under its `externalRef` that was paid too. An operator decides which goes back."))
                     .member("status", one_of(operations::STATUSES)),
             ),
             ("OperationPage", page("BankOperation")),
@@ -87,6 +88,19 @@ pub(super) fn incoming() -> Chapter {
                 "NoticePage",
                 "Newest first; with `unmatched=true` those that nobody claimed",
             ),
+            operation("giveNotice", "Say whose a transfer is whose reference was guessed at")
+                .about(
+                    "After 20 wrong references for a phone, bank and day nobody's payment is verified by its \
+                     transfers until it is known whose they are. The account's next payment with the whole \
+                     reference is verified then, and nobody else's.",
+                )
+                .body("NoticeGift")
+                .example(
+                    "the buyer showed the bank's receipt",
+                    r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#,
+                )
+                .answers(200, "Notice", "The notice")
+                .refuses(409, &["notice_claimed"]),
         ],
         schemas: vec![
             (
@@ -107,8 +121,10 @@ pub(super) fn incoming() -> Chapter {
                     .member("paidAt", instant().or_null())
                     .member("receivedAt", instant())
                     .member("paymentId", uuid().or_null().about("The payment that it verified."))
-                    .member("tenantId", uuid().or_null().about("Whose payment that is.")),
+                    .member("tenantId", uuid().or_null().about("Whose payment that is."))
+                    .member("givenTo", uuid().or_null().about("Whose the transfer is, as an operator said.")),
             ),
+            ("NoticeGift", body(notices::read_gift)),
             ("NoticePage", page("Notice")),
         ],
         ..Chapter::default()
@@ -278,7 +294,9 @@ pub(super) fn server() -> Chapter {
                 object()
                     .member("name", text())
                     .member("serves", list(text()).about("What it does: methods as in `GET /v1/payment-methods`, `PAYOUTS`, `MICRO_DEPOSITS`, and `USDT_` with a network."))
-                    .member("circuit", one_of(["closed", "open"]).about("`open`: it has failed, charges are refused, payouts wait, and it is probed until it answers."))
+                    .member("circuit", one_of(["closed", "open"]).about("`open`: calls have failed, and it is probed until it answers."))
+                    .member("isSilent", boolean().about("Whether it did not answer the last probe: all charges are refused, and all payouts wait."))
+                    .member("openCalls", list(text()).about("The calls that are not made though it answers, each with the bank of the payer or payee: `charge_c2p 0102`."))
                     .member("calls", count().about("Since the start, without probes."))
                     .member("errors", count().about("Those of them without a readable answer."))
                     .member("p50Ms", count().or_null().about("Of the newest calls; null before the first."))

@@ -10,15 +10,19 @@ use crate::gateway::services::Services;
 use crate::store::history::{self, Read};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::store::stored::Stored;
 use api::fields::Invalid;
 use api::kind::Kind as _;
 use api::openapi::{kinds, schema};
 use api::page::{ListOf, Page, bad_cursor, page_json};
+use api::payments::attempts::paid_beside;
 use api::query::Query;
 use api::writer::Object;
 use domain::index;
 use domain::platform::{Mode, PLATFORM, is_live};
+use domain::record::{Entity, Record};
 use domain::resources::operations::{self, Operation};
+use domain::resources::payments::Status;
 use domain::trace::shown;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
@@ -192,13 +196,31 @@ fn contradictions(
         if let Some(operation) = contradicted {
             let rail = services.rails.name_for(tenant_key, operation.service);
             if wanted.is_at(rail) && wanted.is_of(whose) {
-                let item = show(&operation, (rail, tenant_key, whose), Some(time), CONTRADICTED);
+                let other = other_attempt(services, tenant_key, &record, budget)?;
+                let contradicted = Some((time, other));
+                let item = show(&operation, (rail, tenant_key, whose), contradicted, CONTRADICTED);
                 source.groups.push_back(Group { place: place.clone(), at: time, items: vec![item] });
             }
         }
         last = Some(place);
     }
     Ok(source)
+}
+
+/// The other attempt that was paid too, where a bank says so of one that had failed.
+fn other_attempt(
+    services: &Services,
+    tenant_key: u64,
+    record: &Record,
+    budget: &ReadBudget,
+) -> Result<Option<Id>, Stopped> {
+    match record.entities.first().map(|written| &*written.state) {
+        Some(Entity::Payment(payment)) if payment.status == Status::Failed => {
+            let records = Stored::of(services.engine.reader(), tenant_key).within(budget);
+            Ok(paid_beside(&records, payment)?)
+        }
+        _ => Ok(None),
+    }
 }
 
 fn waiting(
@@ -248,7 +270,7 @@ fn waiting(
 fn show(
     operation: &Operation,
     (rail, tenant_key, tenant): (&str, u64, Option<Id>),
-    contradicted_at: Option<Timestamp>,
+    contradicted: Option<(Timestamp, Option<Id>)>,
     status: &str,
 ) -> Vec<u8> {
     let id = operation.subject.id().or(tenant);
@@ -273,7 +295,8 @@ fn show(
         .maybe_text("bankCode", code)
         .maybe_text("bankText", text)
         .maybe_text("bankReference", shown(&operation.reference))
-        .maybe_plain("contradictedAt", contradicted_at)
+        .maybe_plain("contradictedAt", contradicted.map(|(at, _)| at))
+        .maybe_plain("otherAttemptId", contradicted.and_then(|(_, other)| other))
         .plain("status", status)
         .end()
 }

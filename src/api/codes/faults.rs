@@ -108,6 +108,7 @@ static FAULTS: &[(&str, &str)] = &[
     ("is more than a balance can hold", "es más de lo que cabe en un saldo"),
     ("is more than the bank can carry at once", "es más de lo que el banco mueve de una vez"),
     ("the commission and the fee together exceed the amount", "las comisiones juntas superan el monto"),
+    ("must be given as usdAmount or as vesAmount, one of the two", "va uno de los dos, usdAmount o vesAmount: falta uno o sobra uno"),
     ("needs a merchantId", "necesita un vendedor"),
     ("is required with applicationFeePercent", "falta: la comisión de la plataforma necesita un vendedor"),
     ("must be at least the operator's share of sales through links, which comes out of it", "no puede ser menor que la parte del operador en las ventas por enlace, que sale de ahí"),

@@ -5,7 +5,7 @@ use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
-use crate::openapi::values::{four_decimals, instant, livemode, page, uuid, ves};
+use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};
 use crate::shown::Describing;
 use domain::resources::cop_payments::Channel;
 use domain::values::ids::Id;
@@ -56,6 +56,7 @@ pub(crate) fn payment() -> Schema {
     object()
         .member("id", uuid())
         .member("object", text().constant("cop_payment"))
+        .member("attempt", attempt().about("Always 1."))
         .member("status", one_of(STATUSES))
         .member("method", text().constant("COP"))
         .member("channel", one_of(Channel::ALL.map(Channel::name)))
@@ -126,7 +127,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         (
             "CopPayment",
             payment().example(concat!(
-                r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","#,
+                r#"{"id":"01975a2e-7c00-7000-8000-000000000100","object":"cop_payment","attempt":1,"#,
                 r#""status":"pending","method":"COP","channel":"sms","amountCop":50000,"feeCop":null,"#,
                 r#""netCop":null,"reference":"pedido-2","metadata":null,"failureCode":null,"#,
                 r#""next":{"type":"submit_otp","phoneMasked":"300***4567"},"livemode":false,"#,

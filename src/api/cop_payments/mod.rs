@@ -295,6 +295,10 @@ fn act(call: &Call<'_>, ask: Command) -> Result<Plan, Problem> {
     Ok(Plan::Entity(EntityId::cop_payment(id), ask, Shape::CopPayment))
 }
 
+/// The number of every payment in pesos among those under its reference: it has none that a second one
+/// could be made under.
+const ATTEMPT: u32 = 1;
+
 /// The answer to a new payment: with what the buyer does next. While a live processor has not said what
 /// that is, nobody knows whether it has the payment at all (`docs/contract.md, 18.4`).
 pub fn created(payment: &CopPayment) -> Rendered {
@@ -383,6 +387,7 @@ fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
     let body = Object::with_capacity(1024)
         .plain("id", payment.id)
         .plain("object", "cop_payment")
+        .number("attempt", ATTEMPT)
         .plain("status", status(payment))
         .plain("method", Method::Cop.name());
     let body = match payment.checkout.as_deref() {
@@ -430,6 +435,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .plain("paymentId", payment.id)
         .plain("object", "payment")
         .null("externalRef")
+        .number("attempt", ATTEMPT)
         .plain("status", payment.status.name())
         .plain("method", Method::Cop.name())
         .maybe_text("failureCode", failure(payment))

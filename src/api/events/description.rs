@@ -2,7 +2,7 @@
 
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
-use crate::openapi::values::{figure, instant, livemode, pesos, shown_ref, uuid, ves};
+use crate::openapi::values::{attempt, figure, instant, livemode, pesos, shown_ref, uuid, ves};
 use domain::events::BalanceReason;
 use domain::platform::settings::LiveStatus;
 use domain::resources::payments::Status;
@@ -126,6 +126,7 @@ fn chargeback() -> Schema {
         .member("chargebackId", uuid().about("The same in both events."))
         .member("paymentId", uuid())
         .member("externalRef", shown_ref())
+        .member("attempt", attempt())
         .member("method", text().constant("VPOS"))
         .member("status", crate::chargebacks::description::status())
         .member("amountVes", ves())
@@ -151,6 +152,7 @@ fn reversed() -> Schema {
     object()
         .member("paymentId", uuid())
         .member("externalRef", shown_ref())
+        .member("attempt", attempt())
         .member("status", text().constant("REVERSED"))
         .member("method", text())
         .member("usdAmount", figure())

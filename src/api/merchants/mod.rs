@@ -12,7 +12,7 @@ use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
 use crate::payouts::credit_bank;
 use crate::payouts::own_account::read_seen;
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
@@ -300,18 +300,20 @@ pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, start_verifi
                 .and(crate::payouts::description::started("payout_method_deleted")),
             "They are sent, or the method was rejected",
         )
-        .refuses(409, &["verification_in_progress", "already_verified"])
+        .refuses(409, &["verification_in_progress", "verification_locked", "already_verified"])
+        .refuses(429, &["too_many_attempts"])
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
 });
 
 fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(
-        EntityId::merchant(id),
-        merchants::Command::StartVerification { method, amounts: (call.micro_deposits)() }.into(),
-        Shape::VerificationStarted(method),
-    ))
+    Ok(Plan::Work(Work::StartVerification {
+        entity: EntityId::merchant(id),
+        method: Some(method),
+        amounts: (call.micro_deposits)(),
+        shape: Shape::VerificationStarted(method),
+    }))
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify

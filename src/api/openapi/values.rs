@@ -68,6 +68,11 @@ pub fn figure() -> Schema {
     number().at_least("0")
 }
 
+/// The number of an attempt among those on its reference.
+pub fn attempt() -> Schema {
+    integer().at_least("1").about("The number of this payment among those under its `externalRef`, from 1.")
+}
+
 /// A price in US dollars in a body.
 pub fn usd_price() -> Schema {
     number()

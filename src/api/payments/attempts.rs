@@ -6,6 +6,7 @@ use crate::page::{Page, page_json};
 use crate::records::{Answered, Records, Stopped};
 use domain::index::Space;
 use domain::record::Entity;
+use domain::resources::payments::{Payment, Status};
 use domain::values::ids::{EntityId, Id};
 
 /// A page of the payments on a reference that the filters leave: the newest attempt, and those before
@@ -40,6 +41,24 @@ pub fn newest(records: &dyn Records, name: &str) -> Result<Option<Id>, Stopped> 
         Some(newest) => Ok(Some(newest)),
         None => records.named(Space::Checkout, name),
     }
+}
+
+/// Another attempt on the reference of one that failed, whose payer paid it too, by what a bank said first
+/// or later.
+pub fn paid_beside(records: &dyn Records, failed: &Payment) -> Result<Option<Id>, Stopped> {
+    let mut next = newest(records, &failed.external_ref)?;
+    while let Some(id) = next {
+        records.spend()?;
+        let found = records.entity(EntityId::payment(id))?;
+        let Some(Entity::Payment(payment)) = found.as_deref() else { break };
+        let is_paid = payment.completed_at.is_some()
+            || payment.status == Status::Failed && payment.contradicted().is_some();
+        if is_paid && id != failed.id {
+            return Ok(Some(id));
+        }
+        next = payment.previous;
+    }
+    Ok(None)
 }
 
 /// The attempt before the one that a cursor names.

@@ -7,17 +7,17 @@ use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::card_tokens::{CardToken, Mark};
-use crate::payments::{DESCRIPTION_MAX, create_charge, marketplace, usd_amount};
+use crate::payments::{DESCRIPTION_MAX, marketplace, price};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use domain::resources::payments::Means;
-use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::values::card::{Card, Cvv, Expiry, Number};
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::Id;
-use domain::values::money::{Rate, Usd};
+use domain::values::money::Rate;
 use std::sync::Arc;
 
 /// Characters of the name on a card.
@@ -27,8 +27,9 @@ const HOLDER_NAME_MAX: usize = 100;
 pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
     summary("Charge a card")
         .about(
-            "Of the card only brand and last four digits are ever stored or logged. The same \
-             `externalRef` with the same payload answers the payment that is there. In place of the card \
+            "Of the card only brand and last four digits are ever stored or logged. After an attempt that \
+             failed the same `externalRef` takes another card, or the same one with a new Idempotency-Key. In \
+             place of the card \
              `card` may have the `token` that a checkout page made of it (`payCheckoutCard`): then no server \
              of yours sees a card. A token is of your account and mode, is charged once, and lasts 15 \
              minutes; it does not outlive the server that made it. A refusal (4xx, or 503 other than \
@@ -45,7 +46,7 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
             ),
         )
         .answers(201, "Payment", "The new payment, completed or failed")
-        .answers(200, "Payment", "The payment that is there under this reference")
+        .answers(200, "Payment", super::description::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(404, &["not_found"])
         .refuses(409, &crate::payments::description::CREATES)
@@ -64,28 +65,17 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         }
     };
     let new = NewCharge {
-        id: call.new_id(),
-        external_ref: asked.external_ref,
-        price: Price::Usd(asked.usd),
         rate: (call.prices.bcv_rate)(),
-        means,
         description: asked.description,
         marketplace: asked.marketplace,
-        secret,
-        transfer: Transfer::Free,
-        is_known: false,
-        notice_wait_ms: 0,
-        checkout: None,
+        ..NewCharge::new(call.new_id(), asked.external_ref, asked.price, means, secret)
     };
-    Ok(match token {
-        None => create_charge(new),
-        Some(token) => Plan::Work(Work::ChargeToken(token, Box::new(new))),
-    })
+    Ok(Plan::Work(Work::Charge { new: Box::new(new), token }))
 }
 
 /// A charge as its body asks for it.
 pub(super) struct Asked {
-    usd: Usd,
+    price: Price,
     sent: Sent,
     external_ref: ExternalRef,
     description: Option<String>,
@@ -94,14 +84,14 @@ pub(super) struct Asked {
 
 /// Reads the body of a charge; `tokens` finds the token in a text.
 pub(super) fn read_charge(mut fields: Fields<'_>, tokens: Tokens<'_>) -> Result<Asked, Invalid> {
-    let usd = fields.required("usdAmount", usd_amount());
+    let price = price(&mut fields);
     let sent = fields.required("card", sent(tokens));
     let external_ref = fields.required("externalRef", kinds::external_ref());
     let description = fields.optional("description", kinds::prose(1..=DESCRIPTION_MAX));
     let marketplace = marketplace(&mut fields);
     let sound = fields.finish()?;
     Ok(Asked {
-        usd: usd.get(&sound),
+        price: price.get(&sound),
         sent: sent.get(&sound),
         external_ref: external_ref.get(&sound),
         description: description.get(&sound).map(|text| text.into_owned()),

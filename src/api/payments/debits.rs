@@ -5,9 +5,10 @@ use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::payments::create_charge;
+use crate::payments::card_tokens::Mark;
+use crate::payments::ves_amount;
 use crate::payouts::CONCEPT_MAX;
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
@@ -15,13 +16,13 @@ use crate::writer::Object;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::otp::{NewOtp, Otp, Status};
 use domain::resources::payments::{Debtor, Means, otp};
 use domain::values::bank::BankCode;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
-use domain::values::money::{Rate, Ves};
+use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 
@@ -40,7 +41,7 @@ fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Details {
     const NO_DEBIT: &str = "must be a bank that offers immediate debit; see GET /v1/banks";
     Details {
         bank: fields.required("banco", offering(banks, Service::Debit, NO_DEBIT)),
-        amount: fields.required("monto", amount()),
+        amount: fields.required("monto", ves_amount()),
         phone: fields.required("telefono", kinds::phone()),
         id: fields.required("cedula", kinds::identity()),
     }
@@ -62,15 +63,6 @@ pub fn offering<'a>(banks: &Catalogue, service: Service, otherwise: &'static str
         if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
     };
     kind(read, values::bank_code)
-}
-
-fn amount<'a>() -> impl Kind<'a, Ves> {
-    let read = |value: Value<'a>| {
-        let amount = Ves::exact(value.number()?).filter(|amount| *amount > Ves::ZERO);
-        amount
-            .ok_or_else(|| Bad::from("must be a number from 0.01 to 999999999999.99 with at most 2 decimals"))
-    };
-    kind(read, || schema::number().range("0.01", "999999999999.99").about("Bolívares, at most 2 decimals."))
 }
 
 /// POST /v1/payments/debit/otp
@@ -105,33 +97,34 @@ pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<
 }
 
 /// POST /v1/payments/debit
-pub const CHARGE: Endpoint =
-    endpoint(crate::payments::description::TAG, charge, || {
-        summary("Debit an account with the payer's code")
-        .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate.")
+pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
+    summary("Debit an account with the payer's code")
+        .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt \
+            that failed the same `externalRef` takes another code.")
         .body("DebitCharge")
         .example("500 VES", concat!(
                 r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678","#,
                 r#""nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#,
             ))
         .answers(201, "Payment", "The new payment, completed or failed")
-        .answers(200, "Payment", "The payment that is there under this reference")
+        .answers(200, "Payment", crate::payments::description::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(409, &crate::payments::description::CREATES[..2])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-    });
+});
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, rate) = (call.new_id(), (call.prices.bcv_rate)());
-    Ok(create_charge(read_charge(Fields::parse(call.body)?, call.banks, id, rate)?))
+    let new = read_charge(Fields::parse(call.body)?, call.banks, call.new_id(), call.mark)?;
+    let new = NewCharge { rate: (call.prices.bcv_rate)(), ..new };
+    Ok(Plan::Work(Work::Charge { new: Box::new(new), token: None }))
 }
 
-/// Reads the body of a charge, which is made under this id at this rate.
+/// Reads the body of a charge, which is made under this id.
 pub(super) fn read_charge(
     mut fields: Fields<'_>,
     banks: &Catalogue,
     id: Id,
-    rate: Option<Rate>,
+    mark: Mark<'_>,
 ) -> Result<NewCharge, Invalid> {
     let details = details(&mut fields, banks);
     let name = fields.required("nombre", kinds::trimmed(1..=NAME_MAX));
@@ -140,19 +133,13 @@ pub(super) fn read_charge(
     let external_ref = fields.required("externalRef", kinds::external_ref());
     let sound = fields.finish()?;
     let (debtor, amount) = details.get(&sound);
+    let (external_ref, otp) = (external_ref.get(&sound), otp.get(&sound));
+    let code_mark = mark(&[b"debit code", external_ref.as_str().as_bytes(), otp.reveal().as_bytes()]);
+    let means = Means::Debit { debtor, name: name.get(&sound).into_owned(), code_mark };
+    let price = Price::Ves { amount, field: "monto" };
     Ok(NewCharge {
-        id,
-        external_ref: external_ref.get(&sound),
-        price: Price::Ves(amount),
-        rate,
-        means: Means::Debit { debtor, name: name.get(&sound).into_owned() },
         description: Some(concept.get(&sound).into_owned()),
-        marketplace: None,
-        secret: Secret::Token(otp.get(&sound)),
-        transfer: Transfer::Free,
-        is_known: false,
-        notice_wait_ms: 0,
-        checkout: None,
+        ..NewCharge::new(id, external_ref, price, means, Secret::Token(otp))
     })
 }
 

@@ -11,7 +11,9 @@ use domain::resources::payments::{Method, Status};
 use domain::values::ids::Id;
 
 /// Refusals of what creates a payment under a reference.
-pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "charge_in_progress", "merchant_inactive"];
+pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];
+/// What is answered to a call that makes no attempt.
+pub(super) const REPEATED: &str = "The newest payment under this reference, of which the call is a repeat";
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Payments";
@@ -58,6 +60,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                     r#""expiresAt":"2026-11-21T02:28:00.000Z","externalRef":"order-1","livemode":false}"#,
                 )),
         ),
+        ("C2pPayment", c2p_payment()),
         ("CardCharge", body(|fields| cards::read_charge(fields, &|_| None))),
         ("Card", body(cards::read_card)),
         ("CardToken", body(|fields| cards::read_token(fields, &|_| None))),
@@ -75,7 +78,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                     r#""expiresAt":"2026-11-21T02:18:00.000Z","failureCode":null,"livemode":false}"#,
                 )),
         ),
-        ("DebitCharge", body(|fields| debits::read_charge(fields, &banks, id, None))),
+        ("DebitCharge", body(|fields| debits::read_charge(fields, &banks, id, &|_| [0; 16]))),
         ("PagoMovilVerification", body(|fields| transfers::read(fields, &banks))),
         ("Payment", payment()),
         ("PaymentChargeback", payment_chargeback()),
@@ -113,8 +116,41 @@ pub fn payment_chargeback() -> Schema {
     crate::chargebacks::members_in_payment(Describing::object()).schema()
 }
 
+/// A payment, as JSON.
+const PAYMENT: &str = concat!(
+    r#"{"id":"01975a2e-7c00-7000-8000-000000000000","#,
+    r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","#,
+    r#""externalRef":"order-1","attempt":1,"status":"COMPLETED","method":"C2P","failureCode":null,"#,
+    r#""cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"#,
+    r#""netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"#,
+    r#""sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","#,
+    r#""debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,"#,
+    r#""bankReference":"903144721","operationId":null,"description":null,"checkoutSessionId":null,"#,
+    r#""reference":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,"#,
+    r#""reversalType":null,"chargebacks":[],"livemode":false,"#,
+    r#""createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z","#,
+    r#""completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#,
+);
+
 /// A payment of any kind.
 pub fn payment() -> Schema {
+    payment_members().example(PAYMENT)
+}
+
+/// A payment by C2P, with the members by which whoever asked for an intent goes on.
+fn c2p_payment() -> Schema {
+    let example = PAYMENT.replacen(
+        '{',
+        r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","otpRequested":false,"#,
+        1,
+    );
+    payment_members()
+        .member("intentId", uuid().about("Equal to `id`."))
+        .member("otpRequested", boolean())
+        .example(&example)
+}
+
+fn payment_members() -> Schema {
     super::show::members(Describing::object())
         .schema()
         .optional("channel", text())
@@ -127,18 +163,4 @@ pub fn payment() -> Schema {
         .optional("amountUsd", ves().about("With `copRate`, of what was paid through a checkout session."))
         .optional("copRate", text().or_null())
         .optional("copMarketRate", text().or_null())
-        .example(concat!(
-            r#"{"id":"01975a2e-7c00-7000-8000-000000000000","#,
-            r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","#,
-            r#""externalRef":"order-1","status":"COMPLETED","method":"C2P","failureCode":null,"#,
-            r#""cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"#,
-            r#""netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"#,
-            r#""sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","#,
-            r#""debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,"#,
-            r#""bankReference":"903144721","operationId":null,"description":null,"checkoutSessionId":null,"#,
-            r#""reference":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,"#,
-            r#""reversalType":null,"chargebacks":[],"livemode":false,"#,
-            r#""createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z","#,
-            r#""completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#,
-        ))
 }

@@ -38,13 +38,13 @@ use domain::machine::{Facts, Rendered};
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::{Catalogue, Service, sends_otp};
-use domain::resources::payments::charge::{NewCharge, Price, USD_MAX};
+use domain::resources::payments::charge::{Price, USD_MAX};
 use domain::resources::payments::{self, Debtor, Means, Payment, PaymentRefusal, Status, c2p};
 use domain::values::bank::BankCode;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
-use domain::values::money::{Rate, Usd};
+use domain::values::money::{Rate, Usd, Ves};
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 use rust_decimal::Decimal;
@@ -55,7 +55,7 @@ pub const DESCRIPTION_MAX: usize = 255;
 
 /// The details that the request and the charge share.
 struct Details {
-    usd: Got<Usd>,
+    price: GotPrice,
     debtor: Got<IdentityDocument>,
     phone: Got<MobilePhone>,
     bank: Got<BankCode>,
@@ -64,7 +64,7 @@ struct Details {
 
 fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Details {
     Details {
-        usd: fields.required("usdAmount", usd_amount()),
+        price: price(fields),
         debtor: fields.required("debtorId", kinds::identity()),
         phone: fields.required("debtorCellPhone", kinds::phone()),
         bank: fields.required("debtorBankCode", c2p_bank(banks)),
@@ -73,10 +73,10 @@ fn details(fields: &mut Fields<'_>, banks: &Catalogue) -> Details {
 }
 
 impl Details {
-    fn get(self, sound: &Sound) -> (Usd, Debtor, ExternalRef) {
+    fn get(self, sound: &Sound) -> (Price, Debtor, ExternalRef) {
         let debtor =
             Debtor { bank: self.bank.get(sound), id: self.debtor.get(sound), phone: self.phone.get(sound) };
-        (self.usd.get(sound), debtor, self.external_ref.get(sound))
+        (self.price.get(sound), debtor, self.external_ref.get(sound))
     }
 }
 
@@ -91,6 +91,49 @@ pub fn usd_amount<'a>() -> impl Kind<'a, Usd> {
         },
         values::usd_price,
     )
+}
+
+/// The message about a price that is said twice, or not at all.
+const ONE_PRICE: &str = "must be given as usdAmount or as vesAmount, one of the two";
+
+/// The price of a payment in one of two currencies, as it is read.
+struct GotPrice {
+    usd: Got<Option<Usd>>,
+    ves: Got<Option<Ves>>,
+}
+
+/// The price of a payment, in dollars or in bolívares.
+fn price(fields: &mut Fields<'_>) -> GotPrice {
+    let usd = usd_amount().about("US dollars, at most 2 decimals. Either this or `vesAmount`.");
+    let ves = ves_amount().about(
+        "Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which \
+         is then what it is at the BCV rate.",
+    );
+    let (usd, ves) = (fields.optional("usdAmount", usd), fields.optional("vesAmount", ves));
+    if fields.has("usdAmount") == fields.has("vesAmount") {
+        fields.bad("usdAmount", ONE_PRICE);
+        fields.bad("vesAmount", ONE_PRICE);
+    }
+    GotPrice { usd, ves }
+}
+
+impl GotPrice {
+    fn get(self, sound: &Sound) -> Price {
+        match (self.usd.get(sound), self.ves.get(sound)) {
+            (_, Some(amount)) => Price::Ves { amount, field: "vesAmount" },
+            (usd, None) => Price::Usd(usd.unwrap_or_default()),
+        }
+    }
+}
+
+/// An amount in bolívares: more than nothing, with at most two decimals, as a number.
+fn ves_amount<'a>() -> impl Kind<'a, Ves> {
+    let read = |value: Value<'a>| {
+        let amount = Ves::exact(value.number()?).filter(|amount| *amount > Ves::ZERO);
+        amount
+            .ok_or_else(|| Bad::from("must be a number from 0.01 to 999999999999.99 with at most 2 decimals"))
+    };
+    kind(read, || schema::number().range("0.01", "999999999999.99").about("Bolívares, at most 2 decimals."))
 }
 
 /// The amount if it can be a price.
@@ -129,26 +172,27 @@ pub const REQUEST_C2P: Endpoint =
                     r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","#,
                     r#""debtorBankCode":134,"externalRef":"order-1"}"#,
                 ))
+        .answers(200, "C2pPayment", "The payment that is at its bank or paid under this reference")
         .answers(201, "C2pIntent", "The intent")
-        .refuses(409, &["external_ref_conflict", "charge_in_progress"])
+        .refuses(409, &["external_ref_conflict", "payment_in_progress"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
     });
 
 fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (usd, debtor, external_ref) = read_request(Fields::parse(call.body)?, call.banks)?;
+    let (price, debtor, external_ref) = read_request(Fields::parse(call.body)?, call.banks)?;
     let Some(rate) = (call.prices.bcv_rate)() else { return Err(problem(&Refusal::RateUnavailable)) };
-    let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
+    let figured = price.at(rate).map_err(|refusal| problem(&refusal))?;
     let id = call.new_id();
     let name = external_ref.as_str().to_owned();
     let bank = debtor.bank;
     let new = c2p::NewIntent {
         id,
         external_ref,
-        usd,
-        rate,
-        ves,
+        price,
+        figured,
         debtor,
         bank_sends_otp: sends_otp(bank),
+        is_known: false,
         checkout: None,
     };
     Ok(Plan::Create {
@@ -161,7 +205,7 @@ fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// Reads the body of a request for an intent.
-fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Usd, Debtor, ExternalRef), Invalid> {
+fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Price, Debtor, ExternalRef), Invalid> {
     let details = details(&mut fields, banks);
     let sound = fields.finish()?;
     Ok(details.get(&sound))
@@ -237,26 +281,14 @@ fn read_execution(
     let intent = Id::from(intent.get(&sound));
     let token = token.get(&sound);
     let token_mark = mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
-    let (usd, debtor, external_ref) = details.get(&sound);
+    let (price, debtor, external_ref) = details.get(&sound);
     let marketplace = marketplace.get(&sound);
-    Ok((intent, c2p::Execute { external_ref, usd, debtor, token, token_mark, marketplace }))
+    Ok((intent, c2p::Execute { external_ref, price, debtor, token, token_mark, marketplace }))
 }
 
 /// The payer's key.
 pub(crate) fn c2p_token<'a>() -> impl Kind<'a, Token> {
     kind(|value: Value<'a>| value.text_as(Token::parse_c2p), || schema::text().pattern("^[0-9]{6,8}$"))
-}
-
-/// A charge without an intent, under its reference.
-pub fn create_charge(new: NewCharge) -> Plan {
-    let name = new.external_ref.as_str().to_owned();
-    Plan::Create {
-        space: Space::Payment,
-        name,
-        id: EntityId::payment(new.id),
-        ask: payments::Command::Charge(Box::new(new)).into(),
-        shape: Shape::Charged,
-    }
 }
 
 /// The seller and the commission of a marketplace sale, as they are read.
@@ -412,11 +444,19 @@ fn shown(payment: &Entity) -> Result<Vec<u8>, Problem> {
         .ok_or_else(|| Problem::internal_error("a defect: a payment is stored as something else"))
 }
 
-/// The answer to a request for an intent; `None` of a record without one.
+/// The answer to a request for an intent, or to one for what is at its bank or paid already; `None` of a
+/// record without an intent.
 pub fn intent(facts: &Facts<'_>) -> Option<Rendered> {
+    let Some(record) = facts.record else {
+        let known = Payment::of(facts.entity?)?;
+        let body = Object::reopened(show(known))
+            .plain("intentId", known.id)
+            .boolean("otpRequested", known.means.otp_requested());
+        return Some((200, body.end()));
+    };
     // The intent is the first entity of its record, also when it took the place of the one that was
     // asked.
-    let payment = Payment::of(&facts.record?.entities.first()?.state)?;
+    let payment = Payment::of(&record.entities.first()?.state)?;
     let otp_requested = matches!(payment.means, Means::C2p { otp_requested: true, .. });
     let body = Object::new()
         .plain("intentId", payment.id)

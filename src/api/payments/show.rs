@@ -71,6 +71,7 @@ pub(crate) fn members<'a, M: Members<'a, Payment>>(members: M) -> M {
             },
             |payment| in_bolivares(payment).then_some(&*payment.external_ref),
         )
+        .number("attempt", values::attempt, |payment| payment.attempt)
         .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payment| payment.status.name())
         .plain("method", || schema::one_of(Method::ALL.map(Method::name)), |payment| payment.method().name())
         .maybe_text(

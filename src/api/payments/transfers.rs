@@ -6,59 +6,55 @@ use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::debits::offering;
-use crate::payments::usd_amount;
+use crate::payments::price;
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::{Debtor, Means};
 use domain::values::external_ref::ExternalRef;
-use domain::values::money::Usd;
 
 /// POST /v1/payments/pago-movil/verify
-pub const VERIFY: Endpoint =
-    endpoint(crate::payments::description::TAG, verify, || {
-        summary("Verify a Pago Móvil transfer")
-        .about("Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
-            for one thing.")
+pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify, || {
+    summary("Verify a Pago Móvil transfer")
+        .about(
+            "Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
+            for one thing. One that was not found is looked for again at each call, as a new attempt.",
+        )
         .body("PagoMovilVerification")
-        .example("a transfer of \
-            today", concat!(
-                    r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","#,
-                    r#""date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#,
-                ))
+        .example(
+            "a transfer of \
+            today",
+            concat!(
+                r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","#,
+                r#""date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#,
+            ),
+        )
         .answers(201, "Payment", "The new payment: completed, or failed with `reference_not_found`")
-        .answers(200, "Payment", "The payment that is there under this reference")
+        .answers(200, "Payment", crate::payments::description::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")
-        .refuses(409, &["external_ref_conflict", "charge_in_progress", "reference_already_used"])
+        .refuses(
+            409,
+            &["external_ref_conflict", "payment_in_progress", "charge_in_progress", "reference_already_used"],
+        )
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-    });
+});
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
-    let Asked { usd, means, external_ref } = read(Fields::parse(call.body)?, call.banks)?;
-    let (id, price, rate) = (call.new_id(), Price::Usd(usd), (call.prices.bcv_rate)());
-    let notice_wait_ms = if call.caller.livemode() { call.notice_wait_ms } else { 0 };
-    Ok(Plan::Work(Work::ChargeTransfer(Box::new(NewCharge {
-        id,
-        external_ref,
-        price,
-        rate,
-        means,
-        description: None,
-        marketplace: None,
-        secret: Secret::None,
-        transfer: Transfer::Free,
-        is_known: false,
-        notice_wait_ms,
-        checkout: None,
-    }))))
+    let Asked { price, means, external_ref } = read(Fields::parse(call.body)?, call.banks)?;
+    let new = NewCharge {
+        rate: (call.prices.bcv_rate)(),
+        notice_wait_ms: if call.caller.livemode() { call.notice_wait_ms } else { 0 },
+        ..NewCharge::new(call.new_id(), external_ref, price, means, Secret::None)
+    };
+    Ok(Plan::Work(Work::Charge { new: Box::new(new), token: None }))
 }
 
 /// A verification as its body asks for it.
 pub(super) struct Asked {
-    usd: Usd,
+    price: Price,
     means: Means,
     external_ref: ExternalRef,
 }
@@ -66,7 +62,7 @@ pub(super) struct Asked {
 /// Reads the body of a verification.
 pub(super) fn read(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Asked, Invalid> {
     const NO_PAGO_MOVIL: &str = "must be a bank that offers Pago Móvil; see GET /v1/banks";
-    let usd = fields.required("usdAmount", usd_amount());
+    let price = price(&mut fields);
     let reference = fields.required("reference", reference());
     let phone = fields.required("phone", kinds::phone());
     let bank = fields.required("bankCode", offering(banks, Service::PagoMovil, NO_PAGO_MOVIL));
@@ -77,7 +73,7 @@ pub(super) fn read(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Asked, I
     let sound = fields.finish()?;
     let debtor = Debtor { bank: bank.get(&sound), id: id.get(&sound), phone: phone.get(&sound) };
     Ok(Asked {
-        usd: usd.get(&sound),
+        price: price.get(&sound),
         means: Means::Transfer { debtor, date: date.get(&sound), reference: reference.get(&sound) },
         external_ref: external_ref.get(&sound),
     })

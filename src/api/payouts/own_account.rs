@@ -5,7 +5,7 @@ use crate::fields::{Fields, Invalid};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::credit_bank;
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
@@ -70,17 +70,22 @@ pub const START_VERIFICATION: Endpoint =
                 "They are sent; or the bank said that the account is not yours, and it is deleted",
             )
             .refuses(404, &["not_found"])
-            .refuses(409, &["verification_in_progress", "already_verified"])
+            .refuses(
+                409,
+                &["verification_in_progress", "verification_locked", "already_verified", "settings_changed"],
+            )
+            .refuses(429, &["too_many_attempts"])
             .refuses(503, &["rail_not_configured", "rail_unavailable"])
     });
 
 fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(
-        EntityId::OWN_ACCOUNT,
-        own_account::Command::StartVerification((call.micro_deposits)()).into(),
-        Shape::OwnVerificationStarted,
-    ))
+    Ok(Plan::Work(Work::StartVerification {
+        entity: EntityId::OWN_ACCOUNT,
+        method: None,
+        amounts: (call.micro_deposits)(),
+        shape: Shape::OwnVerificationStarted,
+    }))
 }
 
 /// POST /v1/payouts/account/verify

@@ -27,8 +27,8 @@ pub fn search(operation: Operation) -> Operation {
         .query(Sought::read)
         .about(
             "By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of \
-             a request, a document or a phone of a payer or seller: always the whole text. What an earlier \
-             version wrote is found by ids and by your own unique references.",
+             a request, a document or a phone of a payer or seller: always the whole text. An account whose \
+             searches for documents and phones found nobody 30 times in 10 minutes has to wait: 429.",
         )
         .answers(200, "FoundList", "Newest first, at most 50")
 }

@@ -6,6 +6,7 @@
 
 pub mod description;
 mod items;
+mod people;
 mod traits;
 
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
@@ -23,11 +24,10 @@ use crate::records::{Records, Unread};
 use crate::routes::{Endpoint, endpoint};
 use domain::index::{self, Found, PersonMarks, Space, Trait};
 use domain::record::Entity;
-use domain::values::buyer::{ColombianPhone, DocumentNumber};
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::phone::MobilePhone;
+use people::{Person, people};
 use std::ops::{ControlFlow, RangeInclusive};
+use unicode_normalization::UnicodeNormalization;
 
 /// The most hits of a search.
 pub const HITS_MAX: usize = 50;
@@ -64,52 +64,82 @@ pub struct Sought {
     /// The text, without white space around it.
     pub text: String,
     id: Option<Id>,
-    /// The traits and texts under which the index may know it.
-    traits: Vec<(Trait, String)>,
+    /// The text in each Unicode normal form: who types é may send one character or two.
+    spellings: Vec<String>,
+    /// The documents and phones that the text may be.
+    people: Vec<Person>,
 }
 
 impl Sought {
     /// Reads `q`.
     pub fn read(mut query: Query<'_>) -> Result<Sought, Invalid> {
-        let text = kinds::sought(CHARACTERS)
-            .about("An id in any case, or a text as it was sent; a document or a phone as in bodies.");
+        let text = kinds::sought(CHARACTERS).about(
+            "An id in any case, or a text as it was sent; a document or a phone in any form in which people \
+             type them, such as `V-12.345.678` or `0414-1234567`.",
+        );
         let text = query.required("q", text);
         let sound = query.finish()?;
         Ok(Sought::of(text.get(&sound)))
     }
 
     fn of(text: String) -> Sought {
-        let mut traits = vec![
-            (Trait::BankReference, text.clone()),
-            (Trait::Reference, text.clone()),
-            (Trait::TxHash, index::searched_hash(&text)),
-        ];
-        if let Ok(document) = IdentityDocument::parse(&text) {
-            traits.push((Trait::Document, document.clear().to_string()));
+        let mut spellings = vec![text.clone()];
+        for spelling in [text.nfc().collect::<String>(), text.nfd().collect()] {
+            if !spellings.contains(&spelling) {
+                spellings.push(spelling);
+            }
         }
-        if let Ok(document) = DocumentNumber::parse(&text) {
-            traits.push((Trait::Document, document.clear().to_owned()));
-        }
-        if let Ok(phone) = MobilePhone::parse(&text) {
-            traits.push((Trait::Phone, phone.clear().to_string()));
-        }
-        if let Ok(phone) = ColombianPhone::parse(&text) {
-            traits.push((Trait::Phone, phone.clear().to_string()));
-        }
-        Sought { id: Id::parse(&text), text, traits }
+        Sought { id: Id::parse(&text), people: people(&text), spellings, text }
+    }
+
+    /// Whether the text is a document or a phone, and nothing else.
+    pub fn is_person(&self) -> bool {
+        self.people.iter().any(|person| person.is_plain)
+    }
+
+    /// Whether the text may be a document or a phone.
+    pub fn may_be_person(&self) -> bool {
+        !self.people.is_empty()
+    }
+
+    /// The document or the phone that the text most likely is, as people who may not see it are shown it.
+    pub fn masked(&self) -> Option<&str> {
+        self.people.first().map(|person| &*person.masked)
+    }
+
+    /// The text, and no person that it may be.
+    pub fn without_people(self) -> Sought {
+        Sought { people: Vec::new(), ..self }
+    }
+
+    /// Whether something is named so, or begins so, whatever the case and the Unicode normal form.
+    pub fn begins(&self, name: &str) -> bool {
+        folded(name).starts_with(&folded(&self.text))
     }
 
     /// The prefixes of the index under which it may be known, with what it is there.
     pub fn prefixes(&self, marks: &PersonMarks) -> Vec<(Trait, String, Vec<u8>)> {
-        let found =
-            |(by, text): &(Trait, String)| Some((*by, text.clone(), index::found_by(marks, *by, text)?));
-        self.traits.iter().filter_map(found).collect()
+        let hash = (Trait::TxHash, index::searched_hash(&self.text));
+        let of_spelling =
+            |text: &String| [Trait::BankReference, Trait::Reference].map(|by| (by, text.clone()));
+        let people = self.people.iter().map(|person| (person.by, person.text.clone()));
+        let found = |(by, text): (Trait, String)| {
+            let prefix = index::found_by(marks, by, &text)?;
+            Some((by, text, prefix))
+        };
+        self.spellings.iter().flat_map(of_spelling).chain([hash]).chain(people).filter_map(found).collect()
     }
 }
 
+/// A name as names are compared: composed, and in lower case.
+fn folded(text: &str) -> String {
+    text.nfkc().collect::<String>().to_lowercase()
+}
+
 /// GET /v1/search
-pub const SEARCH: Endpoint =
-    endpoint(description::TAG, search, || description::search(summary("Search by one text")));
+pub const SEARCH: Endpoint = endpoint(description::TAG, search, || {
+    description::search(summary("Search by one text")).refuses(429, &["too_many_attempts"])
+});
 
 fn search(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Work(Work::Search(call.asked(Sought::read)?)))
@@ -189,9 +219,12 @@ pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Res
 /// Adds what has the text as the tenant's own reference.
 pub fn by_name(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Result<(), Unread> {
     let tenant = records.tenant_key();
-    let mut named = list::named(records, &sought.text)?;
-    for (space, kind) in BY_NAME {
-        named.extend(records.named(space, &sought.text)?.map(|id| EntityId { kind, id }));
+    let mut named = Vec::new();
+    for text in &sought.spellings {
+        named.extend(list::named(records, text)?);
+        for (space, kind) in BY_NAME {
+            named.extend(records.named(space, text)?.map(|id| EntityId { kind, id }));
+        }
     }
     for id in named {
         hits.extend(records.entity(id)?.map(|entity| Hit::of_entity(tenant, entity, Why::ExternalRef)));

@@ -15,6 +15,8 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 use rust_decimal::Decimal;
 use std::str::FromStr;
 
+/// The largest number of verifications that may be started in 24 hours.
+const MICRO_DEPOSITS_DAILY_MAX: i64 = 10_000;
 /// Business days of the longest hold of a seller's money.
 const HOLD_DAYS_MAX: i64 = 365;
 /// Origins that may embed the checkout.
@@ -49,6 +51,7 @@ pub fn show(settings: &Settings) -> Vec<u8> {
         .json("checkout", &Object::new().list("allowedOrigins", origins).end())
         .json("shop", &shop::show(&settings.shop))
         .maybe_plain("chargebackFeeMax", settings.chargeback_fee_max)
+        .number("microDepositsDailyMax", settings.micro_deposits_daily_max)
         .end()
 }
 
@@ -108,7 +111,10 @@ pub fn read(base: &Settings, mut fields: Fields<'_>) -> Result<Settings, Invalid
     put(&mut merged.reserve, &fields.optional("reserveVes", ves()));
     let fees = kinds::object(|fields| merge_fees(&base.fees, fields));
     put(&mut merged.fees, &fields.optional("fees", fees));
-    put(&mut merged.seller_hold_business_days, &fields.optional("sellerHoldBusinessDays", days()));
+    put(
+        &mut merged.seller_hold_business_days,
+        &fields.optional("sellerHoldBusinessDays", count(HOLD_DAYS_MAX)),
+    );
     let conversions = kinds::object(|fields| merge_conversions(&base.conversions, fields));
     put(&mut merged.conversions, &fields.optional("conversions", conversions));
     let usdt: Got<Option<(bool, Usdt)>> =
@@ -139,6 +145,8 @@ pub fn read(base: &Settings, mut fields: Fields<'_>) -> Result<Settings, Invalid
     put(&mut merged.shop, &fields.optional("shop", shop));
     let fee_max = ves().about("The largest `feeVes` without an approval; null: `fees.chargebackVes`.");
     put(&mut merged.chargeback_fee_max, &fields.nullable("chargebackFeeMax", fee_max));
+    let daily_max = count(MICRO_DEPOSITS_DAILY_MAX).about("Verifications that may be started in 24 hours.");
+    put(&mut merged.micro_deposits_daily_max, &fields.optional("microDepositsDailyMax", daily_max));
     fields.finish()?;
     Ok(merged)
 }
@@ -223,10 +231,11 @@ fn usdt<'a>() -> impl Kind<'a, Usdt> {
     kind(|value: Value<'a>| value.cents().map(Usdt::from_minor), values::cents)
 }
 
-fn days<'a>() -> impl Kind<'a, u32> {
+/// A number from 0 to `max`.
+fn count<'a>(max: i64) -> impl Kind<'a, u32> {
     kind(
-        |value: Value<'a>| value.integer(0..=HOLD_DAYS_MAX).map(|days| u32::try_from(days).unwrap_or(0)),
-        || schema::integer().range("0", &HOLD_DAYS_MAX.to_string()),
+        move |value: Value<'a>| value.integer(0..=max).map(|count| u32::try_from(count).unwrap_or(0)),
+        move || schema::integer().range("0", &max.to_string()),
     )
 }
 

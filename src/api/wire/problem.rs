@@ -226,8 +226,9 @@ impl Problem {
     pub fn idempotency_in_progress() -> Self {
         Self::conflict(
             "idempotency_in_progress",
-            "a request with this Idempotency-Key is still under way; wait for its answer, or send this one again shortly",
+            "a request with this Idempotency-Key is still under way; wait for its answer, or send this one again after Retry-After",
         )
+        .after(1)
     }
 
     /// 422: the key was used with another body. `first` says when, and by which request: of the body a
@@ -296,6 +297,11 @@ impl Problem {
     pub fn too_often(message: impl fmt::Display, retry_after: u32) -> Self {
         let seconds = retry_after.max(1);
         Self::refused(429, "rate_limited", format!("{message}; ask again in {seconds} s")).after(seconds)
+    }
+
+    /// 429: too many tries at something that could be guessed, or that costs the platform.
+    pub fn too_many_attempts(message: impl Into<Cow<'static, str>>, retry_after: u32) -> Self {
+        Self::refused(429, "too_many_attempts", message).after(retry_after.max(1))
     }
 
     /// 503: the engine takes no more work right now.

@@ -15,8 +15,8 @@ use domain::platform::is_live;
 use domain::rail::Service;
 use domain::resources::checkout::{Attempts, Way};
 use domain::resources::payments;
-use domain::resources::payments::Means;
-use domain::resources::payments::charge::{NewCharge, Price, Secret, Transfer};
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::{Means, Payment};
 use domain::values::card::Card;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Rate;
@@ -111,22 +111,14 @@ impl Visit {
         rate: Option<Rate>,
         attempts: &Attempts,
     ) -> NewCharge {
+        let (id, price) = (services.fresh_id(self.shop.tenant_key), Price::Usd(self.session.amount));
         NewCharge {
-            id: services.fresh_id(self.shop.tenant_key),
-            external_ref: self.session.name(),
-            price: Price::Usd(self.session.amount),
             rate,
-            means,
             description: self.session.description.clone(),
             marketplace: self.session.bought.as_ref().and_then(|bought| bought.marketplace),
-            secret,
-            transfer: Transfer::Free,
-            is_known: false,
-            notice_wait_ms: 0,
-            checkout: Some((
-                Box::new(self.session.sale()),
-                attempts.bolivares.as_ref().map(|newest| newest.id),
-            )),
+            before: attempts.bolivares.as_ref().map(Payment::before),
+            checkout: Some(Box::new(self.session.sale())),
+            ..NewCharge::new(id, self.session.name(), price, means, secret)
         }
     }
 }

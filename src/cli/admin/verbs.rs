@@ -373,6 +373,19 @@ const VERBS: &[Verb] = &[
         ],
     },
     Verb {
+        noun: "notice",
+        verb: "give",
+        about: "Say whose a transfer is whose reference was guessed at",
+        example: "notice give 01930a4b-5c6d-7e8f-9012-3456789a0001 --tenant 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"",
+        method: "POST",
+        path: "/admin/notices/:id/give",
+        operands: &[ID],
+        options: &[
+            must("tenantId", "tenant", Is::Text, "The tenant's id"),
+            must("note", "note", Is::Text, "The evidence for that"),
+        ],
+    },
+    Verb {
         noun: "bank",
         verb: "list",
         about: "List banks, hidden ones too",

@@ -6,6 +6,7 @@ use super::{
     deliveries, entity, event, found_by, kept_of_operator, kept_on, list, micro_deposits, movements, name,
     sampled_at, search, searched_hash, time_bytes, webhook,
 };
+use crate::bank_names::Owner;
 use crate::codec;
 use crate::entity::{Change, Listing};
 use crate::events::Extra;
@@ -15,7 +16,10 @@ use crate::platform::beside::{Beside, pin_name};
 use crate::platform::{PLATFORM, PlatformChange};
 use crate::record::{Cause, Record};
 use crate::resources::conversions::Source;
-use crate::resources::notices::Traits;
+use crate::resources::notices::{Guess, Traits};
+use crate::resources::verification::MethodStatus;
+use crate::resources::verification::limits::KnownPhone;
+use crate::values::bank::BankCode;
 use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id, Kind};
 use crate::values::money::Currency;
@@ -76,6 +80,19 @@ impl Entries<'_> {
         self.ops.delete(&self.awaited(traits));
     }
 
+    /// What is known of the reference of a transfer that the payment looks for; nothing more once it was
+    /// found.
+    pub fn guess(&mut self, traits: &Traits, reference: &str, guess: Option<Guess>) {
+        for known in [Guess::Waiting, Guess::Wrong] {
+            let text = format!("{}{reference}", traits.guesses(known));
+            if guess == Some(known) {
+                self.name_among_all(Space::TransferGuess, &text);
+            } else if guess != Some(Guess::Waiting) {
+                self.ops.delete(&name(PLATFORM, Space::TransferGuess, &text));
+            }
+        }
+    }
+
     fn awaited(&self, traits: &Traits) -> Vec<u8> {
         let text = format!("{}{} {}", traits.prefix(), self.tenant, self.id.id);
         name(PLATFORM, Space::AwaitedNotice, &text)
@@ -115,9 +132,27 @@ impl Entries<'_> {
         self.ops.put(&name(PLATFORM, Space::DepositOrder, &operation.to_string()), &value);
     }
 
+    /// The names that a bank has given the orders of the entity by now.
+    pub fn bank_names(&mut self, named: Vec<(Id, String)>) {
+        let (tenant, entity) = (self.tenant, self.id);
+        for (operation, text) in named {
+            let owner = Owner { tenant, entity, operation };
+            self.ops.put(&name(PLATFORM, Space::BankName, &text), &owner.to_bytes());
+        }
+    }
+
     /// Micro-deposits that the bank made for the entity.
     pub fn micro_deposits(&mut self, operation: Id) {
         self.ops.put_seq(&micro_deposits(self.tenant, operation));
+    }
+
+    /// The start of a verification, if it is under way.
+    pub fn deposits_started(&mut self, bank: BankCode, phone: MobilePhone, status: &MethodStatus) {
+        if let Some((deposits, ..)) = status.open() {
+            let text = KnownPhone::name(bank, phone, deposits.operation);
+            let owner = Space::DepositStart.owner(self.tenant);
+            self.ops.put(&name(owner, Space::DepositStart, &text), self.id.id.as_bytes());
+        }
     }
 
     /// The outcome of a delivery of the endpoint.
@@ -188,10 +223,13 @@ fn forget_removed(tenant: u64, record: &Record, ops: &mut IndexOps) {
     }
     // A record whose cause frees no names has none (`ledger/invariants.rs`).
     let Some(space) = record.cause.freed_space() else { return };
-    // Slugs are names among those of all tenants.
-    let owner = if space == Space::Slug { PLATFORM } else { tenant };
+    let owner = space.owner(tenant);
     for freed in &record.freed {
-        ops.delete(&name(owner, space, freed));
+        let key = name(owner, space, freed);
+        match record.freed_to {
+            Some(before) => ops.put(&key, before.as_bytes()),
+            None => ops.delete(&key),
+        }
     }
 }
 

@@ -115,9 +115,32 @@ pub enum Space {
     /// the sequence of the newest record whose entity tells of them. A method that is started again or
     /// deleted tells no more.
     MicroDeposits = 31,
+    /// Starts of verifications: bank, phone and operation, whose id sorts as they were made. In live mode
+    /// under the platform's key, as all tenants start the same phone.
+    DepositStart = 32,
+    /// References of transfers that live payments looked for and have not found, under the platform's key:
+    /// bank, day, phone, whether it is still waited for, and reference; the value is the newest payment that
+    /// looked for it.
+    TransferGuess = 33,
+    /// The names that banks gave live orders, under the platform's key: ids, and references by call and
+    /// day; the value is the operation and whose it is (`bank_names.rs`).
+    BankName = 37,
     /// Micro-deposits that were ordered, by their operation, under the platform's key; the value is the
     /// tenant key and the entity, which may tell of them no more.
-    DepositOrder = 32,
+    DepositOrder = 38,
+}
+
+impl Space {
+    /// The tenant key under which names of a tenant's record are: the platform's where they are among those
+    /// of all tenants.
+    pub const fn owner(self, tenant: u64) -> u64 {
+        match self {
+            Space::Slug => PLATFORM,
+            // Test mode costs nobody anything, and its tenants have clocks of their own.
+            Space::DepositStart if is_live(tenant) => PLATFORM,
+            _ => tenant,
+        }
+    }
 }
 
 /// The part of a movement key that says whose ledger it is.

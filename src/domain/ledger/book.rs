@@ -16,7 +16,7 @@ use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id, Kind};
 use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
-use crate::values::time::Timestamp;
+use crate::values::time::{DAY_MS, Timestamp};
 use persistent::{SortedMap, SortedSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -114,6 +114,8 @@ pub struct Book {
     pub counted_from: Option<Timestamp>,
     /// The present day of each account, which is the newest on which anything moved.
     pub days: SortedMap<(Ledger, Currency), Day>,
+    /// The verifications that were started in the last 24 hours, by their instant.
+    pub deposit_starts: SortedMap<Timestamp, u32>,
 }
 
 /// The number of entries, of some 26 bytes each, from which a book counts as large.
@@ -201,6 +203,7 @@ impl Book {
             }
         }
         self.count(record, time);
+        self.count_deposit_starts(record.cause, time);
         for posting in &record.postings {
             self.post(posting);
         }
@@ -223,6 +226,29 @@ impl Book {
                     self.releases.remove(&ended);
                 }
             }
+        }
+    }
+
+    /// Counts a start of a verification, and forgets those of more than a day ago.
+    fn count_deposit_starts(&mut self, cause: Cause, time: Timestamp) {
+        match cause {
+            Cause::VerificationStarted => {
+                while let Some((first, _)) = self.deposit_starts.first_key_value()
+                    && first.plus_ms(DAY_MS) <= time
+                {
+                    self.deposit_starts.pop_first();
+                }
+                self.deposit_starts.with(time, || 0, |count| *count += 1);
+            }
+            Cause::VerificationUnsent => {
+                let newest = self.deposit_starts.last_key_value().map(|(at, count)| (*at, *count));
+                match newest {
+                    Some((at, 1)) => drop(self.deposit_starts.remove(&at)),
+                    Some((at, _)) => self.deposit_starts.with(at, || 0, |count| *count -= 1),
+                    None => {}
+                }
+            }
+            _ => {}
         }
     }
 

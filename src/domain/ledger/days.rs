@@ -244,7 +244,8 @@ pub fn counted(postings: &[Posting]) -> impl Iterator<Item = Counted> {
         before = kind.or(before);
         let column = match posting.ledger {
             Ledger::Tenant | Ledger::Seller(_) => Column::of(kind?),
-            Ledger::Fees => before.map_or(Column::Adjustments, Column::of_platform),
+            // Micro-deposits, which the platform pays by itself, have no movement of a tenant's before them.
+            Ledger::Fees => before.map_or(Column::Payouts, Column::of_platform),
             Ledger::Rail | Ledger::Operator | Ledger::Exchange => return None,
         };
         let Posting { ledger, currency, minor, .. } = *posting;

@@ -197,6 +197,7 @@ mod tests {
             entities: Vec::new(),
             removed: Vec::new(),
             freed: vec!["name".to_owned()],
+            freed_to: None,
             first_event: 1,
             events: Vec::new(),
             tenant_settings: None,
@@ -215,6 +216,7 @@ mod tests {
             (Cause::ProductDeleted, PLATFORM, Space::Slug),
             (Cause::LinkDeleted, PLATFORM, Space::Slug),
             (Cause::PaymentUnsent, TENANT, Space::Payment),
+            (Cause::VerificationUnsent, TENANT, Space::DepositStart),
             (Cause::CopPaymentUnsent, TENANT, Space::CheckoutCop),
         ];
         for (cause, owner, space) in spaces {

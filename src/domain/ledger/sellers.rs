@@ -266,6 +266,7 @@ mod tests {
             entities: Vec::new(),
             removed: Vec::new(),
             freed: Vec::new(),
+            freed_to: None,
             first_event: 1,
             events: Vec::new(),
             tenant_settings: None,

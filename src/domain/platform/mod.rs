@@ -65,7 +65,7 @@ pub fn tenant_key(number: u32, mode: Mode) -> u64 {
 }
 
 /// Whether real money moves under a tenant key: even keys are live ones, and the platform's.
-pub fn is_live(tenant: u64) -> bool {
+pub const fn is_live(tenant: u64) -> bool {
     tenant.is_multiple_of(2)
 }
 

@@ -101,6 +101,8 @@ pub struct Settings {
     pub shop: Shop,
     /// The largest fee of a chargeback that an operator names alone; `None` is the fee of a chargeback.
     pub chargeback_fee_max: Option<Ves>,
+    /// Verifications by micro-deposits that may be started in 24 hours.
+    pub micro_deposits_daily_max: u32,
 }
 
 /// A shop, as checkout pages and receipts name it.
@@ -175,6 +177,7 @@ impl Default for Settings {
             checkout_allowed_origins: Vec::new(),
             shop: Shop::default(),
             chargeback_fee_max: None,
+            micro_deposits_daily_max: 50,
         }
     }
 }

@@ -14,10 +14,12 @@ use crate::refusal::Refusal;
 use crate::resources::payments::without_zeros;
 use crate::values::bank::BankCode;
 use crate::values::date::Date;
+use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::{Timestamp, Zone};
+use std::fmt;
 
 /// The facet of a notice that no payment has claimed.
 pub const UNMATCHED: u8 = 0;
@@ -35,6 +37,9 @@ pub struct Notice {
     pub received_at: Timestamp,
     /// The payment that the notice verified, if any.
     pub claim: Option<Claim>,
+    /// The tenant in its mode to which an operator gave a transfer whose reference was guessed at too often:
+    /// a payment of nobody else claims it.
+    pub given_to: Option<u64>,
 }
 
 /// The money that a notice is about.
@@ -64,7 +69,46 @@ pub struct Transfer {
     pub amount: Ves,
     /// The instant at which the transfer was made.
     pub paid_at: Timestamp,
+    /// The payer's document, if the notice has it.
+    pub document: Option<NoticedDocument>,
 }
+
+/// The document of a payer in a notice: its number, with the letter or without.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct NoticedDocument {
+    /// The letter, if it is there.
+    pub letter: Option<u8>,
+    /// The number.
+    pub number: u32,
+}
+
+impl NoticedDocument {
+    /// Whether it is this document.
+    pub fn is(&self, document: IdentityDocument) -> bool {
+        self.number == document.number() && self.letter.is_none_or(|letter| letter == document.letter)
+    }
+}
+
+/// The masked document.
+impl fmt::Debug for NoticedDocument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "***{:03}", self.number % 1000)
+    }
+}
+
+/// What is known of a reference that a payment looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guess {
+    /// A payment waits for its notice.
+    Waiting,
+    /// There is no such transfer.
+    Wrong,
+}
+
+/// Wrong references for one phone, bank and day after which the whole reference has to be right.
+pub const GUESSES_OF_A_PART: usize = 5;
+/// Wrong references after which an operator alone says whose the transfer is.
+pub const GUESSES: usize = 20;
 
 /// The payment that a notice verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +147,17 @@ impl Traits {
     pub fn prefix(&self) -> String {
         let Traits { bank, day, phone, amount } = self;
         format!("{bank} {} {} {} ", day.days(), phone.clear(), amount.minor())
+    }
+
+    /// The beginning of the names of references that were looked for, of whatever amount; the reference
+    /// without its leading zeros follows.
+    pub fn guesses(&self, guess: Guess) -> String {
+        let Traits { bank, day, phone, amount: _ } = self;
+        let letter = match guess {
+            Guess::Waiting => 'w',
+            Guess::Wrong => 'x',
+        };
+        format!("{bank} {} {} {letter}", day.days(), phone.clear())
     }
 }
 
@@ -167,10 +222,19 @@ impl Resource for Notice {
     }
 }
 
+/// The refusal to give a transfer away that has paid, or what is no transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoticeClaimed;
+
 /// A command to a notice.
 pub enum Command {
     /// The arrival of the notice; a repeat changes nothing.
     Receive(Box<Notice>),
+    /// An operator says whose the transfer is; the tenant's next payment with its reference claims it.
+    Give {
+        /// The tenant in its mode.
+        tenant: u64,
+    },
     /// The claim of a payment, which the notice verifies unless it verified another.
     Claim {
         /// The tenant in its mode.
@@ -185,19 +249,31 @@ pub fn decide(notice: Option<&Notice>, command: Command, now: Timestamp) -> Ruli
     match (command, notice) {
         (Command::Receive(new), None) => {
             let mut draft = Draft::new(Cause::NoticeReceived);
-            draft.create(Entity::Notice(Notice { received_at: now, claim: None, ..*new }));
+            draft.create(Entity::Notice(Notice { received_at: now, claim: None, given_to: None, ..*new }));
             Ruling::write(draft)
         }
         (Command::Claim { tenant, payment }, Some(notice))
-            if notice.claim.is_none() && matches!(notice.about, About::Transfer(_)) =>
+            if notice.claim.is_none()
+                && notice.given_to.is_none_or(|owner| owner == tenant)
+                && matches!(notice.about, About::Transfer(_)) =>
         {
             let claim = Some(Claim { tenant, payment, at: now });
             let mut draft = Draft::new(Cause::NoticeClaimed);
             draft.change(notice, Entity::Notice(Notice { claim, ..notice.clone() }));
             Ruling::write(draft)
         }
-        (Command::Receive(_) | Command::Claim { .. }, Some(_)) => Ruling::unchanged(),
-        (Command::Claim { .. }, None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Give { .. }, Some(notice))
+            if notice.claim.is_some() || !matches!(notice.about, About::Transfer(_)) =>
+        {
+            Ruling::refuse(NoticeClaimed)
+        }
+        (Command::Give { tenant }, Some(notice)) if notice.given_to != Some(tenant) => {
+            let mut draft = Draft::new(Cause::NoticeGiven);
+            draft.change(notice, Entity::Notice(Notice { given_to: Some(tenant), ..notice.clone() }));
+            Ruling::write(draft)
+        }
+        (Command::Receive(_) | Command::Claim { .. } | Command::Give { .. }, Some(_)) => Ruling::unchanged(),
+        (Command::Claim { .. } | Command::Give { .. }, None) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
@@ -212,11 +288,12 @@ mod tests {
             phone: MobilePhone::parse("04141234567").expect("a phone"),
             amount: Ves::from_minor(123_450),
             paid_at: Timestamp::parse(paid_at).expect("an instant"),
+            document: None,
         }
     }
 
     fn notice(about: About) -> Notice {
-        Notice { id: Id::derived(1, 2, 0), about, received_at: Timestamp::EPOCH, claim: None }
+        Notice { id: Id::derived(1, 2, 0), about, received_at: Timestamp::EPOCH, claim: None, given_to: None }
     }
 
     #[test]
@@ -254,6 +331,39 @@ mod tests {
         assert_ne!(one, name(transfer("42", "2026-11-24T12:00:00Z")));
         assert_ne!(one, name(Transfer { amount: Ves::from_minor(1), ..transfer("42", at) }));
         assert!(one.starts_with(&transfer("7", at).traits().prefix()));
+    }
+
+    #[test]
+    fn a_transfer_that_was_given_to_a_tenant_is_claimed_by_nobody_else() {
+        let now = Timestamp::from_unix_ms(7);
+        let fresh = notice(About::Transfer(transfer("42", "2026-11-23T12:00:00Z")));
+        let claim = |tenant| Command::Claim { tenant, payment: Id::derived(3, 4, 0) };
+        let written = |ruling: Ruling| match &*ruling.draft.expect("written").entities[0].state {
+            Entity::Notice(notice) => notice.clone(),
+            _ => panic!("a notice"),
+        };
+        let given = written(decide(Some(&fresh), Command::Give { tenant: 2 }, now));
+        assert!(decide(Some(&given), Command::Give { tenant: 2 }, now).draft.is_none());
+        assert!(decide(Some(&given), claim(4), now).draft.is_none(), "another tenant");
+        let other = written(decide(Some(&given), Command::Give { tenant: 4 }, now));
+        assert!(decide(Some(&other), claim(2), now).draft.is_none(), "given to another one since");
+        let claimed = written(decide(Some(&other), claim(4), now));
+        assert!(decide(Some(&claimed), Command::Give { tenant: 2 }, now).refusal.is_some(), "it has paid");
+    }
+
+    #[test]
+    fn a_document_is_compared_as_far_as_a_notice_has_it() {
+        let document = |text| IdentityDocument::parse(text).expect("a document");
+        let noticed = |letter, number| NoticedDocument { letter, number };
+        for (noticed, text, is) in [
+            (noticed(None, 12_345_678), "V12345678", true),
+            (noticed(None, 12_345_678), "E12345678", true),
+            (noticed(Some(b'V'), 12_345_678), "V12345678", true),
+            (noticed(Some(b'V'), 12_345_678), "E12345678", false),
+            (noticed(None, 12_345_678), "V12345679", false),
+        ] {
+            assert_eq!(noticed.is(document(text)), is, "{noticed:?} {text}");
+        }
     }
 
     #[test]

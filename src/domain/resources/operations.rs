@@ -197,7 +197,7 @@ fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
         asked_at: order.and_then(|trace| trace.asked_at),
         asks: asks(order, looks),
         is_queued: false,
-        is_operators: false,
+        is_operators: order.is_some_and(Trace::is_ambiguous),
         word: order.and_then(word),
         code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },
         reference: match (is_reversal, earlier) {
@@ -220,7 +220,7 @@ fn of_payout(payout: &Payout) -> Operation {
         asked_at: payout.trace.asked_at,
         asks: asks(Some(&payout.trace), Some(payout.looks)),
         is_queued: payout.status == PayoutStatus::Pending && payout.trace.is_queued(),
-        is_operators: false,
+        is_operators: payout.trace.is_ambiguous(),
         code: payout.failure_code.clone(),
         word: word(&payout.trace),
         reference: payout.reference.clone(),

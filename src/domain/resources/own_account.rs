@@ -5,10 +5,14 @@ use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
-use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
+use crate::ledger::book::Book;
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
-use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT, not_sent};
+use crate::resources::verification::limits::{self, Attempts, KnownPhone};
+use crate::resources::verification::{
+    Deposits, MethodStatus, NOT_THE_CLIENT, Start, VerificationRefusal, not_sent,
+};
 use crate::values::bank::BankCode;
 use crate::values::identity::IdentityDocument;
 use crate::values::ids::EntityId;
@@ -41,6 +45,8 @@ pub struct OwnAccount {
     pub created_at: Timestamp,
     /// The instant at which it last changed.
     pub updated_at: Timestamp,
+    /// Its starts and wrong tries, which are limited.
+    pub attempts: Attempts,
 }
 
 impl Resource for OwnAccount {
@@ -69,6 +75,9 @@ impl Resource for OwnAccount {
             entries.name(Space::OwnAccount, "");
         }
         self.status.index(entries);
+        if change.cause == Cause::VerificationStarted {
+            entries.deposits_started(self.held.bank, self.held.phone, &self.status);
+        }
     }
 }
 
@@ -76,14 +85,15 @@ impl Resource for OwnAccount {
 pub enum Command {
     /// A request to set the account.
     Set(OwnPhone),
-    /// A request to verify the account by micro-deposits of these amounts.
-    StartVerification((Ves, Ves)),
+    /// A request to verify the account by micro-deposits.
+    StartVerification(Box<Start>),
     /// The amounts that the tenant saw.
     Verify((Ves, Ves)),
 }
 
 /// The ruling on a command.
 pub fn decide(
+    book: &Book,
     account: Option<&OwnAccount>,
     command: Command,
     keep: Option<Arc<KeepRef>>,
@@ -91,17 +101,18 @@ pub fn decide(
 ) -> Ruling {
     match (command, account) {
         (Command::Set(held), account) => set(account, held, turn),
-        (Command::StartVerification(amounts), Some(account)) => {
-            start_verification(account, amounts, keep, turn)
+        (Command::StartVerification(start), Some(account)) => {
+            start_verification(book, account, &start, keep, turn)
         }
         (Command::Verify(seen), Some(account)) => verify(account, seen, turn),
         (Command::StartVerification(_) | Command::Verify(_), None) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
-fn change(account: &OwnAccount, status: MethodStatus, turn: &Turn) -> Draft {
+fn change(account: &OwnAccount, status: MethodStatus, attempts: Attempts, turn: &Turn) -> Draft {
     let mut draft = Draft::new(Cause::OwnAccountChanged);
-    draft.change(account, Entity::OwnAccount(OwnAccount { status, updated_at: turn.now, ..account.clone() }));
+    let changed = OwnAccount { status, attempts, updated_at: turn.now, ..account.clone() };
+    draft.change(account, Entity::OwnAccount(changed));
     draft
 }
 
@@ -114,6 +125,9 @@ pub fn set(existing: Option<&OwnAccount>, held: OwnPhone, turn: &Turn) -> Ruling
         livemode: turn.livemode,
         created_at,
         updated_at: turn.now,
+        attempts: existing
+            .filter(|account| is_same_phone(&account.held, &held))
+            .map_or_else(Attempts::default, |account| account.attempts.clone()),
     };
     let mut draft = Draft::new(Cause::OwnAccountChanged);
     match existing {
@@ -124,19 +138,33 @@ pub fn set(existing: Option<&OwnAccount>, held: OwnPhone, turn: &Turn) -> Ruling
     Ruling::write(draft)
 }
 
+fn is_same_phone(one: &OwnPhone, other: &OwnPhone) -> bool {
+    (one.bank, one.phone) == (other.bank, other.phone)
+}
+
 /// Sends the two micro-deposits that verify the account.
 pub fn start_verification(
+    book: &Book,
     account: &OwnAccount,
-    amounts: (Ves, Ves),
+    start: &Start,
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
 ) -> Ruling {
-    let (status, deposits) = match account.status.started(amounts, kept, turn) {
+    if (start.phone.bank, start.phone.phone) != (account.held.bank, account.held.phone) {
+        return Ruling::refuse(VerificationRefusal::PhoneChanged);
+    }
+    let (status, deposits) = match account.status.started(&account.attempts, start, kept, book, turn) {
         Ok(started) => started,
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = order(account, deposits, How::Send, turn);
-    Ruling::write_then(change(account, status, turn), vec![effect])
+    if let Err(refusal) = turn.may_call(Service::MicroDeposits, effect.order.bank_call()) {
+        return Ruling::refuse(refusal);
+    }
+    let mut draft = change(account, status, account.attempts.started(turn.now), turn);
+    draft.cause = Cause::VerificationStarted;
+    limits::post_sent(&mut draft, deposits);
+    Ruling::write_then(draft, vec![effect])
 }
 
 fn order(account: &OwnAccount, deposits: Deposits, how: How, turn: &Turn) -> Effect {
@@ -167,10 +195,15 @@ pub fn deadline(account: &OwnAccount, turn: &Turn) -> Ruling {
 
 /// Compares the amounts that the tenant saw with those that were sent.
 pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Ruling {
-    match account.status.tried(seen, turn.now) {
-        Err(refusal) => Ruling::refuse(refusal),
-        Ok((status, None)) => Ruling::write(change(account, status, turn)),
-        Ok((status, Some(refusal))) => Ruling::write_and_refuse(change(account, status, turn), refusal),
+    let (status, refusal) = match account.status.tried(seen, turn.now) {
+        Ok(tried) => tried,
+        Err(refusal) => return Ruling::refuse(refusal),
+    };
+    let attempts = account.attempts.tried(refusal.as_ref(), turn.now);
+    let draft = change(account, status, attempts, turn);
+    match refusal {
+        None => Ruling::write(draft),
+        Some(refusal) => Ruling::write_and_refuse(draft, refusal),
     }
 }
 
@@ -193,21 +226,40 @@ pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ru
             return Ruling::unchanged();
         };
         let send = unsent.map(|deposits| order(account, deposits, How::Send, turn));
+        let back = limits::came_back(&account.status, &status);
+        let unsent = not_sent(reply);
+        let attempts = if unsent.is_some() { account.attempts.unsent() } else { account.attempts.clone() };
         let mut draft = Draft::new(Cause::OwnAccountChanged);
         // The state that the tenant sees does not change.
         draft.change(
             account,
-            Entity::OwnAccount(OwnAccount { status: status.noting(&reply.said), ..account.clone() }),
+            Entity::OwnAccount(OwnAccount {
+                status: status.noting(&reply.said),
+                attempts,
+                ..account.clone()
+            }),
         );
+        if unsent.is_some() {
+            draft.cause = Cause::VerificationUnsent;
+            draft.freed = vec![KnownPhone::name(account.held.bank, account.held.phone, reply.operation)];
+        }
+        if let Some(deposits) = back {
+            limits::post_back(&mut draft, deposits, false);
+        }
         draft.replace_kept(account.status.kept());
         let outcome = Ruling::write_then(draft, send.into_iter().collect());
-        return Ruling { refusal: not_sent(reply), ..outcome };
+        return Ruling { refusal: unsent, ..outcome };
     };
+    let after = account.status.refused(code);
+    let back = limits::came_back(&account.status, &after);
     let mut draft = Draft::new(Cause::OwnAccountChanged);
     if code == NOT_THE_CLIENT {
         draft.remove(EntityId::OWN_ACCOUNT, account);
     } else {
-        draft = change(account, account.status.refused(code).noting(&reply.said), turn);
+        draft = change(account, after.noting(&reply.said), account.attempts.clone(), turn);
+    }
+    if let Some(deposits) = back {
+        limits::post_back(&mut draft, deposits, reply.said.half_done);
     }
     draft.replace_kept(account.status.kept());
     Ruling::write(draft)

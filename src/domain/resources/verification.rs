@@ -3,10 +3,12 @@
 //! account.
 
 pub mod booked;
+pub mod limits;
 
 use crate::decision::Turn;
 use crate::index::Entries;
 use crate::kept::KeepRef;
+use crate::ledger::book::Book;
 use crate::rail::{How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::refusal::Refusal;
 use crate::trace::{self, BankWord, NEVER, Said, shown};
@@ -14,6 +16,7 @@ use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
 use booked::Booked;
+use limits::{Attempts, KnownPhone};
 use std::sync::Arc;
 
 /// The number of wrong tries after which a verification is void.
@@ -126,8 +129,15 @@ pub enum VerificationRefusal {
     InProgress,
     /// No verification was started.
     NotStarted,
-    /// Three tries were wrong.
+    /// Three tries were wrong: there are no others, and for 24 hours no other start.
     Locked,
+    /// Too many verifications were started in 24 hours.
+    TooManyStarts {
+        /// For `Retry-After`.
+        retry_after_seconds: u32,
+    },
+    /// The account was changed while its verification was being started.
+    PhoneChanged,
     /// The phone is verified already.
     AlreadyVerified,
     /// Another line of a statement has booked the deposit.
@@ -149,7 +159,9 @@ impl VerificationRefusal {
             | VerificationRefusal::Locked
             | VerificationRefusal::AlreadyVerified
             | VerificationRefusal::DepositBooked => true,
-            VerificationRefusal::AmountsMismatch { .. } => false,
+            VerificationRefusal::AmountsMismatch { .. }
+            | VerificationRefusal::TooManyStarts { .. }
+            | VerificationRefusal::PhoneChanged => false,
         }
     }
 }
@@ -158,6 +170,14 @@ impl VerificationRefusal {
 pub fn not_sent(reply: &RailReply) -> Option<Refusal> {
     let is_unsent = reply.answer == RailAnswer::NotSent && reply.how != How::Ask;
     is_unsent.then_some(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS })
+}
+
+/// A verification that is to be started.
+pub struct Start {
+    /// The amounts to send.
+    pub amounts: (Ves, Ves),
+    /// The phone to which they go, as it was when they were asked for.
+    pub phone: KnownPhone,
 }
 
 /// Two micro-deposits that a bank is told or asked about.
@@ -226,7 +246,7 @@ impl MethodStatus {
 
     /// The operation of the newest deposits, if the bank ever said that it made them, or its statement
     /// shows one.
-    fn made(&self) -> Option<Id> {
+    pub fn made(&self) -> Option<Id> {
         let is_known = |word: &&Word| word.reference.is_some() || !word.booked.is_empty();
         self.word().filter(is_known).map(|word| word.operation)
     }
@@ -411,8 +431,10 @@ impl MethodStatus {
     /// that are returned.
     pub fn started(
         &self,
-        amounts: (Ves, Ves),
+        attempts: &Attempts,
+        start: &Start,
         kept: Option<Arc<KeepRef>>,
+        book: &Book,
         turn: &Turn,
     ) -> Result<(MethodStatus, Deposits), Refusal> {
         match self.standing() {
@@ -424,7 +446,9 @@ impl MethodStatus {
             }
             _ => {}
         }
+        attempts.may_start(&start.phone, book, turn)?;
         turn.may_order(Service::MicroDeposits)?;
+        let amounts = start.amounts;
         let operation = Id::derived(turn.now.unix_ms(), turn.seed, DEPOSITS);
         let next_look = Some(turn.first_look());
         Ok((

@@ -62,5 +62,6 @@ layout! {
         webhooks: BTreeSet<Id>,
         counted_from: Option<Timestamp>,
         days: SortedMap<(Ledger, Currency), Day>,
+        deposit_starts: SortedMap<Timestamp, u32>,
     }
 }

@@ -8,7 +8,7 @@ use crate::stored::values::Id;
 use crate::stored::values::IdentityDocument;
 use crate::stored::values::MobilePhone;
 use crate::stored::values::Timestamp;
-use crate::stored::verification::MethodStatus;
+use crate::stored::verification::{Attempts, MethodStatus};
 
 layout! {
     struct PayoutMethod of merchants::PayoutMethod {
@@ -17,6 +17,7 @@ layout! {
         phone: MobilePhone,
         status: MethodStatus,
         created_at: Timestamp,
+        attempts: Attempts,
     }
 }
 

@@ -14,6 +14,7 @@ layout! {
         about: About,
         received_at: Timestamp,
         claim: Option<Claim>,
+        given_to: Option<u64>,
     }
 }
 
@@ -31,6 +32,14 @@ layout! {
         phone: MobilePhone,
         amount: Ves,
         paid_at: Timestamp,
+        document: Option<NoticedDocument>,
+    }
+}
+
+layout! {
+    struct NoticedDocument of notices::NoticedDocument {
+        letter: Option<u8>,
+        number: u32,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::stored::layout::layout;
 use crate::stored::values::IdentityDocument;
 use crate::stored::values::MobilePhone;
 use crate::stored::values::Timestamp;
-use crate::stored::verification::MethodStatus;
+use crate::stored::verification::{Attempts, MethodStatus};
 
 layout! {
     struct Held of own_account::OwnPhone {
@@ -23,5 +23,6 @@ layout! {
         livemode: bool,
         created_at: Timestamp,
         updated_at: Timestamp,
+        attempts: Attempts,
     }
 }

@@ -70,7 +70,7 @@ layout! {
     enum Means of payments::Means {
         0 C2p { debtor: Debtor, otp_requested: bool, token_mark: Option<[u8; 16]> },
         1 Card { brand: Brand, last_four: u16, mark: [u8; 16] },
-        2 Debit { debtor: Debtor, name: String },
+        2 Debit { debtor: Debtor, name: String, code_mark: [u8; 16] },
         3 Transfer { debtor: Debtor, date: Date, reference: String },
         4 Usdt { amount: Usdt, seller_net: Option<Usdt>, tx_hash: String },
     }
@@ -112,7 +112,6 @@ layout! {
         reversed_at: Option<Timestamp>,
         reversal_ref: Option<String>,
         previous: Option<Id>,
-        charge: Option<Id>,
         kept: Option<Arc<KeepRef>>,
         livemode: bool,
         created_at: Timestamp,
@@ -123,5 +122,7 @@ layout! {
         reversals: u16,
         earlier_reversal: Option<Box<EarlierReversal>>,
         trace: Trace,
+        attempt: u32,
+        failed_at: Option<Timestamp>,
     }
 }

@@ -26,8 +26,8 @@ use crate::stored::payouts::Payout;
 use crate::stored::platform::PlatformChange;
 use crate::stored::products::Product;
 use crate::stored::settings::TenantSettings;
-use crate::stored::values::EntityId;
 use crate::stored::values::Timestamp;
+use crate::stored::values::{EntityId, Id};
 use crate::stored::webhooks::Webhook;
 use std::sync::Arc;
 
@@ -108,6 +108,9 @@ layout! {
         72 ApprovalDecided,
         73 AnswerKept,
         74 DepositBooked,
+        75 VerificationStarted,
+        76 VerificationUnsent,
+        77 NoticeGiven,
     }
 }
 
@@ -164,5 +167,6 @@ layout! {
         kept: Option<Kept>,
         closed: Option<Vec<ClosedDay>>,
         audit: Option<Box<AuditEntry>>,
+        freed_to: Option<Id>,
     }
 }

@@ -121,6 +121,7 @@ layout! {
         checkout_allowed_origins: Vec<String>,
         shop: Shop,
         chargeback_fee_max: Option<Ves>,
+        micro_deposits_daily_max: u32,
     }
 }
 

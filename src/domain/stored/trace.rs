@@ -12,6 +12,7 @@ layout! {
         0 Sent,
         1 Queued,
         2 Unaskable,
+        3 Ambiguous,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::resources::verification;
 use crate::resources::verification::booked;
+use crate::resources::verification::limits;
 use crate::stored::kept::KeepRef;
 use crate::stored::layout::layout;
 use crate::stored::trace::BankWord;
@@ -24,6 +25,13 @@ layout! {
         },
         2 Verified { at: Timestamp },
         3 Contradicted { word: Word, then: Box<MethodStatus> },
+    }
+}
+
+layout! {
+    struct Attempts of limits::Attempts {
+        starts: Vec<Timestamp>,
+        locked_at: Option<Timestamp>,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
-mod card_token;
+mod charges;
 mod work;
 
 use super::{Performer, Planned};
@@ -29,7 +29,7 @@ use domain::kept::{KeepRef, Shape};
 use domain::machine::Domain;
 use domain::platform::is_live;
 use domain::resources::payments;
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::EntityId;
 
 /// The parts of a request that its plan needs.
 struct Doing<'a> {
@@ -68,15 +68,14 @@ impl Performer {
             }
             Plan::Create { space, name, id, mut ask, shape } => {
                 let held_name = self.hold_name(space, &name, &mut doing).await;
-                let known = self.repeated(tenant, space, &name, &ask)?;
-                match &mut ask {
-                    Command::Payments(payments::Command::Charge(charge)) => charge.is_known = known.is_some(),
-                    Command::Payments(payments::Command::RequestC2p(new)) if is_live(tenant) => {
+                let known = history::named(engine.reader(), tenant, space, &name)?;
+                if let Command::Payments(payments::Command::RequestC2p(new)) = &mut ask {
+                    new.is_known = known.is_some();
+                    if is_live(tenant) {
                         // A bank takes its time, so the work slot is given back first.
                         doing.slot = None;
                         Box::pin(otp::before_next_intent(&self.services, tenant, new, known)).await?;
                     }
-                    _ => {}
                 }
                 let (command, slot, held) = doing.command(ask, shape);
                 let until_record: Guard = Box::new((held_name, slot));
@@ -115,18 +114,6 @@ impl Performer {
                 Box::pin(reservations.hold_name(tenant, space, name)).await
             }
         }
-    }
-
-    /// The entity whose creation `ask` repeats, if its name is known.
-    fn repeated(&self, tenant: u64, space: Space, name: &str, ask: &Command) -> Result<Option<Id>, Problem> {
-        let reader = self.services.engine.reader();
-        Ok(match (history::named(reader, tenant, space, name)?, ask) {
-            // Later C2P attempts on the same reference may be newer; this is a repeat all the same.
-            (Some(newest), Command::Payments(payments::Command::Charge(charge))) => {
-                Some(history::attempt_by(reader, tenant, newest, charge.means.method())?)
-            }
-            (known, _) => known,
-        })
     }
 
     /// Carries out the plans that are rarer, or longer.

@@ -20,6 +20,8 @@ use crate::http::router::{BadRoute, Lookup, Router};
 use crate::network::{Client, TrustedProxies};
 use crate::rails::secret::ApiSecret;
 use api::problem::Problem;
+use api::refusals::problem;
+use domain::refusal::Refusal;
 use domain::resources::notices::About;
 use domain::values::ids::EntityId;
 use hyper::Method;
@@ -32,6 +34,8 @@ use std::sync::Arc;
 const PREFIX: &str = "/rails/";
 /// The longest body of a rail's call.
 const BODY_BYTES_MAX: usize = 64 << 10;
+/// A bank that has found a restored copy tries again after so long.
+const COPY_RETRY_SECONDS: u32 = 60;
 
 /// The callers that are let in, and how they are known.
 #[derive(Clone, Debug, Default)]
@@ -153,6 +157,10 @@ impl Surface for RailCalls {
         asked: &mut Asked<'_, RailCalls>,
     ) -> Result<ControlFlow<Reply, Work>, Problem> {
         let Asked { row: call, arrival, inbound, .. } = asked;
+        // What is told to a restored copy never comes to the server that took over: the bank tries again.
+        if !self.services.rails.may_call() {
+            return Err(problem(&Refusal::RailUnavailable { retry_after_seconds: COPY_RETRY_SECONDS }));
+        }
         inbound.cap(BODY_BYTES_MAX);
         if let Some(share) = self.share(call, &Anybody, arrival) {
             inbound.charge_to(share);
@@ -162,9 +170,11 @@ impl Surface for RailCalls {
             (RailCall::Question, Some(r4), _) => {
                 r4::answer_question(&self.services, r4, &body).map(ControlFlow::Break)
             }
-            (RailCall::Notice, ..) => r4::read_notice(&body),
+            (RailCall::Notice, Some(r4), _) => r4::read_notice(&self.services, r4, &body),
             (RailCall::Event, _, Some(secret)) => wompi::read_event(&self.services, secret, &body),
-            (RailCall::Question, None, _) | (RailCall::Event, _, None) => Err(Problem::not_found()),
+            (RailCall::Question | RailCall::Notice, None, _) | (RailCall::Event, _, None) => {
+                Err(Problem::not_found())
+            }
         }
     }
 

@@ -54,20 +54,25 @@ pub(super) fn status(status: u16, is_welcome: bool) -> Reply {
     Reply::json(status, Object::new().boolean("status", is_welcome).end())
 }
 
-/// The answer to whether a transfer would be welcome: its payer is known, or it goes to our phone.
+/// The answer to whether a transfer would be welcome: its payer is known, or it goes to our phone. Where
+/// nobody said which phone is ours, the bank knows it, and turns nobody away for us.
 pub(super) fn answer_question(services: &Services, r4: &Settings, body: &[u8]) -> Result<Reply, Problem> {
     let question = notice::question(body).map_err(|_| malformed())?;
-    let is_ours = r4.commerce_phone.is_some() && r4.commerce_phone == question.commerce_phone;
+    let is_ours = r4.commerce_phone.is_none() || r4.commerce_phone == question.commerce_phone;
     Ok(status(200, is_ours || knows_payer(services, question.document)?))
 }
 
 /// The work that is left to do for a notice.
-pub(super) fn read_notice(body: &[u8]) -> Result<ControlFlow<Reply, Work>, Problem> {
+pub(super) fn read_notice(
+    services: &Services,
+    r4: &Settings,
+    body: &[u8],
+) -> Result<ControlFlow<Reply, Work>, Problem> {
     Ok(match notice::notice(body).map_err(|_| malformed())? {
-        Said::Made(transfer) => {
-            ControlFlow::Continue(Work::Keep(RailCall::Notice, About::Transfer(transfer)))
+        Said::Made(made) if made.is_ours(r4.commerce_phone, services.now()) => {
+            ControlFlow::Continue(Work::Keep(RailCall::Notice, About::Transfer(made.transfer)))
         }
-        Said::NotMade => ControlFlow::Break(abono(200, false)),
+        Said::Made(_) | Said::NotMade => ControlFlow::Break(abono(200, false)),
     })
 }
 

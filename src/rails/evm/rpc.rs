@@ -1,6 +1,7 @@
 //! One call to a node by JSON-RPC, over the bounded client of live rails. The node's address may
 //! hold a key of its provider, so it shows nowhere. It must not know what is asked.
 
+use crate::bank_text;
 use crate::rails::http::{BaseUrl, Client, Exchange, HttpAnswer, NoClient, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -111,7 +112,8 @@ impl Rpc {
             Exchange::Answer(answer) => answer,
         };
         // Some nodes refuse with a status of 400 and an answer that can be read.
-        let answer: RpcAnswer = serde_json::from_slice(&body).map_err(|_| RpcError::Garbage(status))?;
+        let answer = bank_text::json(&body).and_then(|answer| serde_json::from_value(answer).ok());
+        let answer: RpcAnswer = answer.ok_or(RpcError::Garbage(status))?;
         match answer {
             RpcAnswer { error: Some(Refusal { code, message }), .. } => {
                 Err(RpcError::Refused { method, code, words: plain(&message) })

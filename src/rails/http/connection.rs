@@ -29,8 +29,10 @@ const HEAD_BYTES_MAX: usize = 64 << 10;
 /// A connection that is open, as far as is known.
 pub struct Connection(Wire);
 
-/// The reason why a request that was sent, or may have been, has no answer.
+/// The reason why a request has no answer.
 pub enum Unanswered {
+    /// The connection took none of the request, which is given back: nothing was sent.
+    NotBegun(Zeroizing<Vec<u8>>),
     /// The connection ended, or what came was no HTTP.
     Cut,
     /// The answer is longer than what is read.
@@ -51,9 +53,12 @@ impl Connection {
         Connection(wire)
     }
 
-    /// Whether the other side has neither closed it nor said anything, as between two exchanges.
-    /// Nobody is woken by what happens afterwards.
+    /// Whether the other side has neither closed it nor said anything, as between two exchanges: the
+    /// kernel is asked too, as it knows before the runtime does. Nobody is woken by what happens afterwards.
     pub fn is_silent(&mut self) -> bool {
+        if self.0.has_ended() {
+            return false;
+        }
         let mut byte = [0];
         let mut nobody = Context::from_waker(Waker::noop());
         Pin::new(&mut self.0).poll_read(&mut nobody, &mut ReadBuf::new(&mut byte)).is_pending()
@@ -67,8 +72,15 @@ impl Connection {
         request: Zeroizing<Vec<u8>>,
         bytes_max: usize,
     ) -> Result<Answered, Unanswered> {
-        let sent = self.0.write_all(&request).await;
-        sent.and(self.0.flush().await).map_err(|_| Unanswered::Cut)?;
+        let mut sent = 0;
+        while sent < request.len() {
+            match self.0.write(&request[sent..]).await {
+                Ok(more @ 1..) => sent += more,
+                Ok(0) | Err(_) if sent == 0 => return Err(Unanswered::NotBegun(request)),
+                Ok(0) | Err(_) => return Err(Unanswered::Cut),
+            }
+        }
+        self.0.flush().await.map_err(|_| Unanswered::Cut)?;
         drop(request);
         let mut beginning = Vec::with_capacity(BEGINNING);
         let read = self.0.read_buf(&mut beginning).await.map_err(|_| Unanswered::Cut)?;
@@ -140,4 +152,56 @@ fn rest(driver: &mut Option<Driver>, sender: &SendRequest<Empty<Bytes>>) -> Opti
     }
     let parts = driver.take()?.into_parts();
     parts.io.into_inner().rest().filter(|_| parts.read_buf.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::connector::Stream;
+    use super::*;
+    use std::io;
+    use tokio::io::AsyncWrite;
+
+    /// A stream that takes so many bytes and then fails.
+    struct Breaks(usize);
+
+    impl Stream for Breaks {
+        fn has_ended(&self) -> bool {
+            false
+        }
+    }
+
+    impl AsyncRead for Breaks {
+        fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+    }
+
+    impl AsyncWrite for Breaks {
+        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+            let taken = self.0.min(buf.len());
+            self.0 -= taken;
+            Poll::Ready(if taken == 0 { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(taken) })
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_of_which_no_byte_was_taken_was_not_sent() {
+        for (taken, is_unsent) in [(0, true), (1, false), (3, false)] {
+            let request = Zeroizing::new(b"POST".to_vec());
+            let outcome = Connection::over(Box::new(Breaks(taken))).exchange(Method::POST, request, 9).await;
+            match outcome {
+                Err(Unanswered::NotBegun(request)) => assert!(is_unsent && *request == b"POST", "{taken}"),
+                Err(Unanswered::Cut) => assert!(!is_unsent, "{taken}"),
+                _ => panic!("{taken}: an answer"),
+            }
+        }
+    }
 }

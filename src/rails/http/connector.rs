@@ -15,10 +15,13 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use sha2::{Digest, Sha256};
 use std::error::Error;
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 /// A bank that says nothing while a call is under way is asked by the kernel so often whether it is
 /// there.
@@ -33,9 +36,27 @@ const ACKNOWLEDGED: Duration = Duration::from_secs(30);
 pub type Wire = Box<dyn Stream>;
 
 /// Bytes in both directions.
-pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
+    /// Whether the other side has ended it, as far as the kernel knows.
+    fn has_ended(&self) -> bool;
+}
 
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+impl Stream for TcpStream {
+    fn has_ended(&self) -> bool {
+        // The runtime's own stream reads only what it has heard of.
+        let Ok(same) = self.as_fd().try_clone_to_owned() else { return true };
+        match std::net::TcpStream::from(same).peek(&mut [0]) {
+            Ok(count) => count == 0,
+            Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+        }
+    }
+}
+
+impl Stream for TlsStream<TcpStream> {
+    fn has_ended(&self) -> bool {
+        self.get_ref().0.has_ended()
+    }
+}
 
 /// The reason why there is no connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,18 +1,26 @@
 //! Connections that are open and unused, by where they lead, for a short time.
 //!
+//! An order that is written into a connection which the other side is closing is lost, and nobody can tell
+//! whether it was carried out. So a connection is used again only within a time that is shorter than the
+//! other side's: the configured one, half of what its `Keep-Alive` says, and none where it closed the last
+//! one without a word, or where nothing is known of it yet. Those that are not used are watched: one that
+//! stays open for a while shows that the other side keeps them.
+//!
 //! The newest is taken first, so that a burst's connections grow old and are closed. It must not know
 //! what is sent.
 
 use super::connection::Connection;
 use hyper::Uri;
+use hyper::header::HeaderMap;
 use hyper::http::uri::{Authority, Scheme};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// An unused connection is kept so long: shorter than banks keep theirs, so that no order is
-/// written into one that is being closed.
-const IDLE: Duration = Duration::from_secs(5);
+/// A connection that is open for so long after an answer shows that the other side keeps them.
+const KEPT: Duration = Duration::from_secs(1);
+/// Between two looks at the unused connections.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The place that a connection leads to.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -30,71 +38,99 @@ impl Origin {
 }
 
 /// The unused connections of a client.
-#[derive(Default)]
 pub struct Pool {
+    /// The time for which they are used again.
+    idle: Duration,
     kept: Mutex<Kept>,
 }
 
 #[derive(Default)]
 struct Kept {
-    /// The unused connections of each origin, the newest last; an origin without any is not here.
-    by_origin: HashMap<Origin, Vec<Unused>>,
-    /// Whether a task closes those that have become old.
+    /// The origins that have unused connections, or are known to keep them.
+    origins: HashMap<Origin, AtOrigin>,
+    /// Whether a task looks at them.
     is_swept: bool,
+}
+
+#[derive(Default)]
+struct AtOrigin {
+    /// The newest last.
+    unused: Vec<Unused>,
+    /// Whether the last that was known of it is that it keeps them.
+    keeps: bool,
 }
 
 struct Unused {
     since: Instant,
+    until: Instant,
     connection: Connection,
 }
 
 impl Pool {
-    /// Takes the newest connection that the other side has not closed.
-    pub fn take(&self, origin: &Origin) -> Option<Connection> {
-        loop {
-            let Unused { since, mut connection } = self.pop(origin)?;
-            if since.elapsed() < IDLE && connection.is_silent() {
-                return Some(connection);
-            }
-        }
+    pub fn new(idle: Duration) -> Pool {
+        Pool { idle, kept: Mutex::default() }
     }
 
-    /// Keeps a connection.
-    pub fn put(self: &Arc<Self>, origin: Origin, connection: Connection) {
-        let unused = Unused { since: Instant::now(), connection };
+    /// Takes the newest connection that may be used again and that the other side has not closed.
+    pub fn take(&self, origin: &Origin) -> Option<Connection> {
         let mut kept = self.kept();
-        kept.by_origin.entry(origin).or_default().push(unused);
+        let at = kept.origins.get_mut(origin).filter(|at| at.keeps)?;
+        let Unused { until, mut connection, .. } = at.unused.pop()?;
+        if until <= Instant::now() {
+            return None;
+        }
+        if !connection.is_silent() {
+            at.keeps = false;
+            return None;
+        }
+        Some(connection)
+    }
+
+    /// Keeps a connection after an answer with these headers.
+    pub fn put(self: &Arc<Self>, origin: Origin, connection: Connection, headers: &HeaderMap) {
+        let idle = announced(headers).map_or(self.idle, |announced| announced.min(self.idle));
+        if idle.is_zero() {
+            return;
+        }
+        let since = Instant::now();
+        let unused = Unused { since, until: since + idle, connection };
+        let mut kept = self.kept();
+        kept.origins.entry(origin).or_default().unused.push(unused);
         if !kept.is_swept {
             kept.is_swept = true;
             tokio::spawn(sweep(Arc::downgrade(self)));
         }
     }
 
-    fn pop(&self, origin: &Origin) -> Option<Unused> {
-        let mut kept = self.kept();
-        let unused = kept.by_origin.get_mut(origin)?;
-        let newest = unused.pop();
-        if unused.is_empty() {
-            kept.by_origin.remove(origin);
+    /// A connection that was used again ended without an answer.
+    pub fn note_closed(&self, origin: &Origin) {
+        if let Some(at) = self.kept().origins.get_mut(origin) {
+            at.keeps = false;
         }
-        newest
     }
 
-    /// Closes those that have been unused for too long; whether others are left.
-    fn close_old(&self) -> bool {
-        let mut old = Vec::new();
+    /// Takes out those that were closed, and those whose time is over; whether others are left.
+    fn look(&self) -> bool {
+        let (now, mut out) = (Instant::now(), Vec::new());
         let mut kept = self.kept();
-        kept.by_origin.retain(|_, unused| {
-            let old_ones = unused.partition_point(|unused| unused.since.elapsed() >= IDLE);
-            old.extend(unused.drain(..old_ones));
-            unused.shrink_to_fit();
-            !unused.is_empty()
+        kept.origins.retain(|_, at| {
+            let (mut stays, mut ended) = (false, false);
+            let is_out = |unused: &mut Unused| {
+                let (is_over, is_silent) = (unused.until <= now, unused.connection.is_silent());
+                stays |= is_silent && (is_over || unused.since + KEPT <= now);
+                ended |= !is_silent && !is_over;
+                is_over || !is_silent
+            };
+            out.extend(at.unused.extract_if(.., is_out));
+            at.keeps = (at.keeps || stays) && !ended;
+            at.unused.shrink_to_fit();
+            at.keeps || !at.unused.is_empty()
         });
-        kept.is_swept = !kept.by_origin.is_empty();
+        kept.is_swept = kept.origins.values().any(|at| !at.unused.is_empty());
         let is_swept = kept.is_swept;
         // Sockets are closed without the lock.
         drop(kept);
-        drop(old);
+        drop(out);
         is_swept
     }
 
@@ -103,13 +139,54 @@ impl Pool {
     }
 }
 
-/// Closes old connections until there are no more.
+/// Looks at them until there are no more.
 async fn sweep(pool: Weak<Pool>) {
     loop {
-        tokio::time::sleep(IDLE).await;
+        tokio::time::sleep(LOOK).await;
         match pool.upgrade() {
-            Some(pool) if pool.close_old() => {}
+            Some(pool) if pool.look() => {}
             _ => return,
         }
+    }
+}
+
+/// Half of the time for which the other side says that it keeps a connection: the other half is for the
+/// way of the answer and of what is sent next. None where it says that it was the last.
+fn announced(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get("keep-alive")?.to_str().ok()?.to_ascii_lowercase();
+    let number = |wanted: &str| {
+        value.split(',').filter_map(|member| member.split_once('=')).find_map(|(name, number)| {
+            (name.trim() == wanted).then(|| number.trim().trim_matches('"').parse::<u32>().ok())?
+        })
+    };
+    if number("max") == Some(0) {
+        return Some(Duration::ZERO);
+    }
+    number("timeout").map(|seconds| Duration::from_secs(seconds.into()) / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_what_the_other_side_says() {
+        for (value, ms) in [
+            ("timeout=5", Some(2_500)),
+            ("timeout=1, max=100", Some(500)),
+            ("Max=7,  Timeout = \"2\"", Some(1_000)),
+            ("timeout=0", Some(0)),
+            ("timeout=5, max=0", Some(0)),
+            ("max=5", None),
+            ("timeout=soon", None),
+            ("", None),
+        ] {
+            let headers = HeaderMap::from_iter([(
+                "keep-alive".parse().expect("a name"),
+                value.parse().expect("a value"),
+            )]);
+            assert_eq!(announced(&headers), ms.map(Duration::from_millis), "{value}");
+        }
+        assert_eq!(announced(&HeaderMap::new()), None);
     }
 }

@@ -47,7 +47,7 @@ enum Calls {
 impl R4 {
     /// The bank as it is configured.
     pub fn new(settings: Settings) -> Result<R4, NoClient> {
-        let client = Client::new(&settings.base_url, settings.timeout)?;
+        let client = Client::new(&settings.base_url, settings.timeout)?.idle_for(settings.idle);
         Ok(R4 { settings, client })
     }
 
@@ -87,7 +87,7 @@ impl R4 {
         match self.report(second).await {
             Err(_) => Ok(Report { is_answered: false, ..unknown(first) }),
             Ok(second) => match &second.outcome {
-                OrderOutcome::Refused { .. } => Ok(second),
+                OrderOutcome::Refused { .. } => Ok(Report { half_done: is_done, ..second }),
                 OrderOutcome::Done { .. } if is_done => Ok(under_both(first, second)),
                 OrderOutcome::Done { .. } => Ok(unknown(first)),
                 OrderOutcome::Open { .. } => Ok(unknown(second)),

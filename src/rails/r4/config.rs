@@ -69,4 +69,6 @@ pub struct Settings {
     pub credit_by: CreditBy,
     /// The time after which a call is given up.
     pub timeout: Duration,
+    /// The time for which a connection is used again.
+    pub idle: Duration,
 }

@@ -106,14 +106,13 @@ pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
     }
     let Some(reply) = Reply::read(&answer.body) else { return Report::unanswered(None) };
     let word = reply.word();
-    let outcome = match meaning(operation, &reply.code) {
-        Meaning::Done => OrderOutcome::Done { reference: reply.reference },
-        Meaning::Refused => OrderOutcome::Refused { code: failure_code(operation, &reply.code) },
-        Meaning::Pending | Meaning::Unknown => {
-            OrderOutcome::Open { id: reply.id.filter(|_| has_id(operation)) }
-        }
+    let id = reply.id.filter(|_| has_id(operation));
+    let (outcome, id) = match meaning(operation, &reply.code) {
+        Meaning::Done => (OrderOutcome::Done { reference: reply.reference }, id),
+        Meaning::Refused => (OrderOutcome::Refused { code: failure_code(operation, &reply.code) }, id),
+        Meaning::Pending | Meaning::Unknown => (OrderOutcome::Open { id }, None),
     };
-    Report::answered(outcome, word)
+    Report { id, ..Report::answered(outcome, word) }
 }
 
 /// Whether what the call asks for can be asked about under an id of the bank.

@@ -1,17 +1,18 @@
 //! Calls that R4 makes by itself (`docs/contract.md, 18.6, 21.3`): the question before a transfer
 //! and the notice of it, read from their bytes.
 //!
-//! Every field is a text. Members that nobody knows are left alone. It must not know what becomes of
-//! a notice.
+//! Every field is a text, or a number where a bank has it so. Members that nobody knows are left alone. It
+//! must not know what becomes of a notice.
 
+use crate::bank_text;
 use chrono::{DateTime, NaiveDateTime};
-use domain::resources::notices::Transfer;
+use domain::resources::notices::{NoticedDocument, Transfer};
+use domain::resources::payments::charge::TRANSFER_DAYS_MAX;
 use domain::values::bank::BankCode;
 use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::time::{Timestamp, Zone};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
 /// The code with which the network says that a transfer was made.
 const APPROVED: &str = "00";
@@ -19,6 +20,13 @@ const APPROVED: &str = "00";
 const WHOLE_DIGITS_MAX: usize = 8;
 /// Digits of the longest reference.
 const REFERENCE_DIGITS_MAX: usize = 20;
+/// The names of the payer's document. No source shows it in a notice; where it is, it is compared.
+const PAYER: [&str; 3] = ["IdCliente", "Cedula", "CedulaEmisor"];
+/// Digits of a phone.
+const PHONE_DIGITS: usize = 11;
+/// The days by which a transfer may lie ahead of its notice, and behind it: none older pays for anything.
+const DAYS_AHEAD_MAX: i32 = 1;
+const DAYS_BEHIND_MAX: i32 = TRANSFER_DAYS_MAX;
 /// Characters of the code that a network gives a transfer.
 const CODE_CHARACTERS_MAX: usize = 8;
 /// The forms of instants that name no place, and of those whose offset has no colon.
@@ -33,9 +41,29 @@ pub struct Malformed;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// The transfer was made.
-    Made(Transfer),
+    Made(Made),
     /// The transfer was not made.
     NotMade,
+}
+
+/// A transfer that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    pub transfer: Transfer,
+    /// The phone that it went to.
+    pub to: Option<MobilePhone>,
+}
+
+impl Made {
+    /// Whether it is one to us, of a day that a payment may still name: a transfer to another phone is
+    /// another's money, and one of next year is nobody's.
+    pub fn is_ours(&self, commerce_phone: Option<MobilePhone>, now: Timestamp) -> bool {
+        let day = |at: Timestamp| at.date_in(Zone::Caracas);
+        let (today, paid_on) = (day(now), day(self.transfer.paid_at));
+        let is_timely =
+            today.plus_days(-DAYS_BEHIND_MAX) <= paid_on && paid_on <= today.plus_days(DAYS_AHEAD_MAX);
+        is_timely && (commerce_phone.is_none() || commerce_phone == self.to)
+    }
 }
 
 /// The question whether a transfer would be welcome.
@@ -47,62 +75,91 @@ pub struct Question {
     pub commerce_phone: Option<MobilePhone>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct NoticeBody {
-    id_comercio: String,
-    telefono_comercio: String,
-    telefono_emisor: String,
-    #[serde(rename = "Concepto")]
-    _concepto: Option<IgnoredAny>,
-    banco_emisor: String,
-    monto: String,
-    fecha_hora: String,
-    referencia: String,
-    codigo_red: String,
-}
+/// A call's members.
+struct Members(Map<String, Value>);
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct QuestionBody {
-    id_cliente: String,
-    telefono_comercio: Option<String>,
+impl Members {
+    fn read(body: &[u8]) -> Result<Members, Malformed> {
+        match bank_text::json(body) {
+            Some(Value::Object(members)) => Ok(Members(members)),
+            _ => Err(Malformed),
+        }
+    }
+
+    /// A member that has to be there. A number, where the documents have a text of so many digits, lacks
+    /// the zeros that it began with.
+    fn text(&self, name: &str, digits: usize) -> Result<String, Malformed> {
+        match self.0.get(name) {
+            Some(Value::String(text)) => Ok(text.trim().to_owned()),
+            Some(Value::Number(number)) => Ok(format!("{:0>digits$}", number.to_string())),
+            _ => Err(Malformed),
+        }
+    }
+
+    /// A phone; one that is a number may have the country's 58 before it.
+    fn phone(&self, name: &str) -> Result<MobilePhone, Malformed> {
+        MobilePhone::parse(&self.text(name, PHONE_DIGITS)?).map_err(|_| Malformed)
+    }
 }
 
 /// Reads a notice.
 pub fn notice(body: &[u8]) -> Result<Said, Malformed> {
-    let body: NoticeBody = serde_json::from_slice(body).map_err(|_| Malformed)?;
-    let fits = is_digits(&body.id_comercio, 12)
-        && is_digits(&body.telefono_comercio, 12)
-        && is_digits(&body.referencia, REFERENCE_DIGITS_MAX)
-        && (1..=CODE_CHARACTERS_MAX).contains(&body.codigo_red.len());
+    let body = Members::read(body)?;
+    let (reference, code) = (body.text("Referencia", 1)?, body.text("CodigoRed", 2)?);
+    let commerce_phone = body.text("TelefonoComercio", PHONE_DIGITS)?;
+    let fits = is_digits(&body.text("IdComercio", 1)?, 12)
+        && is_digits(&commerce_phone, 12)
+        && is_digits(&reference, REFERENCE_DIGITS_MAX)
+        && (1..=CODE_CHARACTERS_MAX).contains(&code.len());
     let transfer = Transfer {
-        bank: bank(&body.banco_emisor).ok_or(Malformed)?,
-        phone: MobilePhone::parse(&body.telefono_emisor).map_err(|_| Malformed)?,
-        amount: amount(&body.monto).ok_or(Malformed)?,
-        paid_at: instant(&body.fecha_hora).ok_or(Malformed)?,
-        reference: body.referencia,
+        bank: bank(&body.text("BancoEmisor", 3)?).ok_or(Malformed)?,
+        phone: body.phone("TelefonoEmisor")?,
+        amount: amount(&body.text("Monto", 1)?).ok_or(Malformed)?,
+        paid_at: instant(&body.text("FechaHora", 1)?).ok_or(Malformed)?,
+        document: PAYER.iter().find_map(|name| document(body.0.get(*name)?)),
+        reference,
     };
-    match (fits, body.codigo_red == APPROVED) {
+    match (fits, code == APPROVED) {
         (false, _) => Err(Malformed),
-        (true, true) => Ok(Said::Made(transfer)),
+        (true, true) => Ok(Said::Made(Made { transfer, to: MobilePhone::parse(&commerce_phone).ok() })),
         (true, false) => Ok(Said::NotMade),
     }
 }
 
 /// Reads the question before a transfer.
 pub fn question(body: &[u8]) -> Result<Question, Malformed> {
-    let body: QuestionBody = serde_json::from_slice(body).map_err(|_| Malformed)?;
-    let number = body.id_cliente.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
-    if body.id_cliente.len() - number.len() > 1 || !is_digits(number, 9) {
+    let body = Members::read(body)?;
+    let payer = body.text("IdCliente", 1)?;
+    let number = payer.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+    if payer.len() - number.len() > 1 || !is_digits(number, 9) {
         return Err(Malformed);
     }
-    let commerce_phone = body.telefono_comercio.and_then(|phone| MobilePhone::parse(&phone).ok());
+    let commerce_phone = body.phone("TelefonoComercio").ok();
     Ok(Question { document: number.parse().map_err(|_| Malformed)?, commerce_phone })
 }
 
 fn is_digits(text: &str, length_max: usize) -> bool {
     (1..=length_max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The payer's document, of which the letter may be missing; none where it cannot be read.
+fn document(value: &Value) -> Option<NoticedDocument> {
+    let text = match value {
+        Value::String(text) => text.trim().to_ascii_uppercase(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let number = text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+    let letter = match &text[..text.len() - number.len()] {
+        "" => None,
+        letter if letter.len() == 1 => letter.bytes().next(),
+        _ => return None,
+    };
+    let number = number.trim_start_matches('-');
+    is_digits(number, 9)
+        .then(|| number.parse().ok())
+        .flatten()
+        .map(|number| NoticedDocument { letter, number })
 }
 
 /// A bank with three digits, as notices name it, or with four.
@@ -137,8 +194,9 @@ fn instant(text: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::values::time::DAY_MS;
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn sample() -> Value {
         json!({
@@ -160,7 +218,7 @@ mod tests {
 
     fn made(body: &Value) -> Transfer {
         match read(body) {
-            Ok(Said::Made(transfer)) => transfer,
+            Ok(Said::Made(made)) => made.transfer,
             other => panic!("{other:?}"),
         }
     }
@@ -202,6 +260,64 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_read_as_the_texts_that_they_stand_for() {
+        let numbers = r#"{"IdComercio": 12345678, "TelefonoComercio": 4241112233, "TelefonoEmisor": 4141234567,
+            "BancoEmisor": 134, "Monto": 1234.50, "FechaHora": "2026-11-23T15:00:00.000Z",
+            "Referencia": 123456, "CodigoRed": 00}"#;
+        let Ok(Said::Made(read)) = notice(numbers.as_bytes()) else { panic!("a notice") };
+        let texts = made(&sample());
+        assert_eq!(read.to.map(|phone| phone.clear().to_string()).as_deref(), Some("04241112233"));
+        assert_eq!(read.transfer, Transfer { reference: "123456".to_owned(), ..texts });
+        for (field, value) in [
+            ("CodigoRed", json!(0)),
+            ("Monto", json!(1_234.5)),
+            ("BancoEmisor", json!(134)),
+            ("TelefonoEmisor", json!(584_141_234_567_u64)),
+        ] {
+            assert_eq!(made(&with(field, value.clone())), made(&sample()), "{field} {value}");
+        }
+        assert_eq!(made(&with("Monto", json!(7))).amount.minor(), 700);
+        for (field, value) in [("Monto", json!(-1)), ("Referencia", json!(1.5)), ("TelefonoEmisor", json!(7))]
+        {
+            assert_eq!(read_error(field, value.clone()), Err(Malformed), "{field} {value}");
+        }
+    }
+
+    fn read_error(field: &str, value: Value) -> Result<Said, Malformed> {
+        read(&with(field, value))
+    }
+
+    #[test]
+    fn a_concept_in_latin_1_or_with_a_line_end_is_no_reason_to_send_the_money_back() {
+        let text = sample().to_string().replace("pago", "caf\u{1}");
+        let bytes: Vec<u8> =
+            text.bytes().flat_map(|byte| if byte == 1 { b"\xE9\n".to_vec() } else { vec![byte] }).collect();
+        assert!(matches!(notice(&bytes), Ok(Said::Made(_))));
+    }
+
+    #[test]
+    fn a_transfer_is_ours_by_its_phone_and_its_day() {
+        let Ok(Said::Made(made)) = read(&sample()) else { panic!("a notice") };
+        let (ours, other) = (MobilePhone::parse("04241112233").ok(), MobilePhone::parse("04241112234").ok());
+        let paid_at = made.transfer.paid_at;
+        for (phone, now, is_ours) in [
+            (ours, paid_at, true),
+            (None, paid_at, true),
+            (other, paid_at, false),
+            (ours, paid_at.minus_ms(DAY_MS), true),
+            (ours, paid_at.minus_ms(2 * DAY_MS), false),
+            (ours, paid_at.plus_ms(30 * DAY_MS), true),
+            (ours, paid_at.plus_ms(31 * DAY_MS), false),
+        ] {
+            assert_eq!(made.is_ours(phone, now), is_ours, "{phone:?} {now:?}");
+        }
+        let Ok(Said::Made(elsewhere)) = read(&with("TelefonoComercio", json!("02121234567"))) else {
+            panic!("one")
+        };
+        assert!(!elsewhere.is_ours(ours, paid_at) && elsewhere.is_ours(None, paid_at));
+    }
+
+    #[test]
     fn malformed_notices() {
         let required = sample().as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
         for field in required.iter().filter(|field| *field != "Concepto") {
@@ -209,7 +325,7 @@ mod tests {
             body.as_object_mut().expect("an object").remove(field);
             assert_eq!(read(&body), Err(Malformed), "without {field}");
             assert_eq!(read(&with(field, json!(""))), Err(Malformed), "empty {field}");
-            assert_eq!(read(&with(field, json!(12))), Err(Malformed), "{field} is a number");
+            assert_eq!(read(&with(field, json!([]))), Err(Malformed), "{field} is a list");
         }
         for (field, value) in [
             ("Monto", "0.00"),
@@ -248,8 +364,12 @@ mod tests {
             read(json!({"IdCliente": "V02345678", "Monto": "1.00", "TelefonoComercio": "04241112233"})),
             asked(2_345_678, phone)
         );
+        assert_eq!(
+            read(json!({"IdCliente": 12_345_678, "TelefonoComercio": 4_241_112_233_u64})),
+            asked(12_345_678, phone)
+        );
         for body in
-            [json!({}), json!({"IdCliente": 7}), json!({"IdCliente": "VV7"}), json!({"IdCliente": "V"})]
+            [json!({}), json!({"IdCliente": 7.5}), json!({"IdCliente": "VV7"}), json!({"IdCliente": "V"})]
         {
             assert_eq!(read(body.clone()), Err(Malformed), "{body}");
         }

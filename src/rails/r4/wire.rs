@@ -3,7 +3,8 @@
 
 use super::config::PathFamily;
 use super::formats::{cedula, concepto, monto, nombre};
-use crate::rails::live::{BankWord, NotSent, RailId, visible};
+use crate::bank_text;
+use crate::rails::live::{BankWord, NotSent, RailId, folded, visible};
 use domain::values::account::AccountNumber;
 use domain::values::bank::BankCode;
 use domain::values::date::Date;
@@ -269,18 +270,19 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Reads an answer; `None` where it is no object of JSON with a code.
+    /// Reads an answer; `None` where it is no object of JSON with a code, or has two of them.
     pub fn read(body: &[u8]) -> Option<Reply> {
-        let Value::Object(members) = serde_json::from_slice(body).ok()? else { return None };
+        let Value::Object(members) = bank_text::json(body)? else { return None };
         let text = |name: &str| text_of(&members, name);
-        let code = text("code")?.trim().to_owned();
+        let code = text("code")?;
+        let code = code.trim_matches(|end: char| end.is_whitespace() || end.is_control()).to_owned();
         if code.is_empty() {
             return None;
         }
         Some(Reply {
             code,
             message: text("message").unwrap_or_default(),
-            reference: text("reference").as_deref().and_then(visible).map(str::to_owned),
+            reference: text("reference").as_deref().and_then(folded),
             id: ["id", "Id"].into_iter().find_map(|name| RailId::parse(&text(name)?)),
             value_date: text("fechavalor"),
             rate: text("tipocambio"),

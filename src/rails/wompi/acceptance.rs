@@ -1,8 +1,8 @@
 //! The tokens by which a transaction says that the buyer knows Wompi's terms: fetched once, kept in
 //! memory, fetched again when Wompi no longer takes them (`docs/contract.md, 18.4`).
 
+use crate::bank_text;
 use crate::rails::secret::ApiSecret;
-use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
 
 const TOKEN_BYTES_MAX: usize = 8 * 1024;
@@ -19,7 +19,7 @@ pub struct Acceptance {
 impl Acceptance {
     /// Reads the answer about the merchant.
     pub fn read(body: &[u8]) -> Option<Acceptance> {
-        let tree: Value = serde_json::from_slice(body).ok()?;
+        let tree = bank_text::json(body)?;
         let token = |name: &str| {
             let token = tree.get("data")?.get(name)?.get("acceptance_token")?.as_str()?;
             (1..=TOKEN_BYTES_MAX).contains(&token.len()).then(|| ApiSecret::new(token))

@@ -46,7 +46,7 @@ impl Deadline {
 impl Wompi {
     /// The processor as it is configured.
     pub fn new(settings: Settings) -> Result<Wompi, NoClient> {
-        let client = Client::new(&settings.base_url, settings.timeout)?;
+        let client = Client::new(&settings.base_url, settings.timeout)?.idle_for(settings.idle);
         Ok(Wompi { settings, client, acceptance: Kept::default(), sessions: Sessions::default() })
     }
 

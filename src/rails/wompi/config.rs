@@ -25,6 +25,8 @@ pub struct Settings {
     pub customer_email: Option<String>,
     /// The time after which a call is given up.
     pub timeout: Duration,
+    /// The time for which a connection is used again.
+    pub idle: Duration,
 }
 
 impl Settings {

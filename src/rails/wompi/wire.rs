@@ -4,6 +4,7 @@
 use super::acceptance::Acceptance;
 use super::config::Settings;
 use super::signature::{cents, integrity};
+use crate::bank_text;
 use crate::rails::live::{NotSent, RailId, visible};
 use domain::resources::cop_payments::Channel;
 use domain::values::buyer::Buyer;
@@ -127,14 +128,14 @@ impl fmt::Debug for CodeServices {
 impl Transaction {
     /// Reads the answer about one transaction.
     pub fn read(body: &[u8]) -> Option<Transaction> {
-        let tree: Value = serde_json::from_slice(body).ok()?;
+        let tree = bank_text::json(body)?;
         Transaction::of(tree.get("data")?)
     }
 
     /// Reads the answer about a reference: every transaction under it; `None` where one of them
     /// can't be read, because an empty list means that there is none.
     pub fn read_list(body: &[u8]) -> Option<Vec<Transaction>> {
-        let tree: Value = serde_json::from_slice(body).ok()?;
+        let tree = bank_text::json(body)?;
         tree.get("data")?.as_array()?.iter().map(Transaction::of).collect()
     }
 
@@ -182,7 +183,7 @@ pub fn is_plain(id: &RailId) -> bool {
 /// The token that an answer of Daviplata's gives in the place of the one that was used: at the top
 /// or in `data`.
 pub fn next_token(body: &[u8]) -> Option<Zeroizing<String>> {
-    let tree: Value = serde_json::from_slice(body).ok()?;
+    let tree = bank_text::json(body)?;
     let token = ["/authorization/access_token", "/data/authorization/access_token"]
         .into_iter()
         .find_map(|path| tree.pointer(path))?;
@@ -191,7 +192,7 @@ pub fn next_token(body: &[u8]) -> Option<Zeroizing<String>> {
 
 /// Fields that a 422 complains about; empty where it says nothing that can be read.
 pub fn invalid_fields(body: &[u8]) -> Vec<String> {
-    let tree: Value = serde_json::from_slice(body).unwrap_or_default();
+    let tree = bank_text::json(body).unwrap_or_default();
     match tree.pointer("/error/messages") {
         Some(Value::Object(messages)) => messages.keys().cloned().collect(),
         _ => Vec::new(),
@@ -200,7 +201,7 @@ pub fn invalid_fields(body: &[u8]) -> Vec<String> {
 
 /// The kind of an error and what it says, for operators.
 pub fn error_words(body: &[u8]) -> (String, String) {
-    let tree: Value = serde_json::from_slice(body).unwrap_or_default();
+    let tree = bank_text::json(body).unwrap_or_default();
     let kind = tree.pointer("/error/type").and_then(Value::as_str).unwrap_or_default();
     let text = match tree.pointer("/error/messages").or(tree.pointer("/error/reason")) {
         Some(Value::String(text)) => text.clone(),

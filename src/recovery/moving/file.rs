@@ -48,6 +48,7 @@ pub fn tenant_block(tenant: Arc<Tenant>, keys: Vec<Arc<ApiKey>>) -> Vec<u8> {
         entities: Vec::new(),
         removed: Vec::new(),
         freed: Vec::new(),
+        freed_to: None,
         first_event: 0,
         events: Vec::new(),
         tenant_settings: None,

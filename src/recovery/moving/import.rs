@@ -223,8 +223,10 @@ impl Arrival<'_> {
     fn refuse_taken(&self, ops: &IndexOps, seq: u64) -> Result<(), NotMoved> {
         for (key, value) in ops.iter(seq) {
             let Some(name) = index::among_all(&key).filter(|_| value.is_some()) else { continue };
-            // A payer's name says only that they paid somebody.
-            if name.0 != Space::Payer as u8 && self.before.index_get(&key).map_err(Failed::from)?.is_some() {
+            // A payer's name says only that they paid somebody, and a bank may have given another of its
+            // customers the same reference.
+            let is_shared = [Space::Payer as u8, Space::BankName as u8].contains(&name.0);
+            if !is_shared && self.before.index_get(&key).map_err(Failed::from)?.is_some() {
                 return Err(NotMoved::NameTaken { seq, name: String::from_utf8_lossy(name.1).into_owned() });
             }
         }

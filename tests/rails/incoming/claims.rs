@@ -4,6 +4,7 @@ use super::{again, day, live, notice, notices, notify, r4, server, settled, veri
 use crate::harness::check::{assert_texts, race};
 use crate::harness::client::Answer;
 use crate::harness::flows::{fresh, merged};
+use crate::harness::server::{Server, Tenant};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -160,7 +161,7 @@ fn a_notice_that_comes_in_time_completes_the_payment() {
         assert!(Instant::now() < deadline, "nobody has heard of the notice");
         std::thread::sleep(Duration::from_millis(20));
     }
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_secs(2));
     assert_ne!(paid(&tenant.live, &waiting), paid(&other.live, &beside), "one of two tenants");
     let (winner, payment) =
         if paid(&tenant.live, &waiting) { (&tenant, &waiting) } else { (&other, &beside) };
@@ -255,4 +256,113 @@ fn while_the_bank_cannot_be_called_its_notices_count() {
     notify(&server, &notice("0088990011"));
     assert_eq!(verify(&tenant.live, &verification("990011")).expect(201)["status"], "COMPLETED");
     assert_texts(&verify(&tenant.live, &verification("990012")).expect(201), &NOT_FOUND);
+}
+
+/// A wrong reference, of which no two are alike.
+fn wrong(n: usize) -> String {
+    format!("{}", 1_000 + n)
+}
+
+fn guesses_counted(server: &Server) -> Option<u64> {
+    let metrics = server.admin().get("/metrics");
+    let line = metrics.text().lines().find(|line| line.starts_with("pasarela_transfer_guesses "))?;
+    line.split(' ').nth(1)?.parse().ok()
+}
+
+#[test]
+fn a_reference_is_guessed_at_five_times_in_part_and_twenty_times_in_all() {
+    let mut server = server(&[]);
+    let (mine, theirs) = (live(&server), live(&server));
+    for reference in ["88887001", "88887002", "88887003"] {
+        notify(&server, &notice(reference));
+    }
+    let try_it = |tenant: &Tenant, typed: &str| verify(&tenant.live, &verification(typed)).expect(201);
+    // Whoever guesses, and with whatever key.
+    for n in 0..4 {
+        assert_texts(&try_it(&theirs, &wrong(n)), &NOT_FOUND);
+    }
+    // The same one again is no other guess.
+    for _ in 0..3 {
+        assert_texts(&try_it(&mine, &wrong(0)), &NOT_FOUND);
+    }
+    assert_eq!(try_it(&mine, "7001")["status"], "COMPLETED", "four were wrong");
+    assert_texts(&try_it(&theirs, &wrong(4)), &NOT_FOUND);
+    assert_texts(&try_it(&mine, "7002"), &NOT_FOUND);
+    server.kill();
+    server.restart();
+    assert_texts(&try_it(&mine, "8887002"), &NOT_FOUND);
+    assert_eq!(try_it(&mine, "088887002")["status"], "COMPLETED", "the whole reference");
+    // Another phone, bank and day have guesses of their own.
+    let other = merged(notice("88889001"), json!({ "TelefonoEmisor": "04141234568" }));
+    notify(&server, &other);
+    let by_other = merged(verification("9001"), json!({ "phone": "04141234568" }));
+    assert_eq!(verify(&mine.live, &by_other).expect(201)["status"], "COMPLETED");
+    for n in 5..19 {
+        assert_texts(&try_it(&theirs, &wrong(n)), &NOT_FOUND);
+    }
+    assert_texts(&try_it(&mine, "88887003"), &NOT_FOUND);
+    assert!(guesses_counted(&server).is_some_and(|count| count >= 14), "{:?}", guesses_counted(&server));
+    // An operator says whose it is, and nobody else gets it.
+    let unmatched = notices(&server, "?unmatched=true");
+    assert_eq!(unmatched.len(), 1, "{unmatched:?}");
+    let give = format!("/admin/notices/{}/give", unmatched[0]["noticeId"].as_str().expect("an id"));
+    let gift = json!({ "tenantId": mine.id, "note": "comprobante visto" });
+    let given = server.admin().post(&give, &gift).expect(200);
+    assert_eq!((&given["givenTo"], &given["paymentId"]), (&json!(mine.id), &Value::Null));
+    assert_texts(&try_it(&theirs, "88887003"), &NOT_FOUND);
+    assert_texts(&try_it(&mine, "7003"), &NOT_FOUND);
+    assert_eq!(try_it(&mine, "88887003")["status"], "COMPLETED");
+    server.admin().post(&give, &gift).refused(409, "notice_claimed");
+    server.admin().post(&give, &json!({ "tenantId": mine.id, "x": 1 })).names(&["note", "x"]);
+    let audit = server.admin().get("/admin/audit?action=notice.give").expect(200);
+    assert_eq!(audit["items"].as_array().map(Vec::len), Some(1), "{audit}");
+    mine.live.books();
+    theirs.live.assert_books("0.00", "0.00", "0.00");
+}
+
+#[test]
+fn many_who_guess_at_once_are_as_many_as_one_after_the_other() {
+    let server = server(&[]);
+    let tenants = [live(&server), live(&server)];
+    notify(&server, &notice("88880031"));
+    // One of these is right, and is looked for when forty others are.
+    let answers = race(40, |n| {
+        let typed = format!("{:04}", if n == 39 { 31 } else { 4_000 + n });
+        if n == 39 {
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        verify(&tenants[n % 2].live, &verification(&typed)).expect(201)
+    });
+    assert!(answers.iter().all(|answer| answer["status"] == "FAILED"), "{answers:?}");
+}
+
+#[test]
+fn those_who_wait_for_a_notice_are_guesses_too() {
+    let server = server(&[("PASARELA__RAILS__R4__NOTICE_WAIT_SECONDS", "6")]);
+    let (thief, buyer) = (live(&server), live(&server));
+    let tries: Vec<Value> =
+        (0..8).map(|n| verify(&thief.live, &verification(&format!("700{n}"))).expect(202)).collect();
+    notify(&server, &notice("88887003"));
+    let paid = verify(&buyer.live, &verification("88887003")).expect(201);
+    assert_eq!(paid["status"], "COMPLETED");
+    for waiting in &tries {
+        assert_texts(&settled(&thief.live, waiting), &NOT_FOUND);
+    }
+}
+
+#[test]
+fn the_payers_document_is_compared_where_a_notice_has_it() {
+    let server = server(&[]);
+    let tenant = live(&server);
+    for (reference, member, document, is_payer) in [
+        ("88886001", "IdCliente", json!("12345678"), true),
+        ("88886002", "IdCliente", json!("V12345678"), true),
+        ("88886003", "Cedula", json!("V87654321"), false),
+        ("88886004", "IdCliente", json!(87654321), false),
+        ("88886005", "IdCliente", json!("E12345678"), false),
+    ] {
+        notify(&server, &merged(notice(reference), json!({ member: document })));
+        let found = verify(&tenant.live, &verification(reference)).expect(201);
+        assert_eq!(found["status"] == "COMPLETED", is_payer, "{member} {document}: {found}");
+    }
 }

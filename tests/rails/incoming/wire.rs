@@ -173,3 +173,59 @@ fn the_bank_asks_whether_a_transfer_is_welcome() {
         assert_eq!(refused, json!({ "status": false }), "{bad}");
     }
 }
+
+#[test]
+fn a_notice_is_ours_by_the_phone_and_the_day_that_it_names() {
+    let server = server(&[]);
+    let bank = r4(&server);
+    let tell = |body: &Value| bank.post("/rails/r4/R4notifica", body).expect(200)["abono"].clone();
+    for (n, over, taken) in [
+        (1, json!({ "TelefonoComercio": "04249999999" }), false),
+        (2, json!({ "TelefonoComercio": "584240000001" }), true),
+        (3, json!({ "FechaHora": format!("{}T12:00:00", super::day(31)) }), false),
+        (4, json!({ "FechaHora": format!("{}T00:00:00", super::day(30)) }), true),
+        (5, json!({ "FechaHora": format!("{}T23:59:59", super::day(-1)) }), true),
+        (6, json!({ "FechaHora": format!("{}T00:00:00", super::day(-2)) }), false),
+        (7, json!({ "FechaHora": "2099-01-01T00:00:00" }), false),
+    ] {
+        let body = merged(notice(&format!("66000{n}")), over);
+        assert_eq!(tell(&body), json!(taken), "{body}");
+    }
+    assert_eq!(notices(&server, "").len(), 3);
+    drop(server);
+    // Where nobody said which phone is ours, any is, and every payer is welcome.
+    let server = self::server(&[("PASARELA__RAILS__R4__COMMERCE_PHONE", "")]);
+    notify(&server, &merged(notice("1"), json!({ "TelefonoComercio": "04249999999" })));
+    for question in
+        [json!({ "IdCliente": "12345678" }), json!({ "IdCliente": 87_654_321, "TelefonoComercio": "" })]
+    {
+        assert_eq!(
+            r4(&server).post("/rails/r4/R4consulta", &question).expect(200),
+            json!({ "status": true })
+        );
+    }
+}
+
+#[test]
+fn numbers_and_texts_of_other_encodings_are_read() {
+    let server = server(&[]);
+    let tenant = live(&server);
+    let numbers = json!({
+        "IdComercio": 12_345_678, "TelefonoComercio": 4_240_000_001_u64, "TelefonoEmisor": 4_141_234_567_u64,
+        "BancoEmisor": 134, "Monto": 2000, "FechaHora": format!("{}T12:00:00", super::day(0)), "Referencia": 770_011,
+        "CodigoRed": 0,
+    });
+    notify(&server, &numbers);
+    assert_eq!(verify(&tenant.live, &verification("770011")).expect(201)["status"], "COMPLETED");
+    let latin_1: Vec<u8> = merged(notice("770022"), json!({ "Concepto": "caf@" }))
+        .to_string()
+        .bytes()
+        .flat_map(|byte| if byte == b'@' { vec![0xE9, b'\n'] } else { vec![byte] })
+        .collect();
+    assert_eq!(r4(&server).post_raw("/rails/r4/R4notifica", latin_1).expect(200), json!({ "abono": true }));
+    assert_eq!(verify(&tenant.live, &verification("770022")).expect(201)["status"], "COMPLETED");
+    assert_eq!(
+        r4(&server).post("/rails/r4/R4consulta", &json!({ "IdCliente": 12_345_678 })).expect(200)["status"],
+        true
+    );
+}

@@ -2,7 +2,7 @@
 //! operation, and which remembers what it was asked.
 
 use serde_json::{Value, json};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +23,19 @@ pub enum Act {
     Silence,
     /// The connection is cut.
     Cut,
+    /// A body as it is, whatever it is.
+    Bytes(Vec<u8>),
+}
+
+/// The way in which it closes connections without a word.
+#[derive(Clone, Copy, Debug)]
+pub struct Closing {
+    /// It reads nothing more once nothing was asked for so long.
+    pub after: Duration,
+    /// The other side hears of that so much later.
+    pub heard: Duration,
+    /// The seconds that its answers say.
+    pub says: Option<u64>,
 }
 
 /// A readable answer.
@@ -47,6 +60,11 @@ struct Inner {
     calls: Vec<(String, Value)>,
     connections: Vec<TcpStream>,
     lets_go: bool,
+    closing: Option<Closing>,
+    /// The references that it gave, by operation: none twice, as a bank's on one day, unless it repeats
+    /// itself.
+    given: HashSet<(String, String)>,
+    repeats: bool,
 }
 
 /// The bank.
@@ -101,7 +119,8 @@ impl Bank {
         self.port
     }
 
-    /// What it does about every call of an operation, unless something else comes first.
+    /// What it does about every call of an operation, or of one about a bank (`MBc2p 0102`), unless something
+    /// else comes first.
     pub fn always(&self, operation: &str, act: Act) {
         self.lock().always.insert(operation.to_owned(), act);
     }
@@ -109,6 +128,21 @@ impl Bank {
     /// What it does about the next call of an operation.
     pub fn next(&self, operation: &str, act: Act) {
         self.lock().next.entry(operation.to_owned()).or_default().push_back(act);
+    }
+
+    /// From now on it closes connections so, but for those that it has.
+    pub fn closes(&self, closing: Closing) {
+        self.lock().closing = Some(closing);
+    }
+
+    /// From now on it gives a reference as often as it is told to.
+    pub fn repeats(&self) {
+        self.lock().repeats = true;
+    }
+
+    /// The connections that were made to it.
+    pub fn connections(&self) -> usize {
+        self.lock().connections.len()
     }
 
     /// Lets the answers go that are held.
@@ -148,27 +182,38 @@ impl Drop for Bank {
 
 fn serve(stream: &TcpStream, inner: &Mutex<Inner>, ends: &AtomicBool) {
     let mut reader = BufReader::new(stream);
-    while let Some((operation, body)) = read(&mut reader) {
+    let closing = inner.lock().expect("no panic of the bank").closing;
+    let _ = stream.set_read_timeout(closing.map(|closing| closing.after));
+    loop {
+        let Some((operation, body)) = read(&mut reader) else {
+            // What is sent meanwhile is lost.
+            thread::sleep(closing.map_or(Duration::ZERO, |closing| closing.heard));
+            let _ = stream.shutdown(Shutdown::Both);
+            return;
+        };
         if ends.load(Ordering::SeqCst) {
             return;
         }
         let act = {
             let mut inner = inner.lock().expect("no panic of the bank");
+            let at_bank = format!("{operation} {}", body["Banco"].as_str().unwrap_or_default());
             inner.calls.push((operation.clone(), body));
             let next = inner.next.get_mut(&operation).and_then(VecDeque::pop_front);
-            next.or_else(|| inner.always.get(&operation).cloned()).unwrap_or_else(|| code("99"))
+            let always = || inner.always.get(&at_bank).or(inner.always.get(&operation)).cloned();
+            next.or_else(always).unwrap_or_else(|| code("99"))
         };
         let (status, body) = match act {
-            Act::Say(status, body) => (status, body),
+            Act::Say(status, body) => (status, once(&operation, body, inner).into_bytes()),
+            Act::Bytes(body) => (200, body),
             Act::Late(pause, body) => {
                 thread::sleep(pause);
-                (200, body)
+                (200, body.into_bytes())
             }
             Act::Held(body) => {
                 while !ends.load(Ordering::SeqCst) && !inner.lock().expect("no panic of the bank").lets_go {
                     thread::sleep(Duration::from_millis(20));
                 }
-                (200, body)
+                (200, body.into_bytes())
             }
             Act::Silence => {
                 thread::sleep(Duration::from_secs(60));
@@ -177,14 +222,30 @@ fn serve(stream: &TcpStream, inner: &Mutex<Inner>, ends: &AtomicBool) {
             Act::Cut => return,
         };
         let head = format!(
-            "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{}Content-Length: {}\r\n\r\n",
+            closing
+                .and_then(|closing| closing.says)
+                .map(|says| format!("Keep-Alive: timeout={says}\r\n"))
+                .unwrap_or_default(),
             body.len()
         );
         let mut stream = stream;
-        if stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).is_err() {
+        if stream.write_all(&[head.as_bytes(), &body].concat()).is_err() {
             return;
         }
     }
+}
+
+/// An answer whose reference was not given to such a call before, as a bank's on one day.
+fn once(operation: &str, body: String, inner: &Mutex<Inner>) -> String {
+    let mut inner = inner.lock().expect("no panic of the bank");
+    let mut said: Value = serde_json::from_str(&body).unwrap_or_default();
+    let Some(reference) = said["reference"].as_str().map(str::to_owned) else { return body };
+    if inner.repeats || inner.given.insert((operation.to_owned(), reference.clone())) {
+        return body;
+    }
+    said["reference"] = json!(format!("{reference}00{}", inner.calls.len()));
+    said.to_string()
 }
 
 /// The operation and the body of the next call.

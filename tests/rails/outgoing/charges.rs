@@ -122,8 +122,17 @@ fn a_charge_that_found_no_connection_leaves_the_intent_and_nothing_else() {
     let tenant = live(&server, "0.00");
     let api = &tenant.live;
     let intent = api.intent(10);
+    bank.next("DebitoInmediato", code("TKCM"));
+    let failed = api.post("/v1/payments/debit", &debit(500.0)).expect(201);
+    assert_eq!(failed["failureCode"], "TKCM");
     drop(bank);
     let keyed = api.keyed(&fresh("key"));
+    // The attempt before is the newest again.
+    let second = with(debit(500.0), json!({ "externalRef": failed["externalRef"], "otp": "87654321" }));
+    unavailable(&api.post("/v1/payments/debit", &second));
+    let name = failed["externalRef"].as_str().expect("text");
+    assert_eq!(api.get(&format!("/v1/payments/by-ref/{name}")).expect(200), failed);
+    assert_eq!(api.walk("/v1/payments", &[("externalRef", name)], 100), std::slice::from_ref(&failed));
     unavailable(&keyed.execute(&intent, "12345678", json!({})));
     let body = debit(500.0);
     let debits = api.keyed(&fresh("key"));
@@ -138,6 +147,11 @@ fn a_charge_that_found_no_connection_leaves_the_intent_and_nothing_else() {
     assert_eq!(keyed.execute(&intent, "12345678", json!({})).expect(200)["status"], "COMPLETED");
     assert_eq!(debits.post("/v1/payments/debit", &body).expect(201)["status"], "COMPLETED");
     assert_eq!((bank.of("MBc2p").len(), bank.of("DebitoInmediato").len()), (1, 1));
+    bank.next("DebitoInmediato", done("ACCP", "83"));
+    let paid = api.post("/v1/payments/debit", &second).expect(201);
+    assert_eq!((&paid["status"], &paid["attempt"]), (&json!("COMPLETED"), &json!(2)));
+    let both = api.walk("/v1/payments", &[("externalRef", name)], 100);
+    assert_eq!(both, [paid, failed]);
 }
 
 #[test]

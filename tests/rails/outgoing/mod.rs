@@ -1,8 +1,10 @@
 //! Live orders to R4 through a real server (`docs/contract.md, 18.2, 18.3, 18.5`), against a bank of the
 //! test's own: what each answer comes to, what silence leaves, and what is never sent twice.
 
+mod answers;
 mod bank;
 mod charges;
+mod connections;
 mod crashes;
 mod late;
 mod overload;

@@ -66,6 +66,7 @@ fn a_tenant_at_its_share_holds_nobodys_payouts_up() {
     for _ in 0..5 {
         greedy.post("/v1/payments/debit", &debit(5.0)).expect(202);
     }
+    super::queue::until_silent(&server);
     let first = greedy.post("/v1/payments/credit", &credit("1.00")).expect(202);
     let second = other.post("/v1/payments/credit", &credit("2.00")).expect(202);
     let is_over = AtomicBool::new(false);

@@ -2,7 +2,10 @@
 
 use super::bank::{Act, Bank, code, done, say};
 use super::{account, credit, live, operations, payout_now, server, unavailable, until};
+use crate::harness::check::race;
 use crate::harness::flows::method_path;
+use crate::harness::server::Server;
+use chrono::{TimeDelta, Utc};
 use serde_json::json;
 
 #[test]
@@ -87,4 +90,58 @@ fn micro_deposits_are_two_calls_and_never_repeated() {
 
 fn unverified(api: &crate::harness::client::Api) -> serde_json::Value {
     api.create_merchant(json!({})).expect(201)
+}
+
+#[test]
+fn a_phone_gets_five_verifications_a_day_of_all_accounts_together() {
+    let bank = Bank::start();
+    let mut server = server(&bank, &[]);
+    let tenants = [live(&server, "0.00"), live(&server, "0.00")];
+    bank.always("MBvuelto", done("00", "1"));
+    let starts: Vec<(usize, String)> = (0..12)
+        .map(|n| (n % 2, format!("{}/verify/start", method_path(&unverified(&tenants[n % 2].live), 0))))
+        .collect();
+    let answers = race(starts.len(), |n| tenants[starts[n].0].live.act(&starts[n].1));
+    assert_eq!(answers.iter().filter(|answer| answer.status == 202).count(), 5);
+    assert_eq!(bank.of("MBvuelto").len(), 10, "two calls each");
+    let sent: i64 = bank.of("MBvuelto").iter().map(|call| cents(call["Monto"].as_str().expect("text"))).sum();
+    let paid = |server: &Server| {
+        let day = |days| (Utc::now() - TimeDelta::days(days)).date_naive();
+        let path = format!("/admin/statements?currency=VES&from={}&to={}", day(1), day(-1));
+        let shown = server.admin().get(&path).expect(200);
+        let days = shown["days"].as_array().expect("days").clone();
+        days.iter().map(|day| cents(day["payouts"].as_str().expect("text"))).sum::<i64>()
+    };
+    assert_eq!(paid(&server), -sent, "what was sent is on the platform's ledger");
+    server.kill();
+    server.restart();
+    let (of, start) = &starts[answers.iter().position(|answer| answer.status == 429).expect("a refused one")];
+    tenants[*of].live.act(start).refused(429, "too_many_attempts");
+    assert_eq!(paid(&server), -sent);
+    assert_eq!(bank.of("MBvuelto").len(), 10);
+}
+
+#[test]
+fn a_method_is_started_three_times_a_day_and_what_was_not_sent_does_not_count() {
+    let bank = Bank::start();
+    let server = server(&bank, &[]);
+    let tenant = live(&server, "0.00");
+    let api = &tenant.live;
+    let start = format!("{}/verify/start", method_path(&unverified(api), 0));
+    bank.always("MBvuelto", code("12"));
+    for _ in 0..3 {
+        assert_eq!(api.act(&start).expect(202)["status"], "unverified");
+    }
+    api.act(&start).refused(429, "too_many_attempts");
+    assert_eq!(bank.of("MBvuelto").len(), 3);
+    let fresh = format!("{}/verify/start", method_path(&unverified(api), 0));
+    drop(bank);
+    for _ in 0..4 {
+        unavailable(&api.act(&fresh));
+    }
+}
+
+/// An amount in cents.
+fn cents(text: &str) -> i64 {
+    text.replace('.', "").parse().expect("an amount")
 }

@@ -2,13 +2,64 @@
 //! order it goes.
 
 use super::bank::{Act, Bank, done};
-use super::{credit, debit, live, operations, payout_now, server, unavailable, until};
+use super::{credit, debit, live, operations, payout_now, server, unavailable, until, with};
 use crate::harness::flows::{fresh, method_path, payout_body};
+use crate::harness::server::Server;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 fn amounts(bank: &Bank) -> Vec<String> {
     bank.of("MBvuelto").iter().map(|call| call["Monto"].as_str().expect("text").to_owned()).collect()
+}
+
+/// Waits until a probe has told that the bank does not answer at all.
+pub fn until_silent(server: &Server) {
+    until("the rail is silent", || {
+        let rail = server.admin().get("/admin/status").expect(200)["rails"]["live"][0].clone();
+        (rail["circuit"] == "open" && rail["isSilent"] == true).then_some(())
+    });
+}
+
+#[test]
+fn a_bank_that_hangs_is_called_no_more_and_the_others_are() {
+    let bank = Bank::start();
+    let server = server(&bank, &[("PASARELA__RAILS__PROBE_SECONDS", "8")]);
+    let tenant = live(&server, "1000.00");
+    let api = &tenant.live;
+    let charge = |of: u32| {
+        let at = json!({ "debtorBankCode": of });
+        api.execute(&api.request_c2p(10, at.clone()).expect(201), "12345678", at)
+    };
+    let pay = |of: &str, amount: &str| {
+        api.post("/v1/payments/credit", &with(credit(amount), json!({ "banco": of })))
+    };
+    for call in ["MBc2p", "MBvuelto"] {
+        bank.always(call, done("00", "1"));
+        bank.always(&format!("{call} 0105"), Act::Say(503, String::new()));
+    }
+    bank.always("DebitoInmediato", done("ACCP", "2"));
+    for _ in 0..5 {
+        charge(105).expect(202);
+    }
+    unavailable(&charge(105));
+    assert_eq!(charge(134).expect(200)["status"], "COMPLETED", "another bank");
+    let body = with(debit(5.0), json!({ "banco": "0105" }));
+    assert_eq!(api.post("/v1/payments/debit", &body).expect(201)["status"], "COMPLETED", "another call");
+    for n in 1..=5 {
+        pay("0105", &format!("{n}.00")).expect(202);
+    }
+    let waits = pay("0105", "6.00").expect(202);
+    let passes = pay("0134", "7.00").json();
+    until("it lets the others pass", || (payout_now(api, &passes)["status"] == "completed").then_some(()));
+    assert_eq!(payout_now(api, &waits)["status"], "pending");
+    let rail = server.admin().get("/admin/status").expect(200)["rails"]["live"][0].clone();
+    assert_eq!((&rail["circuit"], &rail["isSilent"]), (&json!("open"), &json!(false)), "{rail}");
+    assert!(rail["openCalls"].as_array().expect("a list").contains(&json!("credit 0105")), "{rail}");
+    assert_eq!(bank.of("MBc2p").len(), 6);
+    bank.always("MBc2p 0105", done("00", "3"));
+    bank.always("MBvuelto 0105", done("00", "3"));
+    until("what waited is paid", || (payout_now(api, &waits)["status"] == "completed").then_some(()));
+    until("it is called again", || (charge(105).status == 200).then_some(()));
 }
 
 #[test]
@@ -24,6 +75,7 @@ fn five_failures_open_the_circuit_and_a_probe_closes_it() {
         api.post("/v1/payments/debit", &debit(5.0)).expect(202);
     }
     let calls = bank.calls().len();
+    until_silent(&server);
     let (keyed, body) = (api.keyed(&fresh("key")), debit(6.0));
     let asked = Instant::now();
     unavailable(&keyed.post("/v1/payments/debit", &body));

@@ -21,12 +21,16 @@ fn the_money_is_the_banks_or_the_difference_is_before_an_operator() {
     let api = &tenant.live;
     // Each operation meets each fault now and then.
     let kinds = ["silent_before", "silent_after", "drop_before", "drop_after", "garbage", "cut", "twice"];
+    let odd = ["latin1", "bom", "raw_controls", "two_codes", "repeat"];
     let mut faults: Vec<Value> = Vec::new();
     for operation in ["MBc2p", "DebitoInmediato", "MBvuelto", "ConsultarOperaciones"] {
         for (at, fault) in kinds.iter().enumerate() {
             faults.push(
                 json!({ "fault": fault, "operation": operation, "skip": 2 * at, "every": 14, "first": 14 }),
             );
+        }
+        for (at, fault) in odd.iter().enumerate() {
+            faults.push(json!({ "fault": fault, "operation": operation, "skip": 1 + 2 * at, "every": 11, "first": 11 }));
         }
         faults.push(json!({ "fault": "unauthorized", "operation": operation, "skip": 15, "first": 1 }));
         faults

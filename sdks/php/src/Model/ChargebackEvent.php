@@ -11,13 +11,15 @@ use Pasarela\Model;
 /** Chargeback event. */
 final class ChargebackEvent extends Model
 {
-    public const WIRE = ['chargebackId' => '', 'paymentId' => '', 'externalRef' => '', 'method' => '', 'status' => '', 'amountVes' => 't2', 'feeVes' => 't2', 'reason' => '', 'bankDebitedAt' => '', 'paymentStatus' => '', 'vesAmount' => 't2', 'usdAmount' => 't2', 'ledgerEntryIds' => '', 'createdAt' => '', 'outcome' => '', 'closedAt' => '', 'livemode' => ''];
-    public const REQUIRED = ['chargebackId', 'paymentId', 'externalRef', 'method', 'status', 'amountVes', 'feeVes', 'reason', 'bankDebitedAt', 'paymentStatus', 'vesAmount', 'usdAmount', 'ledgerEntryIds', 'createdAt', 'livemode'];
+    public const WIRE = ['chargebackId' => '', 'paymentId' => '', 'externalRef' => '', 'attempt' => '', 'method' => '', 'status' => '', 'amountVes' => 't2', 'feeVes' => 't2', 'reason' => '', 'bankDebitedAt' => '', 'paymentStatus' => '', 'vesAmount' => 't2', 'usdAmount' => 't2', 'ledgerEntryIds' => '', 'createdAt' => '', 'outcome' => '', 'closedAt' => '', 'livemode' => ''];
+    public const REQUIRED = ['chargebackId', 'paymentId', 'externalRef', 'attempt', 'method', 'status', 'amountVes', 'feeVes', 'reason', 'bankDebitedAt', 'paymentStatus', 'vesAmount', 'usdAmount', 'ledgerEntryIds', 'createdAt', 'livemode'];
 
     /** The same in both events. */
     public readonly string $chargebackId;
     public readonly string $paymentId;
     public readonly string $externalRef;
+    /** The number of this payment among those under its `externalRef`, from 1. */
+    public readonly int $attempt;
     public readonly string $method;
     /** @var 'open'|'won'|'lost' */
     public readonly string $status;

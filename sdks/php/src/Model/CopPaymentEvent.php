@@ -11,11 +11,13 @@ use Pasarela\Model;
 /** Cop payment event. */
 final class CopPaymentEvent extends Model
 {
-    public const WIRE = ['id' => '', 'object' => '', 'status' => '', 'method' => '', 'channel' => '', 'amountCop' => '', 'feeCop' => '', 'netCop' => '', 'reference' => '', 'metadata' => 'o', 'failureCode' => '', 'next' => '@CopPaymentEventNext', 'operationId' => '', 'livemode' => '', 'createdAt' => '', 'expiresAt' => '', 'completedAt' => '', 'availableAt' => '', 'refundedAt' => '', 'checkoutSession' => 'o', 'amountUsd' => 't2', 'copRate' => 't4', 'copMarketRate' => 't4', 'paymentId' => '', 'currency' => '', 'reversalType' => '', 'reversalRef' => '', 'reversedAt' => ''];
-    public const REQUIRED = ['id', 'object', 'status', 'method', 'channel', 'amountCop', 'feeCop', 'netCop', 'reference', 'metadata', 'failureCode', 'next', 'livemode', 'createdAt', 'expiresAt', 'completedAt', 'availableAt', 'refundedAt', 'paymentId', 'currency'];
+    public const WIRE = ['id' => '', 'object' => '', 'attempt' => '', 'status' => '', 'method' => '', 'channel' => '', 'amountCop' => '', 'feeCop' => '', 'netCop' => '', 'reference' => '', 'metadata' => 'o', 'failureCode' => '', 'next' => '@CopPaymentEventNext', 'operationId' => '', 'livemode' => '', 'createdAt' => '', 'expiresAt' => '', 'completedAt' => '', 'availableAt' => '', 'refundedAt' => '', 'checkoutSession' => 'o', 'amountUsd' => 't2', 'copRate' => 't4', 'copMarketRate' => 't4', 'paymentId' => '', 'currency' => '', 'reversalType' => '', 'reversalRef' => '', 'reversedAt' => ''];
+    public const REQUIRED = ['id', 'object', 'attempt', 'status', 'method', 'channel', 'amountCop', 'feeCop', 'netCop', 'reference', 'metadata', 'failureCode', 'next', 'livemode', 'createdAt', 'expiresAt', 'completedAt', 'availableAt', 'refundedAt', 'paymentId', 'currency'];
 
     public readonly string $id;
     public readonly string $object;
+    /** Always 1. */
+    public readonly int $attempt;
     /** @var 'pending'|'completed'|'failed'|'canceled'|'refunded' */
     public readonly string $status;
     public readonly string $method;

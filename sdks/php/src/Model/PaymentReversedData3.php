@@ -11,11 +11,13 @@ use Pasarela\Model;
 /** Payment reversed data3. */
 final class PaymentReversedData3 extends Model
 {
-    public const WIRE = ['paymentId' => '', 'externalRef' => '', 'status' => '', 'method' => '', 'usdAmount' => 'n', 'vesAmount' => 'n', 'bcvRate' => 'n', 'feeVes' => 'n', 'netVes' => 'n', 'cardLast4' => '', 'reversedAt' => '', 'reversalRef' => '', 'reversalType' => '', 'chargebackId' => '', 'chargebacks' => '@PaymentChargeback', 'createdAt' => '', 'livemode' => ''];
-    public const REQUIRED = ['paymentId', 'externalRef', 'status', 'method', 'usdAmount', 'vesAmount', 'bcvRate', 'feeVes', 'netVes', 'cardLast4', 'reversedAt', 'reversalRef', 'reversalType', 'chargebacks', 'createdAt', 'livemode'];
+    public const WIRE = ['paymentId' => '', 'externalRef' => '', 'attempt' => '', 'status' => '', 'method' => '', 'usdAmount' => 'n', 'vesAmount' => 'n', 'bcvRate' => 'n', 'feeVes' => 'n', 'netVes' => 'n', 'cardLast4' => '', 'reversedAt' => '', 'reversalRef' => '', 'reversalType' => '', 'chargebackId' => '', 'chargebacks' => '@PaymentChargeback', 'createdAt' => '', 'livemode' => ''];
+    public const REQUIRED = ['paymentId', 'externalRef', 'attempt', 'status', 'method', 'usdAmount', 'vesAmount', 'bcvRate', 'feeVes', 'netVes', 'cardLast4', 'reversedAt', 'reversalRef', 'reversalType', 'chargebacks', 'createdAt', 'livemode'];
 
     public readonly string $paymentId;
     public readonly string $externalRef;
+    /** The number of this payment among those under its `externalRef`, from 1. */
+    public readonly int $attempt;
     public readonly string $status;
     public readonly string $method;
     public readonly string $usdAmount;

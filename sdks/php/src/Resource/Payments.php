@@ -31,34 +31,37 @@ final class Payments
      *
      * Needs the scope `collect`.
      *
-     * @param string|int $usdAmount US dollars, at most 2 decimals; read as the exact decimal that is written.
      * @param string $debtorId V, E, J, P or G and 5 to 9 digits, with or without a dash.
      * @param string $debtorCellPhone A Venezuelan mobile phone, with 0, 58 or +58 in front.
      * @param int $debtorBankCode The bank's code as a number, such as 134; see `GET /v1/banks`.
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+     * @param string|int|null $usdAmount US dollars, at most 2 decimals. Either this or `vesAmount`.
+     * @param string|int|null $vesAmount Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this
+     *     or `usdAmount`, which is then what it is at the BCV rate.
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `charge_in_progress`, `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`,
+     *     `external_ref_conflict`, `payment_in_progress`, `rail_not_configured`, `rail_unavailable`,
      *     `rate_unavailable`
      */
     public function requestC2p(
-        string|int|float $usdAmount,
         string $debtorId,
         string $debtorCellPhone,
         int $debtorBankCode,
         string $externalRef,
+        string|int|float|null $usdAmount = null,
+        string|int|float|null $vesAmount = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
-    ): Model\C2pIntent {
+    ): Model\C2pPayment|Model\C2pIntent {
         $call = new Call(
             'POST',
             '/v1/payments/c2p/request',
-            body: ['usdAmount' => ['n', $usdAmount], 'debtorId' => ['', $debtorId], 'debtorCellPhone' => ['', $debtorCellPhone], 'debtorBankCode' => ['', $debtorBankCode], 'externalRef' => ['', $externalRef]],
+            body: ['usdAmount' => ['n', $usdAmount], 'vesAmount' => ['n', $vesAmount], 'debtorId' => ['', $debtorId], 'debtorCellPhone' => ['', $debtorCellPhone], 'debtorBankCode' => ['', $debtorBankCode], 'externalRef' => ['', $externalRef]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
         );
-        return $this->session->model($call, '@C2pIntent');
+        return $this->session->model($call, '@C2pPayment|C2pIntent');
     }
 
     /**
@@ -70,13 +73,15 @@ final class Payments
      *
      * Needs the scope `collect`.
      *
-     * @param string|int $usdAmount US dollars, at most 2 decimals; read as the exact decimal that is written.
      * @param string $debtorId V, E, J, P or G and 5 to 9 digits, with or without a dash.
      * @param string $debtorCellPhone A Venezuelan mobile phone, with 0, 58 or +58 in front.
      * @param int $debtorBankCode The bank's code as a number, such as 134; see `GET /v1/banks`.
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @param string $token The payer's key, 6 to 8 digits, as a string.
+     * @param string|int|null $usdAmount US dollars, at most 2 decimals. Either this or `vesAmount`.
+     * @param string|int|null $vesAmount Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this
+     *     or `usdAmount`, which is then what it is at the BCV rate.
      * @param ?string $merchantId The seller of a marketplace sale.
      * @param string|int|null $applicationFeePercent What you keep of the sale, in percent, at most 4 decimals; needs
      *     `merchantId`.
@@ -86,12 +91,13 @@ final class Payments
      */
     public function executeC2p(
         string $intentId,
-        string|int|float $usdAmount,
         string $debtorId,
         string $debtorCellPhone,
         int $debtorBankCode,
         string $externalRef,
         #[\SensitiveParameter] string $token,
+        string|int|float|null $usdAmount = null,
+        string|int|float|null $vesAmount = null,
         ?string $merchantId = null,
         string|int|float|null $applicationFeePercent = null,
         ?string $idempotencyKey = null,
@@ -100,7 +106,7 @@ final class Payments
         $call = new Call(
             'POST',
             '/v1/payments/c2p',
-            body: ['intentId' => ['', $intentId], 'usdAmount' => ['n', $usdAmount], 'debtorId' => ['', $debtorId], 'debtorCellPhone' => ['', $debtorCellPhone], 'debtorBankCode' => ['', $debtorBankCode], 'externalRef' => ['', $externalRef], 'token' => ['', $token], 'merchantId' => ['', $merchantId], 'applicationFeePercent' => ['n', $applicationFeePercent]],
+            body: ['intentId' => ['', $intentId], 'usdAmount' => ['n', $usdAmount], 'vesAmount' => ['n', $vesAmount], 'debtorId' => ['', $debtorId], 'debtorCellPhone' => ['', $debtorCellPhone], 'debtorBankCode' => ['', $debtorBankCode], 'externalRef' => ['', $externalRef], 'token' => ['', $token], 'merchantId' => ['', $merchantId], 'applicationFeePercent' => ['n', $applicationFeePercent]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
@@ -271,28 +277,31 @@ final class Payments
     /**
      * Charge a card.
      *
-     * Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same
-     * payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout
-     * page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and mode,
-     * is charged once, and lasts 15 minutes; it does not outlive the server that made it. A refusal (4xx, or 503
-     * other than `storage_unavailable`) leaves it good, a decline has used it.
+     * Of the card only brand and last four digits are ever stored or logged. After an attempt that failed the same
+     * `externalRef` takes another card, or the same one with a new Idempotency-Key. In place of the card `card` may
+     * have the `token` that a checkout page made of it (`payCheckoutCard`): then no server of yours sees a card. A
+     * token is of your account and mode, is charged once, and lasts 15 minutes; it does not outlive the server that
+     * made it. A refusal (4xx, or 503 other than `storage_unavailable`) leaves it good, a decline has used it.
      *
      * Needs the scope `collect`.
      *
-     * @param string|int $usdAmount US dollars, at most 2 decimals; read as the exact decimal that is written.
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+     * @param string|int|null $usdAmount US dollars, at most 2 decimals. Either this or `vesAmount`.
+     * @param string|int|null $vesAmount Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this
+     *     or `usdAmount`, which is then what it is at the BCV rate.
      * @param ?string $merchantId The seller of a marketplace sale.
      * @param string|int|null $applicationFeePercent What you keep of the sale, in percent, at most 4 decimals; needs
      *     `merchantId`.
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `card_token_gone`,
-     *     `charge_in_progress`, `external_ref_conflict`, `merchant_inactive`, `not_found`, `rail_not_configured`,
+     *     `external_ref_conflict`, `merchant_inactive`, `not_found`, `payment_in_progress`, `rail_not_configured`,
      *     `rail_unavailable`, `rate_unavailable`
      */
     public function chargeCard(
-        string|int|float $usdAmount,
         Model\Card|Model\CardToken $card,
         string $externalRef,
+        string|int|float|null $usdAmount = null,
+        string|int|float|null $vesAmount = null,
         ?string $description = null,
         ?string $merchantId = null,
         string|int|float|null $applicationFeePercent = null,
@@ -302,7 +311,7 @@ final class Payments
         $call = new Call(
             'POST',
             '/v1/payments/vpos',
-            body: ['usdAmount' => ['n', $usdAmount], 'card' => ['@Card|CardToken', $card], 'externalRef' => ['', $externalRef], 'description' => ['', $description], 'merchantId' => ['', $merchantId], 'applicationFeePercent' => ['n', $applicationFeePercent]],
+            body: ['usdAmount' => ['n', $usdAmount], 'vesAmount' => ['n', $vesAmount], 'card' => ['@Card|CardToken', $card], 'externalRef' => ['', $externalRef], 'description' => ['', $description], 'merchantId' => ['', $merchantId], 'applicationFeePercent' => ['n', $applicationFeePercent]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
@@ -344,7 +353,8 @@ final class Payments
     /**
      * Debit an account with the payer's code.
      *
-     * `monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate.
+     * `monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt that
+     * failed the same `externalRef` takes another code.
      *
      * Needs the scope `collect`.
      *
@@ -356,7 +366,7 @@ final class Payments
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `charge_in_progress`, `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`,
+     *     `external_ref_conflict`, `payment_in_progress`, `rail_not_configured`, `rail_unavailable`,
      *     `rate_unavailable`
      */
     public function chargeDebit(
@@ -386,10 +396,10 @@ final class Payments
      * Verify a Pago Móvil transfer.
      *
      * Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays for one thing.
+     * One that was not found is looked for again at each call, as a new attempt.
      *
      * Needs the scope `collect`.
      *
-     * @param string|int $usdAmount US dollars, at most 2 decimals; read as the exact decimal that is written.
      * @param string $reference The digits of the reference that the payer knows; leading zeros tell nothing.
      * @param string $phone A Venezuelan mobile phone, with 0, 58 or +58 in front.
      * @param string $bankCode Four digits; see `GET /v1/banks`.
@@ -397,25 +407,29 @@ final class Payments
      * @param string $debtorId V, E, J, P or G and 5 to 9 digits, with or without a dash.
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+     * @param string|int|null $usdAmount US dollars, at most 2 decimals. Either this or `vesAmount`.
+     * @param string|int|null $vesAmount Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this
+     *     or `usdAmount`, which is then what it is at the BCV rate.
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `charge_in_progress`, `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`,
-     *     `rate_unavailable`, `reference_already_used`
+     *     `charge_in_progress`, `external_ref_conflict`, `payment_in_progress`, `rail_not_configured`,
+     *     `rail_unavailable`, `rate_unavailable`, `reference_already_used`
      */
     public function verifyPagoMovil(
-        string|int|float $usdAmount,
         string $reference,
         string $phone,
         string $bankCode,
         string $date,
         string $debtorId,
         string $externalRef,
+        string|int|float|null $usdAmount = null,
+        string|int|float|null $vesAmount = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
     ): Model\Payment {
         $call = new Call(
             'POST',
             '/v1/payments/pago-movil/verify',
-            body: ['usdAmount' => ['n', $usdAmount], 'reference' => ['', $reference], 'phone' => ['', $phone], 'bankCode' => ['', $bankCode], 'date' => ['', $date], 'debtorId' => ['', $debtorId], 'externalRef' => ['', $externalRef]],
+            body: ['usdAmount' => ['n', $usdAmount], 'vesAmount' => ['n', $vesAmount], 'reference' => ['', $reference], 'phone' => ['', $phone], 'bankCode' => ['', $bankCode], 'date' => ['', $date], 'debtorId' => ['', $debtorId], 'externalRef' => ['', $externalRef]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,

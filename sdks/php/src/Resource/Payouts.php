@@ -438,7 +438,8 @@ final class Payouts
      * Needs the scope `manage`.
      *
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
-     *     `already_verified`, `not_found`, `rail_not_configured`, `rail_unavailable`, `verification_in_progress`
+     *     `already_verified`, `not_found`, `rail_not_configured`, `rail_unavailable`, `settings_changed`,
+     *     `too_many_attempts`, `verification_in_progress`, `verification_locked`
      */
     public function startAccountVerification(
         ?string $idempotencyKey = null,

@@ -3,8 +3,13 @@
 import type { Amount, DecimalString } from '../money.js';
 
 export interface C2pRequest {
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   /** V, E, J, P or G and 5 to 9 digits, with or without a dash. */
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
@@ -20,8 +25,13 @@ export interface C2pRequest {
 
 export interface C2pCharge {
   intentId: string;
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   /** V, E, J, P or G and 5 to 9 digits, with or without a dash. */
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
@@ -55,9 +65,98 @@ export interface C2pIntent {
   livemode: boolean;
 }
 
+export interface C2pPayment {
+  id: string;
+  /** Equal to `id`; of C2P the `intentId` too. */
+  paymentId: string;
+  object: 'payment';
+  /** Null of payments in pesos and in USDT; of one through a checkout session, the session's id. */
+  externalRef: string | null;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
+  status: 'PENDING' | 'COMPLETED' | 'FAILED' | 'CANCELED' | 'REVERSED' | (string & {});
+  method: 'C2P' | 'VPOS' | 'DEBIT' | 'PAGO_MOVIL' | 'COP' | 'USDT' | (string & {});
+  /** The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key). */
+  failureCode: string | null;
+  cancelReason: 'superseded' | 'expired' | (string & {}) | null;
+  usdAmount: DecimalString | null;
+  vesAmount: DecimalString | null;
+  bcvRate: DecimalString | null;
+  /** Null until completed. */
+  feeVes: DecimalString | null;
+  /** `vesAmount` less `feeVes`; null until completed. */
+  netVes: DecimalString | null;
+  merchantId: string | null;
+  applicationFeePercent: DecimalString | null;
+  applicationFeeVes: DecimalString | null;
+  sellerNetVes: DecimalString | null;
+  /** Four digits; see `GET /v1/banks`. */
+  debtorBankCode: string | null;
+  /** Masked: `V***678`. */
+  debtorId: string | null;
+  /** Masked: `0414***4567`. */
+  debtorCellPhone: string | null;
+  cardLast4: string | null;
+  cardBrand: 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' | 'jcb' | 'unionpay' | 'maestro' | 'unknown' | (string & {}) | null;
+  bankReference: string | null;
+  /** While a bank is being asked; see `GET /v1/payments/operations/{id}`. */
+  operationId: string | null;
+  description: string | null;
+  /** The checkout session through which it was paid. */
+  checkoutSessionId: string | null;
+  /** Of the checkout session; of a payment in pesos its own. */
+  reference: string | null;
+  /** The session through which it was paid. */
+  checkoutSession: C2pPaymentCheckoutSession | null;
+  reversedAt: string | null;
+  reversalRef: string | null;
+  reversalType: 'reversal' | 'chargeback' | 'refund' | (string & {}) | null;
+  chargebacks: PaymentChargeback[];
+  /** Whether real money moves: false under a test key. */
+  livemode: boolean;
+  createdAt: string;
+  expiresAt: string | null;
+  completedAt: string | null;
+  /** The end of the hold. */
+  availableAt: string | null;
+  /** With members of their own, of payments in pesos and in USDT. */
+  currency?: 'COP' | 'USDT' | (string & {});
+  /** What came. */
+  amountUsdt?: DecimalString;
+  /** Of the transfer that completed it. */
+  txHash?: string;
+  sellerNetUsdt?: DecimalString | null;
+  channel?: string;
+  amountCop?: number;
+  feeCop?: number | null;
+  netCop?: number | null;
+  applicationFeeCop?: number | null;
+  sellerNetCop?: number | null;
+  metadata?: Record<string, unknown> | null;
+  /** With `copRate`, of what was paid through a checkout session. */
+  amountUsd?: DecimalString;
+  copRate?: string | null;
+  copMarketRate?: string | null;
+  /** Equal to `id`. */
+  intentId: string;
+  otpRequested: boolean;
+}
+
+/** The session through which it was paid. */
+export interface C2pPaymentCheckoutSession {
+  id: string;
+  reference: string | null;
+  metadata: Record<string, unknown>;
+}
+
 export interface CardCharge {
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   card: Card | CardToken;
   /**
    * Your own reference, 1 to 64 characters after trimming. The same reference with the same payload answers what
@@ -128,8 +227,13 @@ export interface DebitCharge {
 }
 
 export interface PagoMovilVerification {
-  /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
-  usdAmount: Amount;
+  /** US dollars, at most 2 decimals. Either this or `vesAmount`. */
+  usdAmount?: Amount | null;
+  /**
+   * Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`, which is then
+   * what it is at the BCV rate.
+   */
+  vesAmount?: Amount | null;
   /** The digits of the reference that the payer knows; leading zeros tell nothing. */
   reference: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
@@ -154,6 +258,8 @@ export interface Payment {
   object: 'payment';
   /** Null of payments in pesos and in USDT; of one through a checkout session, the session's id. */
   externalRef: string | null;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
   status: 'PENDING' | 'COMPLETED' | 'FAILED' | 'CANCELED' | 'REVERSED' | (string & {});
   method: 'C2P' | 'VPOS' | 'DEBIT' | 'PAGO_MOVIL' | 'COP' | 'USDT' | (string & {});
   /** The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key). */
@@ -886,6 +992,8 @@ export interface CopOtp {
 export interface CopPayment {
   id: string;
   object: 'cop_payment';
+  /** Always 1. */
+  attempt: number;
   status: 'pending' | 'completed' | 'failed' | 'canceled' | 'refunded' | (string & {});
   method: 'COP';
   channel: 'qr' | 'push' | 'sms' | (string & {});
@@ -1238,6 +1346,8 @@ export interface Event {
 export interface CopPaymentEvent {
   id: string;
   object: 'cop_payment';
+  /** Always 1. */
+  attempt: number;
   status: 'pending' | 'completed' | 'failed' | 'canceled' | 'refunded' | (string & {});
   method: 'COP';
   channel: 'qr' | 'push' | 'sms' | (string & {});
@@ -1292,6 +1402,8 @@ export interface ChargebackEvent {
   chargebackId: string;
   paymentId: string;
   externalRef: string;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
   method: 'VPOS';
   status: 'open' | 'won' | 'lost' | (string & {});
   amountVes: DecimalString;
@@ -1642,6 +1754,8 @@ export interface GetReadinessResult {
 export interface PaymentReversedData3 {
   paymentId: string;
   externalRef: string;
+  /** The number of this payment among those under its `externalRef`, from 1. */
+  attempt: number;
   status: 'REVERSED';
   method: string;
   usdAmount: DecimalString;

@@ -9,6 +9,7 @@ import type {
   Bank,
   C2pCharge,
   C2pIntent,
+  C2pPayment,
   C2pRequest,
   CardCharge,
   Change,
@@ -158,11 +159,11 @@ export class PaymentsResource {
    *
    * Needs the scope `collect`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`,
-   * `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `payment_in_progress`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
    */
-  requestC2p(params: C2pRequest, options: KeyedOptions = {}): Promise<C2pIntent> {
-    return this.#session.model({ method: 'POST', path: '/v1/payments/c2p/request', body: { model: 'C2pRequest', value: params }, keyed: true }, 'C2pIntent', options);
+  requestC2p(params: C2pRequest, options: KeyedOptions = {}): Promise<C2pPayment | C2pIntent> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/c2p/request', body: { model: 'C2pRequest', value: params }, keyed: true }, 'C2pPayment|C2pIntent', options);
   }
 
   /**
@@ -260,16 +261,16 @@ export class PaymentsResource {
   /**
    * Charge a card.
    *
-   * Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same
-   * payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout
-   * page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and mode,
-   * is charged once, and lasts 15 minutes; it does not outlive the server that made it. A refusal (4xx, or 503
-   * other than `storage_unavailable`) leaves it good, a decline has used it.
+   * Of the card only brand and last four digits are ever stored or logged. After an attempt that failed the same
+   * `externalRef` takes another card, or the same one with a new Idempotency-Key. In place of the card `card` may
+   * have the `token` that a checkout page made of it (`payCheckoutCard`): then no server of yours sees a card. A
+   * token is of your account and mode, is charged once, and lasts 15 minutes; it does not outlive the server that
+   * made it. A refusal (4xx, or 503 other than `storage_unavailable`) leaves it good, a decline has used it.
    *
    * Needs the scope `collect`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `card_token_gone`, `charge_in_progress`,
-   * `external_ref_conflict`, `merchant_inactive`, `not_found`, `rail_not_configured`, `rail_unavailable`,
+   * @throws ApiError, beside the codes that every call has with `code` `card_token_gone`, `external_ref_conflict`,
+   * `merchant_inactive`, `not_found`, `payment_in_progress`, `rail_not_configured`, `rail_unavailable`,
    * `rate_unavailable`.
    */
   chargeCard(params: CardCharge, options: KeyedOptions = {}): Promise<Payment> {
@@ -291,12 +292,13 @@ export class PaymentsResource {
   /**
    * Debit an account with the payer's code.
    *
-   * `monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate.
+   * `monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt that
+   * failed the same `externalRef` takes another code.
    *
    * Needs the scope `collect`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`,
-   * `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `payment_in_progress`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
    */
   chargeDebit(params: DebitCharge, options: KeyedOptions = {}): Promise<Payment> {
     return this.#session.model({ method: 'POST', path: '/v1/payments/debit', body: { model: 'DebitCharge', value: params }, keyed: true }, 'Payment', options);
@@ -306,11 +308,12 @@ export class PaymentsResource {
    * Verify a Pago Móvil transfer.
    *
    * Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays for one thing.
+   * One that was not found is looked for again at each call, as a new attempt.
    *
    * Needs the scope `collect`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`,
-   * `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
+   * `external_ref_conflict`, `payment_in_progress`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
    * `reference_already_used`.
    */
   verifyPagoMovil(params: PagoMovilVerification, options: KeyedOptions = {}): Promise<Payment> {
@@ -517,7 +520,8 @@ export class MerchantsResource {
    * Needs the scope `manage`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `already_verified`, `not_found`,
-   * `rail_not_configured`, `rail_unavailable`, `verification_in_progress`.
+   * `rail_not_configured`, `rail_unavailable`, `too_many_attempts`, `verification_in_progress`,
+   * `verification_locked`.
    */
   startVerification(id: string, methodId: string, options: KeyedOptions = {}): Promise<StartVerificationResult> {
     return this.#session.model({ method: 'POST', path: '/v1/merchants/{}/payout-methods/{}/verify/start', parts: [id, methodId], keyed: true }, 'StartVerificationResult', options);
@@ -761,7 +765,8 @@ export class PayoutsResource {
    * Needs the scope `manage`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `already_verified`, `not_found`,
-   * `rail_not_configured`, `rail_unavailable`, `verification_in_progress`.
+   * `rail_not_configured`, `rail_unavailable`, `settings_changed`, `too_many_attempts`,
+   * `verification_in_progress`, `verification_locked`.
    */
   startAccountVerification(options: KeyedOptions = {}): Promise<StartPayoutAccountVerificationResult> {
     return this.#session.model({ method: 'POST', path: '/v1/payouts/account/verify/start', keyed: true }, 'StartPayoutAccountVerificationResult', options);
@@ -1626,10 +1631,12 @@ export class FindingResource {
    * Search by one text.
    *
    * By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of a request, a
-   * document or a phone of a payer or seller: always the whole text. What an earlier version wrote is found by ids
-   * and by your own unique references.
+   * document or a phone of a payer or seller: always the whole text. An account whose searches for documents and
+   * phones found nobody 30 times in 10 minutes has to wait: 429.
    *
    * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `too_many_attempts`.
    */
   search(q: string, options: CallOptions = {}): Promise<FoundList> {
     return this.#session.model({ method: 'GET', path: '/v1/search', query: { q } }, 'FoundList', options);

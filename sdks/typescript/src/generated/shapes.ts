@@ -3,13 +3,14 @@
 import type { Shape } from '../wire.js';
 
 export const SHAPES: Readonly<Record<string, Shape>> = {
-  C2pRequest: { usdAmount: 'n' },
-  C2pCharge: { usdAmount: 'n', applicationFeePercent: 'n' },
+  C2pRequest: { usdAmount: 'n', vesAmount: 'n' },
+  C2pCharge: { usdAmount: 'n', vesAmount: 'n', applicationFeePercent: 'n' },
   C2pIntent: { usdAmount: 'n', vesAmount: 'n', bcvRate: 'n' },
-  CardCharge: { usdAmount: 'n', applicationFeePercent: 'n' },
+  C2pPayment: { usdAmount: 'n', vesAmount: 'n', bcvRate: 'n', feeVes: 'n', netVes: 'n', applicationFeePercent: 'n', applicationFeeVes: 'n', sellerNetVes: 'n', chargebacks: '@PaymentChargeback', amountUsdt: 't2', sellerNetUsdt: 't2', amountUsd: 't2' },
+  CardCharge: { usdAmount: 'n', vesAmount: 'n', applicationFeePercent: 'n' },
   DebitOtpRequest: { monto: 'n' },
   DebitCharge: { monto: 'n' },
-  PagoMovilVerification: { usdAmount: 'n' },
+  PagoMovilVerification: { usdAmount: 'n', vesAmount: 'n' },
   Payment: { usdAmount: 'n', vesAmount: 'n', bcvRate: 'n', feeVes: 'n', netVes: 'n', applicationFeePercent: 'n', applicationFeeVes: 'n', sellerNetVes: 'n', chargebacks: '@PaymentChargeback', amountUsdt: 't2', sellerNetUsdt: 't2', amountUsd: 't2' },
   PaymentChargeback: { amountVes: 't2', feeVes: 't2' },
   PaymentPage: { items: '@Payment' },

@@ -13,7 +13,7 @@ use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Collection, Effect, How, Instruction, Order, RailAnswer, RailReply, Service};
+use crate::rail::{BankCall, Collection, Effect, How, Instruction, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
@@ -148,7 +148,7 @@ fn may_begin(book: &Book, new: &NewCopPayment, turn: &Turn) -> Result<(), Refusa
         let message = "is not one by which this channel knows a buyer";
         return Err(Refusal::Invalid { field: "buyer.documentType", message });
     }
-    turn.may_order(Service::Cop)
+    turn.may_call(Service::Cop, BankCall::COLLECT_COP)
 }
 
 /// The collection as the processor knows it.

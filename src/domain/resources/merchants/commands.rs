@@ -8,6 +8,7 @@ use crate::decision::{Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
+use crate::resources::verification::Start;
 use crate::values::bank::BankCode;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
@@ -28,8 +29,8 @@ pub enum Command {
     StartVerification {
         /// The payout method.
         method: Id,
-        /// The amounts to send.
-        amounts: (Ves, Ves),
+        /// The amounts to send, and the phone.
+        start: Box<Start>,
     },
     /// A request to verify a payout method with the amounts that the seller saw.
     Verify {
@@ -57,8 +58,8 @@ pub fn decide(
         (Command::AddMethod(bank, phone), Some(merchant)) => add_method(merchant, bank, phone, turn),
         (Command::SetDefaultMethod(method), Some(merchant)) => set_default(merchant, method, turn),
         (Command::DeleteMethod(method), Some(merchant)) => delete_method(merchant, method, turn),
-        (Command::StartVerification { method, amounts }, Some(merchant)) => {
-            start_verification(merchant, method, amounts, keep, turn)
+        (Command::StartVerification { method, start }, Some(merchant)) => {
+            start_verification(book, merchant, method, &start, keep, turn)
         }
         (Command::Verify { method, seen }, Some(merchant)) => verify(merchant, method, seen, turn),
         (Command::SetActive(active), Some(merchant)) => set_active(merchant, active, turn),

@@ -10,10 +10,11 @@ use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
-use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT, not_sent};
+use crate::resources::verification::limits::{self, Attempts, KnownPhone};
+use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT, Start, not_sent};
 use crate::values::bank::BankCode;
 use crate::values::external_ref::ExternalRef;
 use crate::values::identity::IdentityDocument;
@@ -74,6 +75,8 @@ pub struct PayoutMethod {
     pub status: MethodStatus,
     /// The instant at which it was added.
     pub created_at: Timestamp,
+    /// Its starts and wrong tries, which are limited.
+    pub attempts: Attempts,
 }
 
 /// A seller.
@@ -178,6 +181,11 @@ impl Resource for Merchant {
         for method in &self.methods {
             method.status.index(entries);
         }
+        if change.cause == Cause::VerificationStarted {
+            for method in &self.methods {
+                entries.deposits_started(method.bank, method.phone, &method.status);
+            }
+        }
     }
 }
 
@@ -276,6 +284,7 @@ fn attach(merchant: &mut Merchant, method: Option<(BankCode, MobilePhone)>, turn
         phone,
         status: MethodStatus::Unverified,
         created_at: turn.now,
+        attempts: Attempts::default(),
     });
     merchant.default_method.get_or_insert(id);
     merchant.rejected = false;
@@ -349,20 +358,30 @@ pub fn delete(book: &Book, merchant: &Merchant) -> Ruling {
 
 /// Sends the two micro-deposits that verify a method.
 pub fn start_verification(
+    book: &Book,
     merchant: &Merchant,
     method: Id,
-    amounts: (Ves, Ves),
+    start: &Start,
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
 ) -> Ruling {
     let Some(found) = merchant.method(method) else { return Ruling::refuse(Refusal::NotFound) };
-    let (status, deposits) = match found.status.started(amounts, kept, turn) {
+    let (status, deposits) = match found.status.started(&found.attempts, start, kept, book, turn) {
         Ok(started) => started,
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = order(merchant, found, deposits, How::Send, turn);
-    let draft =
-        change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, status)));
+    if let Err(refusal) = turn.may_call(Service::MicroDeposits, effect.order.bank_call()) {
+        return Ruling::refuse(refusal);
+    }
+    let attempts = found.attempts.started(turn.now);
+    let started = PayoutMethod { status, attempts, ..found.clone() };
+    let mut draft = Draft::new(Cause::VerificationStarted);
+    draft.change(
+        merchant,
+        Entity::Merchant(merchant.changed(turn.now, |merchant| set_method(merchant, started))),
+    );
+    limits::post_sent(&mut draft, deposits);
     Ruling::write_then(draft, vec![effect])
 }
 
@@ -393,12 +412,9 @@ pub fn deadline(book: &Book, merchant: &Merchant, turn: &Turn) -> Ruling {
     Ruling { effects: due.collect(), ..sellers::release(book, merchant.id, turn) }
 }
 
-fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
-    for method in &mut merchant.methods {
-        if method.id == id {
-            method.status = status;
-            return;
-        }
+fn set_method(merchant: &mut Merchant, changed: PayoutMethod) {
+    if let Some(method) = merchant.methods.iter_mut().find(|method| method.id == changed.id) {
+        *method = changed;
     }
 }
 
@@ -413,15 +429,30 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruli
             return Ruling::unchanged();
         };
         let send = unsent.map(|deposits| order(merchant, found, deposits, How::Send, turn));
+        let back = limits::came_back(&found.status, &status);
+        let unsent = not_sent(&reply);
+        let attempts = if unsent.is_some() { found.attempts.unsent() } else { found.attempts.clone() };
         // The state that the tenant sees does not change.
         let mut changed = merchant.clone();
-        set_status(&mut changed, method, status.noting(&reply.said));
+        set_method(
+            &mut changed,
+            PayoutMethod { status: status.noting(&reply.said), attempts, ..found.clone() },
+        );
         let mut draft = change_draft(merchant, changed);
+        if unsent.is_some() {
+            draft.cause = Cause::VerificationUnsent;
+            draft.freed = vec![KnownPhone::name(found.bank, found.phone, reply.operation)];
+        }
+        if let Some(deposits) = back {
+            limits::post_back(&mut draft, deposits, false);
+        }
         draft.replace_kept(kept);
         let outcome = Ruling::write_then(draft, send.into_iter().collect());
-        return Ruling { refusal: not_sent(&reply), ..outcome };
+        return Ruling { refusal: unsent, ..outcome };
     };
     let mut draft;
+    let after = found.status.refused(code);
+    let back = limits::came_back(&found.status, &after);
     if code == NOT_THE_CLIENT {
         let rejected = merchant.changed(turn.now, |merchant| {
             merchant.drop_method(method);
@@ -434,11 +465,11 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruli
             Extra::Method { id: method, failure_code: Some(code.clone()) },
         );
     } else {
-        let status = found.status.refused(code).noting(&reply.said);
-        draft = change_draft(
-            merchant,
-            merchant.changed(turn.now, |merchant| set_status(merchant, method, status)),
-        );
+        let refused = PayoutMethod { status: after.noting(&reply.said), ..found.clone() };
+        draft = change_draft(merchant, merchant.changed(turn.now, |merchant| set_method(merchant, refused)));
+    }
+    if let Some(deposits) = back {
+        limits::post_back(&mut draft, deposits, reply.said.half_done);
     }
     draft.replace_kept(kept);
     Ruling::write(draft)
@@ -448,11 +479,12 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruli
 /// no trace of them.
 fn contradicted(merchant: &Merchant, reply: &RailReply, turn: &Turn) -> Ruling {
     let said = merchant.methods.iter().find_map(|method| {
-        Some((method.id, method.status.contradicted(reply.operation, &reply.answer, turn.now)?))
+        let status = method.status.contradicted(reply.operation, &reply.answer, turn.now)?;
+        Some(PayoutMethod { status: status.noting(&reply.said), ..method.clone() })
     });
-    let Some((method, status)) = said else { return Ruling::unchanged() };
+    let Some(contradicted) = said else { return Ruling::unchanged() };
     let mut changed = merchant.clone();
-    set_status(&mut changed, method, status.noting(&reply.said));
+    set_method(&mut changed, contradicted);
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(merchant, Entity::Merchant(changed));
     Ruling::write(draft)
@@ -465,8 +497,10 @@ pub fn verify(merchant: &Merchant, id: Id, seen: (Ves, Ves), turn: &Turn) -> Rul
         Ok(tried) => tried,
         Err(refusal) => return Ruling::refuse(refusal),
     };
+    let attempts = method.attempts.tried(refusal.as_ref(), turn.now);
+    let tried = PayoutMethod { status, attempts, ..method.clone() };
     let mut draft =
-        change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, id, status)));
+        change_draft(merchant, merchant.changed(turn.now, |merchant| set_method(merchant, tried)));
     match refusal {
         Some(refusal) => Ruling::write_and_refuse(draft, refusal),
         None => {

@@ -1,8 +1,8 @@
 //! C2P: the intent, its charge, and the two ways in which an intent ends without one (superseded,
 //! expired).
 
-use super::charge::{self, Secret};
-use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, Status};
+use super::charge::{self, Figured, Price, Secret};
+use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, Status, repeat};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::Resource;
 use crate::events::EventKind;
@@ -17,7 +17,7 @@ use crate::resources::checkout::Sale;
 use crate::resources::payments::PaymentRefusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
-use crate::values::money::{Rate, Usd, Ves};
+use crate::values::money::Rate;
 use crate::values::token::Token;
 use std::sync::Arc;
 
@@ -30,16 +30,16 @@ pub struct NewIntent {
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// The price.
-    pub usd: Usd,
-    /// The BCV rate in force.
-    pub rate: Rate,
-    /// The amount that the payer pays.
-    pub ves: Ves,
+    /// The amount that is to be paid.
+    pub price: Price,
+    /// The price in both currencies, at the rate in force.
+    pub figured: Figured,
     /// The payer.
     pub debtor: Debtor,
     /// Whether the bank sends the payer a code on our request.
     pub bank_sends_otp: bool,
+    /// Whether there was a payment on the reference when it was looked up.
+    pub is_known: bool,
     /// The hosted checkout that it is for.
     pub checkout: Option<Box<Sale>>,
 }
@@ -49,7 +49,7 @@ pub struct Execute {
     /// The tenant's reference.
     pub external_ref: ExternalRef,
     /// The price.
-    pub usd: Usd,
+    pub price: Price,
     /// The payer.
     pub debtor: Debtor,
     /// The code.
@@ -62,6 +62,9 @@ pub struct Execute {
 
 /// Makes the first intent on a reference, or one after attempts that failed or were canceled.
 pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Ruling {
+    if new.is_known && previous.is_none() {
+        return charge::gone();
+    }
     if let Err(refusal) = can_be_charged(&new, turn) {
         return Ruling::refuse(refusal);
     }
@@ -75,7 +78,7 @@ pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Rulin
 /// may be by the time of the charge.
 fn can_be_charged(new: &NewIntent, turn: &Turn) -> Result<(), Refusal> {
     turn.may_queue(Service::C2p)?;
-    turn.carries(Service::C2p, new.ves, "usdAmount")
+    turn.carries(Service::C2p, new.figured.ves, new.price.field())
 }
 
 /// A newer request on the reference of `old`, its newest attempt.
@@ -92,11 +95,11 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
             cancel(&mut draft, old, CancelReason::Superseded);
             Ruling::write_then(draft, effect.into_iter().collect())
         }
-        (Status::Pending, _) => Ruling::refuse(PaymentRefusal::ChargeInProgress),
+        (Status::Pending, _) if new.checkout.is_some() => Ruling::refuse(PaymentRefusal::ChargeInProgress),
         (Status::Completed | Status::Reversed, _) if new.checkout.is_some() => {
             Ruling::refuse(CheckoutRefusal::SessionPaid)
         }
-        (Status::Completed | Status::Reversed, _) => {
+        (Status::Pending | Status::Completed | Status::Reversed, _) => {
             let mut differs = Vec::new();
             let mut compare = |name, same: bool| {
                 if !same {
@@ -105,17 +108,18 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
             };
             let debtor = old.debtor();
             compare("method", old.method() == Method::C2p);
-            compare("usdAmount", old.usd == new.usd);
+            compare(new.price.field(), new.price.is_of(old));
             compare("debtorId", debtor.is_some_and(|debtor| debtor.id == new.debtor.id));
             compare("debtorCellPhone", debtor.is_some_and(|debtor| debtor.phone == new.debtor.phone));
             compare("debtorBankCode", debtor.is_some_and(|debtor| debtor.bank == new.debtor.bank));
-            Ruling::refuse(Refusal::ExternalRefConflict { existing: old.id, differs })
+            repeat::ruling(old, differs)
         }
     }
 }
 
 fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, Option<Effect>) {
-    let NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp, checkout } = new;
+    let NewIntent { id, external_ref, price: _, figured, debtor, bank_sends_otp, is_known: _, checkout } =
+        new;
     // In live mode the bank has been told before: without a code there is no intent.
     let effect = (bank_sends_otp && !turn.livemode).then_some(Effect {
         entity: EntityId::payment(id),
@@ -123,15 +127,18 @@ fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, 
         rail_id: None,
         at: turn.now,
         how: How::Send,
-        order: Order::RequestOtp { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount: ves },
+        order: Order::RequestOtp {
+            bank: debtor.bank,
+            debtor: debtor.id,
+            phone: debtor.phone,
+            amount: figured.ves,
+        },
     });
     let means = Means::C2p { debtor, otp_requested: bank_sends_otp, token_mark: None };
     let payment = Payment {
         expires_at: Some(turn.now.plus_ms(INTENT_MS)),
-        previous: previous.map(|old| old.id),
-        charge: previous.and_then(|old| if old.method() == Method::C2p { old.charge } else { Some(old.id) }),
         checkout,
-        ..Payment::new(id, external_ref, means, charge::Figured { usd, ves, rate }, turn)
+        ..Payment::new(id, external_ref, means, figured, turn).after(previous.map(Payment::before))
     };
     (payment, effect)
 }
@@ -175,7 +182,7 @@ pub fn execute(
     if sellers::is_unknown(book, ask.marketplace) {
         return Ruling::refuse(Refusal::NotFound);
     }
-    let same_details = payment.usd == ask.usd
+    let same_details = ask.price.is_of(payment)
         && payment.external_ref == ask.external_ref
         && *debtor == ask.debtor
         && (token_mark.is_none()
@@ -202,11 +209,11 @@ pub fn execute(
     }
     let means =
         Means::C2p { debtor: *debtor, otp_requested: *otp_requested, token_mark: Some(ask.token_mark) };
-    let charging =
-        match charge::begin(book, Payment { means, kept, ..payment.clone() }, ask.marketplace, turn) {
-            Ok(charging) => charging,
-            Err(refusal) => return Ruling::refuse(refusal),
-        };
+    let charging = Payment { means, kept, ..payment.clone() };
+    let charging = match charge::begin(book, charging, ask.price, ask.marketplace, turn) {
+        Ok(charging) => charging,
+        Err(refusal) => return Ruling::refuse(refusal),
+    };
     let effect = charge::order(&charging, How::Send, Secret::Token(ask.token), turn);
     let mut draft = Draft::new(Cause::PaymentCharging);
     draft.change(payment, Entity::Payment(charging));

@@ -4,7 +4,7 @@
 
 use super::commands::agreed;
 use super::reasons::Reason;
-use super::{CHARGE, Marketplace, Means, Payment, Phase, Status, sale, without_zeros};
+use super::{Before, CHARGE, Marketplace, Means, Payment, Phase, Status, sale, without_zeros};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
@@ -66,7 +66,12 @@ pub enum Price {
     /// Dollars, paid in bolívares at the rate in force.
     Usd(Usd),
     /// Bolívares.
-    Ves(Ves),
+    Ves {
+        /// The amount.
+        amount: Ves,
+        /// The member of the request that says it.
+        field: &'static str,
+    },
 }
 
 /// A price in both currencies, and the rate between them.
@@ -85,7 +90,15 @@ impl Price {
     pub(super) const fn field(self) -> &'static str {
         match self {
             Price::Usd(_) => "usdAmount",
-            Price::Ves(_) => "monto",
+            Price::Ves { field, .. } => field,
+        }
+    }
+
+    /// Whether this is what a payment is about.
+    pub(super) fn is_of(self, payment: &Payment) -> bool {
+        match self {
+            Price::Usd(usd) => payment.usd == usd,
+            Price::Ves { amount, .. } => payment.ves == amount,
         }
     }
 
@@ -102,7 +115,7 @@ impl Price {
                     .ok_or(invalid("is too large at the rate in force"))?;
                 Ok(Figured { usd, ves, rate })
             }
-            Price::Ves(ves) => {
+            Price::Ves { amount: ves, .. } => {
                 let usd = ves
                     .decimal()
                     .checked_div(rate.0)
@@ -147,19 +160,48 @@ pub struct NewCharge {
     pub secret: Secret,
     /// The state of the transfer that the payer named.
     pub transfer: Transfer,
-    /// Whether there was a payment on the reference when it was looked up: one that is gone by now left
-    /// nothing behind, and the caller tries again.
+    /// The attempt before it on the reference, which is over.
+    pub before: Option<Before>,
+    /// Whether it is about the newest payment on the reference, which is known: one that is gone by now
+    /// left nothing behind, and the caller tries again.
     pub is_known: bool,
     /// The time for which the notice of a transfer is waited for, in milliseconds.
     pub notice_wait_ms: i64,
-    /// The hosted checkout that it is for, and the attempt in bolívares before it, which is over.
-    pub checkout: Option<(Box<Sale>, Option<Id>)>,
+    /// The hosted checkout that it is for.
+    pub checkout: Option<Box<Sale>>,
 }
 
-/// Makes a charge on a new reference. Refusals are in the order of `docs/contract.md, 1.12`.
+impl NewCharge {
+    /// A charge as it is asked for: the first on its reference, for nothing but itself.
+    pub fn new(id: Id, external_ref: ExternalRef, price: Price, means: Means, secret: Secret) -> NewCharge {
+        NewCharge {
+            id,
+            external_ref,
+            price,
+            rate: None,
+            means,
+            description: None,
+            marketplace: None,
+            secret,
+            transfer: Transfer::Free,
+            before: None,
+            is_known: false,
+            notice_wait_ms: 0,
+            checkout: None,
+        }
+    }
+}
+
+/// The ruling on what is about a payment that is gone by now. It left nothing behind, so the caller tries
+/// again.
+pub(super) fn gone() -> Ruling {
+    Ruling::refuse(Refusal::RailUnavailable { retry_after_seconds: 1 })
+}
+
+/// Makes a charge, an attempt on its reference. Refusals are in the order of `docs/contract.md, 1.12`.
 pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if new.is_known {
-        return Ruling::refuse(Refusal::RailUnavailable { retry_after_seconds: 1 });
+        return gone();
     }
     match new_payment(book, &new, kept, turn) {
         Ok(charging) => {
@@ -189,15 +231,13 @@ fn new_payment(
         Transfer::Used => return Err(PaymentRefusal::ReferenceAlreadyUsed.into()),
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
-    let (checkout, previous) = new.checkout.clone().unzip();
     let payment = Payment {
         description: new.description.clone(),
         kept,
-        checkout,
-        previous: previous.flatten(),
-        ..payment
+        checkout: new.checkout.clone(),
+        ..payment.after(new.before)
     };
-    let charging = begin(book, payment, new.marketplace, turn)?;
+    let charging = begin(book, payment, new.price, new.marketplace, turn)?;
     // A notice that comes before is looked at when it comes.
     Ok(match new.notice_wait_ms {
         0 => charging,
@@ -231,14 +271,16 @@ fn in_time(new: &NewCharge, now: Timestamp) -> Result<(), Refusal> {
 pub fn begin(
     book: &Book,
     payment: Payment,
+    price: Price,
     marketplace: Option<(Id, Rate)>,
     turn: &Turn,
 ) -> Result<Payment, Refusal> {
     if sellers::is_inactive(book, marketplace) {
         return Err(MerchantRefusal::Inactive.into());
     }
-    turn.may_order(payment.means.service())?;
-    turn.carries(payment.means.service(), payment.ves, payment.means.amount_field())?;
+    let call = order(&payment, How::Ask, Secret::None, turn).order.bank_call();
+    turn.may_call(payment.means.service(), call)?;
+    turn.carries(payment.means.service(), payment.ves, price.field())?;
     let marketplace = marketplace.map(|(merchant, commission_percent)| {
         Box::new(Marketplace {
             merchant,
@@ -278,7 +320,7 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
             token: secret.token(),
         },
         Means::Card { .. } => Order::ChargeCard { amount, card: secret.card() },
-        Means::Debit { debtor, name } => Order::Debit {
+        Means::Debit { debtor, name, .. } => Order::Debit {
             bank: debtor.bank,
             debtor: debtor.id,
             phone: debtor.phone,
@@ -325,7 +367,7 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             let reference = reference.clone().unwrap_or_default();
             sale::complete(book, &payment.noting(CHARGE, &reply.said), reference, turn)
         }
-        (RailAnswer::Refused { code }, _) => failed(&payment.noting(CHARGE, &reply.said), code.clone()),
+        (RailAnswer::Refused { code }, _) => failed(&payment.noting(CHARGE, &reply.said), code.clone(), turn),
         (RailAnswer::NeverReceived, _) => never_received(payment, (looks, next_look), &reply, turn),
         (RailAnswer::NotSent, How::Send | How::Offer) => unsent(payment, (looks, next_look), &reply, turn),
         (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NotAsked, How::Ask) if is_early => {
@@ -360,11 +402,12 @@ fn unsent(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, turn: &Tur
         }
         // A session's chain of attempts loses no link.
         Means::Card { .. } if payment.checkout.is_some() => {
-            return failed(payment, "processing_error".to_owned());
+            return failed(payment, "processing_error".to_owned(), turn);
         }
         Means::Card { .. } | Means::Debit { .. } => {
             draft.remove(EntityId::payment(payment.id), payment);
             draft.freed.push(payment.external_ref.as_str().to_owned());
+            draft.freed_to = payment.previous;
         }
         // Transfers and deposits that are only looked for are looked for again.
         Means::Transfer { .. } | Means::Usdt { .. } => return look_on(payment, at, reply, None, turn),
@@ -384,9 +427,9 @@ fn never_received(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, tu
             let reply = RailReply { how: How::Ask, ..reply.clone() };
             look_on(payment, at, &reply, Some(again), turn)
         }
-        Means::Card { .. } => failed(payment, "processing_error".to_owned()),
+        Means::Card { .. } => failed(payment, "processing_error".to_owned(), turn),
         Means::C2p { .. } | Means::Debit { .. } | Means::Usdt { .. } => {
-            failed(payment, Reason::NoAnswer.code().to_owned())
+            failed(payment, Reason::NoAnswer.code().to_owned(), turn)
         }
     }
 }
@@ -434,11 +477,12 @@ fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     Ruling::write(draft)
 }
 
-fn failed(payment: &Payment, code: String) -> Ruling {
+fn failed(payment: &Payment, code: String, turn: &Turn) -> Ruling {
     let failed = Payment {
         status: Status::Failed,
         phase: Phase::Idle,
         failure_code: Some(code),
+        failed_at: Some(turn.now),
         kept: None,
         ..payment.clone()
     };

@@ -125,6 +125,8 @@ pub enum Means {
         debtor: Debtor,
         /// The payer's name.
         name: String,
+        /// A keyed hash of the code, which tells a repeat from another try.
+        code_mark: [u8; 16],
     },
     /// A transfer that the payer made, which is searched for.
     Transfer {
@@ -171,16 +173,6 @@ impl Means {
     /// The service of the rails that it takes.
     pub const fn service(&self) -> rail::Service {
         self.method().service()
-    }
-
-    /// The name of the member that says how much.
-    pub(super) const fn amount_field(&self) -> &'static str {
-        match self {
-            Means::Debit { .. } => "monto",
-            Means::C2p { .. } | Means::Card { .. } | Means::Transfer { .. } | Means::Usdt { .. } => {
-                "usdAmount"
-            }
-        }
     }
 
     /// The name of the member that describes a payment by it.

@@ -22,6 +22,7 @@ mod transfers;
 #[cfg(test)]
 mod tests;
 
+use crate::bank_names;
 use crate::decision::Turn;
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space, Trait, searched_hash};
@@ -204,11 +205,10 @@ pub struct Payment {
     /// The bank's reference of the newest reversal. On a payment that is not reversed it contradicts
     /// the refusal.
     pub reversal_ref: Option<String>,
-    /// The attempt before it on the same reference.
+    /// The number of this attempt among those on its reference, from 1.
+    pub attempt: u32,
+    /// The attempt before it.
     pub previous: Option<Id>,
-    /// The attempt by another method with which the reference began, for an attempt by C2P after
-    /// it: found without reading those in between, of which there may be many.
-    pub charge: Option<Id>,
     /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Whether real money moves; a test payment moves none.
@@ -219,6 +219,8 @@ pub struct Payment {
     pub expires_at: Option<Timestamp>,
     /// The instant at which it completed.
     pub completed_at: Option<Timestamp>,
+    /// The instant at which it failed.
+    pub failed_at: Option<Timestamp>,
     /// The instant at which the hold ends.
     pub available_at: Option<Timestamp>,
     /// The hosted checkout that it is for.
@@ -229,6 +231,15 @@ pub struct Payment {
     pub earlier_reversal: Option<Box<EarlierReversal>>,
     /// The trace of the newest order at its rail.
     pub trace: Trace,
+}
+
+/// The attempt before a new one on its reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// The attempt.
+    pub id: Id,
+    /// Its number.
+    pub attempt: u32,
 }
 
 /// A reversal that the bank refused, after which another was begun, and of which the bank then said
@@ -284,19 +295,34 @@ impl Payment {
             description: None,
             reversed_at: None,
             reversal_ref: None,
+            attempt: 1,
             previous: None,
-            charge: None,
             kept: None,
             livemode: turn.livemode,
             created_at: turn.now,
             expires_at: None,
             completed_at: None,
+            failed_at: None,
             available_at: None,
             checkout: None,
             reversals: 0,
             earlier_reversal: None,
             trace: Trace::default(),
         }
+    }
+
+    /// The payment as the attempt after this one on its reference.
+    pub fn after(self, before: Option<Before>) -> Payment {
+        Payment {
+            attempt: before.map_or(1, |before| before.attempt.saturating_add(1)),
+            previous: before.map(|before| before.id),
+            ..self
+        }
+    }
+
+    /// Itself as the attempt before a new one on its reference.
+    pub const fn before(&self) -> Before {
+        Before { id: self.id, attempt: self.attempt }
     }
 
     /// The operation of the newest reversal, or of the first if there was none.
@@ -441,6 +467,9 @@ impl Resource for Payment {
             entries.name(space, &self.external_ref);
         }
         self.transfer_entries(change, entries);
+        if self.livemode && change.is_of_bank(self.facet()) {
+            entries.bank_names(bank_names::of_payment(self));
+        }
         if let (true, true, Some(debtor)) = (change.is_new(), self.livemode, self.debtor()) {
             entries.payer(debtor.id);
         }

@@ -132,10 +132,11 @@ pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, t
 
 /// Asks the bank to send a code.
 pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
-    if let Err(refusal) = turn.may_order(Service::Debit) {
+    let NewOtp { id, debtor, amount, answer } = new;
+    // A bank that has answered already may be called, whatever became of others' calls meanwhile.
+    if let (None, Err(refusal)) = (&answer, turn.may_order(Service::Debit)) {
         return Ruling::refuse(refusal);
     }
-    let NewOtp { id, debtor, amount, answer } = new;
     if let Err(refusal) = turn.carries(Service::Debit, amount, "monto") {
         return Ruling::refuse(refusal);
     }

@@ -1,10 +1,17 @@
 //! The refusals of the rules about payments in bolívares, in the words of the contract.
 
+use crate::values::ids::Id;
+
 /// A refusal of a rule about payments in bolívares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaymentRefusal {
     /// The charge of this reference is on its way to the bank.
     ChargeInProgress,
+    /// The newest payment on the reference is at its bank, and this is another.
+    PaymentInProgress {
+        /// The payment that the reference names.
+        existing: Id,
+    },
     /// The details are not those of the request.
     IntentMismatch,
     /// The intent was superseded or has expired.
@@ -37,6 +44,8 @@ impl PaymentRefusal {
     /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
+            // The caller is told to ask again, under the same key too.
+            PaymentRefusal::PaymentInProgress { .. } => false,
             PaymentRefusal::ChargeInProgress
             | PaymentRefusal::IntentMismatch
             | PaymentRefusal::IntentCanceled

@@ -1,31 +1,67 @@
-//! Repeats of a charge on a reference that is known: the same payload, or another.
+//! Charges on a reference that is known: what is a repeat of its newest payment, and what a conflict with
+//! it (`docs/contract.md, 5.15`).
 
-use super::charge::{NewCharge, Price};
-use super::{Debtor, Means, Payment, without_zeros};
+use super::charge::NewCharge;
+use super::{Debtor, Means, Payment, PaymentRefusal, Status, without_zeros};
 use crate::decision::Ruling;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::refusal::Refusal;
+use crate::values::time::Timestamp;
 
-/// The ruling on a known reference: a repeat of the same payload is answered with its payment,
-/// another is a conflict. Any earlier attempt counts, whatever its end and its method.
+/// The time for which the code or the card of an attempt that failed, sent again without a key, is a repeat
+/// of it, in milliseconds.
+const REPEAT_MS: i64 = 10 * 60 * 1000;
+
+/// The ruling on a charge about the newest payment on its reference.
 pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Ruling {
     let differs = differs(payment, again);
-    if differs.is_empty() {
-        return Ruling::unchanged();
-    }
     if differs.contains(&"merchantId") && sellers::is_unknown(book, again.marketplace) {
         return Ruling::refuse(Refusal::NotFound);
     }
-    Ruling::refuse(Refusal::ExternalRefConflict { existing: payment.id, differs })
+    ruling(payment, differs)
+}
+
+/// The ruling on what is asked for under the reference of a payment, and differs from it in these members.
+pub(super) fn ruling(payment: &Payment, differs: Vec<&'static str>) -> Ruling {
+    let existing = payment.id;
+    match payment.status {
+        Status::Pending | Status::Completed | Status::Failed | Status::Canceled if differs.is_empty() => {
+            Ruling::unchanged()
+        }
+        // One that is over by now was not when this was asked for.
+        Status::Pending | Status::Failed | Status::Canceled => {
+            Ruling::refuse(PaymentRefusal::PaymentInProgress { existing })
+        }
+        Status::Completed | Status::Reversed => {
+            Ruling::refuse(Refusal::ExternalRefConflict { existing, differs })
+        }
+    }
+}
+
+impl Payment {
+    /// Whether a charge on its reference asks for the same once more.
+    pub fn is_asked_for_by(&self, again: &NewCharge) -> bool {
+        differs(self, again).is_empty()
+    }
+
+    /// The instant until which a charge without a key is a repeat of this attempt, which failed; none of
+    /// one with another code or card. A transfer is looked for at each call.
+    pub fn is_repeated_until(&self, again: &NewCharge) -> Option<Timestamp> {
+        let same_secret = match (&self.means, &again.means) {
+            (Means::Card { .. }, _) => true,
+            (Means::Debit { code_mark, .. }, Means::Debit { code_mark: other, .. }) => code_mark == other,
+            (Means::Debit { .. } | Means::C2p { .. } | Means::Transfer { .. } | Means::Usdt { .. }, _) => {
+                false
+            }
+        };
+        let failed_at = self.failed_at.filter(|_| same_secret && self.is_asked_for_by(again))?;
+        Some(failed_at.plus_ms(REPEAT_MS))
+    }
 }
 
 /// The names of the members in which a repeat differs (`docs/contract.md, 1.7`).
 fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
-    let same_price = match again.price {
-        Price::Usd(usd) => payment.usd == usd,
-        Price::Ves(ves) => payment.ves == ves,
-    };
     let mut differs = Vec::new();
     let mut compare = |name, same: bool| {
         if !same {
@@ -33,7 +69,7 @@ fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
         }
     };
     compare("method", payment.method() == again.means.method());
-    compare(again.price.field(), same_price);
+    compare(again.price.field(), again.price.is_of(payment));
     // Payments by different means differ in the method.
     match &payment.means {
         Means::Card { mark, .. } => {
@@ -41,8 +77,8 @@ fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
                 compare("card", mark == other);
             }
         }
-        Means::Debit { debtor, name } => {
-            if let Means::Debit { debtor: other, name: other_name } = &again.means {
+        Means::Debit { debtor, name, .. } => {
+            if let Means::Debit { debtor: other, name: other_name, .. } = &again.means {
                 compare_debtors(&mut compare, debtor, other, ["banco", "telefono", "cedula"]);
                 compare("nombre", name == other_name);
             }

@@ -65,7 +65,9 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     let Some(debtor) = payment.debtor() else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
-    if let Err(refusal) = turn.may_order(Service::C2p) {
+    if let Err(refusal) =
+        turn.may_call(Service::C2p, order(payment, debtor, How::Ask, turn).order.bank_call())
+    {
         return Ruling::refuse(refusal);
     }
     let aside = match set_aside(book, payment) {
@@ -347,6 +349,7 @@ mod tests {
             entities: Vec::new(),
             removed: Vec::new(),
             freed: Vec::new(),
+            freed_to: None,
             first_event: 1,
             events: Vec::new(),
             tenant_settings: None,

@@ -2,9 +2,10 @@
 //! and the effects of each command, from given records.
 
 use super::charge::{NewCharge, Price, Secret, Transfer};
-use super::{CHARGE, Debtor, Means, Payment, Phase, Status};
+use super::{Before, CHARGE, Debtor, Means, Payment, Phase, Status};
 use crate::commands::Command;
 use crate::events::EventKind;
+use crate::index::{self, Space};
 use crate::ledger::{Ledger, MovementKind};
 use crate::machine::{AnyBook, Domain};
 use crate::rail::{Effect, How, RailAnswer, RailReply};
@@ -175,20 +176,25 @@ fn new_charge(means: Means) -> NewCharge {
         })),
         _ => Secret::None,
     };
+    let id = Id::derived(1_795_226_000_000, 99, 0);
+    let external_ref = ExternalRef::parse("r-1").expect("a reference");
+    let price = Price::Usd(Usd::from_minor(1000));
     NewCharge {
-        id: Id::derived(1_795_226_000_000, 99, 0),
-        external_ref: ExternalRef::parse("r-1").expect("a reference"),
-        price: Price::Usd(Usd::from_minor(1000)),
         rate: Some(Rate(Decimal::new(200, 0))),
-        means,
-        description: None,
-        marketplace: None,
-        secret,
-        transfer: Transfer::Free,
-        is_known: false,
-        notice_wait_ms: 0,
-        checkout: None,
+        ..NewCharge::new(id, external_ref, price, means, secret)
     }
+}
+
+fn in_ves(minor: i64) -> Price {
+    Price::Ves { amount: Ves::from_minor(minor), field: "vesAmount" }
+}
+
+fn debit(code: u8) -> Means {
+    Means::Debit { debtor: debtor(), name: "Ana".to_owned(), code_mark: [code; 16] }
+}
+
+fn other_card() -> Means {
+    Means::Card { brand: Brand::Visa, last_four: 1111, mark: [8; 16] }
 }
 
 fn charge(means: Means) -> Command {
@@ -287,11 +293,10 @@ fn a_repeat_is_the_same_payment_or_names_what_differs() {
     let existing = case.payment().id;
     let conflict =
         |differs: &[&'static str]| Refusal::ExternalRefConflict { existing, differs: differs.to_vec() };
-    let other = Means::Card { brand: Brand::Visa, last_four: 1111, mark: [8; 16] };
     let over = NewCharge {
         price: Price::Usd(Usd::from_minor(1)),
         description: Some("x".to_owned()),
-        ..new_charge(other)
+        ..new_charge(other_card())
     };
     case.when(payments::Command::Charge(Box::new(over))).refused(&conflict(&[
         "usdAmount",
@@ -302,17 +307,83 @@ fn a_repeat_is_the_same_payment_or_names_what_differs() {
 }
 
 #[test]
+fn what_a_charge_is_to_the_newest_payment_on_its_reference() {
+    let declined = || RailAnswer::Refused { code: "card_declined".to_owned() };
+    for (answer, status) in [
+        (None, Status::Pending),
+        (Some(RailAnswer::done("1")), Status::Completed),
+        (Some(declined()), Status::Failed),
+    ] {
+        let mut case = Case::new();
+        case.when(charge(card()));
+        answer.map(|answer| case.hears(How::Send, answer));
+        let existing = case.payment().id;
+        assert_eq!(case.payment().status, status);
+        case.when(charge(card())).nothing();
+        let other = case.when(charge(other_card()));
+        other.refused(&match status {
+            Status::Completed => Refusal::ExternalRefConflict { existing, differs: vec!["card"] },
+            // One that failed is asked about only by who came while it was at its bank.
+            _ => PaymentRefusal::PaymentInProgress { existing }.into(),
+        });
+    }
+    let mut reversed = Case::paid_by_card();
+    reversed.charge_back(None, 0);
+    let existing = reversed.payment().id;
+    reversed.when(charge(card())).refused(&Refusal::ExternalRefConflict { existing, differs: Vec::new() });
+}
+
+#[test]
+fn an_attempt_counts_on_from_the_one_before_it() {
+    let mut case = Case::new();
+    case.when(charge(card()));
+    assert_eq!((case.payment().attempt, case.payment().previous), (1, None));
+    let before = Before { id: Id::derived(1, 4, 0), attempt: 4 };
+    let mut case = Case::new();
+    case.when(payments::Command::Charge(Box::new(NewCharge { before: Some(before), ..new_charge(card()) })));
+    assert_eq!((case.payment().attempt, case.payment().previous), (5, Some(before.id)));
+    // The bank never heard of it, so nothing is left of it, and the reference is again of the one before.
+    let then = case.hears(How::Send, RailAnswer::NotSent);
+    let record = then.record.expect("it is written that nothing is left");
+    assert_eq!((record.cause, record.freed_to), (Cause::PaymentUnsent, Some(before.id)));
+    let mut ops = wal::IndexOps::new();
+    case.domain.index(TENANT, case.now_ms, &record, &mut ops);
+    let name = index::name(TENANT, Space::Payment, "r-1");
+    let led: Vec<_> = ops.iter(1).filter(|(key, _)| **key == *name).map(|(_, value)| value).collect();
+    assert_eq!(led.len(), 1);
+    assert_eq!(led[0].as_deref(), Some(before.id.as_bytes().as_slice()));
+}
+
+#[test]
+fn the_code_or_the_card_of_an_attempt_that_failed_is_a_repeat_of_it_for_ten_minutes() {
+    for (means, again, is_repeat) in [
+        (card(), card(), true),
+        (card(), other_card(), false),
+        (debit(1), debit(1), true),
+        (debit(1), debit(2), false),
+        (debit(1), card(), false),
+        (transfer(0), transfer(0), false),
+    ] {
+        let mut case = Case::new();
+        case.when(charge(means));
+        assert_eq!(case.payment().is_repeated_until(&new_charge(again.clone())), None, "it has not failed");
+        case.hears(How::Send, RailAnswer::Refused { code: "51".to_owned() });
+        let until = case.payment().is_repeated_until(&new_charge(again.clone()));
+        let expected = Timestamp::from_unix_ms(case.now_ms).plus_ms(600_000);
+        assert_eq!(until, is_repeat.then_some(expected), "{again:?}");
+        let of_more = NewCharge { price: in_ves(1), ..new_charge(again) };
+        assert_eq!(case.payment().is_repeated_until(&of_more), None, "another amount");
+    }
+}
+
+#[test]
 fn bolivares_become_dollars_half_up() {
     let rate = Rate(Decimal::new(200, 0));
     for (ves, usd) in [(100, 1), (199, 1), (300, 2), (10_000, 50)] {
-        assert_eq!(
-            Price::Ves(Ves::from_minor(ves)).at(rate).map(|figured| figured.usd),
-            Ok(Usd::from_minor(usd)),
-            "{ves}"
-        );
+        assert_eq!(in_ves(ves).at(rate).map(|figured| figured.usd), Ok(Usd::from_minor(usd)), "{ves}");
     }
     for ves in [1, 99, 2_000_000_100_000] {
-        assert!(Price::Ves(Ves::from_minor(ves)).at(rate).is_err(), "{ves}");
+        assert!(in_ves(ves).at(rate).is_err(), "{ves}");
     }
 }
 
@@ -403,7 +474,7 @@ fn what_no_ledger_could_hold_one_day_is_refused_before_a_bank_hears_of_it() {
     case.when(fund(largest, None)).wrote(Cause::Funded);
     let mut full = Case::new();
     while full.when(fund(largest, None)).record.is_some() {}
-    let large = Price::Ves(Ves::from_minor(largest));
+    let large = in_ves(largest);
     full.entity = None;
     full.when(payments::Command::Charge(Box::new(NewCharge {
         price: large,

@@ -5,7 +5,7 @@ use super::charge::NewCharge;
 use super::{Means, Payment, Status};
 use crate::entity::{Change, Resource};
 use crate::index::{Entries, Space};
-use crate::resources::notices::Traits;
+use crate::resources::notices::{Guess, Traits};
 use crate::values::bank::BankCode;
 use crate::values::date::Date;
 use crate::values::money::Ves;
@@ -79,18 +79,34 @@ impl Payment {
     /// tells then that it has (`docs/contract.md, 18.6`).
     pub(super) fn transfer_entries(&self, change: Change, entries: &mut Entries<'_>) {
         let Some(transfer) = self.transfer() else { return };
-        if let (true, Some(traits)) = (self.livemode, self.notice_traits()) {
+        if let (true, Means::Transfer { reference, .. }, Some(traits)) =
+            (self.livemode, &self.means, self.notice_traits())
+        {
+            let is_decided = change.indexed.is_some_and(|indexed| indexed.facet != self.facet());
+            let reference = without_zeros(reference);
             match (change.indexed, self.status) {
-                (None, Status::Pending) => entries.await_notice(&traits),
-                (Some(indexed), Status::Completed | Status::Failed) if indexed.facet != self.facet() => {
-                    entries.await_no_notice(&traits)
+                (None, Status::Pending) => {
+                    entries.await_notice(&traits);
+                    // Before it is looked for, so that many who guess at once know of each other.
+                    entries.guess(&traits, reference, Some(Guess::Waiting));
+                }
+                (Some(_), Status::Completed) if is_decided => {
+                    entries.await_no_notice(&traits);
+                    entries.guess(&traits, reference, None);
+                }
+                (Some(_), Status::Failed) if is_decided => {
+                    entries.await_no_notice(&traits);
+                    entries.guess(&traits, reference, Some(Guess::Wrong));
                 }
                 _ => {}
             }
         }
         match (change.indexed, self.status) {
             (None, _) => entries.name(Space::Transfer, &transfer),
-            (Some(_), Status::Failed) => entries.free(Space::Transfer, &transfer),
+            // Once: a later record of it must not take the name from the attempt that has it now.
+            (Some(indexed), Status::Failed) if indexed.facet != self.facet() => {
+                entries.free(Space::Transfer, &transfer);
+            }
             (Some(indexed), Status::Completed) if indexed.facet != self.facet() => {
                 if let Some(found) = self.found_transfer().filter(|found| *found != transfer) {
                     entries.free(Space::Transfer, &transfer);

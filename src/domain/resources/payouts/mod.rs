@@ -4,6 +4,7 @@
 //! Requests, batches and the life of a payout belong here; the life serves payouts in USDT too. The
 //! rules of those do not (`crypto`), nor payouts in pesos (`cop_payouts`), nor banks' calls.
 
+use crate::bank_names;
 use crate::decision::{Draft, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
@@ -227,7 +228,8 @@ impl Payout {
         lifecycle::post(draft, about, (self.payer(), Currency::Ves), sign, &amounts);
     }
 
-    fn instruction(&self) -> Order {
+    /// The order to the bank.
+    pub fn instruction(&self) -> Order {
         let (amount, concept) = (self.amount, self.concept.clone());
         match &self.destination {
             Destination::Phone { bank, phone, identity } => {
@@ -268,6 +270,9 @@ impl Resource for Payout {
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new() {
             entries.name(Space::Payout, &self.external_ref);
+        }
+        if self.livemode && change.is_of_bank(self.facet()) {
+            entries.bank_names(bank_names::of_payout(self));
         }
         if self.status == Status::Completed && change.is_to(self.facet()) {
             entries.maybe_found_by(Trait::BankReference, shown(&self.reference));

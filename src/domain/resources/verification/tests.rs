@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::rail::TestModeAlone;
+use crate::values::bank::BankCode;
+use crate::values::phone::MobilePhone;
 
 const MINUTE: i64 = 60_000;
 
@@ -15,8 +17,14 @@ fn turn_at(minutes: i64) -> Turn<'static> {
 
 fn started() -> (MethodStatus, Deposits) {
     let turn = turn_at(0);
+    let phone = KnownPhone {
+        bank: BankCode::parse("0134").expect("a bank"),
+        phone: MobilePhone::parse("04141234567").expect("a phone"),
+        starts: Vec::new(),
+    };
+    let start = Start { amounts: (Ves::from_minor(32), Ves::from_minor(45)), phone };
     MethodStatus::Unverified
-        .started((Ves::from_minor(32), Ves::from_minor(45)), None, &turn)
+        .started(&Attempts::default(), &start, None, &Book::default(), &turn)
         .expect("it can be started")
 }
 

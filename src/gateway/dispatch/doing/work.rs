@@ -2,6 +2,7 @@
 
 use super::{Doing, found};
 use crate::gateway::answer::reply;
+use crate::gateway::ask;
 use crate::gateway::batches;
 use crate::gateway::dispatch::Performer;
 use crate::gateway::finding;
@@ -10,7 +11,6 @@ use crate::gateway::receipts;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::statements;
 use crate::gateway::tenant_settings;
-use crate::gateway::transfers;
 use crate::gateway::usdt_addresses;
 use crate::gateway::webhooks;
 use crate::http::respond::Reply;
@@ -28,16 +28,51 @@ use domain::commands::Command;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::PLATFORM;
+use domain::record::Entity;
 use domain::resources::crypto;
 use domain::resources::crypto::deposits::NewDepositAddress;
-use domain::resources::payments::charge::NewCharge;
-use domain::resources::payments::{self, Method as PaymentMethod};
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::products;
 use domain::resources::products::NewLink;
+use domain::resources::verification::Start;
+use domain::resources::verification::limits::{KnownPhone, PHONE_STARTS_MAX};
+use domain::resources::{merchants, own_account};
+use domain::values::bank::BankCode;
 use domain::values::ids::{EntityId, Id};
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
+use wal::{ReadError, Reader};
+
+/// The phone at a bank whose verification is asked for.
+fn phone_of(entity: &Entity, method: Option<Id>) -> Option<(BankCode, MobilePhone)> {
+    match entity {
+        Entity::Merchant(merchant) => merchant.method(method?).map(|method| (method.bank, method.phone)),
+        Entity::OwnAccount(account) => Some((account.held.bank, account.held.phone)),
+        _ => None,
+    }
+}
+
+/// The instants of the newest starts of verifications whose names begin so, as many as count.
+fn deposit_starts(reader: &Reader, owner: u64, prefix: &str) -> Result<Vec<Timestamp>, Problem> {
+    let from = index::name(owner, Space::DepositStart, prefix);
+    let to = [from.as_slice(), &[0xFF]].concat();
+    let started = |entry: Result<(Vec<u8>, Vec<u8>), ReadError>| {
+        let (name, _) = entry.map_err(Unreadable::from)?;
+        let operation = name.get(from.len()..).and_then(|id| Id::parse(str::from_utf8(id).ok()?));
+        let operation = operation.ok_or_else(|| ask::defect("the start of a verification without an id"))?;
+        Ok(Timestamp::from_unix_ms(operation.unix_ms()))
+    };
+    reader.index_scan(&from, &to, true).take(PHONE_STARTS_MAX).map(started).collect()
+}
+
+/// The refusal of a search for a person by an account that found nobody too often.
+fn too_many_misses(seconds: u32) -> Problem {
+    let message = "30 searches for a document or a phone found nobody in 10 minutes, so nothing was searched \
+                   for; ask again after Retry-After";
+    Problem::too_many_attempts(message, seconds)
+}
 
 impl Performer {
     /// Does a piece of work and answers with what came of it.
@@ -49,8 +84,10 @@ impl Performer {
     ) -> Result<Reply, Problem> {
         let (services, tenant) = (&self.services, doing.caller.tenant_key);
         match work {
-            Work::ChargeTransfer(new) => self.charge_transfer(*new, doing).await,
-            Work::ChargeToken(token, new) => self.charge_token(token, *new, doing).await,
+            Work::Charge { new, token } => self.charge(*new, token, doing).await,
+            Work::StartVerification { entity, method, amounts, shape } => {
+                self.start_verification((entity, method), amounts, shape, doing).await
+            }
             Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
             Work::Advance(advance_ms) => self.advance(advance_ms, doing).await,
             Work::BalanceAt(at) => self.balance_at(at, doing).await,
@@ -92,31 +129,33 @@ impl Performer {
         }
     }
 
-    /// A payment by a transfer, which pays once.
-    async fn charge_transfer(&self, mut new: NewCharge, mut doing: Doing<'_>) -> Result<Reply, Problem> {
+    /// The start of a verification by micro-deposits. Starts of one phone, by whomever, are made one after
+    /// the other, so that each knows of those before.
+    async fn start_verification(
+        &self,
+        (entity, method): (EntityId, Option<Id>),
+        amounts: (Ves, Ves),
+        shape: Shape,
+        mut doing: Doing<'_>,
+    ) -> Result<Reply, Problem> {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
-        let (engine, reservations) = (&self.services.engine, &self.services.names.reservations);
-        // Names are reserved in this order everywhere, so that no two requests wait for each other.
-        // The transfer is held until the bank has said whether it is there: a second request finds
-        // it taken or free, and does not wait for it in a slot.
+        let engine = &self.services.engine;
         doing.slot = None;
-        let name = new.external_ref.as_str();
-        let held_name = reservations.hold_name(tenant, Space::Payment, name).await;
-        let held_transfer = transfers::hold(&self.services, tenant, &new.means).await;
-        let known = history::named(engine.reader(), tenant, Space::Payment, name)?;
-        let known = known
-            .map(|newest| history::attempt_by(engine.reader(), tenant, newest, PaymentMethod::PagoMovil))
-            .transpose()?;
-        new.transfer = transfers::known(&self.services, tenant, &new).await?;
-        let (id, is_new) = known.map_or((new.id, true), |known| (known, false));
-        let ask = payments::Command::Charge(Box::new(new)).into();
-        let (command, _, held) = doing.command(ask, Shape::Charged);
-        let until_record: Guard = Box::new(held_name);
-        let until_answer: Guard = Box::new((held_transfer, held));
-        let id = EntityId::payment(id);
+        let known = history::entity(engine.reader(), tenant, entity)?.ok_or_else(Problem::not_found)?;
+        let (bank, phone) = phone_of(&known, method).ok_or_else(Problem::not_found)?;
+        let (owner, prefix) = (Space::DepositStart.owner(tenant), KnownPhone::prefix(bank, phone));
+        let held = self.services.names.reservations.hold_name(owner, Space::DepositStart, &prefix).await;
+        let starts = deposit_starts(engine.reader(), owner, &prefix)?;
+        let start = Box::new(Start { amounts, phone: KnownPhone { bank, phone, starts } });
+        let ask = match method {
+            Some(method) => merchants::Command::StartVerification { method, start }.into(),
+            None => own_account::Command::StartVerification(start).into(),
+        };
+        let (command, _, until_answer) = doing.command(ask, shape);
+        let until_record: Guard = Box::new(held);
         let outcome =
-            engine.ask_entity(tenant, id, is_new, command, Some(until_record), Some(until_answer)).await;
-        self.answer(tenant, Shape::Charged, outcome, request_id)
+            engine.ask_entity(tenant, entity, false, command, Some(until_record), until_answer).await;
+        self.answer(tenant, shape, outcome, request_id)
     }
 
     /// The deposit address of a customer in live mode: the one that is there, or the next that
@@ -243,12 +282,34 @@ impl Performer {
     async fn search(&self, sought: Sought, is_crowd: bool, doing: &Doing<'_>) -> Result<Reply, Problem> {
         let tenant = doing.caller.tenant_key;
         let (now, whose) = (self.clock(tenant).await?, (tenant, doing.caller.tenant.id));
+        let (sought, wait) = self.looks_for_people(tenant, sought)?;
         let request = self.services.files.requests.find(tenant, &sought.text, self.services.now()).await;
         let request = request.map_err(Problem::internal_error)?;
+        let may_be_person = sought.may_be_person();
         let found = self.read(tenant, is_crowd, move |services, budget| {
             finding::search(services, whose, now, (&sought, request.as_ref()), budget)
         });
-        Ok(Reply::json(200, found.await?))
+        let found = found.await?;
+        match wait {
+            // What else the text may be was not found either.
+            Some(seconds) if found.is_empty => return Err(too_many_misses(seconds)),
+            None if may_be_person && found.has_person => self.services.misses.found(tenant),
+            _ => {}
+        }
+        Ok(Reply::json(200, found.body))
+    }
+
+    /// What a search of a tenant's may look for. After too many misses a document or a phone is not looked
+    /// for, and what may be a reference as well is looked for as that, with the seconds to wait.
+    fn looks_for_people(&self, tenant: u64, sought: Sought) -> Result<(Sought, Option<u32>), Problem> {
+        if !sought.may_be_person() {
+            return Ok((sought, None));
+        }
+        match self.services.misses.begin(tenant) {
+            Ok(()) => Ok((sought, None)),
+            Err(seconds) if sought.is_person() => Err(too_many_misses(seconds)),
+            Err(seconds) => Ok((sought.without_people(), Some(seconds))),
+        }
     }
 
     /// The answer that an Idempotency-Key keeps, or that its request is under way.

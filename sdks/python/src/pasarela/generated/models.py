@@ -18,6 +18,8 @@ __all__ = [
     "Balance",
     "Bank",
     "C2pIntent",
+    "C2pPayment",
+    "C2pPaymentCheckoutSession",
     "Card",
     "CardToken",
     "Chargeback",
@@ -149,6 +151,160 @@ class C2pIntent(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
+class C2pPayment(Model):
+    """C2p payment."""
+
+    id: str
+    payment_id: str
+    """Equal to `id`; of C2P the `intentId` too."""
+    object: Literal["payment"]
+    external_ref: str | None
+    """Null of payments in pesos and in USDT; of one through a checkout session, the session's id."""
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
+    status: Literal["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"]
+    method: Literal["C2P", "VPOS", "DEBIT", "PAGO_MOVIL", "COP", "USDT"]
+    failure_code: str | None
+    """The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key)."""
+    cancel_reason: Literal["superseded", "expired"] | None
+    usd_amount: Decimal | None
+    ves_amount: Decimal | None
+    bcv_rate: Decimal | None
+    fee_ves: Decimal | None
+    """Null until completed."""
+    net_ves: Decimal | None
+    """`vesAmount` less `feeVes`; null until completed."""
+    merchant_id: str | None
+    application_fee_percent: Decimal | None
+    application_fee_ves: Decimal | None
+    seller_net_ves: Decimal | None
+    debtor_bank_code: str | None
+    """Four digits; see `GET /v1/banks`."""
+    debtor_id: str | None
+    """Masked: `V***678`."""
+    debtor_cell_phone: str | None
+    """Masked: `0414***4567`."""
+    card_last4: str | None
+    card_brand: Literal["visa", "mastercard", "amex", "diners", "discover", "jcb", "unionpay", "maestro", "unknown"] | None
+    bank_reference: str | None
+    operation_id: str | None
+    """While a bank is being asked; see `GET /v1/payments/operations/{id}`."""
+    description: str | None
+    checkout_session_id: str | None
+    """The checkout session through which it was paid."""
+    reference: str | None
+    """Of the checkout session; of a payment in pesos its own."""
+    checkout_session: C2pPaymentCheckoutSession | None
+    """The session through which it was paid."""
+    reversed_at: datetime | None
+    reversal_ref: str | None
+    reversal_type: Literal["reversal", "chargeback", "refund"] | None
+    chargebacks: list[PaymentChargeback]
+    livemode: bool
+    """Whether real money moves: false under a test key."""
+    created_at: datetime
+    expires_at: datetime | None
+    completed_at: datetime | None
+    available_at: datetime | None
+    """The end of the hold."""
+    intent_id: str
+    """Equal to `id`."""
+    otp_requested: bool
+    currency: Literal["COP", "USDT"] | None = None
+    """With members of their own, of payments in pesos and in USDT."""
+    amount_usdt: Decimal | None = None
+    """What came."""
+    tx_hash: str | None = None
+    """Of the transfer that completed it."""
+    seller_net_usdt: Decimal | None = None
+    channel: str | None = None
+    amount_cop: int | None = None
+    fee_cop: int | None = None
+    net_cop: int | None = None
+    application_fee_cop: int | None = None
+    seller_net_cop: int | None = None
+    metadata: Mapping[str, Any] | None = None
+    amount_usd: Decimal | None = None
+    """With `copRate`, of what was paid through a checkout session."""
+    cop_rate: str | None = None
+    cop_market_rate: str | None = None
+
+    _wire = {
+        "id": ("id", VALUE),
+        "payment_id": ("paymentId", VALUE),
+        "object": ("object", VALUE),
+        "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
+        "status": ("status", VALUE),
+        "method": ("method", VALUE),
+        "failure_code": ("failureCode", VALUE),
+        "cancel_reason": ("cancelReason", VALUE),
+        "usd_amount": ("usdAmount", NUMBER),
+        "ves_amount": ("vesAmount", NUMBER),
+        "bcv_rate": ("bcvRate", NUMBER),
+        "fee_ves": ("feeVes", NUMBER),
+        "net_ves": ("netVes", NUMBER),
+        "merchant_id": ("merchantId", VALUE),
+        "application_fee_percent": ("applicationFeePercent", NUMBER),
+        "application_fee_ves": ("applicationFeeVes", NUMBER),
+        "seller_net_ves": ("sellerNetVes", NUMBER),
+        "debtor_bank_code": ("debtorBankCode", VALUE),
+        "debtor_id": ("debtorId", VALUE),
+        "debtor_cell_phone": ("debtorCellPhone", VALUE),
+        "card_last4": ("cardLast4", VALUE),
+        "card_brand": ("cardBrand", VALUE),
+        "bank_reference": ("bankReference", VALUE),
+        "operation_id": ("operationId", VALUE),
+        "description": ("description", VALUE),
+        "checkout_session_id": ("checkoutSessionId", VALUE),
+        "reference": ("reference", VALUE),
+        "checkout_session": ("checkoutSession", ModelCodec("C2pPaymentCheckoutSession")),
+        "reversed_at": ("reversedAt", TIME),
+        "reversal_ref": ("reversalRef", VALUE),
+        "reversal_type": ("reversalType", VALUE),
+        "chargebacks": ("chargebacks", ListCodec(ModelCodec("PaymentChargeback"))),
+        "livemode": ("livemode", VALUE),
+        "created_at": ("createdAt", TIME),
+        "expires_at": ("expiresAt", TIME),
+        "completed_at": ("completedAt", TIME),
+        "available_at": ("availableAt", TIME),
+        "currency": ("currency", VALUE),
+        "amount_usdt": ("amountUsdt", DecimalCodec(2)),
+        "tx_hash": ("txHash", VALUE),
+        "seller_net_usdt": ("sellerNetUsdt", DecimalCodec(2)),
+        "channel": ("channel", VALUE),
+        "amount_cop": ("amountCop", VALUE),
+        "fee_cop": ("feeCop", VALUE),
+        "net_cop": ("netCop", VALUE),
+        "application_fee_cop": ("applicationFeeCop", VALUE),
+        "seller_net_cop": ("sellerNetCop", VALUE),
+        "metadata": ("metadata", VALUE),
+        "amount_usd": ("amountUsd", DecimalCodec(2)),
+        "cop_rate": ("copRate", VALUE),
+        "cop_market_rate": ("copMarketRate", VALUE),
+        "intent_id": ("intentId", VALUE),
+        "otp_requested": ("otpRequested", VALUE),
+    }
+    _required = ("id", "paymentId", "object", "externalRef", "attempt", "status", "method", "failureCode", "cancelReason", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "merchantId", "applicationFeePercent", "applicationFeeVes", "sellerNetVes", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand", "bankReference", "operationId", "description", "checkoutSessionId", "reference", "checkoutSession", "reversedAt", "reversalRef", "reversalType", "chargebacks", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "intentId", "otpRequested",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class C2pPaymentCheckoutSession(Model):
+    """The session through which it was paid."""
+
+    id: str
+    reference: str | None
+    metadata: Mapping[str, Any]
+
+    _wire = {
+        "id": ("id", VALUE),
+        "reference": ("reference", VALUE),
+        "metadata": ("metadata", VALUE),
+    }
+    _required = ("id", "reference", "metadata",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Card(Model):
     """Card."""
 
@@ -216,6 +372,8 @@ class Payment(Model):
     object: Literal["payment"]
     external_ref: str | None
     """Null of payments in pesos and in USDT; of one through a checkout session, the session's id."""
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
     status: Literal["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"]
     method: Literal["C2P", "VPOS", "DEBIT", "PAGO_MOVIL", "COP", "USDT"]
     failure_code: str | None
@@ -285,6 +443,7 @@ class Payment(Model):
         "payment_id": ("paymentId", VALUE),
         "object": ("object", VALUE),
         "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "failure_code": ("failureCode", VALUE),
@@ -333,7 +492,7 @@ class Payment(Model):
         "cop_rate": ("copRate", VALUE),
         "cop_market_rate": ("copMarketRate", VALUE),
     }
-    _required = ("id", "paymentId", "object", "externalRef", "status", "method", "failureCode", "cancelReason", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "merchantId", "applicationFeePercent", "applicationFeeVes", "sellerNetVes", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand", "bankReference", "operationId", "description", "checkoutSessionId", "reference", "checkoutSession", "reversedAt", "reversalRef", "reversalType", "chargebacks", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt",)
+    _required = ("id", "paymentId", "object", "externalRef", "attempt", "status", "method", "failureCode", "cancelReason", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "merchantId", "applicationFeePercent", "applicationFeeVes", "sellerNetVes", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand", "bankReference", "operationId", "description", "checkoutSessionId", "reference", "checkoutSession", "reversedAt", "reversalRef", "reversalType", "chargebacks", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1313,6 +1472,8 @@ class CopPayment(Model):
 
     id: str
     object: Literal["cop_payment"]
+    attempt: int
+    """Always 1."""
     status: Literal["pending", "completed", "failed", "canceled", "refunded"]
     method: Literal["COP"]
     channel: Literal["qr", "push", "sms"]
@@ -1346,6 +1507,7 @@ class CopPayment(Model):
     _wire = {
         "id": ("id", VALUE),
         "object": ("object", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "channel": ("channel", VALUE),
@@ -1368,7 +1530,7 @@ class CopPayment(Model):
         "cop_rate": ("copRate", DecimalCodec(4)),
         "cop_market_rate": ("copMarketRate", DecimalCodec(4)),
     }
-    _required = ("id", "object", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt",)
+    _required = ("id", "object", "attempt", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1805,6 +1967,8 @@ class CopPaymentEvent(Model):
 
     id: str
     object: Literal["cop_payment"]
+    attempt: int
+    """Always 1."""
     status: Literal["pending", "completed", "failed", "canceled", "refunded"]
     method: Literal["COP"]
     channel: Literal["qr", "push", "sms"]
@@ -1843,6 +2007,7 @@ class CopPaymentEvent(Model):
     _wire = {
         "id": ("id", VALUE),
         "object": ("object", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "channel": ("channel", VALUE),
@@ -1870,7 +2035,7 @@ class CopPaymentEvent(Model):
         "reversal_ref": ("reversalRef", VALUE),
         "reversed_at": ("reversedAt", TIME),
     }
-    _required = ("id", "object", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt", "paymentId", "currency",)
+    _required = ("id", "object", "attempt", "status", "method", "channel", "amountCop", "feeCop", "netCop", "reference", "metadata", "failureCode", "next", "livemode", "createdAt", "expiresAt", "completedAt", "availableAt", "refundedAt", "paymentId", "currency",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1901,6 +2066,8 @@ class ChargebackEvent(Model):
     """The same in both events."""
     payment_id: str
     external_ref: str
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
     method: Literal["VPOS"]
     status: Literal["open", "won", "lost"]
     amount_ves: Decimal
@@ -1922,6 +2089,7 @@ class ChargebackEvent(Model):
         "chargeback_id": ("chargebackId", VALUE),
         "payment_id": ("paymentId", VALUE),
         "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
         "method": ("method", VALUE),
         "status": ("status", VALUE),
         "amount_ves": ("amountVes", DecimalCodec(2)),
@@ -1937,7 +2105,7 @@ class ChargebackEvent(Model):
         "closed_at": ("closedAt", TIME),
         "livemode": ("livemode", VALUE),
     }
-    _required = ("chargebackId", "paymentId", "externalRef", "method", "status", "amountVes", "feeVes", "reason", "bankDebitedAt", "paymentStatus", "vesAmount", "usdAmount", "ledgerEntryIds", "createdAt", "livemode",)
+    _required = ("chargebackId", "paymentId", "externalRef", "attempt", "method", "status", "amountVes", "feeVes", "reason", "bankDebitedAt", "paymentStatus", "vesAmount", "usdAmount", "ledgerEntryIds", "createdAt", "livemode",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2646,6 +2814,8 @@ class PaymentReversedData3(Model):
 
     payment_id: str
     external_ref: str
+    attempt: int
+    """The number of this payment among those under its `externalRef`, from 1."""
     status: Literal["REVERSED"]
     method: str
     usd_amount: Decimal
@@ -2666,6 +2836,7 @@ class PaymentReversedData3(Model):
     _wire = {
         "payment_id": ("paymentId", VALUE),
         "external_ref": ("externalRef", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "method": ("method", VALUE),
         "usd_amount": ("usdAmount", NUMBER),
@@ -2682,7 +2853,7 @@ class PaymentReversedData3(Model):
         "created_at": ("createdAt", TIME),
         "livemode": ("livemode", VALUE),
     }
-    _required = ("paymentId", "externalRef", "status", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "cardLast4", "reversedAt", "reversalRef", "reversalType", "chargebacks", "createdAt", "livemode",)
+    _required = ("paymentId", "externalRef", "attempt", "status", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "cardLast4", "reversedAt", "reversalRef", "reversalType", "chargebacks", "createdAt", "livemode",)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,6 +35,7 @@ fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<
         entities: draft.entities,
         removed: Vec::new(),
         freed: Vec::new(),
+        freed_to: None,
         first_event: 1,
         events: Vec::new(),
         tenant_settings: None,

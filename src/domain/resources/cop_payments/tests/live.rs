@@ -2,7 +2,7 @@
 //! whether they arrived.
 
 use super::*;
-use crate::rail::{Availability, Progress, Service};
+use crate::rail::{Availability, BankCall, Progress, Service};
 use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::cop_payments::live::{NextStep, PROCESSOR_ERROR};
 use crate::resources::operations;
@@ -18,7 +18,7 @@ const MINUTE: i64 = MINUTE_MS;
 struct Served;
 
 impl Rails for Served {
-    fn availability(&self, _: bool, _: Service) -> Availability {
+    fn availability(&self, _: bool, _: Service, _: Option<BankCall>) -> Availability {
         Availability::Served
     }
 
@@ -61,6 +61,8 @@ impl World {
             qr_image: Some("AAAA".into()),
             progress: Some(progress),
             token: None,
+            is_ambiguous: false,
+            half_done: false,
         };
         let operation = self.payment().id.operation(operation);
         self.say(Command::RailReply(RailReply { operation, how, answer: RailAnswer::Waiting, said }), now_ms)

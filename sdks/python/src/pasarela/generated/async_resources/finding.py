@@ -25,13 +25,17 @@ class AsyncFinding:
         """Search by one text.
 
         By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of a request, a
-        document or a phone of a payer or seller: always the whole text. What an earlier version wrote is found by
-        ids and by your own unique references.
+        document or a phone of a payer or seller: always the whole text. An account whose searches for documents and
+        phones found nobody 30 times in 10 minutes has to wait: 429.
 
         Needs the scope `read`.
 
         Args:
-            q: An id in any case, or a text as it was sent; a document or a phone as in bodies.
+            q: An id in any case, or a text as it was sent; a document or a phone in any form in which people type
+                them, such as `V-12.345.678` or `0414-1234567`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `too_many_attempts`.
         """
         call = Call(
             "GET",

@@ -341,7 +341,8 @@ class AsyncMerchants:
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `already_verified`, `not_found`,
-                `rail_not_configured`, `rail_unavailable`, `verification_in_progress`.
+                `rail_not_configured`, `rail_unavailable`, `too_many_attempts`, `verification_in_progress`,
+                `verification_locked`.
         """
         call = Call(
             "POST",

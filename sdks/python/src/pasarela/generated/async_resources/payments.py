@@ -26,14 +26,15 @@ class AsyncPayments:
     async def request_c2p(
         self,
         *,
-        usd_amount: Amount,
         debtor_id: str,
         debtor_cell_phone: str,
         debtor_bank_code: int,
         external_ref: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> models.C2pIntent:
+    ) -> models.C2pPayment | models.C2pIntent:
         """Request a C2P intent.
 
         Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a code if it does
@@ -43,20 +44,23 @@ class AsyncPayments:
         Needs the scope `collect`.
 
         Args:
-            usd_amount: US dollars, at most 2 decimals; read as the exact decimal that is written.
             debtor_id: V, E, J, P or G and 5 to 9 digits, with or without a dash.
             debtor_cell_phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
             debtor_bank_code: The bank's code as a number, such as 134; see `GET /v1/banks`.
             external_ref: Your own reference, 1 to 64 characters after trimming. The same reference with the same
                 payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+            usd_amount: US dollars, at most 2 decimals. Either this or `vesAmount`.
+            ves_amount: Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`,
+                which is then what it is at the BCV rate.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `charge_in_progress`,
-                `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
+            ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
+                `payment_in_progress`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
         """
         body = encode(
             {
                 "usd_amount": ("usdAmount", NUMBER),
+                "ves_amount": ("vesAmount", NUMBER),
                 "debtor_id": ("debtorId", VALUE),
                 "debtor_cell_phone": ("debtorCellPhone", VALUE),
                 "debtor_bank_code": ("debtorBankCode", VALUE),
@@ -64,6 +68,7 @@ class AsyncPayments:
             },
             {
                 "usd_amount": usd_amount,
+                "ves_amount": ves_amount,
                 "debtor_id": debtor_id,
                 "debtor_cell_phone": debtor_cell_phone,
                 "debtor_bank_code": debtor_bank_code,
@@ -78,18 +83,20 @@ class AsyncPayments:
             idempotency_key=idempotency_key,
             timeout=timeout,
         )
-        return await self._session.model(call, models.C2pIntent.from_json)
+        answer: models.C2pPayment | models.C2pIntent = await self._session.model(call, ModelCodec("C2pPayment", "C2pIntent").decode)
+        return answer
 
     async def execute_c2p(
         self,
         *,
         intent_id: str,
-        usd_amount: Amount,
         debtor_id: str,
         debtor_cell_phone: str,
         debtor_bank_code: int,
         external_ref: str,
         token: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
         merchant_id: str | None = None,
         application_fee_percent: Amount | None = None,
         idempotency_key: str | None = None,
@@ -104,13 +111,15 @@ class AsyncPayments:
         Needs the scope `collect`.
 
         Args:
-            usd_amount: US dollars, at most 2 decimals; read as the exact decimal that is written.
             debtor_id: V, E, J, P or G and 5 to 9 digits, with or without a dash.
             debtor_cell_phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
             debtor_bank_code: The bank's code as a number, such as 134; see `GET /v1/banks`.
             external_ref: Your own reference, 1 to 64 characters after trimming. The same reference with the same
                 payload answers what is there; with another payload it is 409 `external_ref_conflict`.
             token: The payer's key, 6 to 8 digits, as a string.
+            usd_amount: US dollars, at most 2 decimals. Either this or `vesAmount`.
+            ves_amount: Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`,
+                which is then what it is at the BCV rate.
             merchant_id: The seller of a marketplace sale.
             application_fee_percent: What you keep of the sale, in percent, at most 4 decimals; needs `merchantId`.
 
@@ -123,6 +132,7 @@ class AsyncPayments:
             {
                 "intent_id": ("intentId", VALUE),
                 "usd_amount": ("usdAmount", NUMBER),
+                "ves_amount": ("vesAmount", NUMBER),
                 "debtor_id": ("debtorId", VALUE),
                 "debtor_cell_phone": ("debtorCellPhone", VALUE),
                 "debtor_bank_code": ("debtorBankCode", VALUE),
@@ -134,6 +144,7 @@ class AsyncPayments:
             {
                 "intent_id": intent_id,
                 "usd_amount": usd_amount,
+                "ves_amount": ves_amount,
                 "debtor_id": debtor_id,
                 "debtor_cell_phone": debtor_cell_phone,
                 "debtor_bank_code": debtor_bank_code,
@@ -319,9 +330,10 @@ class AsyncPayments:
     async def charge_card(
         self,
         *,
-        usd_amount: Amount,
         card: models.Card | models.CardToken,
         external_ref: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
         description: str | None = None,
         merchant_id: str | None = None,
         application_fee_percent: Amount | None = None,
@@ -330,29 +342,33 @@ class AsyncPayments:
     ) -> models.Payment:
         """Charge a card.
 
-        Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same
-        payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout
-        page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and
-        mode, is charged once, and lasts 15 minutes; it does not outlive the server that made it. A refusal (4xx, or
-        503 other than `storage_unavailable`) leaves it good, a decline has used it.
+        Of the card only brand and last four digits are ever stored or logged. After an attempt that failed the same
+        `externalRef` takes another card, or the same one with a new Idempotency-Key. In place of the card `card`
+        may have the `token` that a checkout page made of it (`payCheckoutCard`): then no server of yours sees a
+        card. A token is of your account and mode, is charged once, and lasts 15 minutes; it does not outlive the
+        server that made it. A refusal (4xx, or 503 other than `storage_unavailable`) leaves it good, a decline has
+        used it.
 
         Needs the scope `collect`.
 
         Args:
-            usd_amount: US dollars, at most 2 decimals; read as the exact decimal that is written.
             external_ref: Your own reference, 1 to 64 characters after trimming. The same reference with the same
                 payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+            usd_amount: US dollars, at most 2 decimals. Either this or `vesAmount`.
+            ves_amount: Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`,
+                which is then what it is at the BCV rate.
             merchant_id: The seller of a marketplace sale.
             application_fee_percent: What you keep of the sale, in percent, at most 4 decimals; needs `merchantId`.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `card_token_gone`, `charge_in_progress`,
-                `external_ref_conflict`, `merchant_inactive`, `not_found`, `rail_not_configured`,
-                `rail_unavailable`, `rate_unavailable`.
+            ApiError: beside the codes that every call has, with `code` `card_token_gone`, `external_ref_conflict`,
+                `merchant_inactive`, `not_found`, `payment_in_progress`, `rail_not_configured`, `rail_unavailable`,
+                `rate_unavailable`.
         """
         body = encode(
             {
                 "usd_amount": ("usdAmount", NUMBER),
+                "ves_amount": ("vesAmount", NUMBER),
                 "card": ("card", ModelCodec("Card", "CardToken")),
                 "external_ref": ("externalRef", VALUE),
                 "description": ("description", VALUE),
@@ -361,6 +377,7 @@ class AsyncPayments:
             },
             {
                 "usd_amount": usd_amount,
+                "ves_amount": ves_amount,
                 "card": card,
                 "external_ref": external_ref,
                 "description": description,
@@ -442,7 +459,8 @@ class AsyncPayments:
     ) -> models.Payment:
         """Debit an account with the payer's code.
 
-        `monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate.
+        `monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt that
+        failed the same `externalRef` takes another code.
 
         Needs the scope `collect`.
 
@@ -456,8 +474,8 @@ class AsyncPayments:
                 payload answers what is there; with another payload it is 409 `external_ref_conflict`.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `charge_in_progress`,
-                `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
+            ApiError: beside the codes that every call has, with `code` `external_ref_conflict`,
+                `payment_in_progress`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
         """
         body = encode(
             {
@@ -494,24 +512,25 @@ class AsyncPayments:
     async def verify_pago_movil(
         self,
         *,
-        usd_amount: Amount,
         reference: str,
         phone: str,
         bank_code: str,
         date: date | str,
         debtor_id: str,
         external_ref: str,
+        usd_amount: Amount | None = None,
+        ves_amount: Amount | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Payment:
         """Verify a Pago Móvil transfer.
 
         Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays for one thing.
+        One that was not found is looked for again at each call, as a new attempt.
 
         Needs the scope `collect`.
 
         Args:
-            usd_amount: US dollars, at most 2 decimals; read as the exact decimal that is written.
             reference: The digits of the reference that the payer knows; leading zeros tell nothing.
             phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
             bank_code: Four digits; see `GET /v1/banks`.
@@ -519,15 +538,19 @@ class AsyncPayments:
             debtor_id: V, E, J, P or G and 5 to 9 digits, with or without a dash.
             external_ref: Your own reference, 1 to 64 characters after trimming. The same reference with the same
                 payload answers what is there; with another payload it is 409 `external_ref_conflict`.
+            usd_amount: US dollars, at most 2 decimals. Either this or `vesAmount`.
+            ves_amount: Bolívares, at most 2 decimals: what the payer pays, to the cent. Either this or `usdAmount`,
+                which is then what it is at the BCV rate.
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `charge_in_progress`,
-                `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
-                `reference_already_used`.
+                `external_ref_conflict`, `payment_in_progress`, `rail_not_configured`, `rail_unavailable`,
+                `rate_unavailable`, `reference_already_used`.
         """
         body = encode(
             {
                 "usd_amount": ("usdAmount", NUMBER),
+                "ves_amount": ("vesAmount", NUMBER),
                 "reference": ("reference", VALUE),
                 "phone": ("phone", VALUE),
                 "bank_code": ("bankCode", VALUE),
@@ -537,6 +560,7 @@ class AsyncPayments:
             },
             {
                 "usd_amount": usd_amount,
+                "ves_amount": ves_amount,
                 "reference": reference,
                 "phone": phone,
                 "bank_code": bank_code,

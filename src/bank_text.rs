@@ -1,0 +1,270 @@
+//! JSON as banks, processors, feeds and nodes write it, which is not always as RFC 8259 has it: in
+//! Latin-1, behind a byte-order mark, with raw line ends in texts, with references that begin with zeros
+//! and no quotes. What can be understood in one way alone is read; nothing else is guessed.
+//!
+//! A member that is there twice with different values is null: nobody can tell which of them counts.
+//! What a member means must not be known here.
+
+use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
+
+/// Lists and objects inside each other.
+const DEPTH_MAX: usize = 64;
+/// The bytes of Windows-1252 from 0x80 on that are other characters than in Latin-1; those that it leaves
+/// free are as in Latin-1.
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
+    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// The text that bytes are: UTF-8, or UTF-16 if a byte-order mark says so; else Windows-1252, of which
+/// Latin-1 is the part that people write.
+pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    let wide = |rest: &[u8], read: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = rest.as_chunks().0.iter().map(|unit| read(*unit)).collect();
+        Cow::Owned(String::from_utf16_lossy(&units))
+    };
+    match bytes {
+        [0xFF, 0xFE, rest @ ..] => return wide(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => return wide(rest, u16::from_be_bytes),
+        _ => {}
+    }
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    match str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(bytes.iter().map(|byte| character(*byte)).collect()),
+    }
+}
+
+fn character(byte: u8) -> char {
+    byte.checked_sub(0x80)
+        .and_then(|at| WINDOWS_1252.get(usize::from(at)).copied())
+        .unwrap_or(char::from(byte))
+}
+
+/// The value that bytes are; `None` where they are no JSON, whoever wrote it.
+pub fn json(bytes: &[u8]) -> Option<Value> {
+    let text = decoded(bytes);
+    let mut rest = Rest(&text);
+    let value = rest.value(0)?;
+    rest.space();
+    rest.0.is_empty().then_some(value)
+}
+
+/// The part of a text that has not been read.
+struct Rest<'a>(&'a str);
+
+impl Rest<'_> {
+    fn space(&mut self) {
+        self.0 = self.0.trim_start_matches(|character: char| character == ' ' || character.is_control());
+    }
+
+    /// Whether this comes next, after space; it is read then.
+    fn comes(&mut self, expected: &str) -> bool {
+        self.space();
+        let rest = self.0.strip_prefix(expected);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Value> {
+        if depth > DEPTH_MAX {
+            return None;
+        }
+        self.space();
+        match self.0.as_bytes().first()? {
+            b'{' => self.object(depth),
+            b'[' => self.list(depth),
+            b'"' => self.text().map(Value::String),
+            b'-' | b'0'..=b'9' => Some(self.number()),
+            _ => [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)]
+                .into_iter()
+                .find_map(|(word, value)| self.comes(word).then_some(value)),
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Option<Value> {
+        let mut members = Map::new();
+        self.comes("{");
+        if self.comes("}") {
+            return Some(Value::Object(members));
+        }
+        loop {
+            self.space();
+            let name = self.text()?;
+            if !self.comes(":") {
+                return None;
+            }
+            let value = self.value(depth + 1)?;
+            match members.get_mut(&name) {
+                Some(before) if *before != value => *before = Value::Null,
+                Some(_) => {}
+                None => drop(members.insert(name, value)),
+            }
+            if self.comes("}") {
+                return Some(Value::Object(members));
+            }
+            if !self.comes(",") {
+                return None;
+            }
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Option<Value> {
+        let mut values = Vec::new();
+        self.comes("[");
+        if self.comes("]") {
+            return Some(Value::Array(values));
+        }
+        loop {
+            values.push(self.value(depth + 1)?);
+            if self.comes("]") {
+                return Some(Value::Array(values));
+            }
+            if !self.comes(",") {
+                return None;
+            }
+        }
+    }
+
+    /// A number as it was written; one that JSON does not know, as with zeros before it, as text.
+    fn number(&mut self) -> Value {
+        let is_part = |character: char| character.is_ascii_digit() || "+-.eE".contains(character);
+        let end = self.0.find(|character| !is_part(character)).unwrap_or(self.0.len());
+        let (written, rest) = self.0.split_at(end);
+        self.0 = rest;
+        match serde_json::from_str::<Number>(written) {
+            Ok(number) => Value::Number(number),
+            Err(_) => Value::String(written.to_owned()),
+        }
+    }
+
+    /// A text, with the control characters that stand in it; a backslash before what it does not
+    /// belong to is one.
+    fn text(&mut self) -> Option<String> {
+        let mut text = String::new();
+        let mut rest = self.0.strip_prefix('"')?;
+        loop {
+            let end = rest.find(['"', '\\'])?;
+            text.push_str(&rest[..end]);
+            let after = &rest[end + 1..];
+            if rest.as_bytes()[end] == b'"' {
+                self.0 = after;
+                return Some(text);
+            }
+            let escaped = after.chars().next()?;
+            rest = &after[escaped.len_utf8()..];
+            let character = match escaped {
+                '"' | '\\' | '/' => escaped,
+                'b' => '\u{8}',
+                'f' => '\u{c}',
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                'u' if unit(rest).is_some() => {
+                    let first = unit(rest)?;
+                    rest = &rest[4..];
+                    let second = rest.strip_prefix("\\u").and_then(unit);
+                    let pair = second.map(|second| [first, second]);
+                    let both = pair.and_then(|pair| char::decode_utf16(pair).next()?.ok());
+                    match (both, u32::from(first)) {
+                        (Some(both), 0xD800..=0xDBFF) => {
+                            rest = &rest[6..];
+                            both
+                        }
+                        // Half of a pair is no character.
+                        (_, one) => char::from_u32(one).unwrap_or(char::REPLACEMENT_CHARACTER),
+                    }
+                }
+                other => {
+                    text.push('\\');
+                    other
+                }
+            };
+            text.push(character);
+        }
+    }
+}
+
+/// The four hexadecimal digits that a text begins with.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json as value;
+
+    #[test]
+    fn what_banks_write() {
+        for (bytes, read) in [
+            (
+                &b"{\"code\":\"15\",\"message\":\"Llave err\xF3nea\"}"[..],
+                value!({"code": "15", "message": "Llave errónea"}),
+            ),
+            ("{\"message\":\"Llave errónea\"}".as_bytes(), value!({"message": "Llave errónea"})),
+            (b"\xEF\xBB\xBF{\"code\":\"00\"}", value!({"code": "00"})),
+            (b"\xFF\xFE{\0\"\0a\0\"\0:\x001\0}\0", value!({"a": 1})),
+            (b"\xFE\xFF\0{\0\"\0a\0\"\0:\x001\0}", value!({"a": 1})),
+            (b"{\"m\":\"uno\r\ndos\ttres\0\"}", value!({"m": "uno\r\ndos\ttres\0"})),
+            (b"\0\r\n{ \"a\" :\x0b[ true ,null, false,[]]\n}\0", value!({"a": [true, null, false, []]})),
+            (b"{\"reference\":00123456,\"code\":00}", value!({"reference": "00123456", "code": "00"})),
+            (
+                br#"{"m":"C:\Users\u12","n":"\ud83d","o":"\ud83d\ude00","p":"\ud83d\u0041","q":"\""}"#,
+                value!({"m": "C:\\Users\\u12", "n": "\u{fffd}", "o": "😀", "p": "\u{fffd}A", "q": "\""}),
+            ),
+            (b"{\"precio\":\"\x80 5\",\"otro\":\"\x81\"}", value!({"precio": "€ 5", "otro": "\u{81}"})),
+            // Nobody can tell which of two values counts.
+            (br#"{"code":"00","code":"51","id":1}"#, value!({"code": null, "id": 1})),
+            (br#"{"code":"00","code":"51","code":"00"}"#, value!({"code": null})),
+            (br#"{"code":"00","code":"00"}"#, value!({"code": "00"})),
+            (br#"{"a":{"b":[1],"b":[2]}}"#, value!({"a": {"b": null}})),
+        ] {
+            assert_eq!(json(bytes), Some(read), "{}", String::from_utf8_lossy(bytes));
+        }
+    }
+
+    #[test]
+    fn what_is_no_json() {
+        for text in [
+            "",
+            " ",
+            "<html>",
+            "{",
+            "{\"code\":\"00\"",
+            "{\"code\":\"00\",",
+            "{\"code\":\"00\",}",
+            "{\"a\" 1}",
+            "[1,]",
+            "[1",
+            "{} {}",
+            "{\"code\":\"00\"}x",
+            "\"open",
+            "\"\\",
+            "{code:1}",
+            "nul",
+            "'a'",
+        ] {
+            assert_eq!(json(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(json("[".repeat(1_000).as_bytes()), None, "too deep");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[\\[\\]{}\",:\\\\u0-9a-f\n ]{0,60}") {
+            let _ = (json(&bytes), json(text.as_bytes()));
+        }
+
+        #[test]
+        fn json_is_read_as_it_is(name in any::<String>(), texts in prop::collection::vec(any::<String>(), 0..5),
+            number in any::<f64>().prop_filter("finite", |number| number.is_finite()), whole in any::<i64>()) {
+            let written = value!({"list": texts, "number": number, "deep": {name: [whole, null, true]}});
+            prop_assert_eq!(json(written.to_string().as_bytes()), Some(written.clone()));
+            prop_assert_eq!(json(format!("{written:#}").as_bytes()), Some(written));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The names that banks give live orders: an id for ever, a reference for a day and a call. Each names one
+//! operation of ours (`docs/contract.md, 18.3`): a bank that gives one name to two has said of which of them
+//! it speaks in no word under that name.
+//!
+//! A name is written with the state that holds it. Who reads it holds its reservation.
+
+use crate::rail::RailAnswer;
+use crate::record::Entity;
+use crate::resources::payments::{CHARGE, Means, Payment};
+use crate::resources::payouts::{self, Payout};
+use crate::trace::{RailId, Trace};
+use crate::values::date::Date;
+use crate::values::ids::{EntityId, Id, Kind};
+use crate::values::time::{Timestamp, Zone};
+
+/// The failure code of an operation that was decided under a name of another, for operators.
+pub const AMBIGUOUS: &str = "bank_name_repeated";
+
+/// The operation that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The tenant in its mode.
+    pub tenant: u64,
+    /// The payment or payout.
+    pub entity: EntityId,
+    /// The operation of it.
+    pub operation: Id,
+}
+
+impl Owner {
+    /// As the index has it.
+    pub fn to_bytes(self) -> [u8; 41] {
+        let mut bytes = [0; 41];
+        bytes[..8].copy_from_slice(&self.tenant.to_be_bytes());
+        bytes[8] = self.entity.kind as u8;
+        bytes[9..25].copy_from_slice(self.entity.id.as_bytes());
+        bytes[25..].copy_from_slice(self.operation.as_bytes());
+        bytes
+    }
+
+    /// Reads what the index has.
+    pub fn read(bytes: &[u8]) -> Option<Owner> {
+        let (tenant, rest) = bytes.split_first_chunk()?;
+        let (kind, rest) = rest.split_first()?;
+        let (id, operation) = rest.split_first_chunk()?;
+        Some(Owner {
+            tenant: u64::from_be_bytes(*tenant),
+            entity: EntityId { kind: Kind::from_byte(*kind)?, id: Id::from_bytes(*id) },
+            operation: Id::from_bytes(operation.try_into().ok()?),
+        })
+    }
+}
+
+/// An order of an entity, as far as its names need it.
+struct Named<'a> {
+    operation: Id,
+    /// The kind of its order.
+    kind: &'static str,
+    trace: Option<&'a Trace>,
+    /// The instant of one whose trace has none.
+    since: Timestamp,
+    reference: Option<&'a str>,
+}
+
+impl Named<'_> {
+    fn names(&self) -> Vec<String> {
+        let id = self.trace.and_then(|trace| trace.id.as_ref()).map(of_id);
+        let reference = self.reference.filter(|reference| !reference.is_empty());
+        let reference = reference.map(|reference| of_reference(self.kind, self.day(), reference));
+        id.into_iter().chain(reference).collect()
+    }
+
+    /// The day on which the bank was sent it.
+    fn day(&self) -> Date {
+        self.trace.and_then(|trace| trace.sent_at).unwrap_or(self.since).date_in(Zone::Caracas)
+    }
+}
+
+/// The name of an order by the bank's id of it, which banks write in either case.
+pub fn of_id(id: &RailId) -> String {
+    format!("id {}", id.as_str().to_ascii_lowercase())
+}
+
+fn of_reference(kind: &str, day: Date, reference: &str) -> String {
+    format!("{kind} {day} {reference}")
+}
+
+/// The orders of an entity that banks name.
+fn orders(entity: &Entity) -> Vec<Named<'_>> {
+    match entity {
+        Entity::Payment(payment) => orders_of_payment(payment),
+        Entity::Payout(payout) => vec![order_of_payout(payout)],
+        _ => Vec::new(),
+    }
+}
+
+fn orders_of_payment(payment: &Payment) -> Vec<Named<'_>> {
+    let order = |n: u16, kind, reference| Named {
+        operation: payment.id.operation(n),
+        kind,
+        trace: payment.order(n),
+        since: payment.created_at,
+        reference,
+    };
+    match payment.means {
+        Means::C2p { .. } => {
+            let charge = order(CHARGE, "charge_c2p", payment.bank_reference.as_deref());
+            let reversal = order(payment.reversal(), "reverse_c2p", payment.reversal_ref.as_deref());
+            vec![charge, reversal]
+        }
+        Means::Debit { .. } => vec![order(CHARGE, "debit", payment.bank_reference.as_deref())],
+        // No live bank charges cards; transfers and deposits are found, not ordered.
+        Means::Card { .. } | Means::Transfer { .. } | Means::Usdt { .. } => Vec::new(),
+    }
+}
+
+fn order_of_payout(payout: &Payout) -> Named<'_> {
+    Named {
+        operation: payout.id.operation(payouts::CREDIT),
+        kind: payout.instruction().kind(),
+        trace: Some(&payout.trace),
+        since: payout.created_at,
+        reference: payout.reference.as_deref(),
+    }
+}
+
+fn names(orders: Vec<Named<'_>>) -> Vec<(Id, String)> {
+    let named = |order: Named<'_>| order.names().into_iter().map(move |name| (order.operation, name));
+    orders.into_iter().flat_map(named).collect()
+}
+
+/// The names that the orders of a payment have by now, each with its operation.
+pub fn of_payment(payment: &Payment) -> Vec<(Id, String)> {
+    names(orders_of_payment(payment))
+}
+
+/// The names that the order of a payout has by now.
+pub fn of_payout(payout: &Payout) -> Vec<(Id, String)> {
+    names(vec![order_of_payout(payout)])
+}
+
+/// The names under which a bank speaks of an operation in an answer, under this id; none of an operation
+/// that no bank names.
+pub fn in_answer(entity: &Entity, operation: Id, id: Option<&RailId>, answer: &RailAnswer) -> Vec<String> {
+    let Some(order) = orders(entity).into_iter().find(|order| order.operation == operation) else {
+        return Vec::new();
+    };
+    let reference = match answer {
+        RailAnswer::Done { reference } => reference.as_deref(),
+        _ => None,
+    };
+    let reference = reference.filter(|reference| !reference.is_empty());
+    let reference = reference.map(|reference| of_reference(order.kind, order.day(), reference));
+    id.map(of_id).into_iter().chain(reference).collect()
+}
+
+/// Whether no word of the bank counts any more about an order, as its name is another's too.
+pub fn is_given_up(entity: &Entity, operation: Id) -> bool {
+    orders(entity)
+        .iter()
+        .any(|order| order.operation == operation && order.trace.is_some_and(Trace::is_ambiguous))
+}

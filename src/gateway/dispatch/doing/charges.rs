@@ -1,0 +1,213 @@
+//! Charges without an intent: each is an attempt on its reference, or a repeat of the newest one
+//! (`docs/contract.md, 5.15`).
+//!
+//! Who makes an attempt holds the reference until its first record is durable. So of however many
+//! requests come at once one makes an attempt, and the others find it.
+
+use super::{Doing, Performer};
+use crate::gateway::ask::failure;
+use crate::gateway::card_vault;
+use crate::gateway::reservations::NameHeld;
+use crate::gateway::transfers;
+use crate::http::respond::Reply;
+use crate::store::history::{self, Unreadable};
+use actors::{CommandReply, Failure, Guard};
+use api::payments::card_tokens::CardToken;
+use api::problem::Problem;
+use domain::commands::Command;
+use domain::index::Space;
+use domain::kept::Shape;
+use domain::machine::Domain;
+use domain::record::Entity;
+use domain::resources::payments::charge::{NewCharge, Secret};
+use domain::resources::payments::{self, Payment, Phase, Status};
+use domain::values::ids::{EntityId, Id};
+
+/// The newest payment on a reference, read by who holds the reference.
+struct Newest {
+    held: NameHeld,
+    payment: Option<Payment>,
+    /// Whether it was begun, or was at its bank, when the request came that waited for the reference.
+    is_at_once: bool,
+}
+
+impl Performer {
+    /// A charge, which may be by the token of a card.
+    pub(super) async fn charge(
+        &self,
+        new: NewCharge,
+        token: Option<CardToken>,
+        mut doing: Doing<'_>,
+    ) -> Result<Reply, Problem> {
+        let Newest { held, payment, is_at_once } = self.newest(&new, &mut doing).await?;
+        let is_about_it = match payment.as_ref().map(|newest| (newest, newest.status, &newest.phase)) {
+            None | Some((_, Status::Canceled, _) | (_, Status::Pending, Phase::Idle)) => false,
+            Some((newest, Status::Failed, _)) => is_at_once || self.repeats(newest, &new, &doing).await?,
+            Some((_, Status::Pending | Status::Completed | Status::Reversed, _)) => true,
+        };
+        match payment {
+            Some(newest) if is_about_it => {
+                drop(held);
+                self.known(newest, new, doing).await
+            }
+            before => self.attempt((new, token), before, held, doing).await,
+        }
+    }
+
+    /// Reserves the reference of a charge, and reads what it names.
+    async fn newest(&self, new: &NewCharge, doing: &mut Doing<'_>) -> Result<Newest, Problem> {
+        let (tenant, name) = (doing.caller.tenant_key, new.external_ref.as_str());
+        let reservations = &self.services.names.reservations;
+        if let Some(held) = reservations.try_hold_name(tenant, Space::Payment, name) {
+            let payment = self.payment_on(tenant, name)?;
+            return Ok(Newest { held, payment, is_at_once: false });
+        }
+        let before = self.payment_on(tenant, name)?;
+        let held = self.hold_name(Space::Payment, name, doing).await;
+        let payment = self.payment_on(tenant, name)?;
+        let was_over = |now: &Payment| {
+            before.as_ref().is_some_and(|then| then.id == now.id && then.status != Status::Pending)
+        };
+        let is_at_once = payment.as_ref().is_some_and(|now| !was_over(now));
+        Ok(Newest { held, payment, is_at_once })
+    }
+
+    fn payment_on(&self, tenant: u64, name: &str) -> Result<Option<Payment>, Unreadable> {
+        let reader = self.services.engine.reader();
+        let Some(id) = history::named(reader, tenant, Space::Payment, name)? else { return Ok(None) };
+        match history::entity(reader, tenant, EntityId::payment(id))?.as_deref() {
+            Some(Entity::Payment(payment)) => Ok(Some(payment.clone())),
+            _ => Err(Unreadable("a reference names a payment that is not there".to_owned())),
+        }
+    }
+
+    /// Whether a charge without a key is a repeat of an attempt that failed.
+    async fn repeats(&self, failed: &Payment, new: &NewCharge, doing: &Doing<'_>) -> Result<bool, Problem> {
+        match failed.is_repeated_until(new).filter(|_| doing.used.is_none()) {
+            Some(until) => Ok(self.clock(doing.caller.tenant_key).await? < until),
+            None => Ok(false),
+        }
+    }
+
+    /// The answer about the newest payment on the reference. Whoever asks for the same while it is at its
+    /// bank waits for its outcome, as long as who asked first.
+    async fn known(
+        &self,
+        newest: Payment,
+        mut new: NewCharge,
+        mut doing: Doing<'_>,
+    ) -> Result<Reply, Problem> {
+        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        if newest.phase.is_deciding() && newest.is_asked_for_by(&new) {
+            doing.slot = None;
+            self.services.names.reservations.wait_for(tenant, Space::Payment, &outcome(newest.id)).await;
+        }
+        new.is_known = true;
+        let ask = payments::Command::Charge(Box::new(new)).into();
+        let (command, slot, held) = doing.command(ask, Shape::Charged);
+        let id = EntityId::payment(newest.id);
+        let outcome = self.services.engine.ask_entity(tenant, id, false, command, slot, held).await;
+        self.answer(tenant, Shape::Charged, outcome, request_id)
+    }
+
+    /// A new attempt after the one before it, which is over, or an intent that nobody has executed.
+    async fn attempt(
+        &self,
+        (mut new, token): (NewCharge, Option<CardToken>),
+        before: Option<Payment>,
+        held_name: NameHeld,
+        mut doing: Doing<'_>,
+    ) -> Result<Reply, Problem> {
+        new.before = before.as_ref().map(Payment::before);
+        let (tenant, request_id, services) = (doing.caller.tenant_key, doing.request_id, &self.services);
+        // Names are reserved in this order everywhere, so that no two requests wait for each other: the
+        // reference, then the transfer or the card, for which nobody waits in a slot.
+        let held_transfer = match new.means.transfer() {
+            None => None,
+            Some(_) => {
+                doing.slot = None;
+                // Held until the bank has said whether it is there: who comes second finds it taken or free.
+                let held = transfers::hold(services, tenant, &new.means).await;
+                new.transfer = transfers::known(services, tenant, &new).await?;
+                held
+            }
+        };
+        let mut lent = None;
+        if let Some(token) = token {
+            doing.slot = None;
+            let card = services.cards.lend(&token.name).await.ok_or_else(card_vault::gone)?;
+            new.secret = Secret::Card(card.card());
+            lent = Some(card);
+        }
+        if let Some(intent) = before.filter(|before| before.status == Status::Pending)
+            && !self.superseded(tenant, intent.id).await?
+        {
+            drop((held_name, held_transfer));
+            if let Some(lent) = lent {
+                lent.give_back();
+            }
+            return self.known(intent, new, doing).await;
+        }
+        let id = new.id;
+        let held_outcome = services.names.reservations.try_hold_name(tenant, Space::Payment, &outcome(id));
+        let ask = payments::Command::Charge(Box::new(new)).into();
+        let (command, slot, held) = doing.command(ask, Shape::Charged);
+        let until_record: Guard = Box::new((held_name, slot));
+        let until_answer: Guard = Box::new((held_transfer, held_outcome, held));
+        let outcome = services
+            .engine
+            .ask_entity(tenant, EntityId::payment(id), true, command, Some(until_record), Some(until_answer))
+            .await;
+        if let Some(lent) = lent.filter(|_| nothing_was_ordered(&outcome)) {
+            lent.give_back();
+        }
+        self.answer(tenant, Shape::Charged, outcome, request_id)
+    }
+
+    /// Cancels an intent for another attempt, unless it was executed meanwhile.
+    async fn superseded(&self, tenant: u64, intent: Id) -> Result<bool, Problem> {
+        let cancel = Command::from(payments::Command::CancelIntent).into();
+        let id = EntityId::payment(intent);
+        let asked = self.services.engine.ask_entity(tenant, id, false, cancel, None, None).await;
+        Ok(asked.map_err(failure)?.refusal.is_none())
+    }
+}
+
+/// The name that is held until the outcome of a payment is told. It is no reference of a tenant's: those
+/// have no spaces around them.
+fn outcome(payment: Id) -> String {
+    format!(" outcome {payment}")
+}
+
+/// Whether it is certain that no bank was asked to charge. Who stops may have written the order, and
+/// a failure of the disk or of a rule says nothing.
+fn nothing_was_ordered(outcome: &CommandReply<Domain>) -> bool {
+    match outcome {
+        Ok(settled) => {
+            let is_written = settled.record.as_ref().is_some_and(|record| !record.entities.is_empty());
+            settled.refusal.is_some() && !is_written
+        }
+        Err(Failure::Overloaded | Failure::ShareFull | Failure::Halted | Failure::TooLarge) => true,
+        Err(Failure::ShuttingDown | Failure::Storage(_) | Failure::Defect(_)) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_comes_back_only_where_nothing_was_ordered() {
+        for (failure, is_certain) in [
+            (Failure::Overloaded, true),
+            (Failure::ShareFull, true),
+            (Failure::Halted, true),
+            (Failure::TooLarge, true),
+            (Failure::ShuttingDown, false),
+            (Failure::Storage("the disk is gone".to_owned()), false),
+            (Failure::Defect("a rule broke".to_owned()), false),
+        ] {
+            assert_eq!(nothing_was_ordered(&Err(failure.clone())), is_certain, "{failure:?}");
+        }
+    }
+}
