@@ -20,7 +20,7 @@ use actors::{Clock, Effects};
 use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::machine::Domain;
-use domain::platform::is_live;
+use domain::platform::{Mode, is_live};
 use domain::rail::{Effect, How, Order, RailAnswer, RailReply};
 use domain::record::{Cause, Record};
 use domain::resources::payments::{transfer_name, without_zeros};
@@ -134,10 +134,9 @@ impl Effects<Domain> for Outbox {
     fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         if let Order::PriceUsdt { currency } = effect.order {
             // Rates are the server's, whatever a tenant's clock says.
-            return Box::pin(std::future::ready(
-                Command::Market(self.market.rate(currency, Timestamp::from_unix_ms(self.clock.wall_ms())))
-                    .into(),
-            ));
+            let now = Timestamp::from_unix_ms(self.clock.wall_ms());
+            let rate = self.market.rate(currency, Mode::of(tenant), now);
+            return Box::pin(std::future::ready(Command::Market(rate).into()));
         }
         if is_live(tenant) {
             if matches!(effect.order, Order::FindTransfer { .. }) {

@@ -9,6 +9,7 @@
 
 mod chain;
 mod deposits;
+mod head;
 mod open;
 mod payouts;
 
@@ -41,6 +42,12 @@ enum TurnError {
     /// The node is on another chain, which it says it is.
     #[error("the node is on chain {0}, and not on the one that is configured")]
     Chain(u64),
+    /// The node's newest block is not believed.
+    #[error("the node's newest block {block} is not believed: {why}")]
+    Head { block: u64, why: String },
+    /// The node does not show a block up to which blocks were to be searched, or not in its place.
+    #[error("the node does not show block {0} where it has to be")]
+    Unshown(u64),
 }
 
 /// The workers of a server.

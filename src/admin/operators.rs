@@ -4,7 +4,7 @@
 use super::approvals::end_all;
 use super::ask;
 use super::call::{Call, CallResult, Done};
-use super::secret::{OPERATOR, Secret};
+use crate::gateway::key_secrets::{OPERATOR, Secret};
 use api::fields::{Fields, Got, Invalid};
 use api::kind::{Kind, kind};
 use api::merchants::email;

@@ -3,6 +3,7 @@
 
 use super::call::{Call, CallResult, Done};
 use crate::gateway::beside;
+use crate::gateway::prices::Prices;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
 use api::fields::{Bad, Fields, Got, Invalid};
 use api::kind::{Kind, kind};
@@ -11,6 +12,7 @@ use api::problem::Problem;
 use api::query::Query;
 use api::value::Value;
 use api::writer::Object;
+use domain::platform::Mode;
 use domain::platform::beside::Beside;
 use domain::resources::rates::samples::{AHEAD_MS_MAX, NAME_CHARACTERS_MAX, name, price};
 use domain::values::money::Rate;
@@ -38,41 +40,56 @@ pub async fn record(call: Call) -> CallResult {
     if let Some(waiting) = call.waits_for_approval().await? {
         return Ok(waiting);
     }
-    let sample = Arc::new(sample);
+    let place = PinPlace::of(&sample.series);
+    let before = before(prices, &place, now);
     let Some((until, reason)) = pin else {
-        if let Some(pin) = prices.board.pin_of(&PinPlace::of(&sample.series), now) {
+        if let Some(pin) = prices.board.pin_of(&place, now) {
             return Err(is_pinned(&pin));
         }
+        let sample = prices.board.judge_by_hand(sample);
         beside::agree(&call.services, Beside::Sample(Arc::clone(&sample))).await?;
         prices.history.keep(Arc::clone(&sample)).await.map_err(not_kept)?;
         // The sample is in the history, so the board may show it.
         let shown = show(&sample).end();
         prices.board.restore(Arc::unwrap_or_clone(sample));
+        if let Some(before) = before {
+            call.signature.replaces(&before);
+        }
         return Ok(Done::created(shown));
     };
+    let sample = Arc::new(sample);
     let who = call.who();
     let (operator_id, operator_name) = (who.shown_id(), who.name.to_string());
     let pin = Pin { sample, until, reason, operator_id, operator_name };
     // Pins come to the board in the order in which they come to the disk.
     let _pinning = prices.pinning.lock().await;
-    let replaced = prices.board.pin_of(&PinPlace::of(&pin.sample.series), now);
+    let replaced = prices.board.pin_of(&place, now).map(|pin| show_pin(&pin)).or(before);
     beside::agree(&call.services, Beside::Pinned(Arc::new(pin.clone()))).await?;
     prices.history.keep_pin(pin.clone()).await.map_err(not_kept)?;
     let shown = show(&pin.sample).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
     prices.board.pin(pin);
     if let Some(replaced) = replaced {
-        call.signature.replaces(&show_pin(&replaced));
+        call.signature.replaces(&replaced);
     }
     Ok(Done::created(shown))
 }
 
-/// GET /admin/rates: the newest sample of every series, with the pin that stands for it.
+/// The sample that is in force at a place, as JSON: in live mode, else in test mode.
+fn before(prices: &Prices, place: &PinPlace, now: Timestamp) -> Option<Vec<u8>> {
+    let in_force = |mode| prices.board.latest_of(place.pair, |series| place.has(series), mode, now);
+    let found = in_force(Mode::Live).or_else(|| in_force(Mode::Test))?;
+    Some(show(&found.sample).end())
+}
+
+/// GET /admin/rates: the newest sample of every series, with the pin that stands for it, and beside it
+/// the one that is suspect.
 pub async fn list(call: Call) -> CallResult {
     let (board, now) = (&call.services.prices.board, call.services.now());
     let mut samples = board.all();
     samples.sort_by_cached_key(|sample| (sample.series.clone(), Reverse((sample.as_of, sample.fetched_at))));
     samples.dedup_by(|one, other| one.series == other.series);
-    let shown = samples.iter().map(|sample| {
+    let suspect = board.suspect();
+    let shown = samples.iter().chain(&suspect).map(|sample| {
         let Series { pair, source, side, method, .. } = &sample.series;
         let place = PinPlace { pair: *pair, source: source.clone(), side: side.clone() };
         // A pin that names no method stands for all of them.
@@ -213,7 +230,7 @@ fn either_price<'a>() -> impl Kind<'a, Rate> {
     kind(read_price, || {
         let decimal = schema::text().pattern(r"^[0-9]+(\.[0-9]{1,8})?$");
         schema::any_of([schema::number(), decimal])
-            .about("More than nothing, at most 8 decimals; as a string or as a number, exact either way.")
+            .about("At least 0.00005, at most 8 decimals; as a string or as a number, exact either way.")
     })
 }
 
@@ -239,10 +256,11 @@ fn show(sample: &Sample) -> Object {
         .maybe_text("side", series.side.as_deref())
         .maybe_text("method", series.method.as_deref())
         .maybe_text("paymentMethod", series.payment_method.as_deref())
-        .number("price", sample.price.0)
+        .number("price", sample.price.0.normalize())
         .plain("asOf", sample.as_of)
         .plain("fetchedAt", sample.fetched_at)
         .maybe_plain("valueDate", sample.value_date)
+        .boolean("suspect", sample.suspect)
 }
 
 /// A pin, as JSON.
@@ -276,12 +294,9 @@ mod tests {
             let body = format!(r#"{{"pair":"usdt/ves","source":"p2p","side":"BUY","price":{text}}}"#);
             read_bytes(body.as_bytes(), now).map(|asked| asked.sample.price.0.to_string())
         };
-        for (text, read) in [
-            ("\"210.00000000\"", "210"),
-            ("210.5", "210.5"),
-            ("2.1e2", "210"),
-            ("\"0.00000001\"", "0.00000001"),
-        ] {
+        for (text, read) in
+            [("\"210.00000000\"", "210"), ("210.5", "210.5"), ("2.1e2", "210"), ("\"0.00005\"", "0.00005")]
+        {
             assert_eq!(price(text), Ok(read.to_owned()), "{text}");
         }
         for text in [
@@ -291,6 +306,7 @@ mod tests {
             "\".\"",
             "0",
             "\"1.000000001\"",
+            "\"0.00004999\"",
             "true",
             "[1]",
             "\"NaN\"",

@@ -1,11 +1,13 @@
 //! The BCV rate as R4 says it, as a feed of rates (`docs/contract.md, 18.3`): where R4 is configured
-//! and no other bank is named for it.
+//! and no other bank is named for it. Live mode is priced by it where nothing else is said.
 
-use super::{LiveRailError, live_rails};
+use super::startup_error::FeedSpecError;
+use super::{LiveRailError, live_rails, translate};
 use crate::config::Config;
 use crate::outbound::Outbound;
 use crate::rails::r4::R4;
 use crate::rates::asked::{Answering, Quoting};
+use crate::rates::needs::{NEEDS, Need};
 use crate::rates::{FeedKind, FeedSpec, Pair, Series};
 use std::fmt;
 use std::sync::Arc;
@@ -46,6 +48,21 @@ impl Quoting for BankRate {
 pub fn source(config: &Config) -> Option<String> {
     let named = config.rates.bank.as_ref().map(|bank| bank.source.clone());
     named.or_else(|| config.rails.r4.as_ref().map(|_| SOURCE.to_owned()))
+}
+
+/// Whether R4 is where live mode has the BCV's rate from: it is configured, and nothing else is said.
+pub fn is_bcv(config: &Config) -> Result<bool, FeedSpecError> {
+    let is_asked = config.rates.bank.is_none() && config.rails.r4.is_some();
+    Ok(is_asked && !translate::real_series(&config.rates)?.iter().any(Series::is_bcv))
+}
+
+/// The prices that live mode needs and for which nothing is configured.
+pub fn missing(config: &Config) -> Result<Vec<Need>, FeedSpecError> {
+    let (series, bank_is_bcv) = (translate::real_series(&config.rates)?, is_bcv(config)?);
+    let is_met = |need: &Need| {
+        series.iter().any(|series| need.is_met_by(series)) || bank_is_bcv && need.pair == Pair::USD_VES
+    };
+    Ok(NEEDS.into_iter().filter(|need| !is_met(need)).collect())
 }
 
 /// The feed, where it is needed.

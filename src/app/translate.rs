@@ -5,8 +5,9 @@ use crate::admin::BootstrapTenant;
 use crate::config::{self, Config};
 use crate::json_pointer::Pointer;
 use crate::rails::simulator::Fault;
-use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Series};
+use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Series, Steps};
 use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings, Shop};
+use domain::resources::crypto::address::Network;
 use domain::resources::rates::withdrawals::{Policy, Tier, Withdrawals};
 use domain::values::date::Date;
 use domain::values::money::{Cop, Rate, Usdt, Ves};
@@ -47,13 +48,7 @@ pub fn feeds(rates: &config::Rates) -> Result<Vec<FeedSpec>, FeedSpecError> {
 
 fn feed(feed: &config::Feed) -> Result<FeedSpec, FeedSpecError> {
     let failed = |why| FeedSpecError { pair: feed.pair.clone(), name: feed.source.clone(), why };
-    let mut series = Series::of(Pair::parse(&feed.pair).map_err(failed)?, &feed.source);
-    if let Some(side) = &feed.side {
-        series = series.side(side);
-    }
-    if let Some(method) = &feed.method {
-        series = series.method(method);
-    }
+    let series = series(feed)?;
     let kind = match &feed.kind {
         config::FeedKind::Simulated { price, step_percent, seed } => {
             FeedKind::Simulated { price: Rate(*price), step_percent: Rate(*step_percent), seed: *seed }
@@ -63,6 +58,31 @@ fn feed(feed: &config::Feed) -> Result<FeedSpec, FeedSpecError> {
         config::FeedKind::Http(call) => FeedKind::Http(http_call(call).map_err(failed)?),
     };
     Ok(FeedSpec { series, kind, every: Duration::from_secs(feed.every_seconds) })
+}
+
+/// The series that a feed writes.
+fn series(feed: &config::Feed) -> Result<Series, FeedSpecError> {
+    let failed = |why| FeedSpecError { pair: feed.pair.clone(), name: feed.source.clone(), why };
+    let mut series = Series::of(Pair::parse(&feed.pair).map_err(failed)?, &feed.source);
+    if let Some(side) = &feed.side {
+        series = series.side(side);
+    }
+    if let Some(method) = &feed.method {
+        series = series.method(method);
+    }
+    Ok(series)
+}
+
+/// The series whose prices are not made up.
+pub fn real_series(rates: &config::Rates) -> Result<Vec<Series>, FeedSpecError> {
+    rates.feeds.iter().filter(|feed| !feed.kind.is_made_up()).map(series).collect()
+}
+
+/// How far prices may be from the ones before them.
+pub fn steps(rates: &config::Rates) -> Result<Steps, FeedSpecError> {
+    let feeds = rates.feeds.iter().chain(&rates.bank);
+    let own = feeds.filter_map(|feed| feed.max_step_percent.map(|percent| Ok((series(feed)?, percent))));
+    Ok(Steps { default: rates.max_step_percent, own: own.collect::<Result<_, _>>()? })
 }
 
 fn http_call(call: &config::HttpFeed) -> Result<HttpCall, &'static str> {
@@ -136,6 +156,14 @@ pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], OutOfRange> {
         *fee = Usdt::exact(given).ok_or(OutOfRange { key: "crypto.network_fee_usdt" })?;
     }
     Ok(fees)
+}
+
+/// The blocks after which a transfer is final on each network that has a node, in the same order.
+pub fn confirmations(rails: &config::Rails) -> [Option<u64>; 4] {
+    Network::NAMES.map(|(name, _)| {
+        let evm = rails.evm.iter().find(|evm| evm.network == name);
+        evm.map(|evm| evm.confirmations)
+    })
 }
 
 /// The settings of a new tenant.

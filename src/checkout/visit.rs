@@ -11,7 +11,7 @@ use api::checkout::{Attempt, Market, Offer, offers};
 use api::problem::Problem;
 use domain::index::{self, Space};
 use domain::platform::settings::{LiveStatus, Receiver};
-use domain::platform::{PLATFORM, Tenant, is_live};
+use domain::platform::{Mode, PLATFORM, Tenant, is_live};
 use domain::rail::Service;
 use domain::record::Entity;
 use domain::resources::checkout::{Attempts, Session, Status, Way};
@@ -60,9 +60,10 @@ impl Shop {
     /// The rates and ways of payment that hold now.
     pub fn market(&self, services: &Services) -> Market {
         let (now, settings) = (services.now(), &self.tenant.tenant_settings.settings);
+        let mode = Mode::of(self.tenant_key);
         Market {
-            bcv: services.prices.board.bcv_in_force(now),
-            cop_rate: services.prices.market.rate(Currency::Cop, now),
+            bcv: services.prices.bcv(mode, now),
+            cop_rate: services.prices.market.rate(Currency::Cop, mode, now),
             cop_enabled: settings.cop_enabled,
             usdt_enabled: settings.usdt_enabled,
             has_c2p: services.rails.serves(self.tenant_key, Service::C2p),

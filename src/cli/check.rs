@@ -2,7 +2,7 @@
 //! is there, takes our signature and keeps our time.
 
 use super::{Failure, Settings, runtime};
-use crate::app::{LiveRailError, StartupError, live_rails, privacy};
+use crate::app::{LiveRailError, StartupError, bank_rate, live_rails, privacy};
 use crate::rails::checking::{Finding, Verdict};
 use crate::rails::evm;
 use clap::Args;
@@ -29,6 +29,9 @@ impl Check {
         let mut config = self.settings.load()?;
         config.rails.read_secrets()?;
         let rails = live_rails::all(&config.rails).map_err(StartupError::from)?;
+        for need in bank_rate::missing(&config).map_err(StartupError::from)? {
+            report("rates", &[Finding::unknown("price", need.to_string())])?;
+        }
         if rails.is_empty() && config.rails.evm.is_empty() {
             eprintln!("pasarela: no rail of live mode is configured");
             return Ok(());

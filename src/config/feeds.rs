@@ -5,17 +5,22 @@ use super::keys::{Keys, choice, exact};
 use super::presets::{PRESETS, Preset};
 use super::values::url;
 use crate::json_pointer::Pointer;
+use domain::resources::rates::samples::{PRICE_DECIMALS, PRICE_MIN};
 use hyper::header::{HeaderName, HeaderValue};
 use rust_decimal::Decimal;
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
-const PRICE_DECIMALS: u32 = 8;
+/// The percentages that a step may be bounded by; 0: it is not.
+const STEP: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::ONE_THOUSAND;
 
 /// `[rates]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rates {
     /// A rate older than this is not used for money.
     pub max_age_seconds: u64,
+    /// A price further than this from the one before it is suspect; 0: none is.
+    pub max_step_percent: Decimal,
     /// `[[rates.feeds]]`; a list in the file replaces the embedded one.
     pub feeds: Vec<Feed>,
     /// `[rates.bank]`: a bank's word on the BCV rate, for quotes.
@@ -37,6 +42,8 @@ pub struct Feed {
     pub kind: FeedKind,
     /// Seconds between two samples.
     pub every_seconds: u64,
+    /// `max_step_percent` of this series, if it has its own.
+    pub max_step_percent: Option<Decimal>,
 }
 
 /// The source of a feed's samples.
@@ -103,9 +110,11 @@ impl Default for Rates {
             method: method.map(str::to_owned),
             kind: FeedKind::Simulated { price: Decimal::from(price), step_percent: Decimal::new(5, 2), seed },
             every_seconds: 60,
+            max_step_percent: None,
         };
         Rates {
             max_age_seconds: 900,
+            max_step_percent: Decimal::from(25),
             feeds: vec![
                 feed("USD/VES", "bcv", "OFFICIAL", None, 200, 1),
                 feed("USDT/VES", "p2p", "BUY", None, 250, 2),
@@ -122,6 +131,7 @@ impl Rates {
     pub(super) fn read(mut keys: Keys<'_>) -> Self {
         let default = Rates::default();
         let max_age_seconds = keys.integer("max_age_seconds", default.max_age_seconds, 1..=86_400 * 30);
+        let max_step_percent = keys.percentage("max_step_percent", default.max_step_percent, STEP, 4);
         let feeds = match keys.sections("feeds") {
             Some(sections) => sections.into_iter().map(Feed::read).collect(),
             None => default.feeds,
@@ -150,7 +160,7 @@ impl Rates {
             None
         };
         keys.done();
-        Rates { max_age_seconds, feeds, bank }
+        Rates { max_age_seconds, max_step_percent, feeds, bank }
     }
 }
 
@@ -188,6 +198,7 @@ impl Feed {
             side: Some(preset.side.to_owned()),
             method: None,
             every_seconds: keys.integer("every_seconds", preset.every_seconds, 1..=86_400),
+            max_step_percent: max_step_percent(&mut keys),
             kind: FeedKind::Http(http),
         };
         keys.done();
@@ -201,6 +212,7 @@ impl Feed {
             side: keys.optional("side", label),
             method: keys.optional("method", label),
             every_seconds: keys.integer("every_seconds", 60, 1..=86_400),
+            max_step_percent: max_step_percent(&mut keys),
             kind: FeedKind::read(&mut keys),
         };
         keys.done();
@@ -208,7 +220,19 @@ impl Feed {
     }
 }
 
+/// A bound of a series' own.
+fn max_step_percent(keys: &mut Keys<'_>) -> Option<Decimal> {
+    let is_given = keys.has("max_step_percent");
+    let percent = keys.percentage("max_step_percent", Decimal::ZERO, STEP, 4);
+    is_given.then_some(percent)
+}
+
 impl FeedKind {
+    /// Whether its prices are made up: they never price live mode.
+    pub const fn is_made_up(&self) -> bool {
+        matches!(self, FeedKind::Fixed { .. } | FeedKind::Simulated { .. })
+    }
+
     fn read(keys: &mut Keys<'_>) -> Self {
         let kind = keys.required("kind", |text| choice(text, &KINDS).map(Some));
         match kind.unwrap_or(Kind::Manual) {
@@ -273,8 +297,7 @@ fn pointer(text: &str) -> Result<String, ValueError> {
 }
 
 fn price(text: &str) -> Result<Decimal, ValueError> {
-    let least = Decimal::new(1, PRICE_DECIMALS);
-    exact(text, &(least..=Decimal::from(1_000_000_000_u64)), PRICE_DECIMALS)
+    exact(text, &(PRICE_MIN..=Decimal::from(1_000_000_000_u64)), PRICE_DECIMALS)
 }
 
 /// `^[A-Z]{3,5}/[A-Z]{3,5}$`.

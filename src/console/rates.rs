@@ -19,7 +19,8 @@ use serde_json::{Map, Value};
 
 const FEEDS: [&str; 7] = ["pair", "source", "side", "method", "ageSeconds", "failuresInARow", "lastError"];
 const PINS: [&str; 6] = ["pair", "source", "side", "price", "pinnedUntil", "reason"];
-const PRESENT: [&str; 7] = ["pair", "source", "side", "method", "price", "asOf", "pinnedUntil"];
+const PRESENT: [&str; 8] = ["pair", "source", "side", "method", "price", "asOf", "pinnedUntil", SUSPECT];
+const SUSPECT: &str = "suspect";
 /// Points of a plot: those of every hour, of twenty series.
 const POINTS_MAX: usize = 24 * 7 * 20;
 /// The days of a plot.
@@ -56,10 +57,9 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
     );
     let present = visit.inside.get("/admin/rates").await?;
     page.blocks.push(Block::Heading(visit.say("Ahora", "Now").to_owned()));
-    let row = |item: &Value| Row::new(PRESENT.map(|name| show::cell(language, name, &item[name])).into());
     page.blocks.push(
         Table {
-            rows: show::items(&present).iter().map(row).collect(),
+            rows: show::items(&present).iter().map(|item| price(visit, item)).collect(),
             field: Some("prices"),
             ..show::table(language, visit.say("Precios de ahora", "Present prices"), &PRESENT)
         }
@@ -72,6 +72,19 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
         page = page.with(form(visit, failed));
     }
     Ok(page)
+}
+
+/// The row of a price; one that is suspect says so, and that it decides nothing.
+fn price<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
+    let is_suspect = item[SUSPECT] == Value::Bool(true);
+    let words = crate::pages::words::words(visit.language, SUSPECT);
+    let cell = |name| match (name == SUSPECT, is_suspect) {
+        (false, _) => show::cell(visit.language, name, &item[name]),
+        (true, true) => Cell::state(SUSPECT, words.to_owned()),
+        (true, false) => Cell::text(""),
+    };
+    let row = Row::new(PRESENT.map(cell).into());
+    if is_suspect { row.status(SUSPECT) } else { row }
 }
 
 fn feeds<G: Answer>(visit: &Here<'_, G>, items: &[Value]) -> Table {
@@ -139,13 +152,12 @@ fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> view::Form {
                 .optional(),
         )
         .input(Input::new("reason", say("Motivo", "Reason")).value(typed("reason")).optional())
-        .once()
 }
 
 /// The last price of a point, as a decimal text.
 fn last(kept: &Kept) -> String {
     match kept {
-        Kept::One(price) => price.0.normalize().to_string(),
+        Kept::One { price, .. } => price.0.normalize().to_string(),
         Kept::Many(bucket) => bucket.price(Aggregation::Last).0.normalize().to_string(),
     }
 }

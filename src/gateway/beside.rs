@@ -13,7 +13,7 @@ use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
 use domain::index::{self, Space};
 use domain::platform::beside::{Beside, pin_name};
-use domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
+use domain::platform::{Mode, PLATFORM, PlatformAsk, PlatformChange};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::collections::HashMap;
@@ -130,7 +130,7 @@ pub async fn restore(
     let known = history.newest(now)?.iter().map(|sample| sample.fetched_at).max();
     let samples = samples_after(reader, known)?;
     let mut newest = HashMap::new();
-    for sample in &samples {
+    for sample in samples.iter().filter(|sample| sample.prices(Mode::Live)) {
         newest.insert((&sample.series, sample.value_date), sample);
     }
     newest.into_values().for_each(|sample| board.restore(Sample::clone(sample)));

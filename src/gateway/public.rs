@@ -14,6 +14,7 @@ use crate::http::unexpected_parameters::without_unexpected;
 use api::problem::Problem;
 use api::public::routes::{PREFIX, PublicRoute, routes};
 use api::public::{PublicCall, PublicPlan, description, history, latest};
+use domain::platform::Mode;
 use domain::resources::rates::samples::{Pair, Series};
 use domain::resources::rates::withdrawals::{Policy, Withdrawals};
 use domain::values::ids::Id;
@@ -45,6 +46,9 @@ const CORS_FRESH_SECONDS: HeaderValue = HeaderValue::from_static("600");
 const VARIES: HeaderValue = HeaderValue::from_static("Origin");
 const VARIES_BY_TENANT: HeaderValue = HeaderValue::from_static("Origin, x-tenant-id");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// The mode whose prices are shown: they are referential, and nothing is priced by them.
+const MODE: Mode = Mode::Test;
 
 /// The public API.
 pub struct Public {
@@ -168,11 +172,12 @@ impl Surface for Public {
                 let latest = services.prices.board.latest_of(
                     pair,
                     |series| filter.admits(series) && services.prices.is_public(series),
+                    MODE,
                     now,
                 );
                 latest.map(|found| found.sample)
             },
-            floor: &|| services.prices.market.sample(Currency::Ves, now),
+            floor: &|| services.prices.market.sample(Currency::Ves, MODE, now),
             withdrawals: &self.withdrawals,
             policy: named.unwrap_or(&self.policy),
         };

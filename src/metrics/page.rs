@@ -5,11 +5,11 @@ use super::process::Process;
 use super::text::{Page, Value};
 use super::{Metrics, money};
 use crate::cluster::Cluster;
-use crate::gateway::disk::Disk;
+use crate::disk::Disk;
 use crate::gateway::prices::Prices;
 use crate::gateway::services::{Observed, Services};
 use crate::rails::evm::Waits;
-use crate::rates::FeedState;
+use crate::rates::{FeedState, Sample};
 use crate::store::history;
 use crate::webhooks::Webhooks;
 use domain::values::time::Timestamp;
@@ -312,6 +312,22 @@ fn rates(page: &mut Page, (prices, now): (&Prices, Timestamp)) {
         "rates.max_age_seconds: an older market rate is not used for money.",
     )
     .is(prices.market.max_age_seconds());
+    let suspect = prices.board.suspect();
+    let mut family = page.gauge(
+        "pasarela_rate_suspect",
+        "1 while the newest sample of a series is too far from the one before it, and decides nothing.",
+    );
+    for [pair, source, side, method] in ages.keys() {
+        let is_it = |sample: &Sample| {
+            let series = &sample.series;
+            series.pair.as_str() == pair
+                && *series.source == **source
+                && series.side.as_deref().unwrap_or_default() == side
+                && series.method.as_deref().unwrap_or_default() == method
+        };
+        let labels = [("pair", pair.as_str()), ("source", source), ("side", side), ("method", method)];
+        family.sample(&labels, suspect.iter().any(|sample| is_it(sample)));
+    }
     let mut pinned =
         page.gauge("pasarela_rate_pinned", "1 while an operator holds the price of a source and side.");
     for pin in prices.board.pins(now) {
@@ -430,6 +446,27 @@ fn networks(page: &mut Page, services: &Services) {
     );
     for (network, figures) in &seen {
         head_at.sample(&[("network", network)], figures.head_at.unwrap_or(0));
+    }
+    let mut scanned = page.gauge(
+        "pasarela_usdt_scanned_block",
+        "The last block that was searched for deposits; above the head, somebody has lied of blocks; 0: none was yet.",
+    );
+    for (network, figures) in &seen {
+        scanned.sample(&[("network", network)], figures.scanned.unwrap_or(0));
+    }
+    let mut set_aside = page.counter(
+        "pasarela_usdt_log_entries_set_aside_total",
+        "Entries of the token's log that cannot be read and are not credited, since the start; the log names them.",
+    );
+    for (network, figures) in &seen {
+        set_aside.sample(&[("network", network)], figures.set_aside);
+    }
+    let mut gone_back = page.counter(
+        "pasarela_usdt_searches_repeated_total",
+        "How often the chain did not have the block any more up to which it was searched, since the start.",
+    );
+    for (network, figures) in &seen {
+        gone_back.sample(&[("network", network)], figures.gone_back);
     }
     let mut gas = page.gauge("pasarela_usdt_gas_gwei", "What the hot wallet pays gas from, in whole gwei.");
     for (network, figures) in &seen {

@@ -4,13 +4,17 @@
 //! All samples of the BCV whose day is still to come are kept beside the one in force, so that
 //! midnight in Caracas changes the rate without anybody doing anything. A price that an operator
 //! pinned hides the samples that it stands for: they are taken all the same, and count again when
-//! the pin ends. The history is somebody else's: each accepted sample is handed to a hook.
+//! the pin ends. What is suspect (`judge.rs`) never comes here, and what a `simulated` or `fixed` feed
+//! made up stands beside the real price of its series: it prices test mode alone. The history is
+//! somebody else's: each sample is handed to a hook.
 
+use super::judge::{Judge, Steps};
+use domain::platform::Mode;
 use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 use domain::values::time::Timestamp;
 use std::cmp::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// The function that is called with every sample that is new; it must not block for long.
 pub type Hook = Box<dyn Fn(&Arc<Sample>) + Send + Sync>;
@@ -21,13 +25,14 @@ pub struct RateBoard {
     /// pointer.
     shown: RwLock<Arc<Shown>>,
     /// The lock that is held while new samples are prepared.
-    writing: Mutex<()>,
+    writing: Mutex<Judge>,
     hook: Hook,
 }
 
 #[derive(Clone, Default)]
 struct Shown {
-    /// The newest sample of each series, and several of the BCV: the one in force and those ahead.
+    /// The newest sample of each series, real and made up, and several of the BCV: the one in force and
+    /// those ahead.
     samples: Vec<Arc<Sample>>,
     /// The pins, at most one of a place; also those that have ended since the last change.
     pins: Vec<Arc<Pin>>,
@@ -51,28 +56,83 @@ impl InForce {
 
 impl RateBoard {
     /// An empty board; `hook` gets every sample that is recorded, in order.
-    pub fn new(hook: Hook) -> RateBoard {
-        RateBoard { shown: RwLock::default(), writing: Mutex::new(()), hook }
+    pub fn new(steps: Steps, hook: Hook) -> RateBoard {
+        RateBoard { shown: RwLock::default(), writing: Mutex::new(Judge::new(steps)), hook }
     }
 
-    /// Takes a new sample, which is in force at once if it is the newest of its series.
+    /// Takes a new sample of a feed, which is in force at once if it is the newest of its series and not
+    /// suspect.
     pub fn record(&self, sample: Sample) -> Arc<Sample> {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let sample = Arc::new(sample);
+        let mut judge = self.judge();
+        // Feeds say when a price was made; when it was heard is ours to say.
+        let received_at = sample.fetched_at;
+        let sample = self.judged(&mut judge, sample, received_at);
         self.take(&sample);
         (self.hook)(&sample);
         sample
     }
 
-    /// Puts back a sample that is in the history already.
+    /// Judges an operator's sample, which may be of earlier: the operator's word on its time counts.
+    /// [`RateBoard::restore`] puts it in force once it is kept.
+    pub fn judge_by_hand(&self, sample: Sample) -> Arc<Sample> {
+        let received_at = sample.as_of.min(sample.fetched_at);
+        self.judged(&mut self.judge(), sample, received_at)
+    }
+
+    /// Puts back a sample that is in the history already. Those that were made up are not: their feeds
+    /// make others.
     pub fn restore(&self, sample: Sample) {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.take(&Arc::new(sample));
+        if sample.prices(Mode::Live) {
+            let mut judge = self.judge();
+            let sample = Arc::new(sample);
+            judge.note(&sample);
+            self.take(&sample);
+        }
+    }
+
+    fn judge(&self) -> MutexGuard<'_, Judge> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The sample as it is judged beside those that came before it. One that comes too late to be the
+    /// newest decides nothing, and what was made up is what the configuration says.
+    fn judged(&self, judge: &mut Judge, sample: Sample, received_at: Timestamp) -> Arc<Sample> {
+        if sample.test_only {
+            return Arc::new(sample);
+        }
+        let shown = self.shown();
+        let line = sample.series.line();
+        let before = |test_only: bool| {
+            let of_line = |other: &&Arc<Sample>| {
+                other.series.line() == line
+                    && other.test_only == test_only
+                    && other.value_date <= sample.value_date
+            };
+            shown.samples.iter().filter(of_line).max_by_key(|other| other.freshness())
+        };
+        let real = before(false);
+        if real.is_some_and(|known| known.freshness() > sample.freshness()) {
+            return Arc::new(sample);
+        }
+        let pin =
+            shown.pins.iter().find(|pin| pin.lasts(sample.fetched_at) && pin.stands_for(&sample.series));
+        let known: Vec<Arc<Sample>> =
+            real.or_else(|| before(true)).into_iter().chain(pin.map(|pin| &pin.sample)).cloned().collect();
+        let suspect = judge.suspects(&sample, &known, received_at);
+        let sample = Arc::new(Sample { suspect, ..sample });
+        judge.note(&sample);
+        sample
+    }
+
+    /// The suspect samples that are the last word of their series.
+    pub fn suspect(&self) -> Vec<Arc<Sample>> {
+        self.judge().suspect()
     }
 
     /// Puts a pinned price in force, in the place of the pin there before.
     pub fn pin(&self, pin: Pin) {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut judge = self.judge();
+        judge.settle(|series| pin.stands_for(series));
         self.take(&pin.sample);
         let (place, now) = (pin.place(), pin.sample.fetched_at);
         self.change_pins(|pins| {
@@ -83,7 +143,7 @@ impl RateBoard {
 
     /// Ends the pin of a place, if there is one.
     pub fn unpin(&self, place: &PinPlace) {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = self.judge();
         self.change_pins(|pins| pins.retain(|pin| pin.place() != *place));
     }
 
@@ -96,23 +156,34 @@ impl RateBoard {
         self.shown().pins.iter().find(|pin| pin.lasts(now) && pin.place() == *place).cloned()
     }
 
-    /// The official rate that is in force: a pinned one, or the newest whose value date has begun in
-    /// Caracas.
-    pub fn bcv_in_force(&self, now: Timestamp) -> Option<Arc<Sample>> {
+    /// The official rate that is in force in a mode, of the series that `admits` accepts: a pinned one, or
+    /// the newest whose value date has begun in Caracas.
+    pub fn official(
+        &self,
+        admits: impl Fn(&Series) -> bool,
+        mode: Mode,
+        now: Timestamp,
+    ) -> Option<Arc<Sample>> {
         let by_value_date = |a: &Sample, b: &Sample| a.freshness().cmp(&b.freshness());
-        self.shown().in_force(Series::is_bcv, by_value_date, now).map(|found| found.sample)
+        self.shown().in_force(admits, by_value_date, mode, now).map(|found| found.sample)
     }
 
-    /// The price of a pair that is in force, of those that the filter admits: a pinned one, or the
-    /// freshest.
-    pub fn latest(&self, pair: Pair, filter: Filter<'_>, now: Timestamp) -> Option<InForce> {
-        self.latest_of(pair, |series| filter.admits(series), now)
+    /// The price of a pair that is in force in a mode, of those that the filter admits: a pinned one, or
+    /// the freshest.
+    pub fn latest(&self, pair: Pair, filter: Filter<'_>, mode: Mode, now: Timestamp) -> Option<InForce> {
+        self.latest_of(pair, |series| filter.admits(series), mode, now)
     }
 
     /// The price like [`RateBoard::latest`], of the series that `admits` accepts.
-    pub fn latest_of(&self, pair: Pair, admits: impl Fn(&Series) -> bool, now: Timestamp) -> Option<InForce> {
+    pub fn latest_of(
+        &self,
+        pair: Pair,
+        admits: impl Fn(&Series) -> bool,
+        mode: Mode,
+        now: Timestamp,
+    ) -> Option<InForce> {
         let by_time = |a: &Sample, b: &Sample| (a.as_of, a.fetched_at).cmp(&(b.as_of, b.fetched_at));
-        self.shown().in_force(|series| series.pair == pair && admits(series), by_time, now)
+        self.shown().in_force(|series| series.pair == pair && admits(series), by_time, mode, now)
     }
 
     /// Every sample on the board, also those whose day is still to come.
@@ -131,8 +202,12 @@ impl RateBoard {
     }
 
     fn take(&self, sample: &Arc<Sample>) {
+        if sample.suspect {
+            return;
+        }
         let mut next = Shown::clone(&self.shown());
-        let same = |other: &Sample| other.series == sample.series && other.value_date == sample.value_date;
+        let of_series = |other: &Sample| other.series == sample.series && other.test_only == sample.test_only;
+        let same = |other: &Sample| of_series(other) && other.value_date == sample.value_date;
         match next.samples.iter_mut().find(|other| same(other)) {
             Some(other) if other.freshness() > sample.freshness() => return,
             Some(other) => *other = Arc::clone(sample),
@@ -143,25 +218,25 @@ impl RateBoard {
         if let Some(in_force) = next
             .samples
             .iter()
-            .filter(|other| other.series == sample.series && other.has_begun(sample.fetched_at))
+            .filter(|other| of_series(other) && other.has_begun(sample.fetched_at))
             .filter_map(|other| other.value_date)
             .max()
         {
-            next.samples.retain(|other| {
-                other.series != sample.series || other.value_date.is_none_or(|date| date >= in_force)
-            });
+            next.samples
+                .retain(|other| !of_series(other) || other.value_date.is_none_or(|date| date >= in_force));
         }
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
     }
 }
 
 impl Shown {
-    /// The price in force of the series that `admits` accepts: a pinned one before all others, else
-    /// the last in the order.
+    /// The price in force in a mode of the series that `admits` accepts: a pinned one before all others,
+    /// else the last in the order.
     fn in_force(
         &self,
         admits: impl Fn(&Series) -> bool,
         order: impl Fn(&Sample, &Sample) -> Ordering,
+        mode: Mode,
         now: Timestamp,
     ) -> Option<InForce> {
         let pins = || self.pins.iter().filter(|pin| pin.is_in_force(now));
@@ -174,7 +249,9 @@ impl Shown {
         if let Some(sample) = pinned {
             return Some(InForce { sample: Arc::clone(sample), is_pinned: true });
         }
-        let begun = self.samples.iter().filter(|sample| admits(&sample.series) && sample.has_begun(now));
+        let may =
+            |sample: &&Arc<Sample>| admits(&sample.series) && sample.has_begun(now) && sample.prices(mode);
+        let begun = self.samples.iter().filter(may);
         let sample = begun.max_by(|a, b| order(a, b))?;
         Some(InForce { sample: Arc::clone(sample), is_pinned: false })
     }
@@ -207,11 +284,11 @@ mod tests {
     }
 
     fn board() -> RateBoard {
-        RateBoard::new(Box::new(|_| {}))
+        RateBoard::new(Steps::default(), Box::new(|_| {}))
     }
 
     fn in_force(board: &RateBoard, now: &str) -> Option<Decimal> {
-        board.bcv_in_force(at(now)).map(|sample| sample.price.0)
+        board.official(Series::is_bcv, Mode::Live, at(now)).map(|sample| sample.price.0)
     }
 
     #[test]
@@ -247,7 +324,8 @@ mod tests {
         board.record(p2p("SELL", 240, "2026-11-20T12:00:30Z"));
         board.record(p2p("SELL", 239, "2026-11-20T11:00:00Z"));
         let now = at("2026-11-20T12:02:00Z");
-        let price = |filter| board.latest(Pair::USDT_VES, filter, now).map(|found| found.sample.price.0);
+        let price =
+            |filter| board.latest(Pair::USDT_VES, filter, Mode::Live, now).map(|found| found.sample.price.0);
         assert_eq!(price(Filter::default()), Some(Decimal::from(245)));
         assert_eq!(price(Filter { side: Some("BUY"), ..Filter::default() }), Some(Decimal::from(250)));
         assert_eq!(
@@ -260,7 +338,7 @@ mod tests {
             Some(Decimal::from(245))
         );
         assert_eq!(price(Filter { source: Some("bcv"), ..Filter::default() }), None);
-        assert_eq!(board.latest(Pair::USDT_COP, Filter::default(), now), None);
+        assert_eq!(board.latest(Pair::USDT_COP, Filter::default(), Mode::Live, now), None);
     }
 
     #[test]
@@ -268,16 +346,15 @@ mod tests {
         let board = board();
         board.record(bcv(200, "2026-11-20T12:00:00Z", "2026-11-20T12:00:00Z"));
         board.record(bcv(210, "2026-11-23T12:00:00Z", "2026-11-20T21:00:00Z"));
-        let latest = board.latest(Pair::USD_VES, Filter::default(), at("2026-11-21T12:00:00Z"));
+        let latest = board.latest(Pair::USD_VES, Filter::default(), Mode::Live, at("2026-11-21T12:00:00Z"));
         assert_eq!(latest.map(|found| found.sample.price.0), Some(Decimal::from(200)));
     }
 
     #[test]
     fn the_hook_gets_what_is_recorded_and_not_what_is_restored() {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let board = RateBoard::new(Box::new(move |sample| {
-            sender.send(Arc::clone(sample)).expect("somebody listens")
-        }));
+        let hook: Hook = Box::new(move |sample| sender.send(Arc::clone(sample)).expect("somebody listens"));
+        let board = RateBoard::new(Steps::default(), hook);
         board.restore(p2p("BUY", 1, "2026-11-20T12:00:00Z"));
         board.record(p2p("BUY", 2, "2026-11-20T12:01:00Z"));
         board.record(p2p("BUY", 3, "2026-11-20T11:00:00Z"));
@@ -300,7 +377,7 @@ mod tests {
         let board = board();
         let floor = Filter { source: Some("p2p"), side: Some("FLOOR"), method: None };
         let price = |filter, now: &str| {
-            let found = board.latest(Pair::USDT_VES, filter, at(now));
+            let found = board.latest(Pair::USDT_VES, filter, Mode::Live, at(now));
             found.map(|found| (found.sample.price.0, found.is_pinned))
         };
         board.record(p2p("FLOOR", 245, "2026-11-20T12:00:00Z"));

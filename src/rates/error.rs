@@ -18,7 +18,7 @@ pub enum AnswerError {
     #[error("has something there that is no number")]
     NotNumber,
     /// The number is no price.
-    #[error("has a price there that is not above 0, or too large")]
+    #[error("has a price there that is below 0.00005, or too large")]
     NotPrice,
     /// The pointer leads to no time.
     #[error("has no time there")]

@@ -60,6 +60,13 @@ pub enum FeedKind {
     Asked(Arc<dyn Quoting>),
 }
 
+impl FeedKind {
+    /// Whether its prices are made up: they never price live mode.
+    pub const fn is_made_up(&self) -> bool {
+        matches!(self, FeedKind::Fixed { .. } | FeedKind::Simulated { .. })
+    }
+}
+
 /// The feeds that run; dropping it ends them.
 pub struct Feeds {
     tasks: Vec<JoinHandle<()>>,
@@ -102,8 +109,7 @@ pub fn start(
         };
         looks.push((spec, look));
     }
-    let health: Arc<[FeedHealth]> =
-        looks.iter().map(|(spec, _)| FeedHealth::new(spec.series.clone(), spec.every)).collect();
+    let health: Arc<[FeedHealth]> = looks.iter().map(|(spec, _)| FeedHealth::new(spec)).collect();
     let mut tasks = Vec::new();
     for (n, (spec, look)) in looks.into_iter().enumerate() {
         let (board, clock, now, health) = (Arc::clone(board), now.clone(), now.clone(), Arc::clone(&health));
@@ -258,6 +264,7 @@ impl Source {
     /// The sample of now.
     fn look(&mut self, now: Timestamp) -> Sample {
         let mut sample = Sample::new(self.series.clone(), Rate(self.price), now, now);
+        sample.test_only = true;
         let moves =
             self.last_look.is_some_and(|value_date| value_date.is_none() || value_date != sample.value_date);
         self.last_look = Some(sample.value_date);
@@ -295,6 +302,9 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rates::Steps;
+    use crate::rates::board::Hook;
+    use domain::platform::Mode;
     use domain::resources::rates::samples::Filter;
     use domain::values::time::{DAY_MS, HOUR_MS};
 
@@ -366,9 +376,10 @@ mod tests {
     #[tokio::test]
     async fn the_first_samples_are_there_at_once_and_more_come() {
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-        let board = Arc::new(RateBoard::new(Box::new(move |sample| {
+        let hook: Hook = Box::new(move |sample| {
             let _ = sender.send(Arc::clone(sample));
-        })));
+        });
+        let board = Arc::new(RateBoard::new(Steps::default(), hook));
         let now = at("2026-11-20T12:00:00Z");
         let specs: Vec<FeedSpec> = embedded_feeds()
             .into_iter()
@@ -377,10 +388,12 @@ mod tests {
         let feeds = start(specs, &board, move || now).expect("nothing is fetched");
         assert!(feeds.health().iter().all(|feed| feed.state().last_success == Some(now)));
         assert_eq!(board.all().len(), 5);
-        assert!(board.bcv_in_force(now).is_some());
+        assert!(board.official(Series::is_bcv, Mode::Test, now).is_some());
+        assert!(board.official(Series::is_bcv, Mode::Live, now).is_none(), "made up");
         let floor = board.latest(
             Pair::USDT_VES,
             Filter { source: Some("p2p"), side: Some("FLOOR"), method: None },
+            Mode::Test,
             now,
         );
         assert_eq!(floor.map(|found| found.sample.price.0), Some(Decimal::new(24_500, 2)));

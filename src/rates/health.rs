@@ -1,6 +1,7 @@
 //! The health of the feeds, as plain numbers: for metrics, and for operators.
 
 use super::error::SourceError;
+use super::feeds::FeedSpec;
 use domain::resources::rates::samples::Series;
 use domain::values::time::Timestamp;
 use std::sync::{Mutex, PoisonError};
@@ -11,6 +12,8 @@ pub struct FeedHealth {
     pub series: Series,
     /// The interval at which the source is asked while all is well.
     pub every: Duration,
+    /// Whether its prices are made up: they never price live mode.
+    pub is_made_up: bool,
     state: Mutex<FeedState>,
 }
 
@@ -29,6 +32,11 @@ pub struct FeedState {
 }
 
 impl FeedState {
+    /// Whether nothing has come of it yet, neither a price nor a failure.
+    pub const fn is_new(&self) -> bool {
+        self.last_success.is_none() && self.failures == 0
+    }
+
     /// Seconds since it last got a price; `None` if it never did.
     pub fn age_seconds(&self, now: Timestamp) -> Option<i64> {
         self.last_success.map(|at| now.since_ms(at).max(0) / 1_000)
@@ -37,8 +45,9 @@ impl FeedState {
 
 impl FeedHealth {
     /// A feed that has not looked yet.
-    pub(super) fn new(series: Series, every: Duration) -> FeedHealth {
-        FeedHealth { series, every, state: Mutex::default() }
+    pub(super) fn new(spec: &FeedSpec) -> FeedHealth {
+        let (series, is_made_up) = (spec.series.clone(), spec.kind.is_made_up());
+        FeedHealth { series, every: spec.every, is_made_up, state: Mutex::default() }
     }
 
     /// The present state.

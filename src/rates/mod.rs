@@ -1,7 +1,8 @@
 //! Rates: the prices of a dollar and a tether, their sources, the latest of each, and their whole
 //! history.
 //!
-//! In reading order: [`sample`] a price at a moment · [`board`] the latest, in memory · [`feeds`]
+//! In reading order: [`sample`] a price at a moment · [`board`] the latest, in memory, with
+//! `judge.rs`, which says what is believed · [`needs`] what live mode cannot do without · [`feeds`]
 //! the sources, with `http.rs` and `reading.rs` for those that are asked, [`FeedError`] and its
 //! causes for what goes wrong, [`health`] how they are doing · [`store`] the history. A sample is kept
 //! with its source's time and with ours; its user decides how old it may be. Nothing here knows a
@@ -16,7 +17,9 @@ mod error;
 pub mod feeds;
 pub mod health;
 mod http;
+mod judge;
 pub mod market;
+pub mod needs;
 pub mod reading;
 pub mod store;
 pub use domain::resources::rates::samples as sample;
@@ -28,5 +31,6 @@ pub use error::{AnswerError, FeedError, SourceError};
 pub use feeds::{FeedKind, FeedSpec, Feeds, embedded_feeds, start};
 pub use health::{FeedHealth, FeedState};
 pub use http::HttpCall;
+pub use judge::Steps;
 pub use market::Market;
 pub use store::{RateStore, RateStoreError};

@@ -14,6 +14,8 @@
 //! s line, time, number       a sample: price, when it was learned, how one pays
 //! h line, start              the bucket of an hour
 //! d line, start              the bucket of a day
+//! a line, day                the key of the sample that a board begins with: the newest that may price
+//!                            live mode, of lines with value dates one of each day
 //! p pair, 0, source, 0, side a pin of an operator
 //! ```
 //!
@@ -25,12 +27,15 @@
 mod read;
 mod write;
 
+use crate::disk::Disk;
 use domain::codec;
+use domain::platform::PLATFORM;
 use domain::resources::rates::buckets::Step;
 use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Sample, Series};
 use domain::stored::Stored;
-use domain::values::time::Timestamp;
+use domain::values::date::Date;
+use domain::values::time::{Timestamp, Zone};
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
 use std::fmt;
 use std::path::Path;
@@ -138,6 +143,7 @@ struct Counters {
 /// The history of all rates. It is closed, with everything written, when it is dropped.
 pub struct RateStore {
     shelf: Arc<Shelf>,
+    disk: Arc<Disk>,
     counters: Arc<Counters>,
     queue: Option<SyncSender<Job>>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -145,11 +151,11 @@ pub struct RateStore {
 
 impl RateStore {
     /// Opens the store in `directory`, or makes one there.
-    pub fn open(directory: &Path) -> Result<RateStore, RateStoreError> {
+    pub fn open(directory: &Path, disk: &Arc<Disk>) -> Result<RateStore, RateStoreError> {
         // RocksDB makes the names inside durable, and not its own.
         wal::make_directory(directory)
             .map_err(|error| RateStoreError::Failed(format!("{}: {error}", directory.display())))?;
-        let db = DB::open(&options(), directory)?;
+        let db = DB::open(&wal::fitting(directory, options())?, directory)?;
         match db.get(FORMAT_KEY)?.as_deref() {
             None => db.put(FORMAT_KEY, [FORMAT])?,
             Some([FORMAT]) => {}
@@ -166,12 +172,22 @@ impl RateStore {
         let thread = std::thread::Builder::new().name("rates".to_owned()).spawn(move || writer.run(&jobs));
         let thread =
             thread.map_err(|error| RateStoreError::Failed(format!("its thread did not start: {error}")))?;
-        Ok(RateStore { shelf, counters, queue: Some(queue), writer: Mutex::new(Some(thread)) })
+        Ok(RateStore {
+            shelf,
+            disk: Arc::clone(disk),
+            counters,
+            queue: Some(queue),
+            writer: Mutex::new(Some(thread)),
+        })
     }
 
     /// Takes a sample without waiting. What the disk cannot keep up with is counted, and told to
-    /// the log.
+    /// the log; while the disk has no room it is only counted, as the disk's own line says why.
     pub fn note(&self, sample: &Arc<Sample>) {
+        if !self.disk.has_room(PLATFORM) {
+            self.counters.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
         if let Err(why) = self.send(Job { item: Item::Sample(Arc::clone(sample)), done: None }) {
             let lost = self.counters.lost.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(%why, pair = %sample.series.pair, lost, "a rate is in use and missing in the \
@@ -251,6 +267,7 @@ const FORMAT_KEY: &[u8] = b"f";
 const NEXT_KEY: &[u8] = b"n";
 const LINE: u8 = b'l';
 const SAMPLE: u8 = b's';
+const ACCEPTED: u8 = b'a';
 const PIN: u8 = b'p';
 
 const fn letter(step: Step) -> u8 {
@@ -274,6 +291,11 @@ fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
     // The sign bit is turned over, so that instants before 1970 sort before those after it.
     key.extend_from_slice(&((at.unix_ms() ^ i64::MIN) as u64).to_be_bytes());
     key
+}
+
+/// The key of the sample that a board begins with, of a line and a value date.
+fn accepted_key(line: u32, value_date: Option<Date>) -> Vec<u8> {
+    key_at(ACCEPTED, line, value_date.map_or(Timestamp::EPOCH, |date| date.start_in(Zone::Caracas)))
 }
 
 /// The key of the pin of a place. No name has a zero byte in it.

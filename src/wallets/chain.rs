@@ -2,7 +2,7 @@
 //! what became of a payout's transactions.
 
 use super::open::OpenPayout;
-use super::{TurnError, Worker};
+use super::{TurnError, Worker, head};
 use crate::rails::evm::erc20::Transfer as Paid;
 use crate::rails::evm::node::Block;
 use crate::rails::evm::read_hex;
@@ -32,7 +32,7 @@ impl Worker {
     pub(super) async fn facts(&self) -> Result<Facts, TurnError> {
         let (node, settings) = (&self.evm.node, &self.evm.settings);
         let wallet = settings.wallet.account();
-        let head = node.head().await?;
+        let head = head::head(&self.evm, self.services.now()).await?.newest;
         let count = node.count(&wallet).await?;
         let gas = node.balance(&wallet).await?;
         let usdt = node.token_balance(&settings.contract, &wallet).await?;

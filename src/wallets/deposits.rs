@@ -1,26 +1,34 @@
 //! Deposits: the transfers of USDT to our addresses, found in the blocks of a network that are
 //! final, in order, and credited once each.
 //!
-//! The progress of the search stands in a record of the platform, a little behind what was
-//! searched: after a restart the blocks since then are searched again, and a deposit that was
-//! credited is known by its name, which the record of the credit has. A network is searched from
-//! the block that was final when it was served first; no address is given out before.
+//! A range of blocks counts as searched when the node shows the block at its end, whose name is kept
+//! and looked at again at every turn. Where the chain has another block there, or none, an earlier
+//! answer was a lie or the chain has changed: what was searched ends with the newest block that is
+//! still there, or where the network was served first. So nothing that a node says for a while moves
+//! the search on for good.
+//!
+//! The progress stands in a record of the platform, a little behind what was searched: after a restart
+//! the blocks since then are searched again, and a deposit that was credited is known by its name,
+//! which the record of the credit has. A network is searched from the block that was final when it was
+//! served first; no address is given out before.
 
+use super::head::head;
 use super::{BUSY, IDLE, REST, TurnError};
 use crate::gateway::services::Services;
 use crate::gateway::{ask, usdt_addresses};
-use crate::rails::evm::node::Logged;
+use crate::rails::evm::node::{Block, Logged};
 use crate::rails::evm::rpc::RpcError;
 use crate::rails::evm::{Account, Evm, hex0x};
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
 use domain::commands::Command;
 use domain::index::{self, Space};
-use domain::platform::{Mode, PLATFORM, PlatformAsk, PlatformChange, SearchedBlocks, tenant_key};
+use domain::platform::{Mark, Mode, PLATFORM, PlatformAsk, PlatformChange, SearchedBlocks, tenant_key};
 use domain::resources::crypto::address::canonical;
 use domain::resources::crypto::deposits::{self as rules, Asset, Incoming, deposit_id};
-use domain::resources::crypto::transfers::final_block;
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::time::{HOUR_MS, SECOND_MS};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -33,6 +41,8 @@ const CHUNKS_MAX: usize = 20;
 /// The blocks, or the time, after which the progress of the search is recorded.
 const RECORDED_BLOCKS: u64 = 500;
 const RECORDED_EVERY: Duration = Duration::from_secs(60);
+/// The names of entries that cannot be read which are remembered, so that each is told once.
+const SET_ASIDE_MAX: usize = 1_024;
 
 /// The search of one network.
 pub(super) struct Search {
@@ -41,12 +51,14 @@ pub(super) struct Search {
     is_right_chain: bool,
     /// Whether the addresses of before the start are watched.
     is_watching: bool,
-    /// The last block that was searched, and the last that a record says was.
-    searched: Option<u64>,
+    /// What was searched, and the last block that a record says was.
+    searched: Option<SearchedBlocks>,
     recorded: Option<u64>,
     recorded_at: Instant,
     /// Transfers that could not be credited yet, as their book is halted or full.
     owed: Vec<Logged>,
+    /// Entries of the log that cannot be read.
+    set_aside: BTreeSet<String>,
     complained: Option<String>,
 }
 
@@ -61,6 +73,7 @@ impl Search {
             recorded: None,
             recorded_at: Instant::now(),
             owed: Vec::new(),
+            set_aside: BTreeSet::new(),
             complained: None,
         }
     }
@@ -94,31 +107,92 @@ impl Search {
     async fn turn(&mut self) -> Result<bool, TurnError> {
         self.begin().await?;
         self.credit_owed().await?;
-        let head = self.evm.node.head().await?;
-        let Some(last) = final_block(head.number, self.evm.settings.confirmations) else { return Ok(false) };
-        let Some(mut searched) = self.searched else {
-            self.record(last).await?;
-            return Ok(false);
-        };
+        let head = head(&self.evm, self.services.now()).await?;
+        let Some(last) = head.last else { return Ok(false) };
+        let Some(mut searched) = self.look_again(&head.newest, &last).await? else { return Ok(false) };
         // A node behind a balancer may not have had the newest blocks of the last search.
-        let mut first = (searched + 1).saturating_sub(self.evm.settings.confirmations);
+        let mut first = (searched.last + 1).saturating_sub(self.evm.settings.confirmations);
         for _ in 0..CHUNKS_MAX {
-            if searched >= last {
+            if searched.last >= last.number {
                 break;
             }
-            let to = (searched + BLOCKS_MAX).min(last);
+            let to = (searched.last + BLOCKS_MAX).min(last.number);
             for logged in self.transfers(first, to).await? {
                 self.credit(logged).await?;
             }
-            (searched, first) = (to, to + 1);
-            self.searched = Some(searched);
-            self.evm.note(|figures| figures.scanned = Some(searched));
+            let end = if to == last.number { last } else { self.shown(to).await? };
+            if searched.marks.last().is_some_and(|before| end.timestamp < before.made_at) {
+                return Err(TurnError::Unshown(to));
+            }
+            searched.reached(end.mark());
+            first = to + 1;
+            self.note_searched(searched.clone());
         }
-        self.record_if_due(searched).await?;
+        self.record_if_due().await?;
         if self.complained.take().is_some() {
             tracing::info!(network = self.evm.network().name(), "the network is searched for deposits again");
         }
-        Ok(searched < last)
+        Ok(searched.last < last.number)
+    }
+
+    /// A block that has to be in the chain.
+    async fn shown(&self, block: u64) -> Result<Block, TurnError> {
+        self.evm.node.block(block).await?.ok_or(TurnError::Unshown(block))
+    }
+
+    fn note_searched(&mut self, searched: SearchedBlocks) {
+        self.evm.note(|figures| figures.scanned = Some(searched.last));
+        self.searched = Some(searched);
+    }
+
+    /// What was searched of the chain as it is now. `None` where the search begins only now, or the node
+    /// lags behind it a little, as one behind a balancer may.
+    async fn look_again(&mut self, head: &Block, last: &Block) -> Result<Option<SearchedBlocks>, TurnError> {
+        let Some(mut searched) = self.searched.clone() else {
+            self.record(self.searched_to(last.mark())).await?;
+            return Ok(None);
+        };
+        let (recorded, confirmations) = (searched.last, self.evm.settings.confirmations);
+        while let Some(mark) = searched.marks.last().copied() {
+            match self.evm.node.block(mark.block).await? {
+                Some(block) if block.hash == mark.hash => {
+                    self.evm.know(mark);
+                    break;
+                }
+                None if (head.number..=head.number.saturating_add(confirmations)).contains(&mark.block) => {
+                    return Ok(None);
+                }
+                _ => _ = searched.go_back(),
+            }
+        }
+        if searched.marks.is_empty() {
+            let since = searched.since.minus_ms(HOUR_MS).unix_ms() / SECOND_MS;
+            searched.reached(self.last_before(u64::try_from(since).unwrap_or(0), last).await?);
+        }
+        if searched.last < recorded {
+            self.evm.note(|figures| figures.gone_back += 1);
+            tracing::error!(
+                network = self.evm.network().name(),
+                from = recorded,
+                to = searched.last,
+                "the chain does not have the block up to which it was searched: it is searched again"
+            );
+            self.record(searched.clone()).await?;
+        }
+        Ok(Some(searched))
+    }
+
+    /// The newest block that was made before this instant, in seconds since 1970, or the first of all.
+    async fn last_before(&self, at: u64, last: &Block) -> Result<Mark, TurnError> {
+        if last.timestamp < at {
+            return Ok(last.mark());
+        }
+        let (mut low, mut high) = (0, last.number);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if self.shown(middle).await?.timestamp < at { low = middle } else { high = middle }
+        }
+        Ok(self.shown(low).await?.mark())
     }
 
     /// Tries again what could not be credited. What fails again is kept, and so is what was not tried.
@@ -136,9 +210,10 @@ impl Search {
     /// The state that has to be known before anything is searched.
     async fn begin(&mut self) -> Result<(), TurnError> {
         if self.searched.is_none() {
-            self.searched = self.recorded()?;
-            self.recorded = self.searched;
-            self.evm.note(|figures| figures.scanned = self.searched);
+            if let Some(searched) = self.recorded()? {
+                self.recorded = Some(searched.last);
+                self.note_searched(searched);
+            }
         }
         if !self.is_watching {
             self.watch_all().await?;
@@ -167,44 +242,67 @@ impl Search {
         Ok(())
     }
 
-    fn place(&self) -> SearchedBlocks {
-        SearchedBlocks { network: self.evm.network(), chain_id: self.evm.settings.chain_id, last: 0 }
+    /// A network that is searched from this block on, and whose addresses are given out from now on.
+    fn searched_to(&self, mark: Mark) -> SearchedBlocks {
+        SearchedBlocks {
+            network: self.evm.network(),
+            chain_id: self.evm.settings.chain_id,
+            last: mark.block,
+            since: self.services.now(),
+            marks: vec![mark],
+        }
     }
 
     /// The progress of the search that a record says.
-    fn recorded(&self) -> Result<Option<u64>, TurnError> {
+    fn recorded(&self) -> Result<Option<SearchedBlocks>, TurnError> {
         let reader = self.services.engine.reader();
-        let key = index::name(PLATFORM, Space::SearchedBlocks, &self.place().name());
+        let name = SearchedBlocks::name_of(self.evm.network(), self.evm.settings.chain_id);
+        let key = index::name(PLATFORM, Space::SearchedBlocks, &name);
         let Some(seq) = reader.index_get(&key).map_err(Unreadable::from)? else { return Ok(None) };
         let read = history::record(reader, history::seq(&seq)?)?;
         match read.record.platform.as_deref() {
-            Some(PlatformChange::Searched(searched)) => Ok(Some(searched.last)),
+            Some(PlatformChange::Searched(searched)) => Ok(Some(searched.clone())),
             _ => Err(Unreadable("a record of searched blocks that is none".to_owned()).into()),
         }
     }
 
-    async fn record_if_due(&mut self, searched: u64) -> Result<(), TurnError> {
+    async fn record_if_due(&mut self) -> Result<(), TurnError> {
+        let Some(mut searched) = self.searched.clone() else { return Ok(()) };
         // The deposits that are owed are searched for again after a restart.
-        let owed = self.owed.iter().map(|logged| logged.block.saturating_sub(1)).min();
-        let last = owed.map_or(searched, |owed| owed.min(searched));
+        if let Some(owed) = self.owed.iter().map(|logged| logged.block).min() {
+            while searched.last >= owed {
+                if !searched.go_back() {
+                    return Ok(());
+                }
+            }
+        }
         let recorded = self.recorded.unwrap_or(0);
-        let is_due = last >= recorded.saturating_add(RECORDED_BLOCKS)
-            || last > recorded && self.recorded_at.elapsed() >= RECORDED_EVERY;
-        if is_due { self.record(last).await } else { Ok(()) }
+        // What was not written down is searched again after a restart.
+        if !self.services.site.disk.has_room(PLATFORM) {
+            return Ok(());
+        }
+        let is_due = searched.last >= recorded.saturating_add(RECORDED_BLOCKS)
+            || searched.last > recorded && self.recorded_at.elapsed() >= RECORDED_EVERY;
+        if is_due { self.keep(searched).await } else { Ok(()) }
     }
 
-    async fn record(&mut self, last: u64) -> Result<(), TurnError> {
-        let searched = SearchedBlocks { last, ..self.place() };
-        let asked = ask::platform_patiently(&self.services, || PlatformAsk::Searched(searched)).await;
-        asked.map_err(unreadable)?;
+    /// Records what was searched, and goes on from there.
+    async fn record(&mut self, searched: SearchedBlocks) -> Result<(), TurnError> {
+        self.keep(searched.clone()).await?;
+        self.note_searched(searched);
+        Ok(())
+    }
+
+    async fn keep(&mut self, searched: SearchedBlocks) -> Result<(), TurnError> {
+        let last = searched.last;
+        let ask = || PlatformAsk::Searched(searched.clone());
+        ask::platform_patiently(&self.services, ask).await.map_err(unreadable)?;
         (self.recorded, self.recorded_at) = (Some(last), Instant::now());
-        self.searched = self.searched.max(Some(last));
-        self.evm.note(|figures| figures.scanned = self.searched);
         Ok(())
     }
 
     /// The transfers to our addresses in these blocks, in their order.
-    async fn transfers(&self, first: u64, last: u64) -> Result<Vec<Logged>, TurnError> {
+    async fn transfers(&mut self, first: u64, last: u64) -> Result<Vec<Logged>, TurnError> {
         let watched: Vec<Account> = self.evm.watched().into_keys().collect();
         let mut found = Vec::new();
         for some in watched.chunks(ADDRESSES_MAX) {
@@ -213,8 +311,9 @@ impl Search {
             while from <= last {
                 let to = (from + blocks - 1).min(last);
                 match self.evm.node.transfers(&self.evm.settings.contract, some, (from, to)).await {
-                    Ok(logged) => {
-                        found.extend(logged);
+                    Ok(logs) => {
+                        found.extend(logs.transfers);
+                        logs.unreadable.into_iter().for_each(|name| self.set_aside(name));
                         from = to + 1;
                     }
                     // Nodes refuse what they find too much of.
@@ -227,6 +326,18 @@ impl Search {
         }
         found.sort_by_key(|logged| (logged.block, logged.index));
         Ok(found)
+    }
+
+    /// Notes an entry that cannot be read: an operator has to look, and nothing waits for it.
+    fn set_aside(&mut self, name: String) {
+        if self.set_aside.len() < SET_ASIDE_MAX && self.set_aside.insert(name.clone()) {
+            self.evm.note(|figures| figures.set_aside += 1);
+            tracing::error!(
+                network = self.evm.network().name(),
+                entry = name,
+                "an entry of the token's log cannot be read, and is not credited: an operator has to look"
+            );
+        }
     }
 
     /// Credits a transfer, unless that has happened.

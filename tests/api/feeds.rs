@@ -1,11 +1,13 @@
 //! Feeds over HTTP: sources that are good, and sources that are slow, wrong, endless or gone
 //! (`docs/contract.md, 14.1`).
 
-use crate::harness::check::{assert_number, decimal, list};
+use crate::harness::check::{assert_number, decimal, list, stamp};
+use crate::harness::flows::number;
 use crate::harness::server::Server;
 use crate::harness::source::{Behaviour, Source};
+use chrono::{TimeDelta, Utc};
 use rust_decimal::Decimal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// The time within which feeds that look every second must have come to something.
@@ -56,7 +58,8 @@ fn a_source_that_misbehaves_gives_no_price_and_harms_nobody() {
         ("AAE/VES", Behaviour::SendsTo("/AAE".to_owned()), "redirects are not followed"),
         ("AAF/VES", says("<html>maintenance</html>"), "no JSON"),
         ("AAG/VES", says("{\"price\":true}"), "no number"),
-        ("AAH/VES", says("{\"price\":\"0\"}"), "not above 0"),
+        ("AAH/VES", says("{\"price\":\"0\"}"), "below 0.00005"),
+        ("AAM/VES", says("{\"price\":\"0.00000001\"}"), "below 0.00005"),
         ("AAI/VES", says("{\"cost\":\"1\"}"), "nothing there"),
         ("AAJ/VES", says(""), "no JSON"),
         ("AAK/VES", Behaviour::CutsOff, ""),
@@ -137,7 +140,7 @@ fn several_offers_become_their_median_and_the_call_is_as_configured() {
     assert_number(&server.nobody().get("/api/v1/fx/latest").expect(200), "price", "250.55");
     let seen = source.seen("/search").remove(0);
     assert!(seen.line.starts_with("POST /search"), "{seen:?}");
-    let day = (chrono::Utc::now() - chrono::TimeDelta::hours(4)).format("%Y-%m-%d").to_string();
+    let day = (Utc::now() - TimeDelta::hours(4)).format("%Y-%m-%d").to_string();
     assert_eq!(seen.body, format!(r#"{{"day":"{day}"}}"#));
     assert_eq!(
         (seen.headers["content-type"].as_str(), seen.headers["authorization"].len()),
@@ -149,9 +152,9 @@ fn several_offers_become_their_median_and_the_call_is_as_configured() {
 #[test]
 fn an_official_rate_is_in_force_from_its_value_date_on() {
     let source = Source::start();
-    let caracas = chrono::Utc::now() - chrono::TimeDelta::hours(4);
+    let caracas = Utc::now() - TimeDelta::hours(4);
     let says = |price: &str, days: i64| {
-        let date = (caracas + chrono::TimeDelta::days(days)).format("%Y-%m-%d");
+        let date = (caracas + TimeDelta::days(days)).format("%Y-%m-%d");
         Behaviour::Says(200, format!(r#"{{"price":{price},"date":"{date}"}}"#))
     };
     source.set("/bcv", says("236.50", 0));
@@ -166,4 +169,186 @@ fn an_official_rate_is_in_force_from_its_value_date_on() {
     until("the next one was read", || source.seen("/bcv").len() >= 4);
     assert_number(&api.get("/v1/quote?usdAmount=10").expect(200), "vesAmount", "2365");
     assert_number(&server.nobody().get("/api/v1/fx/latest?pair=USD/VES").expect(200), "price", "236.5");
+}
+
+/// A floor whose feed looks every second, and says 245.
+fn jumping(more: &str) -> (Source, Server) {
+    let source = Source::start();
+    let feed = format!(
+        r#"{{ pair = "USDT/VES", source = "p2p", side = "FLOOR", kind = "http", url = "{}", pointer = "/price", every_seconds = 1, timeout_seconds = 1{more} }}"#,
+        source.url("/floor")
+    );
+    source.set("/floor", says("245"));
+    let server = start(&[feed]);
+    until("a first price", || floor(&server) == Some(Decimal::from(245)));
+    (source, server)
+}
+
+fn says(price: &str) -> Behaviour {
+    Behaviour::Says(200, format!("{{\"price\":{price}}}"))
+}
+
+fn floor(server: &Server) -> Option<Decimal> {
+    let latest = server.nobody().get("/api/v1/fx/latest?source=p2p&side=FLOOR");
+    (latest.status == 200).then(|| decimal(&latest.json()["price"]))
+}
+
+/// The prices of the floor that decide nothing, as operators list them.
+#[track_caller]
+fn suspect(server: &Server) -> Vec<Decimal> {
+    let rates = server.admin().get("/admin/rates").expect(200);
+    let prices = list(&rates, "items").iter().filter(|rate| rate["suspect"] == true);
+    prices.map(|rate| decimal(&rate["price"])).collect()
+}
+
+#[track_caller]
+fn metric(server: &Server) -> bool {
+    let page = server.admin().get("/metrics").text().to_owned();
+    page.contains(r#"pasarela_rate_suspect{pair="USDT/VES",source="p2p",side="FLOOR",method=""} 1"#)
+}
+
+#[test]
+fn a_price_that_jumps_is_kept_and_decides_nothing() {
+    let (source, mut server) = jumping("");
+    let api = server.tenant().test;
+    api.fund("1000000.00");
+    for jump in ["0.001", "183.7", "306.3", "1000000"] {
+        source.set("/floor", says(jump));
+        let jump: Decimal = jump.parse().expect("a number");
+        until("it is suspect", || suspect(&server) == [jump]);
+        assert_eq!((floor(&server), metric(&server)), (Some(Decimal::from(245)), true), "{jump}");
+        let quote = api.post("/v1/conversions/quotes", &json!({ "sourceAmountVes": "1000.00" })).expect(201);
+        assert_eq!(quote["marketRate"], "245.0000", "{jump}");
+    }
+    let history = server.nobody().get("/api/v1/fx/history?side=FLOOR&limit=1000").expect(200);
+    let kept: Vec<(Decimal, bool)> = list(&history, "data")
+        .iter()
+        .map(|point| (decimal(&point["price"]), point["suspect"] == true))
+        .collect();
+    assert!(
+        kept.contains(&(Decimal::new(1, 3), true)) && kept.contains(&(Decimal::from(245), false)),
+        "{kept:?}"
+    );
+    // A restart does not make it believed.
+    source.set("/floor", Behaviour::Silent);
+    server.kill();
+    server.restart();
+    assert_eq!(floor(&server), Some(Decimal::from(245)));
+    // What is near the last accepted one counts, and step by step prices go where they like.
+    for step in ["306.2", "240", "183"] {
+        source.set("/floor", says(step));
+        until("it counts", || floor(&server) == step.parse().ok());
+    }
+    assert_eq!((suspect(&server).len(), metric(&server)), (0, false));
+}
+
+#[test]
+fn a_pin_makes_a_jump_believed_at_once() {
+    let (source, server) = jumping("");
+    source.set("/floor", says("400"));
+    until("it is suspect", || !suspect(&server).is_empty());
+    let pin = |seconds: i64| {
+        json!({ "pair": "USDT/VES", "source": "p2p", "side": "FLOOR", "price": "399", "reason": "the market jumped",
+            "pinnedUntil": stamp(Utc::now() + TimeDelta::seconds(seconds)) })
+    };
+    server.admin().post("/admin/rates", &pin(3_600)).expect(201);
+    assert_eq!((floor(&server), suspect(&server).len()), (Some(Decimal::from(399)), 0));
+    server.admin().delete("/admin/rates/pin?pair=USDT/VES&source=p2p&side=FLOOR").expect(200);
+    until("the feed goes on from there", || floor(&server) == Some(Decimal::from(400)));
+    assert!(suspect(&server).is_empty());
+}
+
+#[test]
+fn a_feed_has_its_own_step_and_none_is_one_too() {
+    for (own, jump) in [("0", "100000"), ("60", "390")] {
+        let (source, server) = jumping(&format!(", max_step_percent = {own}"));
+        source.set("/floor", says(jump));
+        until("it counts", || floor(&server) == jump.parse().ok());
+        assert!(suspect(&server).is_empty(), "{own}");
+    }
+    let feeds = r#"[{ pair = "USDT/VES", source = "p2p", side = "FLOOR", kind = "manual" }]"#;
+    let off = [("PASARELA__RATES__FEEDS", feeds), ("PASARELA__RATES__MAX_STEP_PERCENT", "0")];
+    let server = Server::start_with(&off);
+    for price in ["245", "1"] {
+        let body = json!({ "pair": "USDT/VES", "source": "p2p", "side": "FLOOR", "price": price });
+        assert_eq!(server.admin().post("/admin/rates", &body).expect(201)["suspect"], false, "{price}");
+    }
+}
+
+/// What is said after 245, each with the minutes since then: whether it is suspect.
+#[test]
+fn three_in_a_row_for_a_quarter_of_an_hour_are_believed() {
+    for said in [
+        &[(400, 1, true), (401, 9, true), (405, 16, false), (410, 17, false)][..],
+        // Too short, too few, too far from each other.
+        &[(400, 1, true), (401, 7, true), (402, 15, true), (402, 16, false)],
+        &[(400, 1, true), (400, 17, true), (400, 18, false)],
+        &[(400, 1, true), (410, 9, true), (402, 17, true), (406, 23, true), (405, 25, false)],
+        // Not in a row.
+        &[(400, 1, true), (401, 9, true), (246, 10, false), (402, 17, true)],
+        &[(400, 1, true), (401, 9, true), (100, 10, true), (402, 17, true)],
+    ] {
+        let feeds = r#"[{ pair = "USDT/VES", source = "p2p", side = "FLOOR", kind = "manual" }]"#;
+        let server = Server::start_with(&[("PASARELA__RATES__FEEDS", feeds)]);
+        let begun = Utc::now() - TimeDelta::minutes(26);
+        let record = |price: i64, minutes: i64| {
+            let as_of = stamp(begun + TimeDelta::minutes(minutes));
+            let body = json!({ "pair": "USDT/VES", "source": "p2p", "side": "FLOOR", "price": number(&price.to_string()), "asOf": as_of });
+            server.admin().post("/admin/rates", &body).expect(201)["suspect"] == true
+        };
+        let mut in_force = 245;
+        assert!(!record(in_force, 0));
+        for (price, minutes, is_suspect) in said {
+            assert_eq!(record(*price, *minutes), *is_suspect, "{price} after {minutes} in {said:?}");
+            in_force = if *is_suspect { in_force } else { *price };
+            assert_eq!(floor(&server), Some(Decimal::from(in_force)), "{price} after {minutes} in {said:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_made_up_prices_test_mode_alone() {
+    let feeds = r#"[{ pair = "USD/VES", source = "bcv", side = "OFFICIAL", kind = "fixed", price = "200" },
+        { pair = "USDT/VES", source = "p2p", side = "FLOOR", kind = "simulated", price = "245" },
+        { pair = "USDT/COP", source = "p2p", side = "BUY", kind = "fixed", price = "4000" }]"#;
+    let mut server = Server::start_with(&[("PASARELA__RATES__FEEDS", &feeds.replace('\n', " "))]);
+    let tenant = server.tenant();
+    let missing = ["USD/VES OFFICIAL", "USDT/VES FLOOR", "USDT/COP BUY"];
+    let warned = |text: &str| missing.map(|price| text.contains(price));
+    let path = format!("/admin/tenants/{}/live-status", tenant.id);
+    let activated = server.admin().post(&path, &json!({ "status": "active" })).expect(200);
+    assert_eq!(warned(&activated["warnings"].to_string()), [true; 3], "{activated}");
+    assert_eq!(warned(&server.log_tail()), [true; 3], "{}", server.log_tail());
+    let checked = server.command(&["check"]);
+    assert_eq!(warned(&String::from_utf8_lossy(&checked.stdout)), [true; 3], "{checked:?}");
+    let conversion = |api: &crate::harness::client::Api, source: &str| {
+        let body = match source {
+            "VES" => json!({ "sourceAmountVes": "1000.00" }),
+            _ => json!({ "sourceCurrency": "COP", "sourceAmount": "100000" }),
+        };
+        api.post("/v1/conversions/quotes", &body)
+    };
+    tenant.test.get("/v1/quote?usdAmount=1").expect(200);
+    conversion(&tenant.test, "VES").expect(201);
+    conversion(&tenant.test, "COP").expect(201);
+    let refused_in_live = || {
+        tenant.live.get("/v1/quote?usdAmount=1").refused(503, "rate_unavailable");
+        conversion(&tenant.live, "VES").refused(503, "rate_unavailable");
+        conversion(&tenant.live, "COP").refused(503, "rate_unavailable");
+    };
+    refused_in_live();
+    // Also after a restart, which has the samples of before.
+    server.kill();
+    server.restart();
+    refused_in_live();
+    // A price by hand is a real one.
+    server.price_live();
+    assert_number(&tenant.live.get("/v1/quote?usdAmount=1").expect(200), "bcvRate", "200");
+    conversion(&tenant.live, "VES").expect(201);
+    conversion(&tenant.live, "COP").expect(201);
+    let activated = server.admin().post(&path, &json!({ "status": "active" })).expect(200);
+    assert_eq!(warned(&activated["warnings"].to_string()), [false; 3], "{activated}");
+    server.kill();
+    server.restart();
+    assert_number(&tenant.live.get("/v1/quote?usdAmount=1").expect(200), "bcvRate", "200");
 }

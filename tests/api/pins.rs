@@ -171,7 +171,8 @@ fn the_audit_of_a_pin_has_the_one_that_it_replaced() {
     }
     let audit = admin.get("/admin/audit?action=rate.add").expect(200);
     let rows = list(&audit, "items");
-    assert!(rows[1]["before"].is_null(), "{audit}");
+    // The first took the place of what the feed said.
+    assert_eq!(rows[1]["before"]["price"], 245, "{audit}");
     assert_eq!(rows[0]["before"]["price"], rows[1]["after"]["price"], "{audit}");
     assert_ne!(rows[0]["before"]["price"], rows[0]["after"]["price"], "{audit}");
 }

@@ -217,6 +217,17 @@ fn what_pago_movil_brings() {
 }
 
 #[test]
+fn the_offer_is_the_same_for_every_amount() {
+    let server = Server::start();
+    let api = server.nobody();
+    for amount in ["1000", "99999999999999"] {
+        let quote = api.get(&format!("{BASE}/pago-movil-quote?amountCents={amount}")).expect(200);
+        assert_number(&quote, "exchange_rate_offered", "241.325");
+        assert_eq!(quote["ves_estimate"].is_null(), amount != "1000", "{quote}");
+    }
+}
+
+#[test]
 fn a_waiver_counts_unless_the_whole_policy_is_asked_for() {
     let server = Server::start_with(&[
         ("PASARELA__WITHDRAW__PAGO_MOVIL_FEE_WAIVER_PERCENT", "50"),

@@ -40,6 +40,7 @@ impl World {
         let tenant = server.tenant();
         let path = format!("/admin/tenants/{}/live-status", tenant.id);
         server.admin().post(&path, &json!({ "status": "active" })).expect(200);
+        server.price_live();
         World { bank, server, tenant }
     }
 

@@ -31,6 +31,7 @@ fn a_month_is_closed_until_nothing_differs() {
     let tenant = server.tenant();
     let path = format!("/admin/tenants/{}/live-status", tenant.id);
     server.admin().post(&path, &json!({ "status": "active" })).expect(200);
+    server.price_live();
     bank.set("/MBc2p", says(json!({ "code": "00", "reference": "81230001" })));
     assert_eq!(tenant.live.pay_with(1, "12345678")["status"], "COMPLETED");
     bank.set("/MBc2p", says(json!({ "code": "68", "message": "RESPUESTA TARDIA" })));

@@ -69,6 +69,12 @@ pub struct State {
     pub down: bool,
     /// What it says of transactions that no block has is wrong.
     pub lies: bool,
+    /// The newest block that it claims to have, with nothing below it.
+    pub claims: Option<u64>,
+    /// It makes up the blocks below that too.
+    pub makes_up: bool,
+    /// Transactions whose transfer is shown as one of 2^128 units.
+    pub beyond: BTreeSet<String>,
     /// How often somebody has sent the token to others.
     deposits: u64,
     /// The most blocks whose logs can be asked for at once.
@@ -100,6 +106,9 @@ impl Chain {
             deaf: BTreeSet::new(),
             down: false,
             lies: false,
+            claims: None,
+            makes_up: false,
+            beyond: BTreeSet::new(),
             deposits: 0,
             log_blocks_max: 10_000,
             calls: BTreeMap::new(),
@@ -233,8 +242,18 @@ impl State {
         Ok(match method {
             "eth_chainId" => quantity(self.chain_id.into()),
             "eth_getBlockByNumber" => {
-                let number = number(&params[0]);
-                self.blocks.get(number).map_or(Value::Null, |block| show_block(number, block))
+                let claimed = self.claims.map(|block| usize::try_from(block).expect("it fits"));
+                let number = match claimed.filter(|_| params[0] == "latest") {
+                    Some(claimed) => claimed,
+                    None => number(&params[0]),
+                };
+                let is_made_up =
+                    claimed.is_some_and(|claimed| number == claimed || self.makes_up && number < claimed);
+                match self.blocks.get(number) {
+                    Some(block) => show_block(number, block),
+                    None if is_made_up => show_block(number, &made_up(number)),
+                    None => Value::Null,
+                }
             }
             "eth_getTransactionCount" => quantity(self.count(number(&params[1])).into()),
             "eth_getBalance" => quantity(self.gas),
@@ -283,12 +302,23 @@ impl State {
             }
             for (index, (from, to, units, name)) in block.transfers.iter().enumerate() {
                 if wanted.contains(&topic(to).as_str()) {
-                    logs.push(show_log(number, block, index, name, (from, to, *units)));
+                    let mut log = show_log(number, block, index, name, (from, to, *units));
+                    if self.beyond.contains(name) {
+                        log["data"] = json!(format!("0x{:0>32}{:032x}", "1", 0));
+                    }
+                    logs.push(log);
                 }
             }
         }
         Ok(Value::Array(logs))
     }
+}
+
+/// A block of now that nobody made.
+fn made_up(number: usize) -> Block {
+    let timestamp = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_secs();
+    let hash = hash(&format!("made up {number}"));
+    Block { hash, timestamp, base_fee: 1_000_000_000, taken: Vec::new(), transfers: Vec::new() }
 }
 
 fn quantity(number: u128) -> Value {

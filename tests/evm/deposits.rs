@@ -176,3 +176,105 @@ fn a_checkout_of_live_mode_is_paid_to_an_address_of_its_own() {
     eventually("the session is paid", || (text(&page.state(), "status") == "paid").then_some(()));
     assert_eq!(world.held(), "10.00");
 }
+
+/// The blocks that a node claims for a while, and whether it makes them up when it is asked for them.
+/// The last is within what a network may have made meanwhile.
+const LIES: [(u64, bool); 4] =
+    [(1_000_000_000, false), (1_000_000_000, true), (40_000, false), (3_000, true)];
+
+#[test]
+fn a_node_that_claims_more_blocks_for_a_while_hides_no_deposit() {
+    for (claimed, makes_up) in LIES {
+        let chain = Chain::start();
+        let mut world = World::of(&chain.url());
+        let address = world.address(&fresh("customer"));
+        let to = text(&address, "address");
+        let searched = |world: &World| world.network()["scannedBlock"].as_u64().expect("a block");
+        {
+            let mut node = chain.node();
+            (node.claims, node.makes_up) = (Some(claimed), makes_up);
+        }
+        let is_plausible = claimed < 5_000;
+        if is_plausible {
+            eventually("the lie is believed", || (searched(&world) > 100).then_some(()));
+        } else {
+            let before = chain.node().calls["eth_getBlockByNumber"];
+            eventually("it has lied", || {
+                (chain.node().calls["eth_getBlockByNumber"] > before + 10).then_some(())
+            });
+            assert!(searched(&world) < 100, "{claimed} {makes_up}: {}", world.network());
+        }
+        // While it lies, money comes, and the server is restarted.
+        chain.deposit(&[(to, 5 * UNITS)]);
+        world.server.kill();
+        world.server.restart();
+        chain.mine(3);
+        chain.node().claims = None;
+        world.until_held("5.00");
+        eventually("the search is in the chain again", || {
+            (searched(&world) as usize <= chain.head()).then_some(())
+        });
+        let metrics = world.server.admin().get("/metrics").text().to_owned();
+        assert!(metrics.contains(r#"pasarela_usdt_scanned_block{network="POLYGON"}"#), "{metrics}");
+        assert_eq!(world.deposits().len(), 1);
+    }
+}
+
+#[test]
+fn a_lie_at_the_first_start_hides_no_deposit() {
+    for (claimed, makes_up) in LIES {
+        let chain = Chain::start();
+        {
+            let mut node = chain.node();
+            (node.claims, node.makes_up) = (Some(claimed), makes_up);
+        }
+        let world = World::of(&chain.url());
+        let body = json!({ "customerRef": "one", "network": "POLYGON", "asset": "USDT" });
+        if claimed >= 5_000 {
+            world.tenant.live.post("/v1/crypto/deposit-addresses", &body).refused(503, "rail_not_configured");
+            chain.node().claims = None;
+        }
+        let address = world.address("one");
+        chain.deposit(&[(text(&address, "address"), 5 * UNITS)]);
+        chain.node().claims = None;
+        chain.mine(3);
+        world.until_held("5.00");
+    }
+}
+
+#[test]
+fn a_payout_is_not_final_by_a_block_that_nobody_made() {
+    let chain = Chain::start();
+    let world = World::of(&chain.url());
+    let payout = world.pay("10.00", json!({})).expect(202);
+    eventually("it is broadcast", || (!chain.node().received.is_empty()).then_some(()));
+    chain.take();
+    chain.node().claims = Some(1_000);
+    let before = chain.node().calls["eth_getBlockByNumber"];
+    eventually("it was looked at", || {
+        (chain.node().calls["eth_getBlockByNumber"] > before + 10).then_some(())
+    });
+    assert_eq!(text(&world.payout(&payout), "status"), "processing");
+    chain.node().claims = None;
+    chain.mine(3);
+    world.until(&payout, "completed");
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_holds_up_nothing() {
+    let chain = Chain::start();
+    let world = World::of(&chain.url());
+    let address = world.address(&fresh("customer"));
+    let to = text(&address, "address");
+    let [beyond] = chain.deposit(&[(to, 1)]).try_into().expect("one");
+    chain.node().beyond.insert(beyond.clone());
+    chain.deposit(&[(to, 5 * UNITS)]);
+    chain.mine(3);
+    world.until_held("5.00");
+    let metrics = world.server.admin().get("/metrics").text().to_owned();
+    assert!(
+        metrics.contains(r#"pasarela_usdt_log_entries_set_aside_total{network="POLYGON"} 1"#),
+        "{metrics}"
+    );
+    assert!(world.server.log_tail().contains(&beyond), "{}", world.server.log_tail());
+}

@@ -69,6 +69,7 @@ impl World {
         let server = Server::start_with(&environment);
         let tenant = server.tenant();
         activate(&server, &tenant);
+        server.price_live();
         let admin = server.admin();
         let adjustment = json!({ "mode": "live", "currency": "USDT", "amount": "5000.00",
             "externalRef": fresh("funds"), "description": "test" });

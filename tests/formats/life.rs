@@ -45,6 +45,7 @@ fn operators(server: &Server, tenant: &Tenant) {
     let body = json!({ "mode": "test", "currency": "VES", "amount": "12.34", "description": "apertura ñ", "externalRef": fresh("adj") });
     admin.post(&of_tenant("adjustments"), &body).expect(201);
     admin.post(&of_tenant("live-status"), &json!({ "status": "active", "reason": "approved" })).expect(200);
+    server.price_live();
     let key = admin.post(&of_tenant("keys"), &json!({ "mode": "test", "scopes": ["read"] })).expect(201);
     let key = text(&key, "keyId").to_owned();
     let next = admin.post(&format!("/admin/keys/{key}/rotate"), &json!({ "overlapSeconds": 2 })).expect(201);

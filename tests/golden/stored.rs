@@ -81,7 +81,7 @@ fn goldens() -> Vec<Golden> {
         conversions: Source End Accepted Stage Conversion Waiting Price Taken Day Totals;
         cop_payments: Channel Failure Telling Phase Marketplace ForSession Part Taken Aside EarlierRefund Live CopPayment;
         cop_payouts: AccountType ColombianAccount Beneficiary CopPayout;
-        crypto: Network Asset DepositAddress Till Place Deposit Status Transfer Attempt Fees SearchedBlocks CryptoPayout;
+        crypto: Network Asset DepositAddress Till Place Deposit Status Transfer Attempt Fees Mark SearchedBlocks CryptoPayout;
         days: Column Day ClosedDay;
         events: EventKind Extra BalanceReason Event;
         kept: Shape KeepRef Kept;
@@ -92,7 +92,7 @@ fn goldens() -> Vec<Golden> {
         otp: Status Otp;
         own_account: Held OwnAccount;
         payments: Status CancelReason Phase Marketplace Debtor Means Aside EarlierReversal Payment;
-        payouts: Status PayoutKind Destination Place Batch PhoneHolder Receiver Payout;
+        payouts: Status PayoutKind Destination Asked Place Batch PhoneHolder Receiver Payout;
         platform: Mode Scopes ApiKey PlatformChange Act Deed BackedUp Tenant PlatformBook;
         products: Product LinkStatus Link;
         rates: Placed Bucket Pair Series Quotation Sample Pin;
@@ -101,7 +101,7 @@ fn goldens() -> Vec<Golden> {
         trace: Reach RailId BankWord OneTrace EarlierOrder Trace;
         values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;
         verification: MethodStatus Booked Word;
-        webhooks: EventName Term EventRef Resend Delivered Webhook;
+        webhooks: EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted Webhook;
     }
 }
 

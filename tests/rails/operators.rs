@@ -49,6 +49,7 @@ impl World {
         let server = server_at(&bank.url(""));
         let tenant = server.tenant();
         activate(&server, &tenant.id);
+        server.price_live();
         World { bank, server, tenant }
     }
 
@@ -328,7 +329,9 @@ fn unserved(api: &Api) -> Vec<String> {
 fn going_live_names_each_method_that_no_rail_serves() {
     let bare = Server::shared();
     let tenant = bare.tenant();
-    assert_eq!(warned(&activate(&bare, &tenant.id)), ["C2P", "VPOS", "DEBIT", "PAGO_MOVIL", "COP", "USDT"]);
+    let methods = ["C2P", "VPOS", "DEBIT", "PAGO_MOVIL", "COP", "USDT"];
+    let prices = ["USD/VES OFFICIAL", "USDT/VES FLOOR", "USDT/COP BUY"];
+    assert_eq!(warned(&activate(&bare, &tenant.id)), [&methods[..], &prices].concat());
     assert_eq!(unserved(&tenant.live), ["C2P", "VPOS", "DEBIT", "PAGO_MOVIL", "COP"]);
     assert_eq!(set_status(&bare, &tenant.id, "suspended").get("warnings"), None);
 

@@ -159,6 +159,7 @@ impl World {
 pub fn activate(server: &Server, tenant: &Tenant) {
     let path = format!("/admin/tenants/{}/live-status", tenant.id);
     server.admin().post(&path, &json!({ "status": "active", "reason": "test" })).expect(200);
+    server.price_live();
 }
 
 /// Asks for 50,000 pesos by a channel.

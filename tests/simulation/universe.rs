@@ -22,10 +22,11 @@ use domain::view::{Query, View};
 use pasarela::outbound::Outbound;
 use pasarela::outbox::{Observers, Outbox};
 use pasarela::rails::registry::Registry;
-use pasarela::rates::{Market, RateBoard};
+use pasarela::rates::{Market, RateBoard, Steps};
 use pasarela::recovery::books::same;
 use pasarela::recovery::recheck::recheck;
 use pasarela::recovery::rederive::rederive;
+use pasarela::webhooks::post::HeaderNames;
 use pasarela::webhooks::{Options, Webhooks};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +90,7 @@ const EVERYBODY: [Who; 3] = [Who::Home, Who::Other, Who::Live];
 
 /// The prices of one instant: some days later nobody knows a price any more.
 fn market(at_ms: i64) -> Market {
-    let board = RateBoard::new(Box::new(|_| {}));
+    let board = RateBoard::new(Steps::default(), Box::new(|_| {}));
     let at = Timestamp::from_unix_ms(at_ms);
     for (pair, side, price) in [(Pair::USDT_VES, "FLOOR", 245), (Pair::USDT_COP, "BUY", 4_000)] {
         let series = Series::of(pair, "p2p").side(side);
@@ -104,6 +105,7 @@ fn webhooks() -> Arc<Webhooks> {
     let options = || Options {
         allow_private_targets: false,
         extra_ca_file: None,
+        header_names: HeaderNames::default(),
         outbound: Outbound::open(),
         clock: actors::Clock::system(),
     };
@@ -210,6 +212,7 @@ impl Universe {
             snapshot_seconds: 30,
             idle_seconds: 5 + self.seed % 20,
             awake_max: usize::try_from(self.seed % 4).expect("a small number"),
+            has_room: Arc::new(|| true),
             patience: Duration::from_secs(2),
             on_fatal: Arc::new(|_| {}),
             set_aside: BTreeMap::new(),

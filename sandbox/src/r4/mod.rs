@@ -26,10 +26,10 @@ use books::R4Ledger;
 use calls::Call;
 use hyper::Method;
 use notices::Notices;
-use options::{DEFAULT_TOKEN, DEFAULT_UUID, PathFamily};
-use serde_json::{Map, Value};
+use options::{DEFAULT_TOKEN, DEFAULT_UUID, PathFamily, rate_of};
+use serde_json::{Map, Value, json};
 use signature::{Signatures, Stranger};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The address that R4 listens on unless another is given.
 const ADDRESS: &str = "127.0.0.1:9170";
@@ -39,7 +39,7 @@ pub struct R4 {
     signatures: Signatures,
     family: PathFamily,
     answers: Answers,
-    rate: Value,
+    rate: Mutex<Value>,
     books: Books<R4Ledger>,
     notices: Notices,
 }
@@ -55,7 +55,7 @@ pub async fn run(options: Options) -> Result<(), String> {
     let bank = R4 {
         family: options.path_family,
         answers: Answers { id_key: options.id_key.name(), refusal_status: options.refusal_status },
-        rate: options.rate()?,
+        rate: Mutex::new(rate_of(&options.rate).map_err(|why| format!("--rate {why}"))?),
         notices: Notices::new(&options)?,
         books,
         signatures: Signatures {
@@ -162,10 +162,34 @@ impl Bank for R4 {
     }
 
     async fn control(&self, site: &Site<R4>, request: &Request) -> Option<Answer> {
-        let is_transfer = request.method == Method::POST && request.path == "/sandbox/transfer";
-        match is_transfer {
-            true => Some(self.notices.transfer(site, &self.books, request).await),
-            false => None,
+        if request.method != Method::POST {
+            return None;
+        }
+        match request.path.as_str() {
+            "/sandbox/transfer" => Some(self.notices.transfer(site, &self.books, request).await),
+            "/sandbox/rate" => Some(self.set_rate(request)),
+            _ => None,
+        }
+    }
+}
+
+impl R4 {
+    fn rate(&self) -> Value {
+        self.rate.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// `POST /sandbox/rate`: the BCV rate jumps.
+    fn set_rate(&self, request: &Request) -> Answer {
+        let read = request.json().and_then(|body| match &body["rate"] {
+            Value::String(text) => rate_of(text),
+            other => rate_of(&other.to_string()),
+        });
+        match read {
+            Ok(rate) => {
+                *self.rate.lock().unwrap_or_else(PoisonError::into_inner) = rate.clone();
+                Answer::new(200, json!({ "rate": rate }))
+            }
+            Err(why) => rejection(400, "30", &format!("rate {why}")),
         }
     }
 }

@@ -68,7 +68,7 @@ pub struct Options {
     pub commerce_id: String,
     /// The BCV rate of every working day up to today, in USD
     #[arg(long, default_value = "200.12340000")]
-    rate: String,
+    pub rate: String,
     /// Family of paths that is served
     #[arg(long, value_enum, default_value = "any")]
     pub path_family: PathFamily,
@@ -86,14 +86,12 @@ pub struct Options {
     pub refusal_status: u16,
 }
 
-impl Options {
-    /// The rate as a number of JSON with its digits as they were given.
-    ///
-    /// # Errors
-    /// When it is none.
-    pub fn rate(&self) -> Result<Value, String> {
-        let are_digits = self.rate.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        let number = Number::from_str(&self.rate).ok().filter(|_| are_digits);
-        number.map(Value::Number).ok_or_else(|| format!("--rate {}: no number", self.rate))
-    }
+/// A rate as a number of JSON with its digits as they were given.
+///
+/// # Errors
+/// When it is none.
+pub fn rate_of(text: &str) -> Result<Value, String> {
+    let are_digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number = Number::from_str(text).ok().filter(|_| are_digits);
+    number.map(Value::Number).ok_or_else(|| format!("{text}: no number"))
 }

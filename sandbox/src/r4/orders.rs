@@ -46,7 +46,7 @@ impl R4 {
             .parse::<NaiveDate>()
             .is_ok_and(|day| day <= today() && !matches!(day.weekday(), Weekday::Sat | Weekday::Sun));
         match is_published && currency == "USD" {
-            true => Reaction::new(rate(day, self.rate.clone()), format!("{currency} of {day}")),
+            true => Reaction::new(rate(day, self.rate()), format!("{currency} of {day}")),
             false => {
                 let text = format!("No existe cotizacion de {currency} para {day}");
                 Reaction::new(self.answers.refusal("12", &text), text)

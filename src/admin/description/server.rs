@@ -9,9 +9,9 @@ use crate::rails::evm::Waits;
 use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
-use api::openapi::schema::{Schema, boolean, integer, list, named, number, object, one_of, text};
+use api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
 use api::openapi::values::{currency, instant, page, uuid, ves};
-use api::reference;
+use api::{merchants, payouts, reference};
 use domain::platform::Mode;
 use domain::resources::operations::{Kind, Subject};
 use domain::values::time::Timestamp;
@@ -67,11 +67,13 @@ pub(super) fn orders() -> Chapter {
             ),
             ("OperationPage", page("BankOperation")),
             ("OperationResolution", body(operations::read)),
+            ("Payout", payouts::description::payout()),
+            ("Merchant", merchants::description::merchant()),
+            ("PayoutAccount", payouts::description::account()),
             (
                 "ResolvedOperation",
-                object()
-                    .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them.")
-                    .example(r#"{"payoutId":"01975a2e-7c00-7000-8000-000000000200","object":"payout","kind":"merchant","status":"completed","reference":"81234567","failureCode":null,"monto":"20.06"}"#),
+                any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"].map(named))
+                .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them."),
             ),
         ],
         ..Chapter::default()
@@ -150,7 +152,7 @@ pub(super) fn rates_and_banks() -> Chapter {
                 .answers(201, "RateSample", "The sample")
                 .refuses(409, &["rate_pinned"]),
             operation("listRates", "List the newest sample of every rate")
-                .about("One for each pair, source, side and method; where one is pinned, until when and why.")
+                .about("One for each pair, source, side and method; where one is pinned, until when and why. After them, the suspect ones that are the last word of their series.")
                 .answers_with(200, object().member("items", list(named("RateSample"))), "By pair, source and side"),
             operation("unpinRate", "End the pin of a rate")
                 .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
@@ -190,6 +192,7 @@ pub(super) fn rates_and_banks() -> Chapter {
                     .member("asOf", instant())
                     .member("fetchedAt", instant())
                     .member("valueDate", text().format("date").or_null())
+                    .member("suspect", boolean().about("It is too far from the last accepted one of its series, and decides nothing until three in a row say it for a quarter of an hour, or a pin does."))
                     .optional("pinnedUntil", instant().or_null())
                     .optional("reason", text().or_null()),
             ),

@@ -188,7 +188,7 @@ static FAULTS: &[(&str, &str)] = &[
     // Rates.
     ("must be two currencies of 3 to 5 letters, for example USDT/VES", "son dos monedas de 3 a 5 letras: USDT/VES"),
     ("must be 1 to 32 letters, digits, dashes, dots or underscores", "lleva de 1 a 32 letras, números, guiones, puntos o guiones bajos"),
-    ("must be a price above 0 with at most 8 decimals", "es un precio mayor que 0, con hasta 8 decimales y con punto"),
+    ("must be a price of at least 0.00005 with at most 8 decimals", "es un precio de 0.00005 o más, con hasta 8 decimales y con punto"),
     ("must be a price, as a string or a number", "tiene que ser un precio, con punto para los decimales"),
     ("is required with pinnedUntil", "falta: una tasa fija lleva motivo"),
     ("is for a price with pinnedUntil alone", "solo va con «Fija hasta»"),

@@ -3,7 +3,7 @@
 use super::{fees, history, latest};
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::{Operation, operation};
-use crate::openapi::schema::{Schema, any_of, integer, list, named, number, object, one_of, text};
+use crate::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
 use crate::openapi::values::{figure, instant, uuid};
 use domain::values::time::Timestamp;
 
@@ -80,7 +80,11 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         .member("side", text().or_null())
         .member("price", number())
         .member("asOf", instant())
-        .optional("count", integer().at_least("1").about("Samples in the bucket."));
+        .optional("count", integer().at_least("1").about("Samples in the bucket."))
+        .optional(
+            "suspect",
+            boolean().about("True of a sample that was too far from the one before it, and decided nothing."),
+        );
     let tier = object()
         .member("minAmountCents", cents())
         .optional("maxAmountCents", cents())
@@ -152,10 +156,13 @@ fn schemas() -> Vec<(&'static str, Schema)> {
             "PagoMovilQuote",
             object()
                 .member("exchange_rate_base", number())
-                .member("exchange_rate_offered", number().or_null())
+                .member("exchange_rate_offered", number())
                 .member("exchange_rate_fetched_at", instant())
                 .member("margin_percent", number())
-                .member("ves_estimate", number().or_null()),
+                .member(
+                    "ves_estimate",
+                    number().or_null().about("Null beyond all amounts that are counted."),
+                ),
         ),
         (
             "PublicError",

@@ -159,13 +159,14 @@ pub fn pago_movil(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     })?;
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
     let quote = call.withdrawals.pago_movil(range.tier, amount, floor.price, whole_fee.unwrap_or(false));
+    let quote = quote.ok_or_else(too_large)?;
     Ok(PublicPlan::Answer(
         Object::new()
             .number("exchange_rate_base", floor.price.0.normalize())
-            .maybe_number("exchange_rate_offered", quote.map(|quote| quote.offered.0))
+            .number("exchange_rate_offered", quote.offered.0)
             .plain("exchange_rate_fetched_at", floor.fetched_at)
             .number("margin_percent", call.withdrawals.pago_movil_margin_percent.0.normalize())
-            .maybe_number("ves_estimate", quote.map(|quote| quote.estimate))
+            .maybe_number("ves_estimate", quote.estimate)
             .end(),
     ))
 }

@@ -166,7 +166,10 @@ fn show_point(point: &Point, aggregation: Aggregation, out: &mut Vec<u8>) {
         .maybe_text("method", series.method.as_deref())
         .maybe_text("side", series.side.as_deref());
     let shown = match &point.kept {
-        Kept::One(price) => shown.number("price", price.0.normalize()).plain("asOf", point.at),
+        Kept::One { price, suspect } => {
+            let shown = shown.number("price", price.0.normalize()).plain("asOf", point.at);
+            if *suspect { shown.boolean("suspect", true) } else { shown }
+        }
         Kept::Many(bucket) => shown
             .number("price", bucket.price(aggregation).0)
             .plain("asOf", point.at)

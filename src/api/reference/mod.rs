@@ -19,6 +19,7 @@ use crate::writer::{Object, text};
 use domain::refusal::Refusal;
 use domain::resources::banks::{Bank, Service};
 use domain::resources::rates::buckets::{price, ticks};
+use domain::resources::rates::samples::BCV;
 use domain::values::money::{Rate, Usd, Ves};
 
 /// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
@@ -123,7 +124,8 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
         .number("vesAmount", ves(bcv.price)?)
         .number("medianRate", median.0.normalize())
         .number("medianVesAmount", ves(median)?)
-        .text("source", &bcv.series.source)
+        // Whoever passes it on.
+        .text("source", BCV)
         .plain("fetchedAt", bcv.fetched_at)
         .json("sources", &Object::new().json("vexFx", &own.end()).json("bank", &bank.end()).end())
         .end())
@@ -156,7 +158,7 @@ fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::resources::rates::samples::{BCV, OFFICIAL, Pair, Sample, Series};
+    use domain::resources::rates::samples::{OFFICIAL, Pair, Sample, Series};
     use domain::values::time::Timestamp;
     use rust_decimal::Decimal;
     use std::str::FromStr;

@@ -122,10 +122,20 @@ layout! {
 }
 
 layout! {
+    struct Mark of platform::Mark {
+        block: u64,
+        hash: [u8; 32],
+        made_at: u64,
+    }
+}
+
+layout! {
     struct SearchedBlocks of platform::SearchedBlocks {
         network: Network,
         chain_id: u64,
         last: u64,
+        since: Timestamp,
+        marks: Vec<Mark>,
     }
 }
 

@@ -50,6 +50,7 @@ layout! {
         price: Rate,
         fetched_at: Timestamp,
         payment_method: Option<Arc<str>>,
+        suspect: bool,
     }
 }
 
@@ -60,6 +61,8 @@ layout! {
         as_of: Timestamp,
         fetched_at: Timestamp,
         value_date: Option<Date>,
+        suspect: bool,
+        test_only: bool,
     }
 }
 

@@ -8,6 +8,7 @@ use super::Account;
 use super::config::Settings;
 use super::node::Node;
 use crate::rails::http::NoClient;
+use domain::platform::Mark;
 use domain::resources::crypto::address::Network;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -23,6 +24,8 @@ pub struct Evm {
     /// Operations that were asked about, with whose they are, since they were taken last.
     asked: Mutex<BTreeSet<(u64, Uuid)>>,
     due: Notify,
+    /// The newest block that the node has shown again as it was.
+    known: Mutex<Option<Mark>>,
     /// Addresses of deposits, with the tenant key that each is of.
     watched: Mutex<BTreeMap<Account, u64>>,
 }
@@ -87,6 +90,10 @@ pub struct Figures {
     pub deposits: u64,
     /// Deposits of which less than a cent, or all of less than one, was not credited.
     pub rests: u64,
+    /// Entries of the token's log that cannot be read, since the start: an operator has to look.
+    pub set_aside: u64,
+    /// How often the chain did not have a block any more up to which it was searched, since the start.
+    pub gone_back: u64,
 }
 
 impl Evm {
@@ -94,7 +101,7 @@ impl Evm {
     pub fn new(settings: Settings) -> Result<Evm, NoClient> {
         let node = Node::new(settings.endpoint.clone())?;
         let (figures, asked, due) = (Mutex::default(), Mutex::default(), Notify::new());
-        Ok(Evm { settings, node, figures, asked, due, watched: Mutex::default() })
+        Ok(Evm { settings, node, figures, asked, due, known: Mutex::default(), watched: Mutex::default() })
     }
 
     pub const fn network(&self) -> Network {
@@ -122,6 +129,16 @@ impl Evm {
     /// Notes how it stands.
     pub fn note(&self, change: impl FnOnce(&mut Figures)) {
         change(&mut self.lock(&self.figures));
+    }
+
+    /// The newest block that is known to be in the chain.
+    pub fn known(&self) -> Option<Mark> {
+        *self.lock(&self.known)
+    }
+
+    /// Keeps the newest block that is known to be in the chain.
+    pub fn know(&self, mark: Mark) {
+        *self.lock(&self.known) = Some(mark);
     }
 
     /// The operations that were asked about since this was called last: the tenant key and the

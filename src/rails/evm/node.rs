@@ -5,6 +5,7 @@ use super::erc20::{self, Transfer};
 use super::rpc::{Endpoint, Rpc, RpcError};
 use super::{Account, Hash, hex0x, read_hex};
 use crate::rails::http::NoClient;
+use domain::platform::Mark;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -25,6 +26,13 @@ pub struct Block {
     pub base_fee: u64,
     /// The instant at which it was made, in seconds since 1970.
     pub timestamp: u64,
+}
+
+impl Block {
+    /// What the block is known by again.
+    pub const fn mark(&self) -> Mark {
+        Mark { block: self.number, hash: self.hash, made_at: self.timestamp }
+    }
 }
 
 /// A transaction that a block has taken.
@@ -51,6 +59,15 @@ pub struct Logged {
     pub transaction: Hash,
     /// The place among the logs of the block.
     pub index: u64,
+}
+
+/// The transfers in some blocks.
+#[derive(Debug, Default)]
+pub struct Logs {
+    pub transfers: Vec<Logged>,
+    /// The names of the entries that are no transfer which could be credited: block, transaction and
+    /// place, as far as they can be read.
+    pub unreadable: Vec<String>,
 }
 
 /// A block's number as nodes are told it.
@@ -81,7 +98,11 @@ impl Node {
 
     /// The block with this number, if there is one.
     pub async fn block(&self, number: u64) -> Result<Option<Block>, RpcError> {
-        self.block_at(at(number)).await
+        let block = self.block_at(at(number)).await?;
+        if block.is_some_and(|block| block.number != number) {
+            return Err(RpcError::Unreadable("eth_getBlockByNumber"));
+        }
+        Ok(block)
     }
 
     async fn block_at(&self, tag: Value) -> Result<Option<Block>, RpcError> {
@@ -149,13 +170,14 @@ impl Node {
         read.map(Some).ok_or(RpcError::Unreadable(METHOD))
     }
 
-    /// The transfers of a token to any of these accounts, in blocks from the first to the last.
+    /// The transfers of a token to any of these accounts, in blocks from the first to the last. An entry
+    /// that cannot be read, or is of another block, keeps no other from being found.
     pub async fn transfers(
         &self,
         contract: &Account,
         to: &[Account],
         (first, last): (u64, u64),
-    ) -> Result<Vec<Logged>, RpcError> {
+    ) -> Result<Logs, RpcError> {
         const METHOD: &str = "eth_getLogs";
         let to: Vec<String> = to.iter().map(|account| hex0x(&erc20::topic(account))).collect();
         let filter = json!([{
@@ -165,9 +187,14 @@ impl Node {
             "topics": [hex0x(&erc20::TRANSFERRED), null, to],
         }]);
         let logs = self.rpc.call(METHOD, filter).await?;
-        let logs = logs.as_array().ok_or(RpcError::Unreadable(METHOD))?;
-        let read: Option<Vec<Logged>> = logs.iter().map(|log| read_logged(log, contract)).collect();
-        read.ok_or(RpcError::Unreadable(METHOD))
+        let mut found = Logs::default();
+        for log in logs.as_array().ok_or(RpcError::Unreadable(METHOD))? {
+            match read_logged(log, contract).filter(|logged| (first..=last).contains(&logged.block)) {
+                Some(logged) => found.transfers.push(logged),
+                None => found.unreadable.push(name_of(log)),
+            }
+        }
+        Ok(found)
     }
 
     /// The transaction of an account with this nonce, if it is in this block.
@@ -238,6 +265,14 @@ fn read_transfer(log: &Value, contract: &Account) -> Option<Transfer> {
     let topics: Option<Vec<Hash>> = log["topics"].as_array()?.iter().map(hash).collect();
     let data = hex::decode(log["data"].as_str()?.strip_prefix("0x")?).ok()?;
     Transfer::read(&topics?, &data)
+}
+
+/// The name of an entry of which nothing else has to be readable.
+fn name_of(log: &Value) -> String {
+    let (block, index) = (small(&log["blockNumber"]), small(&log["logIndex"]));
+    let shown = |number: Option<u64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let transaction = hash(&log["transactionHash"]).map_or_else(|| "?".to_owned(), |hash| hex0x(&hash));
+    format!("block {}, transaction {transaction}, log {}", shown(block), shown(index))
 }
 
 fn read_logged(log: &Value, contract: &Account) -> Option<Logged> {

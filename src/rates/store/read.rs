@@ -1,6 +1,8 @@
 //! Reading: by seek, at most as many entries as are shown.
 
-use super::{LINE, Line, PIN, RateStore, RateStoreError, SAMPLE, Shelf, begin, decoded, key_at, letter};
+use super::{
+    ACCEPTED, LINE, Line, PIN, RateStore, RateStoreError, SAMPLE, Shelf, begin, decoded, key_at, letter,
+};
 use domain::resources::rates::buckets::{Bucket, Kept, Placed, Point, Step, Window, ticks};
 use domain::resources::rates::pins::Pin;
 use domain::resources::rates::samples::{Filter, Pair, Quotation, Sample, Series};
@@ -93,29 +95,24 @@ impl RateStore {
         Ok(points)
     }
 
-    /// The samples that a board begins with: of every line the newest, of lines with value dates
-    /// those of the day in force and of days ahead.
+    /// The samples that a board begins with: of every line the newest that may price live mode, of lines
+    /// with value dates those of the day in force and of days ahead.
     pub fn newest(&self, now: Timestamp) -> Result<Vec<Sample>, RateStoreError> {
         let lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut newest = Vec::new();
         for line in lines {
-            let mut in_force = None;
             for entry in
-                scan(&self.shelf.db, begin(SAMPLE, line.number), begin(SAMPLE, line.number + 1), true)
+                scan(&self.shelf.db, begin(ACCEPTED, line.number), begin(ACCEPTED, line.number + 1), true)
             {
-                let (key, value) = entry?;
+                let key = entry?.1;
+                let missing = || RateStoreError::Damaged("a sample is missing".to_owned());
+                let value = self.shelf.db.get_pinned(&key)?.ok_or_else(missing)?;
                 let stored: Quotation = decoded(&value, "a sample")?;
                 let series = Series { payment_method: stored.payment_method, ..Series::clone(&line.series) };
                 let sample = Sample::new(series, stored.price, time_in(&key)?, stored.fetched_at);
-                if in_force.is_some_and(|date| sample.value_date != date) {
-                    break;
-                }
-                if sample.has_begun(now) {
-                    in_force = Some(sample.value_date);
-                }
-                let dated = sample.value_date.is_some();
+                let is_in_force = sample.has_begun(now);
                 newest.push(sample);
-                if !dated {
+                if is_in_force {
                     break;
                 }
             }
@@ -151,7 +148,7 @@ impl Shelf {
             into.push(Point {
                 series: Arc::clone(&line.series),
                 at: time_in(&key)?,
-                kept: Kept::One(stored.price),
+                kept: Kept::One { price: stored.price, suspect: stored.suspect },
             });
         }
         Ok(())

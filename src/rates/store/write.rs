@@ -2,11 +2,12 @@
 //! each pin, into one batch, and syncs it.
 
 use super::{
-    Counters, Item, Job, LINE, NEXT_KEY, RateStoreError, Shelf, begin, decoded, key_at, letter, pin_key,
-    sample_key,
+    Counters, Item, Job, LINE, NEXT_KEY, RateStoreError, Shelf, accepted_key, begin, decoded, key_at, letter,
+    pin_key, sample_key,
 };
 use crate::rates::store::Line;
 use domain::codec;
+use domain::platform::Mode;
 use domain::resources::rates::buckets::{Bucket, Placed, Step, ticks};
 use domain::resources::rates::samples::{Quotation, Series};
 use rocksdb::{WriteBatch, WriteOptions};
@@ -64,6 +65,7 @@ impl Writer {
         let mut lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner).clone();
         let known = lines.len();
         let mut buckets: BTreeMap<Vec<u8>, Bucket> = BTreeMap::new();
+        let mut accepted: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
         for Job { item, .. } in jobs {
             match item {
                 Item::Sample(_) => {}
@@ -78,8 +80,22 @@ impl Writer {
                 price: sample.price,
                 fetched_at: sample.fetched_at,
                 payment_method: sample.series.payment_method.clone(),
+                suspect: sample.suspect,
             };
-            batch.put(sample_key(line, sample.as_of, placed.number), codec::encode(&stored));
+            let key = sample_key(line, sample.as_of, placed.number);
+            batch.put(&key, codec::encode(&stored));
+            // A pin comes to a board by itself.
+            if matches!(item, Item::Sample(_)) && sample.prices(Mode::Live) {
+                let place = accepted_key(line, sample.value_date);
+                let before = match accepted.get(&place) {
+                    Some(before) => Some(before.clone()),
+                    None => self.shelf.db.get(&place)?,
+                };
+                // Within a value date the last fetch counts, else the source's time.
+                if sample.value_date.is_some() || before.is_none_or(|before| before < key) {
+                    accepted.insert(place, key);
+                }
+            }
             for step in Step::ALL {
                 let key = key_at(letter(step), line, step.start_of(sample.as_of));
                 let before = match buckets.get(&key) {
@@ -100,6 +116,9 @@ impl Writer {
         }
         for (key, bucket) in &buckets {
             batch.put(key, codec::encode(bucket));
+        }
+        for (place, key) in &accepted {
+            batch.put(place, key);
         }
         batch.put(NEXT_KEY, next.to_be_bytes());
         let mut synced = WriteOptions::default();

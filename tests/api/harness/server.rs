@@ -22,8 +22,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The time that a command may take that is run beside the server.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(120);
 
-/// Rates that every figure in the tests can be computed from by hand, and no holidays.
+/// Rates that every figure in the tests can be computed from by hand, and no holidays. The fixed ones
+/// price test mode alone; live mode has what [`Server::price_live`] records, and nothing else.
 const CONFIG: &str = r#"
+[[rates.feeds]]
+pair = "USD/VES"
+source = "bcv"
+side = "OFFICIAL"
+method = "hand"
+kind = "manual"
+
 [[rates.feeds]]
 pair = "USD/VES"
 source = "bcv"
@@ -248,6 +256,20 @@ impl Server {
     /// The operators' API with another token.
     pub fn admin_with(&self, token: &str) -> Api {
         Api::new(&self.admin_url(), &[("authorization", &format!("Bearer {token}"))])
+    }
+
+    /// Records the prices of the configuration for live mode too, by hand as an operator does.
+    #[track_caller]
+    pub fn price_live(&self) {
+        for (pair, source, side, price) in [
+            ("USD/VES", "bcv", "OFFICIAL", "200"),
+            ("USDT/VES", "p2p", "FLOOR", "245"),
+            ("USDT/COP", "p2p", "BUY", "4000"),
+        ] {
+            let rate =
+                json!({ "pair": pair, "source": source, "side": side, "method": "hand", "price": price });
+            self.admin().post("/admin/rates", &rate).expect(201);
+        }
     }
 
     /// A new tenant with default settings.

@@ -42,6 +42,7 @@ fn live(server: &Server) -> Tenant {
     let tenant = server.tenant();
     let path = format!("/admin/tenants/{}/live-status", tenant.id);
     server.admin().post(&path, &json!({ "status": "active" })).expect(200);
+    server.price_live();
     tenant
 }
 

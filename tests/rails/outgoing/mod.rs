@@ -51,6 +51,7 @@ fn server_of(base: &str, more: &[(&str, &str)]) -> Server {
 fn live(server: &Server, funds: &str) -> Tenant {
     let tenant = server.tenant();
     let path = format!("/admin/tenants/{}", tenant.id);
+    server.price_live();
     server.admin().post(&format!("{path}/live-status"), &json!({ "status": "active" })).expect(200);
     if funds != "0.00" {
         let body = json!({

@@ -15,8 +15,9 @@ final class PagoMovilQuote extends Model
     public const REQUIRED = ['exchange_rate_base', 'exchange_rate_offered', 'exchange_rate_fetched_at', 'margin_percent', 'ves_estimate'];
 
     public readonly string $exchange_rate_base;
-    public readonly ?string $exchange_rate_offered;
+    public readonly string $exchange_rate_offered;
     public readonly string $exchange_rate_fetched_at;
     public readonly string $margin_percent;
+    /** Null beyond all amounts that are counted. */
     public readonly ?string $ves_estimate;
 }

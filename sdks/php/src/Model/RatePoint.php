@@ -11,7 +11,7 @@ use Pasarela\Model;
 /** Rate point. */
 final class RatePoint extends Model
 {
-    public const WIRE = ['pair' => '', 'source' => '', 'method' => '', 'side' => '', 'price' => 'n', 'asOf' => '', 'count' => ''];
+    public const WIRE = ['pair' => '', 'source' => '', 'method' => '', 'side' => '', 'price' => 'n', 'asOf' => '', 'count' => '', 'suspect' => ''];
     public const REQUIRED = ['pair', 'source', 'method', 'side', 'price', 'asOf'];
 
     public readonly string $pair;
@@ -22,4 +22,6 @@ final class RatePoint extends Model
     public readonly string $asOf;
     /** Samples in the bucket. */
     public readonly ?int $count;
+    /** True of a sample that was too far from the one before it, and decided nothing. */
+    public readonly ?bool $suspect;
 }

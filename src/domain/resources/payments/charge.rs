@@ -224,7 +224,9 @@ fn new_payment(
         return Err(Refusal::NotFound);
     }
     in_time(new, turn.now)?;
-    let figured = new.price.at(new.rate.ok_or(Refusal::RateUnavailable)?)?;
+    // What no rail serves needs no price.
+    let unpriced = || turn.may_order(new.means.service()).err().unwrap_or(Refusal::RateUnavailable);
+    let figured = new.price.at(new.rate.ok_or_else(unpriced)?)?;
     match new.transfer {
         Transfer::Free => {}
         Transfer::Awaited => return Err(PaymentRefusal::ChargeInProgress.into()),

@@ -170,8 +170,13 @@ pub struct Window {
 /// The content of a point in a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// A single price.
-    One(Rate),
+    /// A single sample.
+    One {
+        /// Its price.
+        price: Rate,
+        /// Whether it decided nothing.
+        suspect: bool,
+    },
     /// The prices of an hour or a day.
     Many(Bucket),
 }

@@ -1,5 +1,6 @@
 //! A price at a moment, and the series that it belongs to.
 
+use crate::platform::Mode;
 use crate::values::date::Date;
 use crate::values::money::Rate;
 use crate::values::time::{MINUTE_MS, Timestamp, Zone};
@@ -163,14 +164,16 @@ pub fn name(text: &str) -> Result<Arc<str>, &'static str> {
     }
 }
 
-/// Checks a price: more than zero, less than 10^12, at most 8 decimals.
+/// The smallest price. What is less rounds to 0.0000, which is no price: amounts divided by it are
+/// without bound.
+pub const PRICE_MIN: Decimal = Decimal::from_parts(5, 0, 0, false, 5);
+
+/// Checks a price: at least [`PRICE_MIN`], less than 10^12, at most 8 decimals.
 pub fn price(value: Decimal) -> Result<Rate, &'static str> {
     let normal = value.normalize();
-    if normal <= Decimal::ZERO
-        || normal.scale() > PRICE_DECIMALS
-        || normal >= Decimal::from(1_000_000_000_000_i64)
+    if normal < PRICE_MIN || normal.scale() > PRICE_DECIMALS || normal >= Decimal::from(1_000_000_000_000_i64)
     {
-        return Err("must be a price above 0 with at most 8 decimals");
+        return Err("must be a price of at least 0.00005 with at most 8 decimals");
     }
     Ok(Rate(normal))
 }
@@ -190,6 +193,11 @@ pub struct Sample {
     /// The day in Caracas from which the price is in force; only official rates of the dollar have
     /// one.
     pub value_date: Option<Date>,
+    /// Whether it is too far from the last accepted price of its series: it is kept, and decides
+    /// nothing.
+    pub suspect: bool,
+    /// Whether a `simulated` or `fixed` feed made it up: it prices test mode alone.
+    pub test_only: bool,
 }
 
 /// The part of a sample that the store of rates keeps as a value, under its series and time.
@@ -201,13 +209,20 @@ pub struct Quotation {
     pub fetched_at: Timestamp,
     /// The payment method at that price, when that matters.
     pub payment_method: Option<Arc<str>>,
+    /// As in [`Sample::suspect`].
+    pub suspect: bool,
 }
 
 impl Sample {
     /// A sample; for an official rate, the value date is the day of `as_of` in Caracas.
     pub fn new(series: Series, price: Rate, as_of: Timestamp, fetched_at: Timestamp) -> Sample {
         let value_date = series.has_value_dates().then(|| as_of.date_in(Zone::Caracas));
-        Sample { series, price, as_of, fetched_at, value_date }
+        Sample { series, price, as_of, fetched_at, value_date, suspect: false, test_only: false }
+    }
+
+    /// Whether it may price this mode.
+    pub fn prices(&self, mode: Mode) -> bool {
+        !(self.suspect || self.test_only && mode == Mode::Live)
     }
 
     /// Whether the price is in force: its value date, if it has one, has begun in Caracas.
@@ -264,7 +279,9 @@ mod tests {
     fn prices() {
         for (given, fits) in [
             ("200.00000000", true),
-            ("0.00000001", true),
+            ("0.00005", true),
+            ("0.00004999", false),
+            ("0.00000001", false),
             ("0", false),
             ("-1", false),
             ("1.000000001", false),

@@ -158,8 +158,8 @@ pub struct Estimate {
 pub struct PagoMovil {
     /// The offered rate: bolívares per dollar, 8 decimals.
     pub offered: Rate,
-    /// The bolívares that would be paid.
-    pub estimate: Ves,
+    /// The bolívares that would be paid; `None` beyond all amounts that are counted.
+    pub estimate: Option<Ves>,
 }
 
 impl Withdrawals {
@@ -197,21 +197,32 @@ impl Withdrawals {
     }
 
     /// The bolívares that a Pago Móvil withdrawal of `cents` brings at a market rate of `base`,
-    /// with the whole fee or with the part that the waiver leaves. `None` if a figure overflows.
+    /// with the whole fee or with the part that the waiver leaves. The offer is the same for every
+    /// amount. `None` if it overflows.
     pub fn pago_movil(&self, tier: &Tier, cents: i64, base: Rate, whole_fee: bool) -> Option<PagoMovil> {
-        let less = |value: Decimal, percent: Rate| value.checked_sub(percent.percent_of(value)?);
         let offered = less(base.0, self.pago_movil_margin_percent)?
             .round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
             .normalize();
+        let left = self.after_fee(tier, cents, whole_fee);
+        let estimate = left.and_then(|left| Ves::rounded(left.checked_mul(offered)?));
+        Some(PagoMovil { offered: Rate(offered), estimate })
+    }
+
+    /// The dollars that are left of a Pago Móvil withdrawal; `None` if a figure overflows.
+    fn after_fee(&self, tier: &Tier, cents: i64, whole_fee: bool) -> Option<Decimal> {
         let fee = tier.fee(cents)?;
         let fee = if whole_fee {
             fee
         } else {
             rounded(less(Decimal::from(fee), self.pago_movil_fee_waiver_percent)?)?
         };
-        let left = dollars(cents.checked_sub(fee)?.max(0));
-        Some(PagoMovil { offered: Rate(offered), estimate: Ves::rounded(left.checked_mul(offered)?)? })
+        Some(dollars(cents.checked_sub(fee)?.max(0)))
     }
+}
+
+/// A value less so many percent of it.
+fn less(value: Decimal, percent: Rate) -> Option<Decimal> {
+    value.checked_sub(percent.percent_of(value)?)
 }
 
 /// The amount rounded half up to a whole cent.
@@ -343,7 +354,10 @@ mod tests {
         let tier = withdrawals.policies[2].tiers[0].clone();
         let quote = |withdrawals: &Withdrawals, cents, whole_fee| {
             let quote = withdrawals.pago_movil(&tier, cents, rate("245"), whole_fee).expect("it fits");
-            (quote.offered.0.to_string(), quote.estimate.to_string())
+            (
+                quote.offered.0.to_string(),
+                quote.estimate.map(|estimate| estimate.to_string()).unwrap_or_default(),
+            )
         };
         // (10.00 − 0.55) × 241.325 = 2280.52125.
         assert_eq!(quote(&withdrawals, 1_000, true), ("241.325".to_owned(), "2280.52".to_owned()));
@@ -353,6 +367,7 @@ mod tests {
         assert_eq!(quote(&withdrawals, 1_000, false).1, "2345.68");
         assert_eq!(quote(&withdrawals, 1_000, true).1, "2280.52");
         assert_eq!(quote(&withdrawals, 20, true).1, "0.00", "never below nothing");
+        assert_eq!(quote(&withdrawals, CENTS_MAX, true), ("241.325".to_owned(), String::new()));
     }
 
     #[test]
