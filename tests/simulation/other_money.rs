@@ -5,6 +5,7 @@ use crate::acts::What;
 use crate::life::Life;
 use crate::steps::Act;
 use crate::values::{beneficiary, buyer, named};
+use domain::platform::Mode;
 use domain::resources::conversions::price::Amount;
 use domain::resources::conversions::{self, NewQuote, Source};
 use domain::resources::cop_payments;
@@ -27,7 +28,8 @@ impl Life {
             Act::Quote { pesos, minor } => {
                 let id = self.fresh(tenant, Kind::Conversion, What::Other);
                 let source = if pesos { Source::Cop } else { Source::Ves };
-                let market = self.market.rate(source.currency(), Timestamp::from_unix_ms(self.wall_ms()));
+                let now = Timestamp::from_unix_ms(self.wall_ms());
+                let market = self.market.rate(source.currency(), Mode::of(tenant), now);
                 let new = NewQuote { id: id.id, source, amount: Amount::Source(minor), market };
                 self.ask(tenant, id, true, conversions::Command::Quote(Box::new(new))).await;
             }
