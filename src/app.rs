@@ -31,7 +31,7 @@ use crate::cluster::peer_front::PeerFront;
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::{Cluster, Passing, Promoted};
 use crate::config::{AdminAccess, Config, TOKEN_CHARACTERS_MIN};
-use crate::gateway::disk::Disk;
+use crate::disk::Disk;
 use crate::gateway::services::Services;
 use crate::http::listen::Limits;
 use crate::http::open_files;
@@ -40,6 +40,7 @@ use crate::metrics::Metrics;
 use crate::recovery::directory;
 use crate::telemetry::spans::Spans;
 use background::Background;
+use domain::platform::PLATFORM;
 use listeners::Listeners;
 pub use live_rail_error::LiveRailError;
 use live_rails::Networks;
@@ -100,6 +101,7 @@ pub async fn run(
             Err(why) => return Err(why),
         }
     };
+    room::keep_some(&disk);
     let background = Background::start(&config, &services, disk)?;
     listeners.api_gate.open(surfaces::api(&config, &services)?);
     let metrics = metrics(&config, &services, &listeners, &background);
@@ -212,7 +214,7 @@ async fn listen_to_peers(
         // Nothing looks at the disk by itself while another node leads.
         room: Arc::new(move || {
             disk.look();
-            disk.admit()
+            disk.admit(PLATFORM)
         }),
     }));
     let peers = PeerFront::new(node.clone(), key, Arc::clone(api), Arc::clone(admin));

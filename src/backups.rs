@@ -8,6 +8,8 @@ use api::openapi::schema;
 use api::problem::Problem;
 use api::value::Value;
 use api::writer::Object;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use wal::{Seq, StoreError};
 
@@ -42,6 +44,25 @@ pub fn wanted(mut fields: Fields<'_>) -> Result<PathBuf, Invalid> {
     let path: Got<PathBuf> = fields.required("path", directory);
     let sound = fields.finish()?;
     Ok(path.get(&sound))
+}
+
+/// The bytes that a copy of `data` takes of its own disk: none if the copy lies on another, else all that
+/// is not linked.
+pub fn bytes_taken(data: &Path, path: &Path) -> u64 {
+    let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or_else(|| Path::new("."));
+    let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
+    if device(data) == device(parent) { bytes_copied(data) } else { 0 }
+}
+
+/// The bytes of the files in a directory that are not tables of the log, which never change.
+fn bytes_copied(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(found) if found.is_dir() => bytes_copied(&entry.path()),
+        Ok(found) if entry.path().extension().is_none_or(|name| name != "sst") => found.len(),
+        _ => 0,
+    });
+    bytes.sum()
 }
 
 /// Copies the data directory `data` to the new directory `path`; `checkpoint` copies the log to the path that

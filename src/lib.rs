@@ -5,7 +5,7 @@
 //! - [`domain`] says what money may do; [`api`] says what goes in and what comes out. Both are
 //!   pure.
 //! - [`http`] takes a request from the socket, [`gateway`] to a handler and back, [`store`] reads
-//!   what is durable; [`admin`] does the same for the operators.
+//!   what is durable; [`admin`] does the same for the operators. All that writes asks the [`disk`].
 //! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
 //!   proxy.
 //! - [`guides`] has the documents for integrators, as pages, and [`receipts`] what a payer keeps of a
@@ -37,6 +37,7 @@ pub mod cli;
 pub mod cluster;
 pub mod config;
 pub mod console;
+pub mod disk;
 pub mod fetch;
 pub mod gateway;
 pub mod guides;

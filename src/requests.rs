@@ -2,7 +2,7 @@
 //! directory): it is no money, so it is not in the log of money, and it may be lost.
 //!
 //! Promises: a request costs a push onto a queue, and nobody waits: what does not fit is dropped
-//! and counted, and so are most refusals of a storm. A thread takes the queue to the disk many times a
+//! and counted, and so are most refusals of a storm, and everything while the disk has no room for it. A thread takes the queue to the disk many times a
 //! second, and whoever asks for a request takes there first what is in it. Files go oldest first, when
 //! they are together larger than the bound or older than 30 days. A clean end writes everything; a
 //! crash of the machine loses the last moments. A body is never kept, and nobody who answers requests
@@ -13,6 +13,7 @@
 //! instant (8 bytes, ms since 1970), the sequence of the record that was written (8 bytes, or 0),
 //! then JSON.
 
+use crate::disk::Disk;
 use crate::http::respond::RequestId;
 use api::writer::Object;
 use crossbeam::queue::ArrayQueue;
@@ -111,7 +112,7 @@ pub enum RequestsError {
 pub struct Counters {
     /// Requests that were written.
     pub written: AtomicU64,
-    /// Requests that were not, because the disk could not keep up or failed.
+    /// Requests that were not, because the disk could not keep up, failed or had no room.
     pub dropped: AtomicU64,
 }
 
@@ -123,6 +124,7 @@ pub struct RequestLog {
 
 struct Shelf {
     db: DB,
+    disk: Arc<Disk>,
     queue: ArrayQueue<Answered>,
     /// The requests that were refused for want of capacity since the last write.
     refused: AtomicUsize,
@@ -134,15 +136,19 @@ struct Shelf {
 
 impl RequestLog {
     /// Opens the log in `directory`, or makes one there, of at most so many bytes.
-    pub fn open(directory: &Path, bytes_max: u64) -> Result<RequestLog, RequestsError> {
-        let options = options(bytes_max);
+    pub fn open(directory: &Path, bytes_max: u64, disk: &Arc<Disk>) -> Result<RequestLog, RequestsError> {
+        let options = wal::fitting(directory, options(bytes_max))?;
         let db = DB::open(&options, directory).or_else(|error| {
+            if disk.is_short() {
+                return Err(error);
+            }
             tracing::warn!(%error, "the log of requests does not open and begins anew");
             DB::destroy(&Options::default(), directory)?;
             DB::open(&options, directory)
         })?;
         let shelf = Arc::new(Shelf {
             db,
+            disk: Arc::clone(disk),
             queue: ArrayQueue::new(WAITING_MAX),
             refused: AtomicUsize::new(0),
             turn: Mutex::default(),
@@ -164,8 +170,9 @@ impl RequestLog {
         false
     }
 
+    /// Notes a request, if the disk has room for what its caller's mode writes.
     pub fn note(&self, answered: Answered) {
-        if self.shelf.queue.push(answered).is_err() {
+        if !self.shelf.disk.has_room(answered.tenant) || self.shelf.queue.push(answered).is_err() {
             self.shelf.counters.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -374,6 +381,19 @@ mod tests {
         }
     }
 
+    fn opened(directory: &Path, bytes_max: u64, reserve_bytes: u64) -> Result<RequestLog, RequestsError> {
+        RequestLog::open(directory, bytes_max, &Arc::new(Disk::new(directory, reserve_bytes)))
+    }
+
+    #[tokio::test]
+    async fn nothing_is_noted_while_the_disk_has_no_room() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let log = opened(directory.path(), 1 << 20, u64::MAX).expect("a log");
+        log.note(answered("a", 2, 200));
+        assert!(log.find(2, "a", at(2_000)).await.expect("readable").is_none());
+        assert_eq!(log.counters().dropped.load(Ordering::Relaxed), 1);
+    }
+
     fn at(ms: i64) -> Timestamp {
         Timestamp::from_unix_ms(ms)
     }
@@ -381,13 +401,13 @@ mod tests {
     #[tokio::test]
     async fn the_newest_request_with_an_id_is_found_also_after_an_end() {
         let directory = tempfile::tempdir().expect("a directory");
-        let log = RequestLog::open(directory.path(), 1 << 20).expect("a log");
+        let log = opened(directory.path(), 1 << 20, 0).expect("a log");
         log.note(answered("a", 2, 200));
         log.note(answered("a", 2, 404));
         log.note(answered("a", 4, 200));
         log.note(answered("ab", 2, 200));
         drop(log);
-        let log = RequestLog::open(directory.path(), 1 << 20).expect("a log");
+        let log = opened(directory.path(), 1 << 20, 0).expect("a log");
         let found = log.find(2, "a", at(2_000)).await.expect("readable").expect("it is there");
         let text = String::from_utf8(found.body).expect("text");
         assert!(text.contains(r#""route":"/v1/payments/{id}","status":404,"error":"not_found""#), "{text}");
@@ -413,7 +433,7 @@ mod tests {
     #[tokio::test]
     async fn a_disk_that_is_slow_keeps_no_thread_that_answers() {
         let directory = tempfile::tempdir().expect("a directory");
-        let log = RequestLog::open(directory.path(), 1 << 20).expect("a log");
+        let log = opened(directory.path(), 1 << 20, 0).expect("a log");
         let (release, released) = mpsc::channel::<()>();
         let (holds, held) = mpsc::channel();
         let shelf = Arc::clone(&log.shelf);
@@ -441,7 +461,7 @@ mod tests {
     #[test]
     fn of_refusals_for_want_of_capacity_some_are_noted_and_others_are_not() {
         let directory = tempfile::tempdir().expect("a directory");
-        let log = RequestLog::open(directory.path(), 1 << 20).expect("a log");
+        let log = opened(directory.path(), 1 << 20, 0).expect("a log");
         // The writer may come in between, and then as many are noted again.
         let taken = (0..100_000).filter(|_| log.takes(503)).count();
         assert!((REFUSED_MAX..50_000).contains(&taken), "{taken}");
@@ -453,7 +473,7 @@ mod tests {
     async fn the_files_stay_within_their_bound() {
         let directory = tempfile::tempdir().expect("a directory");
         let bytes_max = 2 << 20;
-        let log = RequestLog::open(directory.path(), bytes_max).expect("a log");
+        let log = opened(directory.path(), bytes_max, 0).expect("a log");
         for round in 0..60 {
             for n in 0..2_000 {
                 log.note(answered(&format!("{round}-{n}-{}", "x".repeat(40)), 2, 200));
@@ -462,7 +482,7 @@ mod tests {
         }
         log.shelf.db.flush().expect("written");
         drop(log);
-        let log = RequestLog::open(directory.path(), bytes_max).expect("a log");
+        let log = opened(directory.path(), bytes_max, 0).expect("a log");
         let last = format!("59-1999-{}", "x".repeat(40));
         assert!(log.find(2, &last, at(2_000)).await.expect("readable").is_some());
         drop(log);

@@ -47,6 +47,7 @@ async fn row(callers: usize) {
         snapshot_seconds: 3600,
         idle_seconds: 3600,
         awake_max: usize::MAX,
+        has_room: Arc::new(|| true),
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| panic!("{why}")),
         set_aside: BTreeMap::new(),

@@ -186,6 +186,8 @@ class Reader:
                 types.append(type)
         if any(type.kind == "decimal" for type in types):  # pesos are taken as a string or as an integer
             return Type("decimal", wire="text", nullable=nullable)
+        if {type.kind for type in types} == {"integer", "text"}:  # a bank is taken by its number or by its code
+            return Type("integer", nullable=nullable)
         return nulled(types[0] if len(types) == 1 else Type("union", of=tuple(types)), nullable)
 
     def groups(self) -> list[Group]:

@@ -6,8 +6,9 @@
 //! behind them.
 
 use super::call::{Call, CallResult, Done};
+use super::people::note_read;
 use crate::gateway::services::Services;
-use crate::gateway::{ask, finding as requests, webhooks};
+use crate::gateway::{finding as requests, webhooks};
 use crate::requests::Found;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -27,7 +28,7 @@ use api::{chargebacks, conversions, cop_payments, payments, payouts};
 use domain::index;
 use domain::platform::audit::AuditEntry;
 use domain::platform::operators::Role;
-use domain::platform::{Mode, PLATFORM, PlatformAsk, Tenant, is_live, tenant_key};
+use domain::platform::{Mode, PLATFORM, Tenant, is_live, tenant_key};
 use domain::record::Entity;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
@@ -343,7 +344,7 @@ async fn may_find(call: &Call, sought: Sought) -> Result<Sought, Problem> {
     match call.operator.must_be(Role::Support) {
         Ok(()) => {
             let entry = AuditEntry { target: Some(masked.to_owned()), ..*call.entry("search.person", None) };
-            ask::platform(&call.services, PlatformAsk::Acted, None, Some(Box::new(entry))).await?;
+            note_read(call, Box::new(entry)).await?;
             Ok(sought)
         }
         Err(missing) if sought.is_person() => Err(missing),

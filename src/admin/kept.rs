@@ -5,9 +5,9 @@
 
 use super::call::{CallResult, Done};
 use super::operators::token_salt;
-use super::secret::{OPERATOR, Secret};
 use super::tenant_settings::push_tenant_settings;
 use crate::gateway::idempotency::{KeptAnswer, KeyUse};
+use crate::gateway::key_secrets::{OPERATOR, Secret};
 use crate::gateway::services::Services;
 use crate::http::respond::Trace;
 use api::{operators, tenants};

@@ -3,25 +3,24 @@
 
 use super::ask;
 use super::call::{Call, CallResult, Done};
-use super::secret::{Secret, stem};
 use crate::gateway::ask::failure;
-use crate::gateway::services::Services;
+use crate::gateway::key_secrets::{Secret, stem};
 use api::fields::{Bad, Fields, Invalid};
 use api::kind::{Kind, kind};
 use api::openapi::{kinds, schema, values};
 use api::page::list_json;
 use api::problem::Problem;
+use api::query;
 use api::tenants::{self, show_key};
 use api::value::Value;
+use api::writer::Object;
 use domain::kept::Shape;
+use domain::platform::keys::successors;
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, Scope, Scopes};
 use domain::values::ids::Id;
 use domain::values::time::{SECOND_MS, Timestamp};
 use domain::view::{Query, View};
 use std::sync::Arc;
-
-/// The longest time for which a rotated key works on: 30 days.
-const OVERLAP_SECONDS_MAX: i64 = 30 * 24 * 60 * 60;
 
 /// POST /admin/tenants/:id/keys
 pub async fn create(call: Call) -> CallResult {
@@ -113,22 +112,37 @@ fn tenant_id(call: &Call, key: &ApiKey) -> Option<Id> {
     call.services.callers.directory.tenant_numbered(key.tenant).map(|tenant| tenant.id)
 }
 
+/// Reads whether the keys that came in a key's place are revoked too.
+pub(super) fn asked_revocation(mut query: query::Query<'_>) -> Result<bool, Invalid> {
+    let successors = kinds::boolean().about("Whether all keys that came in its place are revoked too.");
+    let successors = query.optional("successors", successors);
+    let sound = query.finish()?;
+    Ok(successors.get(&sound).unwrap_or(false))
+}
+
 /// DELETE /admin/keys/:keyId
 pub async fn revoke(call: Call) -> CallResult {
+    let with_successors = call.asked(asked_revocation)?;
     let key = named(&call).await?;
     let _turn = call.turns.of(key.tenant).await;
     let audit = call.sign_about(tenant_id(&call, &key), Some(key.id.to_string()));
-    let changed = ask::platform(&call.services, PlatformAsk::RevokeKey(key.id), None, audit).await?;
+    let ask = PlatformAsk::RevokeKey { id: key.id, with_successors };
+    let changed = ask::platform(&call.services, ask, None, audit).await?;
     let keys = call.services.callers.directory.keys_of(key.tenant);
-    let (key, last_used_at) =
-        keys.iter().find(|(known, _)| known.id == key.id).ok_or_else(Problem::not_found)?;
-    Ok(Done::ok(show_key(key, *last_used_at)).traced(changed.trace))
+    let shown = |id: Id| {
+        let known = keys.iter().find(|(known, _)| known.id == id);
+        known.map(|(key, last_used_at)| show_key(key, *last_used_at))
+    };
+    let followed = successors(key.id, keys.iter().map(|(key, _)| key));
+    let followed = followed.iter().filter_map(|key| shown(key.id));
+    let revoked = shown(key.id).ok_or_else(Problem::not_found)?;
+    Ok(Done::ok(Object::reopened(revoked).list("successors", followed).end()).traced(changed.trace))
 }
 
 /// POST /admin/keys/:keyId/rotate
 pub async fn rotate(call: Call) -> CallResult {
     let services = &*call.services;
-    let overlap = read_rotation(call.body.optional_fields()?)?;
+    let overlap = tenants::read_rotation(call.body.optional_fields()?)?;
     let old = named(&call).await?;
     let _turn = call.turns.of(old.tenant).await;
     let id = services.fresh_id(PLATFORM);
@@ -142,25 +156,4 @@ pub async fn rotate(call: Call) -> CallResult {
         PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) },
     )
     .await
-}
-
-/// Reads for how many seconds the old key works on.
-pub(super) fn read_rotation(mut fields: Fields<'_>) -> Result<i64, Invalid> {
-    let overlap = kinds::integer(0..=OVERLAP_SECONDS_MAX).default("0");
-    let overlap = fields.optional("overlapSeconds", overlap);
-    let sound = fields.finish()?;
-    Ok(overlap.get(&sound).unwrap_or(0))
-}
-
-/// A new key in the place of one that its own holder replaces; the old one works on for `overlap`
-/// seconds.
-pub async fn rotate_own(services: &Services, old: &ApiKey, overlap: i64) -> Result<Secret, Problem> {
-    let overlap = overlap.clamp(0, OVERLAP_SECONDS_MAX);
-    let _turn = services.callers.turns.of(old.tenant).await;
-    let id = services.fresh_id(PLATFORM);
-    let secret = Secret::new(&services.keys, id, stem(old.mode), None)?;
-    let ends_at = services.now().plus_ms(overlap * SECOND_MS);
-    let ask = PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) };
-    ask::platform(services, ask, None, None).await?;
-    Ok(secret)
 }

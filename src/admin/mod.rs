@@ -29,7 +29,6 @@ mod people;
 mod rates;
 mod reconciliations;
 pub mod routes;
-mod secret;
 mod serve;
 mod signature;
 mod startup;
@@ -40,7 +39,6 @@ mod tenants;
 pub use approvals::{settle_done as settle_approvals, take_over};
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use description::document;
-pub use keys::rotate_own;
 pub use serve::AdminApi;
 pub use startup::{BootstrapTenant, bootstrap, load_directory};
 

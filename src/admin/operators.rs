@@ -3,7 +3,7 @@
 
 use super::ask;
 use super::call::{Call, CallResult, Done};
-use super::secret::{OPERATOR, Secret};
+use crate::gateway::key_secrets::{OPERATOR, Secret};
 use api::fields::{Fields, Got, Invalid};
 use api::kind::{Kind, kind};
 use api::merchants::email;

@@ -19,6 +19,7 @@ use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
 use domain::kept::Shape;
+use domain::platform::audit::AuditEntry;
 use domain::platform::operators::Role;
 use domain::platform::{Mode, PLATFORM, PlatformAsk, tenant_key};
 use domain::record::Entity;
@@ -86,7 +87,12 @@ fn with_tenant(call: &Call, tenant_key: u64, shown: Vec<u8>) -> Vec<u8> {
 
 /// Writes down that somebody sees personal data, before they are shown.
 async fn note_look(call: &Call, action: &str, tenant_key: u64) -> Result<(), Problem> {
-    let entry = call.entry(action, call.tenant_of(tenant_key));
+    note_read(call, call.entry(action, call.tenant_of(tenant_key))).await
+}
+
+/// Writes down what a read uncovers, before it is shown: it needs what a write needs.
+pub(super) async fn note_read(call: &Call, entry: Box<AuditEntry>) -> Result<(), Problem> {
+    call.services.admit(None)?;
     ask::platform(&call.services, PlatformAsk::Acted, None, Some(entry)).await.map(drop)
 }
 

@@ -70,6 +70,10 @@ pub async fn create(call: Call) -> CallResult {
     let statement = statement?;
     asked.digest = digest;
     let services = &call.services;
+    // The items of a statement take about as much as it, and are written when it was answered.
+    if !services.site.disk.has_room_for(call.body.bytes().len() as u64) {
+        return Err(Problem::disk_nearly_full());
+    }
     let id = services.fresh_id(PLATFORM);
     let counts = Counts {
         lines: (statement.lines.len() + statement.bad.len()) as u64,
@@ -150,22 +154,24 @@ fn show_begun(id: Id, status: Status) -> Vec<u8> {
 
 /// Gathers, matches and writes down, and says what came of it in any case.
 async fn run(services: &Arc<Services>, id: Id, task: Task) {
+    let unread = |message: String| (NotReconciled::OurSideUnread, message);
     let outcome = match gathering::gathered(services, id, task.rail, (task.from, task.to)).await {
-        Err(problem) => Err(problem.private_message().unwrap_or_else(|| problem.message.to_string())),
+        Err(problem) => Err(unread(problem.private_message().unwrap_or_else(|| problem.message.to_string()))),
         Ok((done, open)) => {
             let services = Arc::clone(services);
             let work = move || written(&services, id, &task, &done, &open);
             match tokio::task::spawn_blocking(work).await {
                 Ok(Ok(counts)) => Ok(counts),
-                Ok(Err(error)) => Err(error.to_string()),
-                Err(error) => Err(error.to_string()),
+                Ok(Err(error)) if error.is_for_room() => Err((NotReconciled::NoRoom, error.to_string())),
+                Ok(Err(error)) => Err(unread(error.to_string())),
+                Err(error) => Err(unread(error.to_string())),
             }
         }
     };
-    if let Err(message) = &outcome {
+    if let Err((_, message)) = &outcome {
         tracing::warn!(reconciliation = %id, message, "a reconciliation failed");
     }
-    let outcome = outcome.map_err(|_| NotReconciled::OurSideUnread);
+    let outcome = outcome.map_err(|(why, _)| why);
     if let Err(error) = services.files.reconciliations.end(id, &services.now().to_string(), outcome) {
         tracing::error!(reconciliation = %id, %error, "the outcome of a reconciliation could not be written");
     }

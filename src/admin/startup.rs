@@ -2,10 +2,10 @@
 //! the first tenants.
 
 use super::ask;
-use super::secret::{Secret, stem};
 use super::tenant_settings::push_tenant_settings;
 use super::tenants;
 use crate::gateway::ask::failure;
+use crate::gateway::key_secrets::{Secret, stem};
 use crate::gateway::services::Services;
 use api::problem::Problem;
 use domain::platform::{ApiKey, Mode, PLATFORM};
@@ -37,10 +37,12 @@ impl fmt::Debug for BootstrapTenant {
 /// Fills the directory of callers from the platform's book.
 pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     match services.engine.view(PLATFORM, Query::Platform).await.map_err(failure)? {
-        View::Platform { tenants, keys, operators } => {
+        View::Platform { tenants, keys, operators, live_asked } => {
             operators.values().for_each(|operator| services.callers.operators.learn(operator));
             tenants.values().for_each(|tenant| services.callers.directory.learn_tenant(tenant));
             keys.values().for_each(|key| services.callers.directory.learn_key(key));
+            let asked = live_asked.iter();
+            asked.for_each(|(number, at)| services.callers.directory.learn_live_asked(*number, *at));
             Ok(())
         }
         _ => Err(ask::defect("the platform's book is none")),

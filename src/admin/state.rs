@@ -12,6 +12,7 @@ use crate::gateway::services::Services;
 use crate::rails::evm::{Evm, Waits};
 use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
+use api::problem::Problem;
 use api::writer::{Object, text};
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
@@ -168,7 +169,11 @@ pub async fn snapshot(call: Call) -> CallResult {
 /// POST /admin/backup
 pub async fn backup(call: Call) -> CallResult {
     let path = backups::wanted(call.body.fields()?)?;
-    let (engine, data) = (call.services.engine.clone(), call.services.site.disk.data().to_path_buf());
+    let disk = &call.services.site.disk;
+    let (engine, data) = (call.services.engine.clone(), disk.data().to_path_buf());
+    if !disk.has_room_for(backups::bytes_taken(&data, &path)) {
+        return Err(Problem::disk_nearly_full());
+    }
     let made = backups::make(data, path, move |log| engine.checkpoint(log)).await?;
     let shown = made.show();
     let act = call.act(Deed::BackedUp { directory: made.directory, seq: made.seq });

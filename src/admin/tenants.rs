@@ -2,18 +2,18 @@
 
 use super::ask;
 use super::call::{Call, CallResult, Done};
-use super::secret::{Secret, stem};
 use super::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::gateway::ask::Changed;
+use crate::gateway::key_secrets::{Secret, stem};
 use crate::gateway::services::Services;
 use crate::rails::registry::Registry;
 use api::fields::{Fields, Got, Invalid};
-use api::kind::kind;
+use api::kind::{Kind as _, kind};
 use api::openapi::kinds;
 use api::openapi::schema::{self, Schema};
-use api::page::{bad_cursor, page_json};
+use api::page::{ListOf, Page, bad_cursor, page_json};
 use api::problem::Problem;
-use api::query;
+use api::query::Query;
 use api::tenants::{self, settings};
 use api::value::Value;
 use domain::kept::{KeepRef, Shape};
@@ -78,9 +78,18 @@ pub(super) async fn open(
     Ok((opened, tenant))
 }
 
+/// Reads which accounts are asked for: all, or those that wait for live mode.
+pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(bool, Page), Invalid> {
+    let asked = kinds::boolean().about("Only those that asked for live mode and were not answered.");
+    let asked = query.optional("liveAsked", asked);
+    let page = query.page(list);
+    let sound = query.finish()?;
+    Ok((asked.get(&sound).unwrap_or(false), page.get(&sound)))
+}
+
 /// GET /admin/tenants
 pub async fn list(call: Call) -> CallResult {
-    let page = call.listed("tenants", query::page)?;
+    let (only_asked, page) = call.listed("tenants", asked)?;
     let after = match &page.after {
         None => u32::MAX,
         Some(position) => {
@@ -88,25 +97,26 @@ pub async fn list(call: Call) -> CallResult {
             number.map(u32::from_be_bytes).map_err(|_| bad_cursor())?
         }
     };
-    let tenants: Vec<_> = call
-        .services
-        .callers
-        .directory
+    let directory = &call.services.callers.directory;
+    let asked_at = |tenant: &Tenant| directory.live_asked_at(tenant.number);
+    let tenants: Vec<_> = directory
         .tenants()
         .into_iter()
-        .filter(|tenant| tenant.number < after)
+        .filter(|tenant| tenant.number < after && (!only_asked || asked_at(tenant).is_some()))
         .take(page.limit + 1)
         .collect();
     let shown = &tenants[..tenants.len().min(page.limit)];
     let next =
         shown.last().filter(|_| tenants.len() > page.limit).map(|last| page.next(&last.number.to_be_bytes()));
-    Ok(Done::ok(page_json(shown.iter().map(|tenant| tenants::show(tenant)), next.as_deref())))
+    let shown = shown.iter().map(|tenant| tenants::show_asking(tenant, asked_at(tenant)));
+    Ok(Done::ok(page_json(shown, next.as_deref())))
 }
 
 /// GET /admin/tenants/:id
 pub async fn read(call: Call) -> CallResult {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
-    Ok(Done::ok(tenants::show(&tenant)))
+    let live_asked_at = call.services.callers.directory.live_asked_at(tenant.number);
+    Ok(Done::ok(tenants::show_asking(&tenant, live_asked_at)))
 }
 
 /// PATCH /admin/tenants/:id/settings

@@ -28,6 +28,7 @@ use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
+use std::net::IpAddr;
 use std::sync::Arc;
 use url::Url;
 
@@ -78,6 +79,9 @@ pub struct RatesInForce<'a> {
     /// The network fee of a USDT payout on each network, in the order of
     /// [`domain::resources::crypto::address::Network`].
     pub network_fees: &'a [Usdt; 4],
+    /// The blocks after which a transfer on each network is final, in the same order; `None` where no
+    /// node is configured.
+    pub confirmations: &'a [Option<u64>; 4],
 }
 
 /// The input of a handler.
@@ -274,6 +278,18 @@ pub enum Work {
     Resend(Id),
     /// A test notification to every enabled endpoint.
     TestNotification,
+    /// A new key in the place of the caller's own.
+    RotateOwnKey {
+        /// The seconds for which the old one works on.
+        overlap: i64,
+        /// The address that it is asked from, for the audit.
+        peer: Option<IpAddr>,
+    },
+    /// The operator is asked for live mode.
+    AskLive {
+        /// The address that it is asked from, for the audit.
+        peer: Option<IpAddr>,
+    },
 }
 
 impl Plan {

@@ -428,6 +428,14 @@ fn of_platform(refusal: &PlatformRefusal) -> Problem {
             "operator_exists",
             "email belongs to another operator already, so none was made; use another address or that operator",
         ),
+        PlatformRefusal::TooManyKeys => Problem::conflict(
+            "too_many_keys",
+            "the account has 20 keys of this mode that work, the most there may be, so none was made; revoke one first",
+        ),
+        PlatformRefusal::KeyRetiring => Problem::conflict(
+            "key_retiring",
+            "this key was rotated before and has a successor, so nothing was changed; rotate the successor",
+        ),
     }
 }
 

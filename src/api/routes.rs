@@ -11,6 +11,7 @@ use crate::payouts::{batches, own_account};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::products::links;
+use crate::tenants::own;
 use crate::{
     balance, chargebacks, conversions, cop_payments, crypto, events, merchants, payments, payouts, products,
     reference, search, statements, testing, webhooks,
@@ -69,6 +70,8 @@ pub struct Route {
     pub takes_query: bool,
     /// The columns of a list, which can be read as CSV; derived from the description.
     pub table: Option<Arc<Table>>,
+    /// Whether only a page can call it, for whoever is logged in. The platform's book decides on it.
+    pub is_for_pages: bool,
 }
 
 impl Route {
@@ -104,6 +107,7 @@ const fn row(
         description,
         takes_query: false,
         table: None,
+        is_for_pages: false,
     }
 }
 
@@ -115,6 +119,19 @@ const fn test(
     endpoint: Endpoint,
 ) -> Route {
     row(method, path, scope, operation, endpoint).of_test_mode()
+}
+
+/// The rows of what a tenant does to its own account, on pages alone. They are a part of no description,
+/// and pass every check that the rows of the API pass.
+pub fn page_routes() -> [Route; 2] {
+    let page = |path, operation, endpoint| Route {
+        is_for_pages: true,
+        ..row(Method::POST, path, Scope::Manage, operation, endpoint)
+    };
+    [
+        page("/v1/pages/keys/rotate", "rotateOwnKey", own::ROTATE_KEY),
+        page("/v1/pages/live", "askLive", own::ASK_LIVE),
+    ]
 }
 
 /// The table of routes.
@@ -208,6 +225,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payments/debit/otp", Collect, "requestDebitOtp", debits::REQUEST_OTP),
         row(post(), "/v1/payments/debit", Collect, "chargeDebit", debits::CHARGE),
         row(post(), "/v1/payments/pago-movil/verify", Collect, "verifyPagoMovil", transfers::VERIFY),
+        row(get(), "/v1/payments/pago-movil/account", Read, "getPagoMovilAccount", transfers::ACCOUNT),
         row(get(), "/v1/chargebacks", Read, "listChargebacks", chargebacks::LIST),
         row(get(), "/v1/chargebacks/:id", Read, "getChargeback", chargebacks::READ),
         row(get(), "/v1/payment-methods", Read, "listPaymentMethods", methods::LIST),
@@ -237,6 +255,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/conversions/:id/cancel", Convert, "cancelConversion", conversions::CANCEL),
         test(post(), "/v1/test/conversions/:id/fulfil", Manage, "fulfilTestConversion", conversions::FULFIL),
         test(post(), "/v1/test/conversions/:id/reject", Manage, "rejectTestConversion", conversions::REJECT),
+        row(get(), "/v1/crypto/networks", Read, "listCryptoNetworks", crypto::NETWORKS),
         row(get(), "/v1/crypto/balance", Read, "getCryptoBalance", crypto::BALANCE),
         row(
             get(),

@@ -3,7 +3,7 @@
 use super::{StartupError, not_started, room};
 use crate::admin;
 use crate::config::Config;
-use crate::gateway::disk::Disk;
+use crate::disk::Disk;
 use crate::gateway::services::Services;
 use crate::selfcheck::SelfCheck;
 use crate::thinning::Thinning;

@@ -11,12 +11,12 @@ use super::{Outside, bank_rate, ended_badly, not_started, translate};
 use crate::admin;
 use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
+use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::banks::Banks;
 use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
 use crate::gateway::directory::Directory;
-use crate::gateway::disk::Disk;
 use crate::gateway::misses::Misses;
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
@@ -38,6 +38,7 @@ use crate::recovery::directory::{
 };
 use crate::requests::RequestLog;
 use crate::store::read_pool::{self, ReadPool};
+use crate::webhooks::post::HeaderNames;
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Effects, Engine};
 use api::operators::changes;
@@ -85,9 +86,9 @@ pub(super) async fn open(
     let (cluster, log) = origin(lead, data)?;
     let agreed = log.followed().map(|reader| Arc::new(Agreed::of(reader)));
     let clock = Clock::system();
-    let rails = open_rails(config, &state.outbound, (agreed.clone(), outside.networks.clone()))?;
+    let rails = open_rails(config, disk, &state.outbound, (agreed.clone(), outside.networks.clone()))?;
     let handed = cluster.as_ref().map(|_| Handed::default());
-    let (rates, board) = open_rates(config, handed.clone())?;
+    let (rates, board) = open_rates(config, disk, handed.clone())?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = open_webhooks(config, &state.outbound, &clock)?;
     let business = Arc::<Business>::default();
@@ -95,7 +96,7 @@ pub(super) async fn open(
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), observers, clock.clone());
     let outbox = Arc::new(outbox);
     let machine = machine(config, &rails, &keys);
-    let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk.is_short());
+    let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk);
     let engine = start_engine(config, machine, Arc::<Outbox>::clone(&outbox), log, engine_config).await?;
     let learned = learned(cluster.as_ref(), &engine, &board, &rates).await?;
     let (prices, feeds) = start_prices(config, &state.outbound, clock, (rates, board), market)?;
@@ -119,7 +120,7 @@ pub(super) async fn open(
             spans: outside.spans.clone(),
             selfcheck: Arc::default(),
         },
-        files: files(config, data)?,
+        files: files(config, data, disk)?,
         site: site(config, disk, &state.outbound),
         cluster,
     });
@@ -196,6 +197,7 @@ fn start_prices(
         bank_is_bcv: bank_rate::is_bcv(config)?,
         market,
         network_fees: translate::network_fees(&config.crypto)?,
+        confirmations: translate::confirmations(&config.rails),
         pinning: tokio::sync::Mutex::default(),
     };
     Ok((prices, feeds))
@@ -221,11 +223,12 @@ fn waits(config: &Config) -> OutsideWaits {
     }
 }
 
-fn files(config: &Config, data: &Path) -> Result<Files, StartupError> {
+fn files(config: &Config, data: &Path, disk: &Arc<Disk>) -> Result<Files, StartupError> {
+    let reconciliations = data.join(RECONCILIATIONS_DIRECTORY);
     Ok(Files {
-        requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
+        requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max, disk)
             .map_err(StartupError::Requests)?,
-        reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string())?,
+        reconciliations: Shelf::open(&reconciliations, &system_now().to_string(), disk)?,
     })
 }
 
@@ -253,6 +256,10 @@ fn open_webhooks(config: &Config, outbound: &Outbound, clock: &Clock) -> Result<
     Ok(Webhooks::new(webhooks::Options {
         allow_private_targets: config.webhooks.allow_private_targets,
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
+        header_names: HeaderNames {
+            signature: config.webhooks.signature_header.clone(),
+            event_id: config.webhooks.event_id_header.clone(),
+        },
         outbound: outbound.clone(),
         clock: clock.clone(),
     })?)
@@ -306,12 +313,14 @@ fn keep_learned(services: &Arc<Services>, learned: Vec<Arc<Sample>>) {
 /// The rails, with the simulated one among them, whose books are `agreed` in a cluster.
 fn open_rails(
     config: &Config,
+    disk: &Arc<Disk>,
     outbound: &Outbound,
     (agreed, networks): (Option<Arc<Agreed>>, Networks),
 ) -> Result<Arc<Registry>, StartupError> {
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
-    let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
+    let fault = translate::fault(config.rails.simulator_fault);
+    let simulator = Simulator::open(&books, disk, delay, fault)
         .map_err(|source| StartupError::Simulator { path: books, source })?;
     let live = live_rails::all(&config.rails)?;
     for (rail, missing) in live_rails::omissions(&config.rails) {
@@ -423,15 +432,17 @@ fn compare_with_the_log(services: &Services) {
 /// cluster what the board learns is handed to the others.
 fn open_rates(
     config: &Config,
+    disk: &Arc<Disk>,
     handed: Option<Handed>,
 ) -> Result<(Arc<RateStore>, Arc<RateBoard>), StartupError> {
     let directory = config.storage.path.join(RATES_DIRECTORY);
     let failed = |source| StartupError::Rates { path: directory.clone(), source };
-    let rates = Arc::new(RateStore::open(&directory).map_err(failed)?);
+    let rates = Arc::new(RateStore::open(&directory, disk).map_err(failed)?);
     let history = Arc::clone(&rates);
+    let room = Arc::clone(disk);
     let hook: Hook = Box::new(move |sample| {
         history.note(sample);
-        if let Some(handed) = &handed {
+        if let Some(handed) = handed.as_ref().filter(|_| room.has_room(PLATFORM)) {
             handed.take(sample);
         }
     });
@@ -474,8 +485,9 @@ fn engine_config(
     set_aside: &[u64],
     clock: Clock,
     cluster: Option<Cluster>,
-    is_short: bool,
+    disk: &Arc<Disk>,
 ) -> actors::Config {
+    let room = Arc::clone(disk);
     let data = config.storage.path.clone();
     let set_aside = reasons(&data, set_aside);
     let halted = HaltedFile::new(data.clone());
@@ -485,7 +497,8 @@ fn engine_config(
         snapshot_records: config.storage.snapshot_records,
         snapshot_seconds: config.storage.snapshot_seconds,
         idle_seconds: IDLE_SECONDS,
-        awake_max: if is_short { usize::MAX } else { BOOKS_AWAKE_MAX },
+        awake_max: if disk.is_short() { usize::MAX } else { BOOKS_AWAKE_MAX },
+        has_room: Arc::new(move || !room.is_short()),
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
             // A machine that was deposed has nothing wrong with it.

@@ -3,18 +3,20 @@
 //! instead of ending again and again.
 
 use super::{StartupError, notify};
-use crate::gateway::disk::Disk;
+use crate::disk::Disk;
 use crate::recovery::directory::BALLAST_FILE;
 use rustix::fs::{FallocateFlags, fallocate};
 use std::error::Error;
 use std::fs::{self, File};
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most bytes that opening the log usually takes: a manifest, what was not flushed, some logs.
-const BALLAST_BYTES_MAX: u64 = 32 << 20;
+/// The fewest and the most bytes that are kept: more than a start writes, whatever is in the logs
+/// (`wal/src/scarce.rs`), and some of what was begun.
+const BALLAST_BYTES: RangeInclusive<u64> = 4 << 20..=32 << 20;
 /// The free bytes below which a failed start is taken for the full disk's doing.
 const ROOM_MIN: u64 = 1 << 20;
 /// The time between two looks at the disk.
@@ -22,9 +24,12 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The time between two tries to start on a full disk.
 pub const TRY_EVERY: Duration = Duration::from_secs(5);
 
-/// The size of the file, in bytes: a small part of the reserve, which is there anyway.
+/// The size of the file, in bytes: a small part of the reserve, which is there anyway; none without one.
 fn ballast_bytes(disk: &Disk) -> u64 {
-    (disk.reserve_bytes() / 8).min(BALLAST_BYTES_MAX)
+    match disk.reserve_bytes() {
+        0 => 0,
+        reserve => (reserve / 8).clamp(*BALLAST_BYTES.start(), *BALLAST_BYTES.end()),
+    }
 }
 
 fn ballast(disk: &Disk) -> PathBuf {
@@ -93,12 +98,29 @@ pub async fn watch(disk: Arc<Disk>) {
     }
 }
 
-/// Makes the file if it is not there and there is room for it; false if the disk can't do that.
+/// Keeps some of the little room that a start has found for the next one: what was begun goes on in the
+/// rest of it, and may use that up.
+pub fn keep_some(disk: &Disk) {
+    let bytes = ballast_bytes(disk).min(disk.look() / 2);
+    if bytes >= ROOM_MIN && !ballast(disk).exists() {
+        make(disk, bytes);
+    }
+}
+
+/// Makes the file of its whole size if it is not, and there is room for it; false if the disk can't do
+/// that.
 fn keep(disk: &Disk) -> bool {
-    let (path, bytes) = (ballast(disk), ballast_bytes(disk));
-    if bytes == 0 || path.exists() || disk.free_bytes() < disk.reserve_bytes().saturating_add(bytes) {
+    let bytes = ballast_bytes(disk);
+    let kept = fs::metadata(ballast(disk)).map_or(0, |found| found.len());
+    if kept >= bytes || disk.free_bytes() < disk.reserve_bytes().saturating_add(bytes) {
         return true;
     }
+    let _ = fs::remove_file(ballast(disk));
+    make(disk, bytes)
+}
+
+fn make(disk: &Disk, bytes: u64) -> bool {
+    let path = ballast(disk);
     let made =
         File::create_new(&path).and_then(|file| Ok(fallocate(&file, FallocateFlags::empty(), 0, bytes)?));
     if let Err(error) = made {
@@ -121,9 +143,16 @@ mod tests {
             return;
         }
         assert!(keep(&disk) && keep(&disk));
-        assert_eq!(fs::metadata(ballast(&disk)).expect("it is there").len(), 1 << 20);
+        assert_eq!(fs::metadata(ballast(&disk)).expect("it is there").len(), 4 << 20);
         make_room(&disk);
         assert!(ballast(&disk).exists(), "there is room besides it");
+        fs::write(ballast(&disk), "some").expect("written");
+        assert!(keep(&disk));
+        assert_eq!(
+            fs::metadata(ballast(&disk)).expect("it is there").len(),
+            4 << 20,
+            "of its whole size again"
+        );
         let none = Disk::new(directory.path(), 0);
         fs::remove_file(ballast(&disk)).expect("removed");
         assert!(keep(&none) && !ballast(&none).exists(), "without a reserve nothing is kept");

@@ -7,6 +7,7 @@ use crate::json_pointer::Pointer;
 use crate::rails::simulator::Fault;
 use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Series, Steps};
 use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings, Shop};
+use domain::resources::crypto::address::Network;
 use domain::resources::rates::withdrawals::{Policy, Tier, Withdrawals};
 use domain::values::date::Date;
 use domain::values::money::{Cop, Rate, Usdt, Ves};
@@ -155,6 +156,14 @@ pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], OutOfRange> {
         *fee = Usdt::exact(given).ok_or(OutOfRange { key: "crypto.network_fee_usdt" })?;
     }
     Ok(fees)
+}
+
+/// The blocks after which a transfer is final on each network that has a node, in the same order.
+pub fn confirmations(rails: &config::Rails) -> [Option<u64>; 4] {
+    Network::NAMES.map(|(name, _)| {
+        let evm = rails.evm.iter().find(|evm| evm.network == name);
+        evm.map(|evm| evm.confirmations)
+    })
 }
 
 /// The settings of a new tenant.

@@ -365,7 +365,7 @@ pub async fn open(
     let quantity = read_quantity(Fields::parse_optional(&body.json(&arrival.head.headers).await?)?)?;
     let new = session_of(services, &sale, quantity)
         .map_err(|message| Problem::invalid_field("quantity", message))?;
-    services.site.disk.admit()?;
+    services.admit(Some(sale.shop.tenant_key))?;
     limits.open(client, sale.link.id)?;
     let outcome = steps::open(services, sale.shop.tenant_key, new).await;
     let reply = reply_with_secret(

@@ -339,7 +339,8 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
         Some(new) => new,
         None => return show_link(services, &sale, language, Some(typed), 400),
     };
-    if let Err(refused) = services.site.disk.admit().and_then(|()| limits.open(client, sale.link.id)) {
+    let admitted = services.admit(Some(sale.shop.tenant_key));
+    if let Err(refused) = admitted.and_then(|()| limits.open(client, sale.link.id)) {
         return problem_page(&refused, language);
     }
     let id = new.id;

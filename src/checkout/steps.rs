@@ -288,6 +288,7 @@ impl Visit {
     /// The right to begin an attempt, and what was done before: nothing of it is pending any more,
     /// except an intent that a newer one takes the place of.
     async fn begin_attempt(&self, services: &Services, way: Way) -> Result<(NameHeld, Attempts), Problem> {
+        services.admit(Some(self.shop.tenant_key))?;
         self.admits(way)?;
         let held = services
             .names
@@ -351,8 +352,7 @@ impl Visit {
         until_record: Option<actors::Guard>,
         until_answered: Option<actors::Guard>,
     ) -> Result<Box<Settled<Domain>>, Problem> {
-        services.site.disk.admit()?;
-        services.may_decide(self.shop.tenant_key)?;
+        services.admit(Some(self.shop.tenant_key))?;
         services
             .engine
             .ask_entity(

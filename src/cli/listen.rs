@@ -5,8 +5,8 @@ use super::caller::{Api, Event};
 use super::{Failure, runtime};
 use crate::webhooks::has_older_signature;
 use crate::webhooks::names::Lookups;
-use crate::webhooks::post::{Message, Poster};
-use crate::webhooks::secret::Secret;
+use crate::webhooks::post::{HeaderNames, Message, Poster};
+use crate::webhooks::secret::{Secret, Signing};
 use actors::Clock;
 use api::writer::Object;
 use clap::Args;
@@ -55,7 +55,7 @@ impl Listen {
     async fn forward(self) -> Result<(), Failure> {
         let caller = self.api.caller()?;
         let lookups = Lookups::new(Handle::current());
-        let poster = Poster::new(true, None, &lookups, Clock::system())?;
+        let poster = Poster::new(true, None, HeaderNames::default(), &lookups, Clock::system())?;
         // The secret derives from the key, so that it is set up once.
         let secret = Secret::new(
             Sha256::new().chain_update(b"pasarela listen ").chain_update(caller.key()).finalize().into(),
@@ -134,7 +134,8 @@ fn message(event: &Event, url: &str, secret: &Secret, body: Vec<u8>) -> Message 
         event: Id::parse(&event.id).unwrap_or(Id::from_bytes([0; 16])),
         sequence: Some(event.sequence),
         older_signature: has_older_signature(&event.event),
+        attempt: 1,
         body,
-        secret: secret.clone(),
+        signing: Signing::plain(secret.clone()),
     }
 }

@@ -5,7 +5,7 @@ use super::keys::Keys;
 /// `[limits]`: requests per key, what a client without a key may do, and tenants' shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests per key in the long run; 0 = no limit.
+    /// Requests per account and mode in the long run; 0 = no limit.
     pub requests_per_second: u32,
     /// The requests that may come at once; 0 = as many as in a second.
     pub burst: u32,

@@ -160,6 +160,37 @@ fn defaults_are_those_of_the_contract() {
 }
 
 #[test]
+fn a_header_of_webhooks_needs_a_name_of_its_own() {
+    for (text, said) in [
+        ("signature_header = \"\"", "signature_header: must be the name of a header"),
+        ("signature_header = \"X Signature\"", "signature_header: must be the name of a header"),
+        ("event_id_header = \"Firma:\"", "event_id_header: must be the name of a header"),
+        (
+            "event_id_header = \"Content-Type\"",
+            "event_id_header: must be another name: webhooks have a header content-type already",
+        ),
+        (
+            "signature_header = \"content-length\"",
+            "signature_header: must be another name: webhooks have a header content-length already",
+        ),
+        (
+            "signature_header = \"Webhook-Id\"",
+            "signature_header: must be another name: webhooks have a header webhook-id already",
+        ),
+        (
+            "signature_header = \"svc-event-id\"",
+            "event_id_header: must be another than webhooks.signature_header",
+        ),
+        (
+            "event_id_header = \"X-One\"\nsignature_header = \"x-one\"",
+            "event_id_header: must be another than webhooks.signature_header",
+        ),
+    ] {
+        assert_eq!(complaint(&format!("[webhooks]\n{text}")), format!("webhooks.{said}"));
+    }
+}
+
+#[test]
 fn an_unknown_key_is_named() {
     for (text, name) in [
         ("[server]\nlistne = \"x\"", "server.listne"),

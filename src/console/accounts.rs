@@ -19,28 +19,22 @@ const KEYS: [&str; 6] = ["prefix", "mode", "scopes", "createdAt", "lastUsedAt", 
 /// GET /console/tenants
 pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
     let language = visit.language;
-    let found = visit
-        .inside
-        .get(&with_query("/admin/tenants", &[("limit", "50"), ("cursor", visit.query.text("cursor"))]))
-        .await?;
-    let asked =
-        visit.inside.find("/admin/audit?action=tenant.live-request&limit=20").await?.unwrap_or_default();
+    // Those that wait for live mode alone, or all.
+    let asked = visit.query.text("liveAsked");
+    let filters = [("liveAsked", asked), ("limit", "50"), ("cursor", visit.query.text("cursor"))];
+    let found = visit.inside.get(&with_query("/admin/tenants", &filters)).await?;
     let row = |item: &Value| {
         let mut cells = COLUMNS.map(|name| show::cell(language, name, &item[name]));
         let id = str_of(item, "tenantId");
         cells[0].href = Some(format!("/console/tenants/{id}"));
-        let request = items(&asked).iter().find(|entry| str_of(entry, "tenantId") == id);
-        if let Some(request) = request.filter(|_| str_of(item, "liveStatus") != "active") {
-            cells[1].sub = format!(
-                "{} {}",
-                visit.say("lo pidió el", "asked for it"),
-                show::instant(str_of(request, "at"))
-            );
+        if let Some(at) = item["liveAskedAt"].as_str() {
+            cells[1].sub = format!("{} {}", visit.say("lo pidió el", "asked for it"), show::instant(at));
         }
         Row::new(cells.into()).status(str_of(item, "liveStatus"))
     };
-    let next =
-        found["nextCursor"].as_str().map(|cursor| with_query("/console/tenants", &[("cursor", cursor)]));
+    let next = found["nextCursor"]
+        .as_str()
+        .map(|cursor| with_query("/console/tenants", &[("liveAsked", asked), ("cursor", cursor)]));
     let heads = [
         visit.say("Nombre", "Name"),
         visit.say("Modo real", "Live mode"),
@@ -138,6 +132,20 @@ fn key_form<G: Answer>(visit: &Here<'_, G>, tenant: &str, key: &str) -> view::Fo
             .kind(Kind::Choice)
             .options(overlaps),
         )
+        .input(
+            Input::new("successors", "")
+                .kind(Kind::Boxes)
+                .options(vec![(
+                    "true".to_owned(),
+                    visit
+                        .say(
+                            "Al revocar, también las que la reemplazaron",
+                            "When revoking, also those that replaced it",
+                        )
+                        .to_owned(),
+                )])
+                .optional(),
+        )
         .button(Button {
             action: "revoke-key",
             label: revoke.to_owned(),
@@ -145,7 +153,6 @@ fn key_form<G: Answer>(visit: &Here<'_, G>, tenant: &str, key: &str) -> view::Fo
             to: Some(to("revoke")),
         })
         .hidden("tenant", tenant)
-        .once()
 }
 
 /// POST /console/keys/:keyId/revoke | rotate
@@ -156,7 +163,9 @@ pub async fn act_on_key<G: Answer>(
     form: &Form,
 ) -> Result<Shown, Problem> {
     let outcome = if act == "revoke" {
-        visit.inside.change(Method::DELETE, &path("/admin/keys", key, ""), None).await
+        let successors = form.filled("successors").map_or("", |_| "true");
+        let to = with_query(&path("/admin/keys", key, ""), &[("successors", successors)]);
+        visit.inside.change(Method::DELETE, &to, None).await
     } else {
         let overlap: i64 = form.text("overlapSeconds").parse().unwrap_or(0);
         let body = json!({ "overlapSeconds": overlap });
@@ -194,8 +203,7 @@ fn forms<G: Answer>(
         let form = view::Form::new(to("live-status"), "set-live-status", visit.say("Cambiar", "Change"))
             .title(visit.say("Modo real", "Live mode"))
             .input(Input::new("status", visit.say("Estado", "State")).kind(Kind::Choice).options(states))
-            .input(Input::new("note", visit.say("Motivo", "Reason")).value(typed("live-status", "note")))
-            .once();
+            .input(Input::new("note", visit.say("Motivo", "Reason")).value(typed("live-status", "note")));
         blocks.push(form.into());
         let form = view::Form::new(to("keys"), "create-key", visit.say("Crear la llave", "Create the key"))
             .title(visit.say("Nueva llave", "New key"))
@@ -241,7 +249,6 @@ fn adjustment<G: Answer>(
             Input::new("externalRef", visit.say("Referencia", "Reference"))
                 .value(typed("adjustments", "externalRef")),
         )
-        .once()
 }
 
 fn scopes() -> Vec<(String, String)> {
@@ -268,7 +275,7 @@ pub async fn act<G: Answer>(visit: &Here<'_, G>, id: &str, act: &str, form: &For
         }
         "keys" => {
             let scopes: Vec<&str> = form.all("scopes").collect();
-            visit.inside.post(&to, &json!({ "mode": form.text("mode"), "scopes": scopes }), "").await
+            visit.inside.post(&to, &json!({ "mode": form.text("mode"), "scopes": scopes }), once).await
         }
         _ => match serde_json::from_str::<Value>(form.text("settings")) {
             Ok(settings) => visit.inside.change(Method::PATCH, &to, Some(&settings)).await,

@@ -78,5 +78,4 @@ pub fn resolve_form<G: Answer>(visit: &Here<'_, G>, id: &str) -> Form {
         .input(reference.optional())
         .input(code.optional())
         .input(Input::new("note", visit.say("Nota", "Note")))
-        .once()
 }

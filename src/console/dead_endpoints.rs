@@ -1,10 +1,12 @@
-//! Webhook endpoints that take nothing: enabled, and none of the newest deliveries arrived.
+//! Webhook endpoints that take nothing: enabled, and none of the newest deliveries arrived. And the events
+//! that were given up after their last try.
 
 use crate::gateway::services::Services;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use domain::index;
 use domain::record::Entity;
+use domain::resources::webhooks::Exhausted;
 use domain::values::ids::{EntityId, Id};
 
 /// Endpoints that are looked at.
@@ -22,12 +24,31 @@ pub struct Dead {
     pub error: String,
 }
 
-/// The endpoints of all tenants that take nothing.
-pub fn find(services: &Services, budget: &ReadBudget) -> Result<Vec<Dead>, Stopped> {
+/// An event that an endpoint did not take in all its tries.
+pub struct GivenUp {
+    /// The tenant key.
+    pub tenant: u64,
+    /// The address.
+    pub url: String,
+    /// The event, and when its last try failed.
+    pub exhausted: Exhausted,
+}
+
+/// What webhook endpoints of all tenants do not take.
+#[derive(Default)]
+pub struct Untaken {
+    /// Endpoints that take nothing.
+    pub dead: Vec<Dead>,
+    /// Events that were given up, newest first.
+    pub given_up: Vec<GivenUp>,
+}
+
+/// What the endpoints of all tenants do not take.
+pub fn find(services: &Services, budget: &ReadBudget) -> Result<Untaken, Stopped> {
     let reader = services.engine.reader();
     let prefix = index::webhooks();
     let end = [prefix.as_slice(), &[0xFF; 25]].concat();
-    let mut dead = Vec::new();
+    let mut untaken = Untaken::default();
     for entry in reader.index_scan(&prefix, &end, false).take(ENDPOINTS_MAX) {
         budget.spend()?;
         let (key, _) = entry?;
@@ -39,19 +60,22 @@ pub fn find(services: &Services, budget: &ReadBudget) -> Result<Vec<Dead>, Stopp
             continue;
         };
         let found = history::entity(reader, tenant, EntityId::webhook(id))?;
-        let Some(Entity::Webhook(webhook)) = found
-            .as_deref()
-            .filter(|entity| matches!(entity, Entity::Webhook(webhook) if webhook.is_enabled()))
-        else {
+        let Some(Entity::Webhook(webhook)) = found.as_deref() else { continue };
+        let url = || webhook.url.clone();
+        let given_up =
+            webhook.exhausted.iter().map(|exhausted| GivenUp { tenant, url: url(), exhausted: *exhausted });
+        untaken.given_up.extend(given_up);
+        if !webhook.is_enabled() {
             continue;
-        };
+        }
         let errors = newest_errors(services, tenant, id, budget)?;
         if errors.len() == FAILURES && errors.iter().all(Option::is_some) {
             let error = errors.into_iter().next().flatten().unwrap_or_default();
-            dead.push(Dead { tenant, url: webhook.url.to_string(), error });
+            untaken.dead.push(Dead { tenant, url: url(), error });
         }
     }
-    Ok(dead)
+    untaken.given_up.sort_by_key(|given_up| std::cmp::Reverse(given_up.exhausted.at));
+    Ok(untaken)
 }
 
 /// The errors of the newest deliveries of an endpoint, `None` for one that arrived.

@@ -84,7 +84,6 @@ fn decision<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, item: &Value) 
         .id(format!("decide-{id}"))
         .input(Input::new("note", visit.say("Nota", "Note")))
         .button(reject)
-        .once()
         .into()
 }
 

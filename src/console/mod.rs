@@ -32,9 +32,12 @@ use crate::pages::upload::Sent;
 use crate::pages::view::{Link, Note, Page, Tone};
 use api::problem::Problem;
 use domain::platform::operators::Role;
+use domain::values::ids::Id;
 use serde_json::Value;
 use std::sync::Arc;
 
+/// The owner of the sessions of `root`, who has no account.
+const ROOT: Id = Id::from_bytes([0; 16]);
 /// The largest form: a bank's statement.
 const FORM_BYTES_MAX: usize = 33 << 20;
 
@@ -101,6 +104,10 @@ impl<G: Answer> Site for Console<G> {
 
     fn recognise(&self, hash: &[u8; 32]) -> Option<Operator> {
         self.services.callers.operators.of_session(TokenDigest::from_bytes(*hash))
+    }
+
+    fn owner(&self, who: &Operator) -> Id {
+        who.account().map_or(ROOT, |account| account.id)
     }
 
     fn brand(&self, language: Language) -> String {

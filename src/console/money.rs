@@ -233,7 +233,6 @@ pub async fn payment<G: Answer>(
             page = page.with(
                 view::Form::new(to("cancel"), "cancel", visit.say("Cancelar el cobro", "Cancel the payment"))
                     .inline()
-                    .once()
                     .tone(Tone::Bad),
             );
         }
@@ -329,8 +328,7 @@ fn resends<G: Answer>(
         let label = format!("{} {}", visit.say("Enviar de nuevo", "Send again"), kind.name());
         let form = view::Form::new(path("/console/events", &event.to_string(), "resend"), "resend", label)
             .id(format!("resend-{event}"))
-            .inline()
-            .once();
+            .inline();
         Block::Form(form.hidden("page", page).hidden("id", id))
     };
     events.iter().map(form).collect()
@@ -355,7 +353,6 @@ fn chargeback_form<G: Answer>(visit: &Here<'_, G>, id: &str) -> view::Form {
                 .hint(visit.say("Vacío: lo que queda del cobro.", "Empty: what is left of the payment."))
                 .optional(),
         )
-        .once()
         .tone(Tone::Bad)
 }
 

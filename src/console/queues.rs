@@ -2,7 +2,7 @@
 
 use super::at_bank;
 use super::counts;
-use super::dead_endpoints::{self, Dead};
+use super::dead_endpoints::{self, Dead, GivenUp, Untaken};
 use super::money::{self, cell_to, maybe_list, show_receiver};
 use super::{Console, Here, Made, after, done_note, failed_page, may, path};
 use crate::gateway::services::Services;
@@ -33,8 +33,10 @@ struct Queues {
     pesos: Value,
     chargebacks: Value,
     approvals: Value,
-    dead: Vec<Dead>,
+    untaken: Untaken,
     reconciliations: Value,
+    /// The accounts that asked for live mode.
+    live_asked: usize,
     /// The lengths of the queues that are longer than a page.
     long: BTreeMap<&'static str, usize>,
 }
@@ -47,7 +49,7 @@ fn next(name: &str, list: &Value) -> Option<String> {
 impl Queues {
     async fn read<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Result<Queues, Refused> {
         let list = |base: &str, status: &str| with_query(base, &[("status", status), ("limit", LIMIT)]);
-        let dead = console.services.read_pool.read(&console.services, PLATFORM, dead_endpoints::find);
+        let untaken = console.services.read_pool.read(&console.services, PLATFORM, dead_endpoints::find);
         let mut queues = Queues {
             unresolved: visit.inside.get(&list("/admin/operations", "unresolved")).await?,
             contradicted: visit.inside.get(&list("/admin/operations", "contradicted")).await?,
@@ -55,8 +57,9 @@ impl Queues {
             pesos: maybe_list(visit, &list("/admin/cop-payouts", "pending")).await?,
             chargebacks: maybe_list(visit, &list("/admin/chargebacks", "open")).await?,
             approvals: visit.inside.get(&list("/admin/approvals", "pending")).await?,
-            dead: dead.await?,
+            untaken: untaken.await?,
             reconciliations: maybe_list(visit, &list("/admin/reconciliations", "failed")).await?,
+            live_asked: console.services.callers.directory.live_asked_count(),
             long: BTreeMap::new(),
         };
         queues.long = queues.count_long(console).await?;
@@ -149,12 +152,24 @@ impl Queues {
                 count(&self.chargebacks),
                 "/console/queues#openChargebacks",
             ),
+            fact(
+                "liveAsked",
+                say("Piden modo real", "Ask for live mode"),
+                self.live_asked,
+                "/console/tenants?liveAsked=true",
+            ),
             fact("approvals", say("Por aprobar", "To approve"), count(&self.approvals), "/console/approvals"),
             fact(
                 "deadWebhooks",
                 say("Webhooks que no reciben", "Dead webhook endpoints"),
-                self.dead.len(),
+                self.untaken.dead.len(),
                 "/console/queues#deadWebhooks",
+            ),
+            fact(
+                "exhaustedWebhooks",
+                say("Eventos que nadie recibió", "Events given up"),
+                self.untaken.given_up.len(),
+                "/console/queues#exhaustedWebhooks",
             ),
             fact(
                 "failedReconciliations",
@@ -218,7 +233,12 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made 
     add(
         "deadWebhooks",
         say("Webhooks que no reciben", "Dead webhook endpoints"),
-        dead(console, visit, &queues.dead),
+        dead(console, visit, &queues.untaken.dead),
+    );
+    add(
+        "exhaustedWebhooks",
+        say("Eventos que nadie recibió", "Events given up"),
+        given_up(console, visit, &queues.untaken.given_up),
     );
     Ok(page)
 }
@@ -289,7 +309,6 @@ fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2], 
         .id(format!("{}-{id}", good.0))
         .input(input)
         .button(other)
-        .once()
 }
 
 fn pesos<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
@@ -334,8 +353,7 @@ fn chargebacks<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
                     tone: Tone::Bad,
                     to: Some(to("lost")),
                 })
-                .inline()
-                .once();
+                .inline();
             row.forms.push(form);
         }
         row
@@ -347,13 +365,44 @@ fn chargebacks<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
     }
 }
 
+/// The name of a tenant, leading to its page.
+fn tenant_cell<G>(console: &Console<G>, tenant_key: u64) -> Cell {
+    let number = u32::try_from(tenant_key / 2).unwrap_or_default();
+    let tenant = console.services.callers.directory.tenant_numbered(number);
+    tenant.map_or(Cell::text("—"), |tenant| {
+        Cell::text(tenant.name.to_string()).to(format!("/console/tenants/{}", tenant.id))
+    })
+}
+
+fn given_up<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, list: &[GivenUp]) -> Table {
+    let row = |given_up: &GivenUp| {
+        let event = given_up.exhausted.event;
+        let cells = vec![
+            tenant_cell(console, given_up.tenant),
+            Cell::code(given_up.url.clone()),
+            Cell::text(event.kind.name()).with_sub(event.id.to_string()),
+            show::cell(visit.language, "createdAt", &given_up.exhausted.at.to_string().into()),
+            Cell::code("webhook.exhausted"),
+        ];
+        Row::new(cells).status("failed")
+    };
+    let heads = [
+        visit.say("Comercio", "Tenant"),
+        visit.say("Dirección", "Address"),
+        visit.say("Evento", "Event"),
+        visit.say("Último intento", "Last try"),
+        visit.say("Qué pasó", "What happened"),
+    ];
+    Table {
+        rows: list.iter().map(row).collect(),
+        heads: heads.map(str::to_owned).into(),
+        ..show::table(visit.language, "Webhooks", &[])
+    }
+}
+
 fn dead<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, list: &[Dead]) -> Table {
     let row = |dead: &Dead| {
-        let number = u32::try_from(dead.tenant / 2).unwrap_or_default();
-        let tenant = console.services.callers.directory.tenant_numbered(number);
-        let tenant = tenant.map_or(Cell::text("—"), |tenant| {
-            Cell::text(tenant.name.to_string()).to(format!("/console/tenants/{}", tenant.id))
-        });
+        let tenant = tenant_cell(console, dead.tenant);
         Row::new(vec![tenant, Cell::code(dead.url.clone()), Cell::text(dead.error.clone())]).status("failed")
     };
     let heads = [

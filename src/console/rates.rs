@@ -152,7 +152,6 @@ fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> view::Form {
                 .optional(),
         )
         .input(Input::new("reason", say("Motivo", "Reason")).value(typed("reason")).optional())
-        .once()
 }
 
 /// The last price of a point, as a decimal text.

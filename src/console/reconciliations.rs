@@ -91,7 +91,7 @@ pub async fn upload<G: Answer>(visit: &Here<'_, G>, sent: Sent) -> Result<Shown,
     let parameters = FIELDS.map(|name| (name, sent.form.text(name)));
     let asked = with_query("/admin/reconciliations", &parameters);
     let body = sent.file.unwrap_or_default();
-    match visit.inside.upload(&asked, "text/csv", body).await {
+    match visit.inside.upload(&asked, "text/csv", body, sent.form.text("once")).await {
         Ok(answer) => Ok(Shown::See(path("/console/reconciliations", str_of(&answer, "id"), ""))),
         Err(refused) => failed_page(visit, page(visit, Some(&sent.form)).await, &refused),
     }
@@ -136,8 +136,7 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
         .about(visit.say(
             "Resuelve las operaciones que el banco nunca respondió.",
             "Resolves the operations that the bank never answered.",
-        ))
-        .once();
+        ));
         page = page.with(form);
     }
     Ok(page)
@@ -207,7 +206,6 @@ fn accept_one<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> view:
     view::Form::new(format!("{here}/accept"), "accept-one", visit.say("Aceptar", "Accept"))
         .id(format!("accept-{}", str_of(item, "id")))
         .inline()
-        .once()
         .hidden("item", str_of(item, "id"))
 }
 

@@ -49,7 +49,8 @@ macro_rules! at_rail {
                     Entity::CopPayment(payment) => Some($AtRail::CopPayment(payment)),
                     // No rail is asked for these: payouts in pesos are made by an operator,
                     // chargebacks and notices come by themselves, a batch's payouts wait one by
-                    // one, webhooks have their delivery workers. None of them has a deadline.
+                    // one, webhooks have their delivery workers. Of them only webhooks have deadlines, of
+                    // their own kind.
                     Entity::Batch(_)
                     | Entity::Chargeback(_)
                     | Entity::Product(_)

@@ -209,6 +209,9 @@ fn on_rail_reply(book: &Book, entity: &Entity, reply: RailReply, turn: &Turn<'_>
 
 /// The deadline of this entity; that of one which is gone changes nothing.
 fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
+    if let Some(Entity::Webhook(webhook)) = entity {
+        return webhooks::deadline(webhook, turn);
+    }
     let Some(entity) = entity.and_then(Entity::at_rail) else { return Ruling::unchanged() };
     match entity {
         AtRail::Payment(payment) => payments::deadline(payment, turn),
@@ -247,6 +250,8 @@ pub fn is_open(entity: &Entity) -> bool {
     match entity {
         // A quote is accepted soon or never; what was accepted then waits for hours.
         Entity::Conversion(conversion) => conversion.is_quote(),
+        // A try or an older secret is due in hours.
+        Entity::Webhook(_) => false,
         Entity::Payment(_)
         | Entity::Payout(_)
         | Entity::Merchant(_)
@@ -260,7 +265,6 @@ pub fn is_open(entity: &Entity) -> bool {
         | Entity::DepositAddress(_)
         | Entity::CopPayment(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_)
         | Entity::Notice(_)
         | Entity::Approval(_) => entity.deadline().is_some(),
     }

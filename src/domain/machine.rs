@@ -220,6 +220,7 @@ impl Rules for Domain {
                 tenants: book.tenants.clone(),
                 keys: book.keys.clone(),
                 operators: book.operators.clone(),
+                live_asked: book.live_asked.clone(),
             },
             (AnyBook::Platform(book), Query::Key(id)) => View::Key(book.keys.get(&id).cloned()),
             (AnyBook::Platform(book), Query::Banks) => View::Banks(Box::new(book.banks.clone())),

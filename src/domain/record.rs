@@ -189,6 +189,8 @@ pub enum Cause {
     VerificationUnsent,
     /// An operator said to whom a transfer belongs whose reference was guessed at.
     NoticeGiven,
+    /// Tries of deliveries are due, or an older secret of an endpoint ended.
+    WebhookDue,
 }
 
 /// The properties of every record that has a cause.
@@ -295,6 +297,7 @@ impl Cause {
             Cause::WebhookChanged => plain("webhook.changed"),
             Cause::WebhookDeleted => plain("webhook.deleted"),
             Cause::WebhookProgress => plain("webhook.progress"),
+            Cause::WebhookDue => plain("webhook.due"),
             Cause::EventResent => plain("event.resent"),
             Cause::OperatorActed => plain("operator.acted"),
             Cause::OperationContradicted => plain("operation.contradicted"),

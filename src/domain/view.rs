@@ -53,6 +53,8 @@ pub enum View {
         keys: SortedMap<Id, Arc<ApiKey>>,
         /// Every operator.
         operators: SortedMap<Id, Arc<OperatorAccount>>,
+        /// The tenants that asked for live mode, and when.
+        live_asked: SortedMap<u32, Timestamp>,
     },
     /// The answer to [`Query::Key`]; `None` when there is no such key.
     Key(Option<Arc<ApiKey>>),

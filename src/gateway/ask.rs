@@ -16,6 +16,7 @@ use domain::platform::audit::AuditEntry;
 use domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
 use domain::record::Record;
 use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
 use domain::view::Query;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -222,12 +223,13 @@ fn done_not_written(problem: Problem) -> Problem {
 }
 
 fn learned(callers: &Callers, settled: Settled<Domain>) -> Changed {
+    let at = Timestamp::from_unix_ms(settled.time_ms);
     let changed = Changed {
         record: settled.record,
         trace: Trace { seq: settled.seq, timing: Some(settled.timing.into()) },
     };
     if let Some(change) = changed.change() {
-        callers.directory.learn(change);
+        callers.directory.learn(change, at);
         if let PlatformChange::Operator(operator) = change {
             callers.operators.learn(operator);
         }

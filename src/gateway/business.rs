@@ -120,8 +120,8 @@ impl Counts {
             Kind::PaymentFailed => self.payment(subject, Outcome::Failed),
             Kind::PaymentCanceled => self.payment(subject, Outcome::Canceled),
             Kind::PaymentReversed => self.payment(subject, Outcome::Reversed),
-            Kind::PayoutCompleted | Kind::CryptoPayoutCompleted => self.payout(subject, PaidOut::Completed),
-            Kind::PayoutFailed | Kind::CryptoPayoutFailed => self.payout(subject, PaidOut::Failed),
+            Kind::PayoutCompleted => self.payout(subject, PaidOut::Completed),
+            Kind::PayoutFailed => self.payout(subject, PaidOut::Failed),
             Kind::ConversionCompleted => add(&self.conversions[0], 1),
             Kind::ConversionCanceled => add(&self.conversions[1], 1),
             Kind::PaymentChargeback => add(&self.chargebacks[0], 1),
@@ -134,6 +134,8 @@ impl Counts {
             | Kind::TenantLiveStatusChanged
             | Kind::ConversionCreated
             | Kind::CryptoDepositCompleted => {}
+            // The event of all payouts, in the same record, was counted.
+            Kind::CryptoPayoutCompleted | Kind::CryptoPayoutFailed => {}
         }
     }
 

@@ -46,6 +46,8 @@ pub struct Directory {
     keys: DashMap<Hashed, AtomicI64>,
     tenants: DashMap<u32, Arc<Tenant>>,
     number_of: DashMap<Id, u32>,
+    /// When tenants asked for live mode that the operator has not answered.
+    live_asked: DashMap<u32, Timestamp>,
 }
 
 /// SHA-256 of a key, which is all that is kept of it.
@@ -57,7 +59,10 @@ impl Directory {
     /// Learns a tenant, or its newest state.
     pub fn learn_tenant(&self, tenant: &Arc<Tenant>) {
         self.number_of.insert(tenant.id, tenant.number);
-        self.tenants.insert(tenant.number, Arc::clone(tenant));
+        let known = self.tenants.insert(tenant.number, Arc::clone(tenant));
+        if known.is_none_or(|known| known.tenant_settings.says_otherwise(&tenant.tenant_settings)) {
+            self.live_asked.remove(&tenant.number);
+        }
     }
 
     /// Learns a key, or its newest state.
@@ -71,11 +76,27 @@ impl Directory {
         }
     }
 
-    /// Learns what a durable record of the platform's book changed.
-    pub fn learn(&self, change: &PlatformChange) {
+    /// Learns that a tenant asked for live mode.
+    pub fn learn_live_asked(&self, number: u32, at: Timestamp) {
+        self.live_asked.insert(number, at);
+    }
+
+    /// The instant at which a tenant asked for live mode, if the operator has not answered.
+    pub fn live_asked_at(&self, number: u32) -> Option<Timestamp> {
+        self.live_asked.get(&number).map(|at| *at)
+    }
+
+    /// The number of tenants that asked for live mode and were not answered.
+    pub fn live_asked_count(&self) -> usize {
+        self.live_asked.len()
+    }
+
+    /// Learns what a durable record of the platform's book changed, at `at`.
+    pub fn learn(&self, change: &PlatformChange, at: Timestamp) {
         match change {
             PlatformChange::Tenant(tenant) => self.learn_tenant(tenant),
             PlatformChange::Key(key) => self.learn_key(key),
+            PlatformChange::LiveAsked(number) => self.learn_live_asked(*number, at),
             // Operators have a directory of their own.
             PlatformChange::Acted(_)
             | PlatformChange::Searched(_)
@@ -181,6 +202,7 @@ mod tests {
             expires_at: None,
             revoked_at: None,
             retires_at: None,
+            replaces: None,
         };
         directory.learn_key(&Arc::new(key.clone()));
         directory.learn_key(&Arc::new(ApiKey { id: id(3), hash: hash_key("pk_test_b"), ..key.clone() }));

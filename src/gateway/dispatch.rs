@@ -33,7 +33,7 @@ use api::interface;
 use api::payments::receipt::FORMS;
 use api::plan::{Call, Caller, Plan, RatesInForce, Work};
 use api::problem::Problem;
-use api::routes::{Handler, Modes, Route, routes};
+use api::routes::{Handler, Modes, Route, page_routes, routes};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{Mode, PLATFORM, Scope};
 use domain::values::ids::Id;
@@ -56,7 +56,8 @@ pub struct Gateway {
     services: Arc<Services>,
     performer: Performer,
     router: Router<(Route, Arc<Meter>)>,
-    throttle: Throttle<Id>,
+    /// By account, each mode by itself: more keys are no more requests.
+    throttle: Throttle<u64>,
     requests_per_second: u32,
     documents: Documents<Arc<Meter>>,
     guides: Arc<Guides<Arc<Meter>>>,
@@ -110,7 +111,7 @@ impl Gateway {
             route.takes_query = with_query.contains(route.operation);
             (route.method.clone(), route.path, (route, meter))
         };
-        let router = Router::new(routes().into_iter().map(row))?;
+        let router = Router::new(routes().into_iter().chain(page_routes()).map(row))?;
         let documents =
             Documents::new(|| interface::public().to_json(), |path| meters.of(&Method::GET, path))
                 .with_home(home, |path| meters.of(&Method::GET, path));
@@ -182,7 +183,11 @@ impl Gateway {
     /// Authenticates the caller: key, live mode, test mode, scope, rate, in this order.
     fn caller(&self, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
         let (directory, now) = (&self.services.callers.directory, self.services.now());
-        let caller = match OnBehalf::in_arrival(arrival) {
+        let on_behalf = OnBehalf::in_arrival(arrival);
+        if route.is_for_pages && on_behalf.is_none() {
+            return Err(self.not_found(arrival));
+        }
+        let caller = match on_behalf {
             Some(of) => directory.recognise(of.hash(), now),
             None => sent_key(&arrival.head.headers).and_then(|key| directory.authenticate(key, now)),
         };
@@ -191,7 +196,9 @@ impl Gateway {
         if caller.tenant.tenant_settings.moved_to.is_some() {
             return Err(Problem::tenant_moved());
         }
-        if caller.livemode() && caller.tenant.tenant_settings.live_status != LiveStatus::Active {
+        // Who waits for live mode may ask for it, and replace the key that it will be used with.
+        let is_active = caller.tenant.tenant_settings.live_status == LiveStatus::Active;
+        if caller.livemode() && !is_active && !route.is_for_pages {
             return Err(Problem::live_mode_not_activated());
         }
         if caller.livemode() && route.modes == Modes::TestOnly {
@@ -202,7 +209,7 @@ impl Gateway {
             return Err(Problem::scope_missing(route.scope.name()));
         }
         let too_fast = |seconds| Problem::rate_limited(self.requests_per_second, seconds);
-        self.throttle.check(caller.key.id).map_err(too_fast)?;
+        self.throttle.check(caller.tenant_key).map_err(too_fast)?;
         Ok(caller)
     }
 }
@@ -238,6 +245,7 @@ impl Performer {
                 official: &|| services.prices.official(mode, now),
                 market_rate: &|currency| services.prices.market.rate(currency, mode, now),
                 network_fees: &services.prices.network_fees,
+                confirmations: &services.prices.confirmations,
             },
             serves: &|service| services.rails.serves(caller.tenant_key, service),
             now,
@@ -374,23 +382,22 @@ impl Surface for Gateway {
             let path = asked.arrival.head.uri.path();
             let request_id = asked.arrival.request_id.as_str();
             let sent = Sent { key, path, body: &asked.body, has_card: asked.row.has_card, request_id };
-            used =
-                Some(match idempotency::reserve(&self.services, Owner::Tenant(caller.tenant_key), &sent)? {
-                    Reserved::New(used) => used,
-                    // Boxed, as it is rare: each connection has room for its longest future.
-                    Reserved::Found(found) => {
-                        match Box::pin(found.look(&self.services, &asked.body)).await? {
-                            Looked::New(used) => used,
-                            Looked::Answered(answer) => {
-                                let (status, seq) = (answer.kept.status, answer.seq);
-                                let body = secrets::replayed(&self.services, caller.tenant_key, *answer)?;
-                                return Ok(ControlFlow::Break(
-                                    Reply::json(status, body).wal_seq(seq).replayed(),
-                                ));
-                            }
-                        }
+            let owner = match asked.row.is_for_pages {
+                true => Owner::AtPlatform(caller.tenant_key),
+                false => Owner::Tenant(caller.tenant_key),
+            };
+            used = Some(match idempotency::reserve(&self.services, owner, &sent)? {
+                Reserved::New(used) => used,
+                // Boxed, as it is rare: each connection has room for its longest future.
+                Reserved::Found(found) => match Box::pin(found.look(&self.services, &asked.body)).await? {
+                    Looked::New(used) => used,
+                    Looked::Answered(answer) => {
+                        let (status, seq) = (answer.kept.status, answer.seq);
+                        let body = secrets::replayed(&self.services, caller.tenant_key, key, *answer)?;
+                        return Ok(ControlFlow::Break(Reply::json(status, body).wal_seq(seq).replayed()));
                     }
-                });
+                },
+            });
         }
         let mut export = Export::wanted(asked);
         if let Some(export) = &mut export {
@@ -401,8 +408,14 @@ impl Surface for Gateway {
         let path = |name: &str| asked.parameters.get(name).to_owned();
         let plan = self.performer.plan(asked.row.handler, &caller, &path, query, &asked.body);
         let mut plan = without_unexpected(plan, mem::take(&mut asked.unexpected))?;
-        if let Plan::Work(Work::Receipt { form, .. }) = &mut plan {
-            *form = accept::wanted(&asked.arrival.head.headers, &FORMS).unwrap_or(form);
+        match &mut plan {
+            Plan::Work(Work::Receipt { form, .. }) => {
+                *form = accept::wanted(&asked.arrival.head.headers, &FORMS).unwrap_or(form);
+            }
+            Plan::Work(Work::RotateOwnKey { peer, .. } | Work::AskLive { peer }) => {
+                *peer = Some(asked.arrival.peer.ip());
+            }
+            _ => {}
         }
         Ok(ControlFlow::Continue(Planned { plan, caller, used, slot: asked.slot.take(), export }))
     }

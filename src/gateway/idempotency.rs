@@ -31,6 +31,8 @@ use wal::Seq;
 pub enum Owner {
     /// A tenant in a mode.
     Tenant(u64),
+    /// A tenant in a mode, for what the platform's book decides.
+    AtPlatform(u64),
     Operators,
 }
 
@@ -52,9 +54,16 @@ pub struct Sent<'a> {
 pub struct KeyUse {
     keep: KeepRef,
     held: KeyHeld,
+    /// The key as it was sent.
+    sent: String,
 }
 
 impl KeyUse {
+    /// The key as it was sent: secrets that it makes are made again for whoever sends it again.
+    pub fn sent(&self) -> &str {
+        &self.sent
+    }
+
     /// The reference under which the command that decides keeps its answer, and the guard that
     /// holds the key until then.
     pub fn keep(self, shape: Shape) -> (KeepRef, Guard) {
@@ -100,6 +109,10 @@ pub enum Looked {
 pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Reserved, Problem> {
     let (tenant, key) = match owner {
         Owner::Tenant(tenant) => (tenant, sent.key.to_owned()),
+        Owner::AtPlatform(tenant) => {
+            let parts: [&[u8]; 3] = [b"tenant's idempotency key", &tenant.to_be_bytes(), sent.key.as_bytes()];
+            (PLATFORM, hex::encode(services.keys.mark(&parts)))
+        }
         Owner::Operators => {
             (PLATFORM, hex::encode(services.keys.mark(&[b"operators' idempotency key", sent.key.as_bytes()])))
         }
@@ -125,7 +138,7 @@ pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Res
         shape: Shape::Platform,
         request_id: sent.request_id.to_owned(),
     };
-    let used = KeyUse { keep, held };
+    let used = KeyUse { keep, held, sent: sent.key.to_owned() };
     Ok(if answers.is_empty() {
         Reserved::New(used)
     } else {
@@ -162,7 +175,7 @@ fn find(services: &Services, owner: Owner, key: &str, path: &str) -> Result<Vec<
     let reader = services.engine.reader();
     let values: Vec<Vec<u8>> = match owner {
         Owner::Tenant(tenant) => reader.index_get(&index::kept_on(tenant, key, path))?.into_iter().collect(),
-        Owner::Operators => {
+        Owner::Operators | Owner::AtPlatform(_) => {
             let from = index::kept_on(PLATFORM, key, path);
             let to = [from.as_slice(), &[0xFF; 2]].concat();
             let entries = reader.index_scan(&from, &to, false);
@@ -208,7 +221,7 @@ async fn standing(
         others.push(answer.tenant);
     }
     let is_apart = match owner {
-        Owner::Tenant(_) => false,
+        Owner::Tenant(_) | Owner::AtPlatform(_) => false,
         Owner::Operators => mode_in(body).is_some_and(|mode| others.iter().all(|of| is_other(*of, mode))),
     };
     match first {

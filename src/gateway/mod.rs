@@ -14,6 +14,7 @@
 //! Questions, reservations and waits on behalf of a request belong here. Rules about money do not,
 //! nor do the forms of bodies (`src/api/`) or sockets (`src/http/`).
 
+mod admission;
 pub mod answer;
 pub mod ask;
 pub mod bank_feed;
@@ -23,13 +24,13 @@ pub mod beside;
 pub mod business;
 pub mod card_vault;
 pub mod directory;
-pub mod disk;
 pub mod dispatch;
 pub mod exports;
 pub mod finding;
 pub mod health;
 pub mod idempotency;
 pub mod ids;
+pub mod key_secrets;
 pub mod looks;
 pub mod meter;
 pub mod misses;

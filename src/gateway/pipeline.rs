@@ -9,8 +9,7 @@
 //! is a task, `checkout/mod.rs` why buyers are known only after the body, `public.rs` what it
 //! answers to OPTIONS. No rule about money is here.
 
-use crate::cluster::{Cluster, Confirming};
-use crate::gateway::ask::failure;
+use crate::cluster::Confirming;
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
@@ -318,7 +317,12 @@ async fn ask<'a, S: Surface>(
         measuring.of(id);
     }
     measuring.by(caller.key());
-    admit(surface.services(), columns, caller.tenant().map(|(_, tenant)| tenant))?;
+    let tenant = caller.tenant().map(|(_, tenant)| tenant);
+    if columns.needs_room {
+        surface.services().admit(tenant)?;
+    } else {
+        surface.services().admit_read(tenant)?;
+    }
     let share = surface.share(row, &caller, arrival);
     if let Some(share) = &share {
         surface.services().shares.admit(share).await?;
@@ -341,27 +345,6 @@ async fn ask<'a, S: Surface>(
     let unexpected = if columns.takes_query { Vec::new() } else { unexpected_parameters(head.uri.query()) };
     let parameters = found.parameters;
     Ok((caller, Asked { row, parameters, arrival, body, inbound, key, unexpected, slot }))
-}
-
-/// Admits a request if there is room for it, before any work is put into it: refusing must cost
-/// next to nothing, or there is nothing left for those who are not refused.
-fn admit(services: &Services, columns: Columns, tenant: Option<u64>) -> Result<(), Problem> {
-    // Reads are refused too: a list that is right beside a balance that cannot be shown would be
-    // taken for all there is.
-    if tenant.is_some_and(|tenant| services.engine.is_halted(tenant)) {
-        return Err(Problem::account_halted());
-    }
-    if !columns.needs_room {
-        return Ok(());
-    }
-    if let Some(refused) = tenant.and_then(|tenant| services.engine.refuses(tenant)) {
-        return Err(failure(refused));
-    }
-    services.site.disk.admit()?;
-    if services.cluster.as_ref().is_some_and(Cluster::is_window_full) {
-        return Err(Problem::window_full());
-    }
-    tenant.map_or(Ok(()), |tenant| services.may_decide(tenant))
 }
 
 /// The answer to a request for a document, which is counted.

@@ -32,6 +32,9 @@ pub struct Prices {
     /// The network fee of a USDT payout on each network, in the order of
     /// [`domain::resources::crypto::address::Network`].
     pub network_fees: [Usdt; 4],
+    /// The blocks after which a transfer on each network is final, in the same order; `None` where no
+    /// node is configured.
+    pub confirmations: [Option<u64>; 4],
     /// The lock under which operators pin rates, on the disk and then on the board.
     pub pinning: tokio::sync::Mutex<()>,
 }

@@ -4,6 +4,7 @@
 
 use crate::gateway::answer::reply;
 use crate::gateway::idempotency::KeptAnswer;
+use crate::gateway::key_secrets::Secret;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId};
 use crate::store::history::Unreadable;
@@ -11,9 +12,11 @@ use actors::CommandReply;
 use api::checkout::sessions;
 use api::problem::Problem;
 use api::render::shows_secret;
+use api::tenants;
 use api::webhooks;
 use domain::kept::Shape;
 use domain::machine::Domain;
+use domain::platform::ApiKey;
 use domain::record::Entity;
 
 /// The answer that shows an endpoint or a session with its secret.
@@ -39,9 +42,20 @@ pub fn reply_with_secret(
     })
 }
 
-/// The body of a kept answer, with the secret that was in it: the record says which one that was.
-pub fn replayed(services: &Services, tenant: u64, answer: KeptAnswer) -> Result<Vec<u8>, Unreadable> {
+/// The body of a kept answer, with the secret that was in it: the record says which one that was. An API
+/// key is made again from the Idempotency-Key, `sent` with the repeat.
+pub fn replayed(
+    services: &Services,
+    tenant: u64,
+    sent: &str,
+    answer: KeptAnswer,
+) -> Result<Vec<u8>, Unreadable> {
     let KeptAnswer { seq, kept, record, .. } = answer;
+    if let Shape::KeyMade(id) = kept.of.shape {
+        let reveal =
+            |key: &ApiKey| Secret::again(&services.keys, key, sent).map(|secret| secret.reveal().to_owned());
+        return Ok(tenants::made(&record, id, &reveal).unwrap_or(kept.body));
+    }
     if !shows_secret(kept.of.shape) || kept.status >= 300 {
         return Ok(kept.body);
     }

@@ -2,11 +2,11 @@
 //! all listeners.
 
 use crate::cluster::Cluster;
+use crate::disk::Disk;
 use crate::gateway::banks::Banks;
 use crate::gateway::business::Business;
 use crate::gateway::card_vault::CardVault;
 use crate::gateway::directory::Directory;
-use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
 use crate::gateway::meter::Meters;
 use crate::gateway::misses::Misses;

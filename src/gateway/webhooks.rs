@@ -24,8 +24,7 @@ use domain::kept::KeepRef;
 use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
 use domain::resources::webhooks;
-use domain::resources::webhooks::Webhook;
-use domain::resources::webhooks::WebhookRefusal;
+use domain::resources::webhooks::{Resend, Webhook, WebhookRefusal};
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
@@ -101,10 +100,7 @@ fn pending(
     let is_before = |id: Id| after.is_none_or(|after| id < after);
     let mut found = BTreeMap::new();
     for resend in webhook.resends.iter().filter(|resend| is_before(resend.delivery)) {
-        found.insert(
-            resend.delivery,
-            show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at),
-        );
+        found.insert(resend.delivery, show_pending(webhook.id, resend));
     }
     let mut events = 0;
     let mut take = |happened: backlog::Happened| {
@@ -112,7 +108,8 @@ fn pending(
         let (number, time) = (happened.number(), happened.read.time);
         let id = webhook.delivery_id(number, time);
         if is_before(id) && (number <= webhook.reached || webhook.is_due(number, happened.kind())) {
-            found.insert(id, show_pending(id, webhook.id, &happened.event(), time));
+            let first = Resend { delivery: id, event: happened.event(), created_at: time, attempt: 1 };
+            found.insert(id, show_pending(webhook.id, &first));
             events += 1;
         }
         Ok::<_, Stopped>(events < count)
@@ -225,9 +222,7 @@ pub async fn resend_to_all(
             (Some(Refusal::Webhooks(WebhookRefusal::ResendsWaiting)), _) => full = settled.refusal,
             (Some(refusal), _) => return Err(refusals::problem(refusal)),
             (None, Some(Entity::Webhook(webhook))) => {
-                items.extend(webhook.resends.last().map(|resend| {
-                    show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at)
-                }));
+                items.extend(webhook.resends.last().map(|resend| show_pending(webhook.id, resend)));
                 last = settled.seq;
             }
             (None, _) => {}
@@ -259,11 +254,12 @@ pub async fn test(
     let mut sending = Vec::new();
     for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {
         let message = Message {
-            secret: services.keys.webhook_secret(tenant, webhook.id, webhook.secret_version),
+            signing: services.signing(tenant, &webhook),
             url: webhook.url,
             livemode: tenant_mode.livemode,
             event,
             sequence: None,
+            attempt: 1,
             older_signature: false,
             body: body.clone(),
         };

@@ -5,7 +5,7 @@ use super::process::Process;
 use super::text::{Page, Value};
 use super::{Metrics, money};
 use crate::cluster::Cluster;
-use crate::gateway::disk::Disk;
+use crate::disk::Disk;
 use crate::gateway::prices::Prices;
 use crate::gateway::services::{Observed, Services};
 use crate::rails::evm::Waits;

@@ -7,6 +7,7 @@ use crate::rails::registry::Pace;
 use crate::rails::simulator::Simulator;
 use crate::rates::{RateBoard, Steps};
 use crate::webhooks::Options;
+use crate::webhooks::post::HeaderNames;
 use domain::platform::{Mode, tenant_key};
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Kind};
@@ -29,8 +30,13 @@ fn outbox(bank: Arc<dyn Rail>, told: &Arc<Notify>) -> Outbox {
     let (outbound, clock) = (Outbound::open().led_by(Some(leads)), Clock::system());
     let rails = Registry::new(bank).with_live(Vec::new(), Pace::default(), &outbound);
     let market = Market::new(Arc::new(RateBoard::new(Steps::default(), Box::new(|_| {}))), 900);
-    let options =
-        Options { allow_private_targets: true, extra_ca_file: None, outbound, clock: clock.clone() };
+    let options = Options {
+        allow_private_targets: true,
+        extra_ca_file: None,
+        header_names: HeaderNames::default(),
+        outbound,
+        clock: clock.clone(),
+    };
     let webhooks = Webhooks::new(options).expect("threads");
     Outbox::new(Arc::new(rails), market, Observers { webhooks, business: Arc::default() }, clock)
 }

@@ -225,7 +225,7 @@ impl<S: Site> Front<S> {
             |seconds| Problem::too_often("too many wrong secrets came from this address", seconds);
         self.attempts.begin(client).map_err(too_often)?;
         let hash: [u8; 32] = Sha256::digest(form.text(S::SECRET).as_bytes()).into();
-        let Some(_) = self.site.recognise(&hash) else {
+        let Some(who) = self.site.recognise(&hash) else {
             tracing::info!(site = S::BASE, request_id = arrival.request_id.as_str(), peer = %arrival.peer, "a login was refused");
             let wrong = language.say(
                 "No se pudo entrar: revisa lo que pegaste y vuelve a intentarlo.",
@@ -239,7 +239,7 @@ impl<S: Site> Front<S> {
             self.sessions.close(&before);
         }
         let cookie = cookies::fresh()?;
-        self.sessions.open(&cookie, hash);
+        self.sessions.open(&cookie, self.site.owner(&who), hash);
         tracing::info!(site = S::BASE, request_id = arrival.request_id.as_str(), peer = %arrival.peer, "somebody logged in");
         let next = form.filled("next").filter(|next| is_own(S::BASE, next));
         let to = next.map_or_else(|| language.link(&format!("{}/home", S::BASE)), str::to_owned);

@@ -98,9 +98,10 @@ impl<'a, A: Answer> Inside<'a, A> {
         read(self.send(method, path, body, None, JSON).await)
     }
 
-    /// Sends bytes of another form than JSON.
-    pub async fn upload(&self, path: &str, content_type: &'static str, body: Bytes) -> ApiResult {
-        read(self.call(Method::POST, path, (body, Some(content_type)), None, JSON).await)
+    /// Acts like [`Inside::post`] with bytes of another form than JSON.
+    pub async fn upload(&self, path: &str, content_type: &'static str, body: Bytes, once: &str) -> ApiResult {
+        let once = Some(once).filter(|once| !once.is_empty());
+        read(self.call(Method::POST, path, (body, Some(content_type)), once, JSON).await)
     }
 
     /// Reads in another form than JSON; the answer as it is.

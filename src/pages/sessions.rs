@@ -4,6 +4,7 @@
 //! it; neither the cookie nor the key is kept. Whether that key still opens anything is asked with
 //! every page, so a session never outlives it.
 
+use domain::values::ids::Id;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,10 +16,13 @@ pub const IDLE: Duration = Duration::from_secs(30 * 60);
 const LONGEST: Duration = Duration::from_secs(12 * 60 * 60);
 /// The number of sessions on a listener; the one that was idle longest makes room.
 const SESSIONS_MAX: usize = 10_000;
-/// The number of sessions that one key may have; the one that was idle longest makes room.
-const SESSIONS_OF_A_KEY_MAX: usize = 50;
+/// The number of sessions that one account, or operator, may have with all its keys; its own oldest makes
+/// room.
+const SESSIONS_OF_AN_OWNER_MAX: usize = 20;
 
 struct Session {
+    /// The account or operator.
+    owner: Id,
     /// The hash of the key or token that opened it.
     secret: [u8; 32],
     began: Instant,
@@ -41,9 +45,10 @@ fn hash(cookie: &str) -> [u8; 32] {
 }
 
 impl Sessions {
-    /// Opens a session for whoever brought the key with this hash. `cookie` is its new secret.
-    pub fn open(&self, cookie: &str, secret: [u8; 32]) {
-        self.open_at(cookie, secret, Instant::now());
+    /// Opens a session of an account or operator for whoever brought the key with this hash. `cookie` is its
+    /// new secret.
+    pub fn open(&self, cookie: &str, owner: Id, secret: [u8; 32]) {
+        self.open_at(cookie, owner, secret, Instant::now());
     }
 
     /// The hash of the key that opened the session with this cookie. `is_used` says whether a
@@ -61,17 +66,16 @@ impl Sessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_at(&self, cookie: &str, secret: [u8; 32], now: Instant) {
+    fn open_at(&self, cookie: &str, owner: Id, secret: [u8; 32], now: Instant) {
         let mut all = self.all();
-        if all.len() >= SESSIONS_MAX {
-            all.retain(|_, session| !session.is_over(now));
-        }
-        if all.values().filter(|session| session.secret == secret).count() >= SESSIONS_OF_A_KEY_MAX {
-            drop_idlest(&mut all, |session| session.secret == secret);
+        all.retain(|_, session| !session.is_over(now));
+        let own = all.values().filter(|session| session.owner == owner).count();
+        if own >= SESSIONS_OF_AN_OWNER_MAX {
+            drop_first(&mut all, |session| (session.owner == owner).then_some(session.began));
         } else if all.len() >= SESSIONS_MAX {
-            drop_idlest(&mut all, |_| true);
+            drop_first(&mut all, |session| Some(session.used));
         }
-        all.insert(hash(cookie), Session { secret, began: now, used: now });
+        all.insert(hash(cookie), Session { owner, secret, began: now, used: now });
     }
 
     fn find_at(&self, cookie: &str, is_used: bool, now: Instant) -> Option<[u8; 32]> {
@@ -89,11 +93,12 @@ impl Sessions {
     }
 }
 
-/// Ends the session that was idle longest among those that are meant.
-fn drop_idlest(all: &mut HashMap<[u8; 32], Session>, is_meant: impl Fn(&Session) -> bool) {
-    let meant = all.iter().filter(|(_, session)| is_meant(session));
-    let idlest = meant.min_by_key(|(_, session)| session.used).map(|(key, _)| *key);
-    idlest.and_then(|key| all.remove(&key));
+/// Ends the first of the sessions that have a place in an order.
+fn drop_first(all: &mut HashMap<[u8; 32], Session>, place: impl Fn(&Session) -> Option<Instant>) {
+    let placed = all.iter().filter_map(|(key, session)| Some((place(session)?, *key)));
+    if let Some((_, first)) = placed.min() {
+        all.remove(&first);
+    }
 }
 
 #[cfg(test)]
@@ -101,43 +106,52 @@ mod tests {
     use super::*;
 
     const KEY: [u8; 32] = [7; 32];
+    const OWNER: Id = Id::from_bytes([1; 16]);
 
     #[test]
     fn a_session_ends_when_it_is_idle_or_closed_or_old() {
         let (sessions, start) = (Sessions::default(), Instant::now());
-        sessions.open_at("a", KEY, start);
+        sessions.open_at("a", OWNER, KEY, start);
         let minute = Duration::from_secs(60);
         assert_eq!(sessions.find_at("b", true, start), None);
         assert_eq!(sessions.find_at("a", true, start + 29 * minute), Some(KEY));
         assert_eq!(sessions.find_at("a", true, start + 58 * minute), Some(KEY));
         assert_eq!(sessions.find_at("a", false, start + 87 * minute), Some(KEY), "a page asks by itself");
         assert_eq!(sessions.find_at("a", true, start + 88 * minute), None, "nobody was there for 30 minutes");
-        sessions.open_at("c", KEY, start);
+        sessions.open_at("c", OWNER, KEY, start);
         sessions.close("c");
         assert_eq!(sessions.find_at("c", true, start), None);
-        sessions.open_at("d", KEY, start);
+        sessions.open_at("d", OWNER, KEY, start);
         let busy = (1..30).map(|n| start + n * 25 * minute);
         let last = busy.take_while(|now| sessions.find_at("d", true, *now).is_some()).last();
         assert_eq!(last, Some(start + 28 * 25 * minute), "twelve hours are the most");
     }
 
     #[test]
+    fn an_account_has_so_many_sessions_with_all_its_keys_and_pushes_out_nobody_elses() {
+        let (sessions, start) = (Sessions::default(), Instant::now());
+        let at = |n: usize| start + Duration::from_millis(n as u64);
+        sessions.open_at("another", Id::from_bytes([2; 16]), KEY, start);
+        for n in 0..SESSIONS_OF_AN_OWNER_MAX {
+            sessions.open_at(&n.to_string(), OWNER, [n as u8; 32], at(n));
+        }
+        assert!(sessions.find_at("0", true, at(100)).is_some());
+        sessions.open_at("more", OWNER, KEY, at(101));
+        assert!(sessions.find_at("0", true, at(102)).is_none(), "the oldest, however busy");
+        assert!(sessions.find_at("1", true, at(102)).is_some());
+        assert!(sessions.find_at("another", true, at(102)).is_some());
+        assert_eq!(sessions.all().len(), SESSIONS_OF_AN_OWNER_MAX + 1);
+    }
+
+    #[test]
     fn the_number_of_sessions_is_bounded_and_the_idlest_makes_room() {
         let (sessions, start) = (Sessions::default(), Instant::now());
         let at = |n: usize| start + Duration::from_millis(n as u64);
-        for n in 0..SESSIONS_OF_A_KEY_MAX {
-            sessions.open_at(&n.to_string(), KEY, at(n));
-        }
-        assert!(sessions.find_at("0", true, at(100)).is_some());
-        sessions.open_at("more", KEY, at(101));
-        assert!(
-            sessions.find_at("0", true, at(102)).is_some() && sessions.find_at("1", true, at(102)).is_none()
-        );
+        sessions.open_at("first", OWNER, KEY, start);
         for n in 0..SESSIONS_MAX {
-            let key = Sha256::digest(n.to_be_bytes()).into();
-            sessions.open_at(&format!("other {n}"), key, at(200 + n));
+            sessions.open_at(&format!("other {n}"), Id::derived(1, 1, n as u16), KEY, at(200 + n));
         }
         assert_eq!(sessions.all().len(), SESSIONS_MAX);
-        assert!(sessions.find_at("more", true, at(200)).is_none());
+        assert!(sessions.find_at("first", true, at(200)).is_none());
     }
 }

@@ -10,6 +10,7 @@ use crate::pages::language::Language;
 use crate::pages::upload::Sent;
 use crate::pages::view::{Link, Page, Writing};
 use api::problem::Problem;
+use domain::values::ids::Id;
 use hyper::Method;
 
 /// The answer of a page.
@@ -64,6 +65,9 @@ pub trait Site: Send + Sync + 'static {
 
     /// Whoever has the key or token with this hash, if it opens anything now.
     fn recognise(&self, hash: &[u8; 32]) -> Option<Self::Who>;
+
+    /// Whose the sessions of whoever is logged in are: the account, or the operator.
+    fn owner(&self, who: &Self::Who) -> Id;
 
     /// The name of the site.
     fn brand(&self, language: Language) -> String;

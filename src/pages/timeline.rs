@@ -294,7 +294,7 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         Cause::ConversionAccepted | Cause::ConversionTried | Cause::ConversionCompleted => {
             ("Se convirtió", "It was converted", Plain)
         }
-        Cause::WebhookProgress | Cause::EventResent => {
+        Cause::WebhookProgress | Cause::WebhookDue | Cause::EventResent => {
             ("Se registraron entregas de webhooks", "Deliveries of webhooks were recorded", Plain)
         }
         // No such record changes a payment or a payout, or it changes nothing that its reader would

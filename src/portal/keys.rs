@@ -2,7 +2,6 @@
 //! of the visitor's.
 
 use super::{Here, Made, Portal, done_note, failed_page, may};
-use crate::admin::rotate_own;
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::Refused;
@@ -11,6 +10,7 @@ use crate::pages::site::Shown;
 use crate::pages::view::{self, Cell, Code, Input, Kind, Note, Page, Row, Table, Tone};
 use api::problem::Problem;
 use domain::platform::Scope;
+use serde_json::json;
 
 /// GET /portal/keys
 pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, failed: Option<&Refused>) -> Made {
@@ -103,12 +103,10 @@ pub async fn rotate<G: Answer>(
     visit: &Here<'_, G>,
     form: &Form,
 ) -> Result<Shown, Problem> {
-    if !may(visit, Scope::Manage) {
-        return Err(Problem::scope_missing(Scope::Manage.name()));
-    }
-    let overlap = form.text("overlapSeconds").parse().unwrap_or(0);
-    match rotate_own(&portal.services, &visit.who.key, overlap).await {
-        Ok(secret) => {
+    let overlap: i64 = form.text("overlapSeconds").parse().unwrap_or(0);
+    let body = json!({ "overlapSeconds": overlap });
+    match visit.inside.post("/v1/pages/keys/rotate", &body, form.text("once")).await {
+        Ok(made) => {
             let say = |spanish, english| visit.language.say(spanish, english);
             let note = Note::new(
                 Tone::Good,
@@ -120,16 +118,13 @@ pub async fn rotate<G: Answer>(
             let code = Code {
                 label: say("Llave nueva", "New key").to_owned(),
                 field: "newKey",
-                text: secret.reveal().to_owned(),
+                text: show::str_of(&made, "key").to_owned(),
                 copy: say("Copiar", "Copy"),
             };
             let mut page = Page::new("keys", say("Llaves de API", "API keys")).with(note).with(code);
             page.code = 201;
             Ok(Shown::Page(page))
         }
-        Err(problem) => {
-            let refused = Refused::from(problem);
-            failed_page(visit.language, page(portal, visit, Some(&refused)).await, &refused)
-        }
+        Err(refused) => failed_page(visit.language, page(portal, visit, Some(&refused)).await, &refused),
     }
 }

@@ -112,8 +112,7 @@ fn form<G: Answer>(
                     ))
                     .value(typed(failed, "slug"))
                     .optional(),
-            )
-            .once();
+            );
     view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
 }
 

@@ -1,20 +1,17 @@
 //! Going live: what has to be there first, and the request to the operator.
 
-use super::{Here, Made, Portal, done_note, may};
-use crate::gateway::ask;
+use super::{Here, Made, Portal, done_note, failed_page, may};
 use crate::http::listen::Answer;
+use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Page, Row, Table};
 use crate::pages::words::words;
 use api::problem::Problem;
-use domain::platform::audit::{AuditEntry, Who};
+use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
-use domain::platform::{PlatformAsk, Scope};
-
-/// The name of the request in the audit.
-const LIVE_REQUEST: &str = "tenant.live-request";
+use serde_json::json;
 
 /// Whether there is at least one item.
 async fn some<G: Answer>(
@@ -27,7 +24,7 @@ async fn some<G: Answer>(
 }
 
 /// GET /portal/live
-pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
+pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Made {
     let settings = &visit.who.tenant.tenant_settings;
     let status = settings.live_status;
     let row = |(what, is_done): (&str, bool)| {
@@ -63,6 +60,17 @@ pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
             rows: steps(visit).await?.map(row).into(),
             ..Table::default()
         });
+    }
+    let asked_at = portal.services.callers.directory.live_asked_at(visit.who.tenant.number);
+    if let Some(at) = asked_at {
+        page.blocks.push(Block::Text(format!(
+            "{} {}.",
+            visit.say(
+                "Ya lo pediste; el operador todavía no responde. Fue el",
+                "You asked for it; the operator has not answered yet. It was on"
+            ),
+            show::in_caracas(at.unix_ms())
+        )));
     }
     if status != LiveStatus::Active && may(visit, Scope::Manage) {
         let form = view::Form::new(
@@ -115,25 +123,13 @@ async fn steps<G: Answer>(visit: &Here<'_, G>) -> Result<[(&'static str, bool); 
 }
 
 /// POST /portal/live: a record of the platform says who asked, for the operators.
-pub async fn request<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Result<Shown, Problem> {
-    if !may(visit, Scope::Manage) {
-        return Err(Problem::scope_missing(Scope::Manage.name()));
+pub async fn request<G: Answer>(
+    portal: &Portal<G>,
+    visit: &Here<'_, G>,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    match visit.inside.post("/v1/pages/live", &json!({}), form.text("once")).await {
+        Ok(_) => Ok(Shown::See("/portal/live?done=asked".to_owned())),
+        Err(refused) => failed_page(visit.language, page(portal, visit).await, &refused),
     }
-    let tenant = &visit.who.tenant;
-    // In the audit, where operators look: it is the tenant who acted, and no operator.
-    let entry = AuditEntry {
-        at: portal.services.now(),
-        operator: Who { id: Some(tenant.id), name: tenant.name.clone() },
-        peer: Some(visit.arrival.peer.ip().to_string()),
-        action: LIVE_REQUEST.to_owned(),
-        tenant: Some(tenant.id),
-        target: Some(tenant.id.to_string()),
-        before: None,
-        after: None,
-        approval: None,
-        consent: None,
-        request_id: Some(visit.arrival.request_id.as_str().to_owned()),
-    };
-    ask::platform(&portal.services, PlatformAsk::Acted, None, Some(Box::new(entry))).await?;
-    Ok(Shown::See("/portal/live?done=asked".to_owned()))
 }

@@ -33,6 +33,7 @@ use crate::pages::view::{Link, Page};
 use api::plan::Caller;
 use api::problem::Problem;
 use domain::platform::Scope;
+use domain::values::ids::Id;
 use std::sync::Arc;
 
 /// The largest form: a file of a thousand payouts.
@@ -92,6 +93,10 @@ impl<G: Answer> Site for Portal<G> {
 
     fn recognise(&self, hash: &[u8; 32]) -> Option<Caller> {
         self.services.callers.directory.recognise(hash, self.services.now())
+    }
+
+    fn owner(&self, who: &Caller) -> Id {
+        who.tenant.id
     }
 
     fn brand(&self, language: Language) -> String {
@@ -181,7 +186,7 @@ impl<G: Answer> Site for Portal<G> {
             ("webhooks", id, "resend") => webhooks::resend(self, visit, id, form).await,
             ("webhooks", id, "status") => webhooks::switch(self, visit, id, form).await,
             ("keys", "rotate", "") => keys::rotate(self, visit, form).await,
-            ("live", "", "") => live::request(self, visit).await,
+            ("live", "", "") => live::request(self, visit, form).await,
             _ => Err(Problem::not_found()),
         }
     }

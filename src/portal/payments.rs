@@ -202,7 +202,6 @@ fn form_of_return<G: Answer>(
     let form = view::Form::new(format!("/portal/payments/{}/reverse", segment(id)), "reverse", label)
         .title(visit.say("Devolver el cobro", "Return the payment"))
         .about(about)
-        .once()
         .tone(Tone::Bad);
     view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
 }

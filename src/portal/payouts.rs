@@ -127,8 +127,6 @@ async fn single<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> 
                 ))
                 .value(typed(failed, "externalRef")),
         );
-    // The key of the first try: what failed there was not done.
-    let form = form.once();
     Ok(view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form })
 }
 

@@ -220,8 +220,7 @@ impl Checking {
             let mut form = view::Form::new("/portal/payouts/confirm", "confirm", label)
                 .about(about)
                 .hidden("items", items)
-                .hidden("externalRef", batch)
-                .once();
+                .hidden("externalRef", batch);
             // Percent-encoding would make it three times as long.
             form.is_upload = true;
             page.blocks.push(form.into());

@@ -5,9 +5,11 @@ use super::{Here, Portal};
 use crate::http::listen::Answer;
 use crate::pages::view::{Block, Code};
 use crate::store::history;
+use crate::webhooks::Tenants as _;
 use api::events::{TenantMode, envelope};
 use api::problem::Problem;
 use domain::record::Entity;
+use domain::resources::webhooks::Signature;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::SECOND_MS;
 
@@ -31,10 +33,22 @@ pub fn explained<G: Answer>(
     let Some(body) = place.and_then(|n| envelope(&read.record, read.time, n, mode)) else {
         return Ok(Vec::new());
     };
-    let secret = services.keys.webhook_secret(tenant, webhook, endpoint.secret_version);
+    let signing = services.signing(tenant, endpoint);
     let seconds = (read.time.unix_ms() / SECOND_MS).to_string();
     let text = String::from_utf8_lossy(&body).into_owned();
-    let (own, standard) = (secret.sign_body(&body), secret.sign_message(event, &seconds, &body));
+    let (own, standard) = (signing.sign(&seconds, &body), signing.sign_standard(event, &seconds, &body));
+    let own_form = match endpoint.signature {
+        Signature::Hex => visit.say(
+            "HMAC-SHA256 del cuerpo solo, en hexadecimal; la llave es el secreto entero como texto",
+            "HMAC-SHA256 of the body alone, in hex; the key is the whole secret as text",
+        ),
+        Signature::Timestamped => visit.say(
+            "t es el segundo del envío, y cada v1 es el HMAC-SHA256, en hexadecimal, de «segundo.cuerpo» con \
+             un secreto que firma; la llave es el secreto entero como texto",
+            "t is the second of sending, and each v1 is the HMAC-SHA256, in hex, of \"second.body\" by a \
+             secret that signs; the key is the whole secret as text",
+        ),
+    };
     let copy = visit.say("Copiar", "Copy");
     let code = |spanish, english, field, text: String| {
         Block::Code(Code { label: visit.say(spanish, english).to_owned(), field, text, copy })
@@ -59,9 +73,7 @@ pub fn explained<G: Answer>(
         code("3. webhook-signature: HMAC-SHA256 en base64; la llave son los bytes de la base64 que sigue a \
             whsec_", "3. webhook-signature: HMAC-SHA256 in base64; the key is the bytes of the base64 after \
                 whsec_", "signature", standard),
-        code("Svc-Signature: HMAC-SHA256 del cuerpo solo, en hexadecimal; la llave es el secreto entero como \
-            texto", "Svc-Signature: HMAC-SHA256 of the body alone, in hex; the key is the whole secret as \
-                text", "svcSignature", own),
+        Block::Code(Code { label: format!("{}: {own_form}", services.webhooks.signature_header()), field: "svcSignature", text: own, copy }),
         Block::Text(visit.say("webhook-timestamp es aquí el segundo del evento; en cada envío es el segundo \
             en que \
             sale.", "webhook-timestamp is the second of the event here; in each delivery it is the second of \

@@ -15,7 +15,8 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 const COLUMNS: [&str; 4] = ["url", "events", "status", "createdAt"];
-const DELIVERIES: [&str; 6] = ["createdAt", "event", "status", "httpStatus", "latencyMs", "error"];
+const FACTS: [&str; 6] = ["url", "events", "status", "retry", "signature", "createdAt"];
+const DELIVERIES: [&str; 7] = ["createdAt", "event", "attempt", "status", "httpStatus", "latencyMs", "error"];
 
 /// GET /portal/webhooks
 pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> Made {
@@ -40,8 +41,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -
             .about(visit.say(
                 "Manda notification.test a cada dirección activa.",
                 "Sends notification.test to every enabled address.",
-            ))
-            .once(),
+            )),
         );
     }
     Ok(page)
@@ -64,8 +64,29 @@ fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> view::Fo
                 .options(events)
                 .value(ticked),
         )
-        .once();
+        .input(retry(visit, &typed(failed, "retry")))
+        .input(signature_form(visit, &typed(failed, "signature")));
     view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
+}
+
+fn retry<G: Answer>(visit: &Here<'_, G>, value: &str) -> Input {
+    let choices = vec![
+        ("none".to_owned(), visit.say("No", "No").to_owned()),
+        ("backoff".to_owned(), visit.say("8 veces en un día", "8 times over a day").to_owned()),
+    ];
+    let label = visit.say("Reintentar lo que no se reciba", "Try again what was not received");
+    Input::new("retry", label).kind(Kind::Choice).options(choices).value(value)
+}
+
+fn signature_form<G: Answer>(visit: &Here<'_, G>, value: &str) -> Input {
+    let choices = vec![
+        ("hex".to_owned(), visit.say("El cuerpo solo", "The body alone").to_owned()),
+        (
+            "timestamped".to_owned(),
+            visit.say("Con el segundo del envío", "With the second of sending").to_owned(),
+        ),
+    ];
+    Input::new("signature", visit.say("Firma", "Signature")).kind(Kind::Choice).options(choices).value(value)
 }
 
 /// POST /portal/webhooks: the secret is shown on the page that answers, and never again.
@@ -76,7 +97,8 @@ pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown
         .flat_map(|names| names.split([',', ' ']))
         .filter(|name| !name.is_empty())
         .collect();
-    let body = json!({ "url": form.text("url"), "events": events });
+    let mut body = json!({ "url": form.text("url"), "events": events });
+    add_settings(&mut body, form);
     match visit.inside.post("/v1/webhooks", &body, form.text("once")).await {
         Ok(made) => {
             let note = Note::new(
@@ -101,7 +123,7 @@ pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown
             let mut page = Page::new("webhooks", "Webhooks")
                 .with(note)
                 .with(code)
-                .with(show::facts(visit.language, &made, &COLUMNS))
+                .with(show::facts(visit.language, &made, &FACTS))
                 .with(links);
             page.code = 201;
             Ok(Shown::Page(page))
@@ -109,6 +131,15 @@ pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown
         Err(refused) => {
             let failed = Failed { form, refused: &refused };
             failed_page(visit.language, list(visit, Some(&failed)).await, &refused)
+        }
+    }
+}
+
+/// Adds the settings that a form has.
+fn add_settings(body: &mut Value, form: &Form) {
+    for name in ["retry", "signature", "status"] {
+        if let Some(value) = form.filled(name) {
+            body[name] = value.into();
         }
     }
 }
@@ -128,6 +159,7 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
     let heads = [
         visit.say("Cuándo", "When"),
         visit.say("Evento", "Event"),
+        visit.say("Intento", "Try"),
         visit.say("Estado", "State"),
         "HTTP",
         "ms",
@@ -146,7 +178,7 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
     let mut page = Page::new("webhooks", visit.say("Dirección de webhooks", "Webhook address"))
         .status(str_of(&endpoint, "status"))
         .maybe(done_note(visit))
-        .with(show::facts(language, &endpoint, &COLUMNS));
+        .with(show::facts(language, &endpoint, &FACTS));
     if manages {
         let (state, label) = if str_of(&endpoint, "status") == "enabled" {
             ("disabled", visit.say("Desactivar", "Disable"))
@@ -157,6 +189,12 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
             view::Form::new(format!("{here}/status"), "switch-webhook", label)
                 .hidden("status", state)
                 .inline(),
+        );
+        page = page.with(
+            view::Form::new(format!("{here}/status"), "change-webhook", visit.say("Guardar", "Save"))
+                .title(visit.say("Ajustes", "Settings"))
+                .input(retry(visit, str_of(&endpoint, "retry")))
+                .input(signature_form(visit, str_of(&endpoint, "signature"))),
         );
     }
     page = page.with(Block::Heading(visit.say("Entregas", "Deliveries").to_owned())).with(table);
@@ -177,8 +215,7 @@ fn delivery<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> Row {
             view::Form::new(format!("{here}/resend"), "resend", visit.say("Reenviar", "Resend"))
                 .id(format!("resend-{}", str_of(item, "id")))
                 .hidden("eventId", event)
-                .inline()
-                .once(),
+                .inline(),
         );
     }
     row
@@ -206,7 +243,9 @@ pub async fn switch<G: Answer>(
     form: &Form,
 ) -> Result<Shown, Problem> {
     let path = format!("/v1/webhooks/{}", segment(id));
-    match visit.inside.change(Method::PATCH, &path, Some(&json!({ "status": form.text("status") }))).await {
+    let mut body = json!({});
+    add_settings(&mut body, form);
+    match visit.inside.change(Method::PATCH, &path, Some(&body)).await {
         Ok(_) => Ok(Shown::See(format!("/portal/webhooks/{}?done=changed", segment(id)))),
         Err(refused) => failed_page(visit.language, one(portal, visit, id).await, &refused),
     }

@@ -27,7 +27,9 @@
 mod read;
 mod write;
 
+use crate::disk::Disk;
 use domain::codec;
+use domain::platform::PLATFORM;
 use domain::resources::rates::buckets::Step;
 use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Sample, Series};
@@ -141,6 +143,7 @@ struct Counters {
 /// The history of all rates. It is closed, with everything written, when it is dropped.
 pub struct RateStore {
     shelf: Arc<Shelf>,
+    disk: Arc<Disk>,
     counters: Arc<Counters>,
     queue: Option<SyncSender<Job>>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -148,11 +151,11 @@ pub struct RateStore {
 
 impl RateStore {
     /// Opens the store in `directory`, or makes one there.
-    pub fn open(directory: &Path) -> Result<RateStore, RateStoreError> {
+    pub fn open(directory: &Path, disk: &Arc<Disk>) -> Result<RateStore, RateStoreError> {
         // RocksDB makes the names inside durable, and not its own.
         wal::make_directory(directory)
             .map_err(|error| RateStoreError::Failed(format!("{}: {error}", directory.display())))?;
-        let db = DB::open(&options(), directory)?;
+        let db = DB::open(&wal::fitting(directory, options())?, directory)?;
         match db.get(FORMAT_KEY)?.as_deref() {
             None => db.put(FORMAT_KEY, [FORMAT])?,
             Some([FORMAT]) => {}
@@ -169,12 +172,22 @@ impl RateStore {
         let thread = std::thread::Builder::new().name("rates".to_owned()).spawn(move || writer.run(&jobs));
         let thread =
             thread.map_err(|error| RateStoreError::Failed(format!("its thread did not start: {error}")))?;
-        Ok(RateStore { shelf, counters, queue: Some(queue), writer: Mutex::new(Some(thread)) })
+        Ok(RateStore {
+            shelf,
+            disk: Arc::clone(disk),
+            counters,
+            queue: Some(queue),
+            writer: Mutex::new(Some(thread)),
+        })
     }
 
     /// Takes a sample without waiting. What the disk cannot keep up with is counted, and told to
-    /// the log.
+    /// the log; while the disk has no room it is only counted, as the disk's own line says why.
     pub fn note(&self, sample: &Arc<Sample>) {
+        if !self.disk.has_room(PLATFORM) {
+            self.counters.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
         if let Err(why) = self.send(Job { item: Item::Sample(Arc::clone(sample)), done: None }) {
             let lost = self.counters.lost.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(%why, pair = %sample.series.pair, lost, "a rate is in use and missing in the \

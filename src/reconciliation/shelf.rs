@@ -3,8 +3,10 @@
 //! Each has two files: `ID.json`, the summary, and `ID.items`, a line of JSON per item. Each is
 //! written whole beside its place, synced and put there, the items first: a summary that says
 //! `done` has its items. What was running when the process ended is `failed` from the next start
-//! on; nothing of it was in force. All summaries are in memory, the items are read from the disk.
+//! on; nothing of it was in force. All summaries are in memory, the items are read from the disk. A
+//! file that would take the disk's reserve is not written.
 
+use crate::disk::Disk;
 use domain::values::ids::Id;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,7 +14,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most bad lines that a summary names.
 pub const BAD_LINES_SHOWN: usize = 100;
@@ -20,6 +22,8 @@ pub const BAD_LINES_SHOWN: usize = 100;
 const ITEM_BYTES_MAX: u64 = 64 << 10;
 /// The most bytes of items that a page looks at for those of one result.
 const PAGE_BYTES_MAX: u64 = 8 << 20;
+/// The bytes of items that are written between two looks for room.
+const LOOKED_AT_BYTES: usize = 1 << 20;
 
 /// The progress of a reconciliation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +125,9 @@ pub enum NotReconciled {
     /// The entries of our side could not be read.
     #[error("our side could not be read; upload the statement again")]
     OurSideUnread,
+    /// What came of it would take the disk's reserve.
+    #[error("the disk has no room for its items; upload the statement again when there is room")]
+    NoRoom,
     /// The process ended before the reconciliation did.
     #[error("the server ended while it ran; upload the statement again")]
     ServerEnded,
@@ -136,6 +143,13 @@ pub struct ShelfError {
     source: io::Error,
 }
 
+impl ShelfError {
+    /// Whether the disk had no room.
+    pub fn is_for_room(&self) -> bool {
+        matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
+}
+
 fn at(path: &Path) -> impl FnOnce(io::Error) -> ShelfError + '_ {
     move |source| ShelfError { path: path.to_owned(), source }
 }
@@ -143,6 +157,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> ShelfError + '_ {
 /// The reconciliations of a server.
 pub struct Shelf {
     directory: PathBuf,
+    disk: Arc<Disk>,
     all: Mutex<BTreeMap<Id, Summary>>,
 }
 
@@ -156,7 +171,7 @@ pub struct ItemPage {
 
 impl Shelf {
     /// Opens the directory, or makes it. What ran when the last run ended has failed.
-    pub fn open(directory: &Path, now: &str) -> Result<Shelf, ShelfError> {
+    pub fn open(directory: &Path, now: &str, disk: &Arc<Disk>) -> Result<Shelf, ShelfError> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(at(directory))?;
         wal::make_directory(directory).map_err(at(directory))?;
         let mut all = BTreeMap::new();
@@ -174,13 +189,16 @@ impl Shelf {
                 Err(error) => tracing::warn!(%error, file = name, "a reconciliation cannot be read"),
             }
         }
-        let shelf = Shelf { directory: directory.to_owned(), all: Mutex::new(all) };
+        let shelf = Shelf { directory: directory.to_owned(), disk: Arc::clone(disk), all: Mutex::new(all) };
         let broken: Vec<Id> = {
             let all = shelf.all();
             all.iter().filter(|(_, one)| one.status == Status::Running).map(|(id, _)| *id).collect()
         };
         for id in broken {
-            shelf.end(id, now, Err(NotReconciled::ServerEnded))?;
+            // In memory it has failed in any case, and at the next start it is found running again.
+            if let Err(error) = shelf.end(id, now, Err(NotReconciled::ServerEnded)) {
+                tracing::warn!(%error, reconciliation = %id, "that a reconciliation failed was not written");
+            }
         }
         Ok(shelf)
     }
@@ -249,15 +267,29 @@ impl Shelf {
         self.write(&path, |file| file.write_all(&bytes))
     }
 
-    /// Writes the items of one, each as JSON without a line's end in it.
+    /// Writes the items of one, each as JSON without a line's end in it, as long as the disk has room for
+    /// them.
     pub fn write_items(&self, id: Id, items: impl Iterator<Item = Vec<u8>>) -> Result<(), ShelfError> {
         self.write(&self.path(id, "items"), |file| {
+            let mut ahead = 0;
             for mut item in items {
                 item.push(b'\n');
+                if item.len() > ahead {
+                    ahead = LOOKED_AT_BYTES;
+                    self.must_have_room((ahead + item.len()) as u64)?;
+                }
+                ahead = ahead.saturating_sub(item.len());
                 file.write_all(&item)?;
             }
             Ok(())
         })
+    }
+
+    fn must_have_room(&self, bytes: u64) -> io::Result<()> {
+        match self.disk.has_room_for(bytes) {
+            true => Ok(()),
+            false => Err(io::Error::new(io::ErrorKind::StorageFull, "it would take the disk's reserve")),
+        }
     }
 
     /// Writes a file whole, and puts it in its place.
@@ -276,7 +308,11 @@ impl Shelf {
             fs::rename(&beside, path)?;
             File::open(&self.directory)?.sync_all()
         };
-        written().map_err(at(path))
+        written().map_err(|error| {
+            // Half a file is of no use, and its room is.
+            let _ = fs::remove_file(&beside);
+            at(path)(error)
+        })
     }
 
     /// A page of items from a place of the file, of one result if it is given.
@@ -343,11 +379,29 @@ mod tests {
         }
     }
 
+    fn open(directory: &tempfile::TempDir, now: &str, reserve_bytes: u64) -> Result<Shelf, ShelfError> {
+        let disk = Arc::new(Disk::new(directory.path(), reserve_bytes));
+        Shelf::open(directory.path(), now, &disk)
+    }
+
+    #[test]
+    fn items_that_would_take_the_reserve_are_not_written() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let id = Id::from_bytes([1; 16]);
+        let shelf = open(&directory, "now", 0).expect("it opens");
+        shelf.begin(id, summary(id, "a")).expect("it is written");
+        let shelf = open(&directory, "now", u64::MAX).expect("it opens on a full disk too");
+        let refused = shelf.write_items(id, std::iter::once(vec![b'x'])).expect_err("there is no room");
+        assert!(refused.is_for_room());
+        assert!(!directory.path().join(format!("{id}.tmp")).exists());
+        assert_eq!(shelf.find(id).map(|one| one.status), Some(Status::Failed));
+    }
+
     #[test]
     fn what_ran_at_the_end_has_failed_and_what_was_done_is_there() {
         let directory = tempfile::tempdir().expect("a directory");
         let [one, other] = [1, 2].map(|n| Id::from_bytes([n; 16]));
-        let shelf = Shelf::open(directory.path(), "now").expect("it opens");
+        let shelf = open(&directory, "now", 0).expect("it opens");
         for id in [one, other] {
             assert_eq!(shelf.begin(id, summary(id, &id.to_string())).expect("it is written"), None);
         }
@@ -361,7 +415,7 @@ mod tests {
         shelf.write_items(one, (0..5).map(item)).expect("they are written");
         shelf.end(one, "later", Ok(Counts { lines: 5, ..Counts::default() })).expect("it is written");
 
-        let shelf = Shelf::open(directory.path(), "then").expect("it opens again");
+        let shelf = open(&directory, "then", 0).expect("it opens again");
         let done = shelf.find(one).expect("it is there");
         assert_eq!((done.status, done.counts.lines, done.bad_lines.len()), (Status::Done, 5, 1));
         let failed = shelf.find(other).expect("it is there");

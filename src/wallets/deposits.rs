@@ -277,6 +277,10 @@ impl Search {
             }
         }
         let recorded = self.recorded.unwrap_or(0);
+        // What was not written down is searched again after a restart.
+        if !self.services.site.disk.has_room(PLATFORM) {
+            return Ok(());
+        }
         let is_due = searched.last >= recorded.saturating_add(RECORDED_BLOCKS)
             || searched.last > recorded && self.recorded_at.elapsed() >= RECORDED_EVERY;
         if is_due { self.keep(searched).await } else { Ok(()) }

@@ -11,7 +11,7 @@ use super::backlog::{self, Happened};
 use super::endpoint_queue::{EndpointQueue, Rest, WRITE_EVERY};
 use super::pace;
 use super::post::{Message, Sent};
-use super::secret::Secret;
+use super::secret::Signing;
 use super::{Tenants, Webhooks, has_older_signature};
 use crate::store::history::{self, Unreadable};
 use actors::Failure;
@@ -20,9 +20,8 @@ use counted::{Counted, Presence};
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::webhooks;
-use domain::resources::webhooks::{Delivered, EventRef, Progress, Webhook};
+use domain::resources::webhooks::{Delivered, Progress, Resend, Retry, Webhook};
 use domain::values::ids::{EntityId, Id};
-use domain::values::time::Timestamp;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::future::pending;
 use std::ops::ControlFlow;
@@ -78,10 +77,16 @@ pub fn begin(webhooks: &Arc<Webhooks>, queue: Arc<EndpointQueue>, position: u64)
     });
 }
 
+/// Deliveries that wait to be tried again, from which on an endpoint that takes nothing gets new ones more
+/// rarely: each that fails waits with them, and what is not sent yet waits in the log.
+const TRIES_WAITING: usize = 500;
+/// The time between two new deliveries to such an endpoint. The first that arrives ends it.
+const PROBE_EVERY: Duration = Duration::from_secs(60);
+
 /// A delivery that is due.
 enum Due {
     Event(Happened),
-    Resend(Id, Timestamp, EventRef),
+    Resend(Resend),
 }
 
 struct EndedDelivery {
@@ -98,7 +103,7 @@ struct DeliveryWorker {
     queue: Arc<EndpointQueue>,
     mode: TenantMode,
     webhook: Webhook,
-    secret: Secret,
+    signing: Signing,
     /// The number up to which every event was started or is not due.
     position: u64,
     /// The deliveries that were under way when the last run ended.
@@ -121,6 +126,10 @@ struct DeliveryWorker {
     write_at: Instant,
     known: bool,
     slow: bool,
+    /// Whether the last delivery failed.
+    failing: bool,
+    /// The instant before which no event is delivered for the first time.
+    next_first: Instant,
 }
 
 impl DeliveryWorker {
@@ -142,11 +151,13 @@ impl DeliveryWorker {
         let position = position.max(webhook.reached);
         queue.reach(position);
         Ok(Some(DeliveryWorker {
-            secret: tenants.secret(queue.tenant, queue.id, webhook.secret_version),
+            signing: tenants.signing(queue.tenant, &webhook),
             open: webhook.open.iter().copied().collect(),
             // The newest outcome says how deliveries to the endpoint go.
             known: !webhook.outcomes.is_empty(),
             slow: webhook.outcomes.last().is_some_and(|last| last.latency_ms >= SLOW_MS),
+            failing: webhook.outcomes.last().is_some_and(|last| last.error.is_some()),
+            next_first: Instant::now(),
             webhooks,
             tenants,
             queue,
@@ -179,7 +190,7 @@ impl DeliveryWorker {
             let wants = self.wants();
             if !wants {
                 place = None;
-                if self.posting.is_empty() && !self.is_reading() {
+                if self.posting.is_empty() && !self.is_reading() && !self.holds_first_back() {
                     match self.settle().await {
                         ControlFlow::Continue(()) => continue,
                         ControlFlow::Break(()) => return,
@@ -209,6 +220,7 @@ impl DeliveryWorker {
                     }
                 }
                 () = sleep_until(self.next_start), if self.has_work() && self.holds_back() => {}
+                () = sleep_until(self.next_first), if self.holds_first_back() => {}
                 () = self.queue.woken() => {}
                 // A page at a time: others want to read too.
                 () = yield_now(), if self.is_reading() => {}
@@ -266,8 +278,10 @@ impl DeliveryWorker {
     }
 
     fn learn(&mut self, webhook: Webhook) {
-        if webhook.secret_version != self.webhook.secret_version {
-            self.secret = self.tenants.secret(self.queue.tenant, self.queue.id, webhook.secret_version);
+        let signed_by =
+            |webhook: &Webhook| (webhook.secret_version, webhook.signature, webhook.older_secrets.clone());
+        if signed_by(&webhook) != signed_by(&self.webhook) {
+            self.signing = self.tenants.signing(self.queue.tenant, &webhook);
         }
         self.resent.retain(|id| webhook.resends.iter().any(|resend| resend.delivery == *id));
         self.webhook = webhook;
@@ -280,13 +294,39 @@ impl DeliveryWorker {
     }
 
     fn has_due(&self) -> bool {
-        !self.again.is_empty()
-            || !self.pending.is_empty()
-            || self.webhook.resends.iter().any(|resend| !self.resent.contains(&resend.delivery))
+        self.has_first() || self.resend().is_some()
+    }
+
+    /// Whether events are due that have not been delivered yet.
+    fn has_first(&self) -> bool {
+        !self.again.is_empty() || !self.pending.is_empty()
+    }
+
+    /// The next delivery that was asked for again, or is tried again.
+    fn resend(&self) -> Option<Resend> {
+        self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)).copied()
+    }
+
+    /// Whether so much waits to be tried again that another failure is only worth a probe.
+    fn is_flooded(&self) -> bool {
+        self.failing && self.webhook.retry == Retry::Backoff && self.webhook.next_tries.len() >= TRIES_WAITING
+    }
+
+    /// Whether events that are due wait for the next probe.
+    fn holds_first_back(&self) -> bool {
+        self.has_first() && self.may_send() && self.is_early()
+    }
+
+    fn is_early(&self) -> bool {
+        self.is_flooded() && Instant::now() < self.next_first
     }
 
     fn window(&self) -> usize {
-        if self.known { WINDOW } else { WINDOW_UNKNOWN }
+        match self.known {
+            _ if self.is_flooded() => 1,
+            true => WINDOW,
+            false => WINDOW_UNKNOWN,
+        }
     }
 
     fn wants(&self) -> bool {
@@ -294,7 +334,8 @@ impl DeliveryWorker {
     }
 
     fn has_work(&self) -> bool {
-        self.posting.len() < self.window() && self.may_send() && self.has_due()
+        let has_some = self.resend().is_some() || self.has_first() && !self.is_early();
+        self.posting.len() < self.window() && self.may_send() && has_some
     }
 
     fn holds_back(&self) -> bool {
@@ -332,41 +373,31 @@ impl DeliveryWorker {
         if self.queue.is_changed() || !self.wants() {
             return;
         }
-        let due = match self.again.pop_front() {
-            Some(happened) => Due::Event(happened),
-            None => {
-                match self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)) {
-                    Some(resend) => Due::Resend(resend.delivery, resend.created_at, resend.event),
-                    None => match self.pending.pop_front() {
-                        Some(happened) => Due::Event(happened),
-                        None => return,
-                    },
-                }
-            }
+        let first = match self.is_early() {
+            true => None,
+            false => self.again.pop_front(),
         };
-        let (id, created_at, event, happened, first) = match due {
+        let due = match (first, self.resend()) {
+            (Some(happened), _) => Due::Event(happened),
+            (None, Some(resend)) => Due::Resend(resend),
+            (None, None) => match self.pending.pop_front() {
+                Some(happened) => Due::Event(happened),
+                None => return,
+            },
+        };
+        let (id, created_at, event, attempt, happened, first) = match due {
             Due::Event(happened) => {
                 let number = happened.number();
                 self.open.insert(number);
                 self.position = self.position.max(number);
                 let time = happened.read.time;
-                (
-                    self.webhook.delivery_id(number, time),
-                    time,
-                    happened.event(),
-                    Ok(Some(happened)),
-                    Some(number),
-                )
+                let id = self.webhook.delivery_id(number, time);
+                (id, time, happened.event(), 1, Ok(Some(happened)), Some(number))
             }
-            Due::Resend(id, created_at, event) => {
-                self.resent.insert(id);
-                (
-                    id,
-                    created_at,
-                    event,
-                    backlog::numbered(self.tenants.engine().reader(), self.queue.tenant, event.number),
-                    None,
-                )
+            Due::Resend(Resend { delivery, event, created_at, attempt }) => {
+                self.resent.insert(delivery);
+                let (reader, tenant) = (self.tenants.engine().reader(), self.queue.tenant);
+                (delivery, created_at, event, attempt, backlog::numbered(reader, tenant, event.number), None)
             }
         };
         let delivered = move |sent: Sent| EndedDelivery {
@@ -377,6 +408,7 @@ impl DeliveryWorker {
                 http_status: sent.http_status,
                 latency_ms: sent.latency_ms,
                 error: sent.error,
+                attempt,
             },
             first,
         };
@@ -394,9 +426,10 @@ impl DeliveryWorker {
             livemode: self.mode.livemode,
             event: event.id,
             sequence: Some(event.number),
+            attempt,
             older_signature: has_older_signature(event.kind.name()),
             body,
-            secret: self.secret.clone(),
+            signing: self.signing.clone(),
         };
         let webhooks = Arc::clone(&self.webhooks);
         self.next_start = Instant::now() + HEAD_START;
@@ -422,6 +455,8 @@ impl DeliveryWorker {
         counter.fetch_add(1, Ordering::Relaxed);
         self.known = true;
         self.slow = delivered.latency_ms >= SLOW_MS;
+        self.failing = delivered.error.is_some();
+        self.next_first = Instant::now() + PROBE_EVERY;
         if let Some(number) = first {
             self.open.remove(&number);
         }
@@ -461,7 +496,10 @@ impl DeliveryWorker {
                     else {
                         return ControlFlow::Break(());
                     };
-                    self.unwritten.clear();
+                    for delivered in self.unwritten.drain(..).filter(Delivered::is_exhausted) {
+                        tracing::warn!(tenant = self.queue.tenant, webhook = %self.queue.id, event = %delivered.event.id,
+                            tries = delivered.attempt, error = delivered.error, "webhook.exhausted: an event was given up");
+                    }
                     self.learn(webhook.clone());
                     return ControlFlow::Continue(());
                 }

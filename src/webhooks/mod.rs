@@ -15,6 +15,7 @@
 //! moves.
 
 pub mod backlog;
+mod connection;
 mod delivery_worker;
 mod endpoint_queue;
 pub mod names;
@@ -24,7 +25,7 @@ pub mod secret;
 
 use crate::outbound::Outbound;
 use crate::store::history::Unreadable;
-use crate::webhooks::secret::Secret;
+use crate::webhooks::secret::{Secret, Signing};
 use actors::{Clock, Engine};
 use api::events::TenantMode;
 use api::webhooks::targets::is_public;
@@ -33,10 +34,11 @@ use domain::index;
 use domain::machine::Domain;
 use domain::platform::is_live;
 use domain::record::{Cause, Entity, Record};
+use domain::resources::webhooks::Webhook;
 use domain::values::ids::{Id, Kind};
 use endpoint_queue::EndpointQueue;
 use names::Lookups;
-use post::{Poster, PosterError, Sent};
+use post::{HeaderNames, Poster, PosterError, Sent};
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -79,6 +81,8 @@ pub struct Options {
     pub allow_private_targets: bool,
     /// Certificates to trust beside those of the system, as PEM.
     pub extra_ca_file: Option<PathBuf>,
+    /// The names of the headers that operators may name.
+    pub header_names: HeaderNames,
     /// The switch that keeps a restored copy from sending live events before it has taken over.
     pub outbound: Outbound,
     /// The engine's clock, by which deliveries are signed.
@@ -106,6 +110,16 @@ pub trait Tenants: Send + Sync {
 
     /// The signing secret of an endpoint.
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret;
+
+    /// What signs the messages to an endpoint.
+    fn signing(&self, tenant: u64, webhook: &Webhook) -> Signing {
+        let secret = |version| self.secret(tenant, webhook.id, version);
+        Signing {
+            newest: secret(webhook.secret_version),
+            older: webhook.older_secrets.iter().rev().map(|older| secret(older.version)).collect(),
+            form: webhook.signature,
+        }
+    }
 }
 
 /// The counts of deliveries since the start.
@@ -162,6 +176,7 @@ impl Webhooks {
         let poster = Poster::new(
             options.allow_private_targets,
             options.extra_ca_file.as_deref(),
+            options.header_names.clone(),
             &lookups,
             options.clock.clone(),
         )?;
@@ -285,6 +300,14 @@ impl Webhooks {
     /// Whether loopback and private addresses are allowed.
     pub fn allows_private_targets(&self) -> bool {
         self.options.allow_private_targets
+    }
+
+    /// The name of the header that bears a message's signature.
+    pub fn signature_header(&self) -> &str {
+        match self.options.header_names.signature.as_str() {
+            "svc-signature" => "Svc-Signature",
+            named => named,
+        }
     }
 
     /// Checks that the name in an address leads where a webhook may go, as far as it can be looked

@@ -6,13 +6,17 @@
 //! and the threads that wait are bounded: in all, and for those who register endpoints, per tenant.
 
 use api::webhooks::targets::is_public;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use hyper_util::client::legacy::connect::dns::Name;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::vec;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tower_service::Service;
 
 /// Names that are being looked up at once, each by a thread; below the most that the runtime has.
 const LOOKUPS_MAX: usize = 384;
@@ -127,6 +131,7 @@ fn system(name: &str) -> Found {
 }
 
 /// The system's resolver, with a look at every address.
+#[derive(Clone)]
 pub struct CheckedNames {
     /// Whether loopback, private and other special addresses are allowed.
     pub allow_private: bool,
@@ -134,21 +139,29 @@ pub struct CheckedNames {
     pub lookups: Arc<Lookups>,
 }
 
-impl Resolve for CheckedNames {
-    fn resolve(&self, name: Name) -> Resolving {
+impl Service<Name> for CheckedNames {
+    type Response = vec::IntoIter<SocketAddr>;
+    type Error = NoAddress;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, NoAddress>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), NoAddress>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
         let (allow_private, lookups) = (self.allow_private, Arc::clone(&self.lookups));
         Box::pin(async move {
             let found = lookups.find(name.as_str(), None).await?;
             if found.is_empty() {
-                return Err(NoAddress::Unknown.into());
+                return Err(NoAddress::Unknown);
             }
             // A name that leads to public and to other addresses is refused.
             if !allow_private && found.iter().any(|address| !is_public(*address)) {
-                return Err(NoAddress::Special.into());
+                return Err(NoAddress::Special);
             }
             let addresses: Vec<SocketAddr> =
                 found.iter().map(|address| SocketAddr::new(*address, 0)).collect();
-            Ok(Box::new(addresses.into_iter()) as Addrs)
+            Ok(addresses.into_iter())
         })
     }
 }

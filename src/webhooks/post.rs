@@ -1,14 +1,24 @@
 //! A delivery: a POST to a checked address, ten seconds in all, no redirect, and a look at the
 //! status. Its result is an outcome in every case.
+//!
+//! What meets a kept-alive connection that the receiver was closing, or a stream that it did not process,
+//! goes out once more, on a connection of its own: the receiver has not answered it, and this is one delivery.
 
+use super::connection::{Connector, History, may_go_again};
 use super::names::{CheckedNames, Lookups, NoAddress};
-use super::secret::Secret;
+use super::secret::Signing;
 use actors::Clock;
 use api::webhooks::targets::{self, Allowed};
 use bytes::Bytes;
 use domain::values::ids::Id;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, Client, Response, redirect, retry};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use hyper::{Method, Request, Response, Uri, Version};
+use hyper_util::client::legacy::{Client, Error as ClientError};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::{self, PemObject};
 use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -26,13 +36,31 @@ const ANSWER_BYTES_MAX: usize = 16 * 1024;
 /// The time for which an answer's body is read: the status is all that counts.
 const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
 
-const SVC_EVENT_ID: HeaderName = HeaderName::from_static("svc-event-id");
+const AGENT: HeaderValue = HeaderValue::from_static(concat!("pasarela/", env!("CARGO_PKG_VERSION")));
+const SVC_ATTEMPT: HeaderName = HeaderName::from_static("svc-attempt");
 const SVC_EVENT_SEQUENCE: HeaderName = HeaderName::from_static("svc-event-sequence");
-const SVC_SIGNATURE: HeaderName = HeaderName::from_static("svc-signature");
 const X_WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("x-webhook-signature");
 const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+
+/// The names of the headers that an operator may name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderNames {
+    /// The signature's.
+    pub signature: HeaderName,
+    /// The event id's.
+    pub event_id: HeaderName,
+}
+
+impl Default for HeaderNames {
+    fn default() -> HeaderNames {
+        HeaderNames {
+            signature: HeaderName::from_static("svc-signature"),
+            event_id: HeaderName::from_static("svc-event-id"),
+        }
+    }
+}
 
 /// A message and the address that it is sent to.
 pub struct Message {
@@ -44,12 +72,14 @@ pub struct Message {
     pub event: Id,
     /// The event's number, of those that have one.
     pub sequence: Option<u64>,
+    /// The number of the try, from 1.
+    pub attempt: u32,
     /// Whether X-Webhook-Signature goes with it.
     pub older_signature: bool,
     /// The body, byte by byte.
     pub body: Vec<u8>,
-    /// The secret that signs it.
-    pub secret: Secret,
+    /// What signs it.
+    pub signing: Signing,
 }
 
 /// The outcome of a delivery.
@@ -87,7 +117,7 @@ pub enum ExtraCaError {
         /// The file.
         path: PathBuf,
         /// The error of reading it as PEM.
-        source: reqwest::Error,
+        source: pem::Error,
     },
     /// The file holds no certificate.
     #[error("webhooks.extra_ca_file: {}: holds no certificate", path.display())]
@@ -105,12 +135,15 @@ pub enum PosterError {
     ExtraCa(#[from] ExtraCaError),
     /// The client does not start.
     #[error("webhooks: the client did not start: {0}")]
-    Client(reqwest::Error),
+    Client(#[from] rustls::Error),
 }
 
 /// The client that sends messages, and the addresses that it may send them to.
 pub struct Poster {
-    client: Client,
+    client: Client<Connector, Full<Bytes>>,
+    /// Uses no connection twice.
+    fresh: Client<Connector, Full<Bytes>>,
+    names: HeaderNames,
     allow_private: bool,
     /// The clock that is believed: a receiver refuses a message that seems to come from another
     /// day.
@@ -122,29 +155,18 @@ impl Poster {
     pub fn new(
         allow_private: bool,
         extra_ca_file: Option<&Path>,
+        names: HeaderNames,
         lookups: &Arc<Lookups>,
         clock: Clock,
     ) -> Result<Poster, PosterError> {
-        // The first caller has installed the same provider.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let extra = extra_ca_file.map(certificates).transpose()?.unwrap_or_default();
-        let builder = || {
-            Client::builder()
-                .user_agent(concat!("pasarela/", env!("CARGO_PKG_VERSION")))
-                .redirect(redirect::Policy::none())
-                .retry(retry::never())
-                .no_proxy()
-                .referer(false)
-                .pool_idle_timeout(IDLE)
-                .dns_resolver(CheckedNames { allow_private, lookups: Arc::clone(lookups) })
-        };
-        let client = builder().tls_certs_merge(extra.clone()).build().or_else(|error| {
-            // A machine without certificates can still speak to endpoints of test mode.
-            tracing::warn!(%error, "the system's certificates cannot be read: webhooks by https reach only \
-                what webhooks.extra_ca_file vouches for");
-            builder().tls_certs_only(extra).build()
-        });
-        Ok(Poster { client: client.map_err(PosterError::Client)?, allow_private, clock })
+        let checked = CheckedNames { allow_private, lookups: Arc::clone(lookups) };
+        let connector = Connector::new(checked, extra)?;
+        let mut builder = Client::builder(TokioExecutor::new());
+        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
+        let client = builder.build(connector.clone());
+        let fresh = builder.pool_max_idle_per_host(0).build(connector);
+        Ok(Poster { client, fresh, names, allow_private, clock })
     }
 
     /// Sends a message once.
@@ -154,11 +176,27 @@ impl Poster {
             Ok(url) => url,
             Err(why) => return Sent::failed(&format!("the url {why}")),
         };
-        let Some(headers) = headers(&message, self.clock.wall_ms()) else {
+        let Ok(uri) = url.as_str().parse::<Uri>() else {
+            return Sent::failed("the url cannot be called");
+        };
+        let Some(headers) = headers(&message, &self.names, self.clock.wall_ms()) else {
             return Sent::failed("the headers could not be made");
         };
+        let body = Bytes::from(message.body);
+        let request = || {
+            let mut request = Request::new(Full::new(body.clone()));
+            *request.method_mut() = Method::POST;
+            *request.uri_mut() = uri.clone();
+            *request.headers_mut() = headers.clone();
+            request
+        };
         let began = Instant::now();
-        let sending = self.client.post(url).headers(headers).body(Bytes::from(message.body)).send();
+        let sending = async {
+            match self.client.request(request()).await {
+                Err(error) if may_go_again(&error) => self.fresh.request(request()).await,
+                answer => answer,
+            }
+        };
         let answer = tokio::time::timeout(PATIENCE, sending).await;
         let latency_ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
         let (http_status, error) = match answer {
@@ -178,41 +216,49 @@ impl Poster {
 }
 
 /// The certificates in the file that `webhooks.extra_ca_file` names.
-pub fn certificates(path: &Path) -> Result<Vec<Certificate>, ExtraCaError> {
+pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ExtraCaError> {
     let file = || path.to_owned();
     let pem = std::fs::read(path).map_err(|source| ExtraCaError::Unreadable { path: file(), source })?;
-    let certificates =
-        Certificate::from_pem_bundle(&pem).map_err(|source| ExtraCaError::NotPem { path: file(), source })?;
+    let certificates = CertificateDer::pem_slice_iter(&pem)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|source| ExtraCaError::NotPem { path: file(), source })?;
     if certificates.is_empty() { Err(ExtraCaError::Empty { path: file() }) } else { Ok(certificates) }
 }
 
 /// The headers of a message, signed at `now_ms`.
-pub fn headers(message: &Message, now_ms: i64) -> Option<HeaderMap> {
+fn headers(message: &Message, names: &HeaderNames, now_ms: i64) -> Option<HeaderMap> {
     let value = |text: &str| HeaderValue::from_str(text).ok();
     let id = message.event.to_string();
     let seconds = now_ms.div_euclid(1_000).to_string();
-    let signature = value(&message.secret.sign_body(&message.body))?;
-    let mut headers = HeaderMap::with_capacity(8);
+    let mut headers = HeaderMap::with_capacity(12);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(SVC_EVENT_ID, value(&id)?);
+    headers.insert(USER_AGENT, AGENT);
+    headers.insert(&names.event_id, value(&id)?);
+    headers.insert(SVC_ATTEMPT, HeaderValue::from(message.attempt));
     if let Some(sequence) = message.sequence {
         headers.insert(SVC_EVENT_SEQUENCE, HeaderValue::from(sequence));
     }
     if message.older_signature {
-        headers.insert(X_WEBHOOK_SIGNATURE, signature.clone());
+        headers.insert(X_WEBHOOK_SIGNATURE, value(&message.signing.newest.sign_body(&message.body))?);
     }
-    headers.insert(SVC_SIGNATURE, signature);
-    headers.insert(WEBHOOK_SIGNATURE, value(&message.secret.sign_message(&id, &seconds, &message.body))?);
+    headers.insert(&names.signature, value(&message.signing.sign(&seconds, &message.body))?);
+    let standard = message.signing.sign_standard(&id, &seconds, &message.body);
+    headers.insert(WEBHOOK_SIGNATURE, value(&standard)?);
     headers.insert(WEBHOOK_ID, value(&id)?);
     headers.insert(WEBHOOK_TIMESTAMP, value(&seconds)?);
     Some(headers)
 }
 
 /// Reads an answer to its end if that is near.
-async fn read_some(mut answer: Response) {
+async fn read_some(mut answer: Response<Incoming>) {
+    if let Some(history) =
+        answer.extensions().get::<History>().filter(|_| answer.version() == Version::HTTP_2)
+    {
+        history.answered();
+    }
     let mut read = 0;
-    while let Ok(Some(chunk)) = answer.chunk().await {
-        read += chunk.len();
+    while let Some(Ok(frame)) = answer.body_mut().frame().await {
+        read += frame.data_ref().map_or(0, Bytes::len);
         if read > ANSWER_BYTES_MAX {
             return;
         }
@@ -221,7 +267,7 @@ async fn read_some(mut answer: Response) {
 
 /// The reason in a few words. What a peer says is not repeated: it is of no use and may be
 /// anything.
-fn why(error: &reqwest::Error) -> String {
+fn why(error: &ClientError) -> String {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(found) = cause {
         if let Some(no_address) = found.downcast_ref::<NoAddress>() {

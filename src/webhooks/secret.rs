@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use domain::resources::webhooks::Signature;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroize;
@@ -39,6 +40,11 @@ impl Secret {
         hex::encode(hmac(self.text.as_bytes(), &[body]))
     }
 
+    /// Seconds and body, signed with the whole text of the secret: lower-case hex.
+    pub fn sign_at(&self, unix_seconds: &str, body: &[u8]) -> String {
+        hex::encode(hmac(self.text.as_bytes(), &[unix_seconds.as_bytes(), b".", body]))
+    }
+
     /// Id, seconds and body, signed as Standard Webhooks does, with the bytes that the secret is
     /// the text of.
     pub fn sign_message(&self, id: &str, unix_seconds: &str, body: &[u8]) -> String {
@@ -46,6 +52,45 @@ impl Secret {
             "v1,{}",
             STANDARD.encode(hmac(&self.key, &[id.as_bytes(), b".", unix_seconds.as_bytes(), b".", body]))
         )
+    }
+}
+
+/// What an endpoint's messages are signed with, and how.
+#[derive(Clone)]
+pub struct Signing {
+    /// The newest secret.
+    pub newest: Secret,
+    /// Those before it that still sign, newest first.
+    pub older: Vec<Secret>,
+    /// The form of the signature.
+    pub form: Signature,
+}
+
+impl Signing {
+    /// One secret, in the form that endpoints have if they say nothing.
+    pub fn plain(newest: Secret) -> Signing {
+        Signing { newest, older: Vec::new(), form: Signature::Hex }
+    }
+
+    fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        std::iter::once(&self.newest).chain(&self.older)
+    }
+
+    /// The body's signature, in the endpoint's form.
+    pub fn sign(&self, unix_seconds: &str, body: &[u8]) -> String {
+        match self.form {
+            Signature::Hex => self.newest.sign_body(body),
+            Signature::Timestamped => self.secrets().fold(format!("t={unix_seconds}"), |signed, secret| {
+                format!("{signed},v1={}", secret.sign_at(unix_seconds, body))
+            }),
+        }
+    }
+
+    /// The signatures of Standard Webhooks, one of each secret.
+    pub fn sign_standard(&self, id: &str, unix_seconds: &str, body: &[u8]) -> String {
+        let signed: Vec<String> =
+            self.secrets().map(|secret| secret.sign_message(id, unix_seconds, body)).collect();
+        signed.join(" ")
     }
 }
 
@@ -76,5 +121,20 @@ mod tests {
             secret.sign_message("019a0000-0000-7000-8000-000000000001", "1795226000", body),
             "v1,M0oPs/woyXFWsJDJCEznxXFSgNFDbuUHb3iRjao5thQ="
         );
+    }
+
+    #[test]
+    fn every_secret_that_still_signs_signs_but_hex_is_the_newest_alone() {
+        let secret = |byte| Secret::new([byte; 32]);
+        let signing = Signing { newest: secret(3), older: vec![secret(2), secret(1)], form: Signature::Hex };
+        assert_eq!(signing.sign("7", b"{}"), secret(3).sign_body(b"{}"));
+        let timestamped = Signing { form: Signature::Timestamped, ..signing };
+        let signed = [3, 2, 1].map(|byte| secret(byte).sign_body(b"7.{}"));
+        assert_eq!(
+            timestamped.sign("7", b"{}"),
+            format!("t=7,v1={},v1={},v1={}", signed[0], signed[1], signed[2])
+        );
+        let standard = [3, 2, 1].map(|byte| secret(byte).sign_message("id", "7", b"{}")).join(" ");
+        assert_eq!(timestamped.sign_standard("id", "7", b"{}"), standard);
     }
 }

@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 7.9`).
 
 use crate::credits::{account_body, credit_body};
-use crate::harness::check::{assert_id, assert_movements, assert_texts, list, race, sum, text};
+use crate::harness::check::{assert_id, assert_movements, assert_nulls, assert_texts, list, race, sum, text};
 use crate::harness::client::Api;
 use crate::harness::flows::{UNKNOWN, fresh, merged, payout_body};
 use crate::harness::server::Server;
@@ -10,6 +10,24 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+/// The members of every item of a batch.
+const ITEM: [&str; 15] = [
+    "payoutId",
+    "status",
+    "reference",
+    "failureCode",
+    "externalRef",
+    "merchantId",
+    "payoutMethodId",
+    "merchantName",
+    "monto",
+    "concepto",
+    "bankCode",
+    "destination",
+    "operationId",
+    "createdAt",
+    "settledAt",
+];
 const BATCH: &str = "/v1/payouts/batch";
 
 fn batch_body(items: Vec<Value>) -> Value {
@@ -108,7 +126,20 @@ fn items_are_decided_in_order_and_smaller_later_ones_may_fit() {
         if !item["payoutId"].is_string() {
             assert_eq!(item["status"], "failed");
             assert!(!text(item, "error").is_empty());
-            assert_eq!(item.as_object().expect("an object").len(), 4, "{item}");
+            let members: Vec<&str> =
+                item.as_object().expect("an object").keys().map(String::as_str).collect();
+            assert_eq!(members, [&ITEM[..], &["error"]].concat());
+            // What was asked for stands there if the item could be read.
+            let is_valid = item["failureCode"] != "invalid_data";
+            for name in ["merchantId", "monto", "concepto"] {
+                assert_eq!(item[name], if is_valid { asked[name].clone() } else { Value::Null }, "{name}");
+            }
+            assert_nulls(
+                item,
+                &["payoutId", "reference", "bankCode", "destination", "operationId", "settledAt"],
+            );
+        } else {
+            assert!(ITEM.iter().all(|name| item.get(name).is_some()), "{item}");
         }
     }
     let error = text(&list(&batch, "items")[7], "error");

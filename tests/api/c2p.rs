@@ -495,3 +495,33 @@ fn a_request_for_what_is_paid_answers_it_or_names_the_difference() {
     let conflict = api.request_c2p(11, again).refused(409, "external_ref_conflict");
     assert_eq!(conflict["differs"], json!(["usdAmount"]));
 }
+
+#[test]
+fn a_bank_is_named_by_its_number_or_by_its_code() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let request = |bank: Value| {
+        let reference = fresh("bank");
+        api.post(
+            "/v1/payments/c2p/request",
+            &json!({ "usdAmount": 10, "debtorId": "V12345678", "debtorCellPhone": "04141234567", "debtorBankCode": bank, "externalRef": reference }),
+        )
+    };
+    for bank in [json!(134), json!("0134"), json!(134.0)] {
+        let intent = request(bank).expect(201);
+        let payment = api.get(&format!("/v1/payments/{}", text(&intent, "intentId"))).expect(200);
+        assert_eq!(payment["debtorBankCode"], "0134");
+    }
+    for bank in [
+        json!("134"),
+        json!("00134"),
+        json!(0),
+        json!("0000"),
+        json!("0001"),
+        json!(9999),
+        json!(null),
+        json!([134]),
+    ] {
+        request(bank).names(&["debtorBankCode"]);
+    }
+}

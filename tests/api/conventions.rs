@@ -293,7 +293,10 @@ fn too_many_requests_are_told_when_to_come_back() {
         ("PASARELA__LIMITS__REQUESTS_PER_SECOND", "2"),
         ("PASARELA__LIMITS__BURST", "5"),
     ]);
-    let (busy, calm) = (server.tenant().test, server.tenant().test);
+    let (tenant, calm) = (server.tenant(), server.tenant().test);
+    let path = format!("/admin/tenants/{}/keys", tenant.id);
+    let made = server.admin().post(&path, &json!({ "mode": "test", "scopes": ["read"] })).expect(201);
+    let (busy, other_key) = (tenant.test, server.api(text(&made, "key")));
     let body = json!({ "currency": "VES", "amount": "1.00" });
     let answers: Vec<_> = (0..20)
         .map(|_| {
@@ -305,6 +308,7 @@ fn too_many_requests_are_told_when_to_come_back() {
     let (refused, api) = answers.iter().rfind(|(answer, _)| answer.status != 201).expect("some are refused");
     refused.refused(429, "rate_limited");
     calm.get("/v1/balance").expect(200);
+    other_key.get("/v1/balance").refused(429, "rate_limited");
     let seconds: u64 =
         refused.header("retry-after").and_then(|text| text.parse().ok()).expect("Retry-After in seconds");
     assert!((1..=5).contains(&seconds), "{seconds}");

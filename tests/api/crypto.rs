@@ -79,6 +79,11 @@ fn a_payout_within_the_limit_goes_out_by_itself() {
     let told = api.get("/v1/events").expect(200);
     let event = &list(&told, "items")[0];
     assert_eq!((&event["event"], &event["data"]), (&json!("crypto_payout.completed"), &payout));
+    // It is a payout like others too, and told of as such in an event of its own.
+    let event = &list(&told, "items")[1];
+    let told_of = merged(payout.clone(), json!({ "payoutId": payout["id"], "currency": "USDT" }));
+    assert_eq!((&event["event"], &event["data"]), (&json!("payout.completed"), &told_of));
+    assert_eq!(list(&told, "items").len(), 2);
     // A repeat is the same payout; another body on the reference is not.
     assert_eq!(api.send_usdt("40.00", json!({ "externalRef": external_ref })).expect(200), payout);
     let body = api
@@ -205,6 +210,15 @@ fn large_payouts_are_reviewed() {
     let rejected: Vec<&Value> =
         list(&events, "items").iter().filter(|event| event["event"] == "crypto_payout.failed").collect();
     assert!(rejected.len() == 2 && rejected.iter().all(|event| event["data"]["status"] == "rejected"));
+    let of_all: Vec<&Value> =
+        list(&events, "items").iter().filter(|event| event["event"] == "payout.failed").collect();
+    for (event, own) in of_all.iter().zip(&rejected) {
+        assert_eq!(
+            (&event["data"]["payoutId"], &event["data"]["status"]),
+            (&own["data"]["id"], &json!("rejected"))
+        );
+    }
+    assert_eq!(of_all.len(), 2);
     assert_eq!(api.walk(PAYOUTS, &[("status", "completed")], 2).len(), 3);
 }
 
@@ -308,4 +322,21 @@ fn switched_off_and_live() {
     tenant.live.post("/v1/crypto/deposit-addresses", &address).refused(503, "rail_not_configured");
     tenant.live.act(&format!("/v1/test/crypto/payouts/{UNKNOWN}/approve")).refused(403, "test_mode_only");
     assert_eq!(tenant.live.usdt_balance()["livemode"], true);
+}
+
+#[test]
+fn the_networks_are_listed_with_the_fees_in_force() {
+    let server = Server::start_with(&[
+        ("PASARELA__CRYPTO__NETWORK_FEE_USDT__TRC20", "2.5"),
+        ("PASARELA__CRYPTO__NETWORK_FEE_USDT__POLYGON", "0.1"),
+    ]);
+    let api = server.tenant().test;
+    let listed = api.get("/v1/crypto/networks").expect(200);
+    let network = |name: &str, fee: &str| json!({ "network": name, "networkFeeUsdt": fee, "confirmations": null, "minDepositUsdt": null, "minPayoutUsdt": null });
+    let networks: Vec<&Value> = list(&listed, "items").iter().collect();
+    assert_eq!(networks.len(), 4);
+    assert_eq!((networks[0], networks[3]), (&network("TRC20", "2.50"), &network("POLYGON", "0.10")));
+    api.fund_in("USDT", "100.00", false);
+    assert_texts(&api.send_usdt("40.00", json!({})).expect(201), &[("networkFeeUsdt", "2.50")]);
+    api.query("/v1/crypto/networks", &[("limit", "1")]).names(&["limit"]);
 }

@@ -108,24 +108,65 @@ fn a_rotated_key_works_on_during_the_overlap() {
 }
 
 #[test]
-fn who_rotates_twice_gets_a_key_that_outlives_the_overlap() {
+fn a_key_that_has_a_successor_is_not_rotated_again() {
     let server = Server::shared();
     let tenant = server.tenant();
     let expires = crate::harness::check::stamp(Utc::now() + TimeDelta::hours(1));
     let (id, old) = create(&server, &tenant, json!({ "mode": "test", "expiresAt": expires }));
     let path = format!("/admin/keys/{id}/rotate");
-    let rotate = |overlap: u32| server.admin().post(&path, &json!({ "overlapSeconds": overlap })).expect(201);
-    let first = rotate(600);
-    let second = rotate(1);
-    for new in [&first, &second] {
-        assert_eq!(new["expiresAt"], expires.as_str(), "the old key's own end, not its overlap's: {new}");
-    }
+    let first = server.admin().post(&path, &json!({ "overlapSeconds": 1 })).expect(201);
+    assert_eq!(first["expiresAt"], expires.as_str(), "the old key's own end, not its overlap's: {first}");
+    server.admin().post(&path, &json!({ "overlapSeconds": 600 })).refused(409, "key_retiring");
     sleep(Duration::from_millis(1300));
     old.get("/v1/balance").refused(401, "unauthorized");
     server.admin().post(&path, &json!({})).refused(404, "not_found");
-    for new in [&first, &second] {
-        server.api(text(new, "key")).get("/v1/balance").expect(200);
+    server.api(text(&first, "key")).get("/v1/balance").expect(200);
+}
+
+#[test]
+fn an_account_has_twenty_keys_of_a_mode_that_work() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let path = format!("/admin/tenants/{}/keys", tenant.id);
+    let made: Vec<String> =
+        (1..20).map(|_| create(&server, &tenant, json!({ "mode": "test", "scopes": ["read"] })).0).collect();
+    server.admin().post(&path, &json!({ "mode": "test" })).refused(409, "too_many_keys");
+    server.admin().post(&path, &json!({ "mode": "live" })).expect(201);
+    let rotate = |id: &str, overlap: u32| {
+        server.admin().post(&format!("/admin/keys/{id}/rotate"), &json!({ "overlapSeconds": overlap }))
+    };
+    rotate(&made[0], 60).refused(409, "too_many_keys");
+    rotate(&made[0], 0).expect(201);
+    server.admin().delete(&format!("/admin/keys/{}", made[1])).expect(200);
+    server.admin().post(&path, &json!({ "mode": "test" })).expect(201);
+    server.admin().post(&path, &json!({ "mode": "test" })).refused(409, "too_many_keys");
+}
+
+#[test]
+fn who_revokes_a_key_sees_what_came_in_its_place_and_can_end_it_too() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let (first, _) = create(&server, &tenant, json!({ "mode": "test", "scopes": ["read"] }));
+    let rotate = |id: &str| {
+        let made =
+            server.admin().post(&format!("/admin/keys/{id}/rotate"), &json!({ "overlapSeconds": 600 }));
+        let made = made.expect(201);
+        (text(&made, "keyId").to_owned(), server.api(text(&made, "key")))
+    };
+    let (second, second_api) = rotate(&first);
+    let (third, third_api) = rotate(&second);
+    let path = format!("/admin/keys/{first}");
+    let revoked = server.admin().delete(&path).expect(200);
+    let names: Vec<&str> = list(&revoked, "successors").iter().map(|key| text(key, "keyId")).collect();
+    assert_eq!(names, [second.as_str(), third.as_str()]);
+    assert!(revoked["revokedAt"].is_string());
+    third_api.get("/v1/balance").expect(200);
+    let all = server.admin().delete(&format!("{path}?successors=true")).expect(200);
+    assert!(list(&all, "successors").iter().all(|key| key["revokedAt"].is_string()), "{all}");
+    for api in [second_api, third_api] {
+        api.get("/v1/balance").refused(401, "unauthorized");
     }
+    server.admin().delete(&format!("{path}?successors=maybe")).names(&["successors"]);
 }
 
 #[test]

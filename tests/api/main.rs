@@ -76,4 +76,5 @@ mod vpos;
 mod webhooks;
 mod webhooks_cli;
 mod webhooks_faults;
+mod webhooks_tries;
 mod withdraw;

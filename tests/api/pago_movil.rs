@@ -196,3 +196,20 @@ fn a_transfer_pays_once_however_few_of_its_digits_are_given() {
     assert_eq!(paid, 1, "{:?}", answers.iter().map(Answer::text).collect::<Vec<_>>());
     api.assert_books("3940.00", "3940.00", "0.00");
 }
+
+#[test]
+fn the_account_that_buyers_send_to_is_the_setting() {
+    let server = Server::shared();
+    let none = json!({ "bankCode": null, "phone": null, "identification": null });
+    let path = "/v1/payments/pago-movil/account";
+    assert_eq!(server.tenant().test.get(path).expect(200), none);
+    let account = json!({ "bankCode": "0134", "phone": "04141234567", "identification": "J123456789" });
+    let tenant = server.tenant_with(json!({ "shop": { "pagoMovil": account } }));
+    assert_eq!(tenant.test.get(path).expect(200), account);
+    server
+        .admin()
+        .patch(&format!("/admin/tenants/{}/settings", tenant.id), &json!({ "shop": { "pagoMovil": null } }))
+        .expect(200);
+    assert_eq!(tenant.test.get(path).expect(200), none);
+    tenant.test.get(&format!("{path}?x=1")).names(&["x"]);
+}

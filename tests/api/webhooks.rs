@@ -81,17 +81,34 @@ pub fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
 /// Asserts that a delivery is signed with this secret, in all the ways that are due.
 #[track_caller]
 pub fn assert_signed(arrived: &Arrived, secret: &str) {
+    assert_signed_by(arrived, &[secret], "svc-signature", false);
+}
+
+/// Asserts that a delivery is signed with these secrets, newest first.
+#[track_caller]
+pub fn assert_signed_by(arrived: &Arrived, secrets: &[&str], header: &str, is_timestamped: bool) {
     let body = &arrived.body;
-    let signature = hex::encode(hmac(secret.as_bytes(), body));
-    assert_eq!(arrived.header("svc-signature"), signature);
+    let signature = hex::encode(hmac(secrets[0].as_bytes(), body));
+    let seconds = arrived.header("webhook-timestamp");
+    let v1 = |secret: &&str| {
+        format!(",v1={}", hex::encode(hmac(secret.as_bytes(), &[seconds.as_bytes(), b".", body].concat())))
+    };
+    let own = if is_timestamped {
+        format!("t={seconds}{}", secrets.iter().map(v1).collect::<String>())
+    } else {
+        signature.clone()
+    };
+    assert_eq!(arrived.header(header), own);
     let event = arrived.json()["event"].as_str().expect("a name").to_owned();
     let older = event.starts_with("merchant.") || event.starts_with("payout.");
     assert_eq!(arrived.header("x-webhook-signature"), if older { &signature } else { "" }, "{event}");
-    let key = STANDARD.decode(secret.strip_prefix("whsec_").expect("whsec_")).expect("base64");
-    let (id, seconds) = (arrived.header("webhook-id"), arrived.header("webhook-timestamp"));
+    let id = arrived.header("webhook-id");
     let message = [id.as_bytes(), b".", seconds.as_bytes(), b".", body].concat();
-    assert_eq!(arrived.header("webhook-signature"), format!("v1,{}", STANDARD.encode(hmac(&key, &message))));
-    assert_eq!(id, arrived.header("svc-event-id"));
+    let standard = secrets.iter().map(|secret| {
+        let key = STANDARD.decode(secret.strip_prefix("whsec_").expect("whsec_")).expect("base64");
+        format!("v1,{}", STANDARD.encode(hmac(&key, &message)))
+    });
+    assert_eq!(arrived.header("webhook-signature"), standard.collect::<Vec<_>>().join(" "));
     let age = chrono::Utc::now().timestamp() - seconds.parse::<i64>().expect("seconds");
     assert!((-1..120).contains(&age), "signed {age} seconds ago");
 }
@@ -104,8 +121,20 @@ fn an_endpoint_is_made_shown_changed_and_deleted() {
     let members: BTreeSet<&str> = made.as_object().expect("an object").keys().map(String::as_str).collect();
     assert_eq!(
         members,
-        BTreeSet::from(["id", "object", "url", "events", "secret", "status", "livemode", "createdAt"])
+        BTreeSet::from([
+            "id",
+            "object",
+            "url",
+            "events",
+            "secret",
+            "status",
+            "livemode",
+            "createdAt",
+            "retry",
+            "signature"
+        ])
     );
+    assert_eq!((&made["retry"], &made["signature"]), (&json!("none"), &json!("hex")));
     assert_id(&made["id"]);
     assert_eq!(
         (&made["object"], &made["url"], &made["status"], &made["livemode"]),
@@ -204,6 +233,14 @@ fn every_bad_field_is_named() {
         "url",
         "livemode",
     ]);
+    for (field, value) in [("retry", "twice"), ("signature", "HEX")] {
+        post(json!({ "url": HOOK, "events": ["payment.completed"], field: value })).names(&[field]);
+        patch(json!({ field: value })).names(&[field]);
+    }
+    for overlap in [json!(-1), json!(604_801), json!("60"), json!(1.5)] {
+        api.post(&format!("{}/rotate-secret", path(&made)), &json!({ "overlapSeconds": overlap }))
+            .names(&["overlapSeconds"]);
+    }
     api.query("/v1/webhooks", &[("limit", "1")]).names(&["limit"]);
     api.query(&path(&made), &[("x", "1")]).names(&["x"]);
     api.query(&format!("{}/deliveries", path(&made)), &[("limit", "0"), ("status", "failed")])
@@ -352,6 +389,8 @@ fn what_is_listed_arrives_signed_and_in_order() {
             json!({ "event": event["event"], "data": event["data"], "timestamp": event["timestamp"] })
         );
         assert_eq!(arrived.header("svc-event-id"), text(event, "id"));
+        assert_eq!(arrived.header("svc-event-id"), arrived.header("webhook-id"));
+        assert_eq!(arrived.header("svc-attempt"), "1");
         assert_eq!(json!(arrived.sequence()), event["sequence"]);
         assert_eq!(
             (arrived.header("content-type"), arrived.json()["data"]["livemode"].as_bool()),
@@ -380,7 +419,8 @@ fn what_is_listed_arrives_signed_and_in_order() {
                 && delivery["completedAt"].is_string(),
             "{delivery}"
         );
-        assert_eq!(delivery.as_object().map(serde_json::Map::len), Some(11));
+        assert_eq!(delivery["attempt"], 1);
+        assert_eq!(delivery.as_object().map(serde_json::Map::len), Some(12));
     }
 }
 
@@ -434,7 +474,8 @@ fn a_new_secret_signs_at_once_and_a_deleted_endpoint_gets_nothing() {
     let first = text(&webhook, "secret").to_owned();
     api.pay(1);
     assert_signed(&receiver.wait_for(1)[0], &first);
-    let rotated = api.act(&format!("{}/rotate-secret", path(&webhook))).expect(200);
+    let rotate = format!("{}/rotate-secret", path(&webhook));
+    let rotated = api.post(&rotate, &json!({ "overlapSeconds": 0 })).expect(200);
     assert_eq!(rotated["id"], webhook["id"]);
     api.pay(1);
     assert_signed(&receiver.wait_for(2)[1], text(&rotated, "secret"));

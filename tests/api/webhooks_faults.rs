@@ -42,6 +42,7 @@ fn every_way_to_fail_is_an_outcome() {
         (Receiver::start(|_| Manner::Reset), json!(null), "the connection broke before an answer"),
         (Receiver::start(|_| Manner::Never), json!(null), "no answer within 10 seconds"),
         (Receiver::start(|_| Manner::Huge), json!(200), ""),
+        (Receiver::start(|_| Manner::Close), json!(null), "the connection broke before an answer"),
     ];
     let webhooks: Vec<Value> = receivers
         .iter()

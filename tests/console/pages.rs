@@ -7,6 +7,7 @@ use crate::harness::server::{ADMIN_TOKEN, Server};
 use crate::login::{hired, operator};
 use crate::visitor::page_of;
 use serde_json::json;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
@@ -47,11 +48,40 @@ fn every_page_has_its_name_in_both_languages() {
         "openChargebacks",
         "approvals",
         "deadWebhooks",
+        "exhaustedWebhooks",
         "failedReconciliations",
     ] {
         assert!(queues.text().contains(&format!("data-field=\"{field}\">")), "{field}");
     }
     assert_eq!(visitor.get("/console/nothing").status, 404);
+}
+
+#[test]
+fn an_event_that_was_given_up_waits_in_the_queues() {
+    let server = Server::start();
+    let api = server.tenant().test;
+    let body =
+        json!({ "url": "http://127.0.0.1:9/hook", "events": ["payment.completed"], "retry": "backoff" });
+    let webhook = api.post("/v1/webhooks", &body).expect(201);
+    api.pay(1);
+    let deliveries = format!("/v1/webhooks/{}/deliveries", text(&webhook, "id"));
+    let failed = || {
+        let rows = api.walk(&deliveries, &[], 100);
+        rows.iter().filter(|row| row["status"] == "failed").count()
+    };
+    let visitor = operator(&server, &hired(&server, "viewer").1);
+    let is_told = || visitor.get("/console/queues?lang=en").text().contains("webhook.exhausted");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while failed() < 8 {
+        assert!(!is_told(), "tries are left");
+        // Each try is due at its own instant, so that the first leap is enough for all.
+        api.advance(86_400);
+        assert!(Instant::now() < deadline, "{} of 8 tries failed", failed());
+        sleep(Duration::from_millis(200));
+    }
+    assert!(is_told());
+    api.delete(&format!("/v1/webhooks/{}", text(&webhook, "id"))).expect(200);
+    assert!(!is_told(), "an endpoint that is gone waits for nothing");
 }
 
 #[test]
@@ -194,7 +224,7 @@ fn deliveries_are_told_of_busy_and_of_deleted_endpoints() {
     let deadline = Instant::now() + Duration::from_secs(30);
     while told() < 2 {
         assert!(Instant::now() < deadline, "the second delivery is not told of");
-        std::thread::sleep(Duration::from_millis(50));
+        sleep(Duration::from_millis(50));
     }
     assert_eq!(tenant.test.delete(&format!("/v1/webhooks/{}", text(&webhook, "id"))).status, 200);
     assert_eq!(told(), 2, "of an endpoint that is deleted since, too");

@@ -180,7 +180,7 @@ fn a_queue_is_reached_from_home_and_its_buttons_stay_whole() {
     browser.enter_console(&server, ADMIN_TOKEN, "");
     let anchors =
         browser.script("return [...document.querySelectorAll('main a[href*=\"#\"]')].map(a => a.hash)");
-    assert_eq!(anchors.as_array().map(Vec::len), Some(6), "{anchors}");
+    assert_eq!(anchors.as_array().map(Vec::len), Some(7), "{anchors}");
     browser.enter_at("main a[href$=\"#cryptoReviews\"]");
     browser.find("main[data-page=queues]");
     let broken = browser.script(

@@ -158,3 +158,55 @@ fn every_event_arrives_however_often_the_server_dies() {
     let verified = server.command(&["wal", "verify"]);
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
+
+#[test]
+fn a_try_that_waits_outlives_every_crash() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let receiver = Receiver::start(|arrived| match arrived.header("svc-attempt") {
+        "1" => Manner::Status(500),
+        _ => Manner::Status(200),
+    });
+    let body = json!({ "url": receiver.url(), "events": ["payment.completed"], "retry": "backoff" });
+    let webhook = api.post("/v1/webhooks", &body).expect(201);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let stopping = StopOnDrop(&stop);
+        scope.spawn(|| storm(&api, &stop));
+        for _ in 0..crashes() {
+            let before = receiver.count();
+            let deadline = Instant::now() + PATIENCE;
+            while receiver.count() < before + 20 {
+                assert!(Instant::now() < deadline, "nothing arrives");
+                sleep(Duration::from_millis(2));
+            }
+            server.kill();
+            server.restart();
+        }
+        drop(stopping);
+    });
+    // A payment that was at its bank when the server died completes when it is asked about.
+    let completed = || -> BTreeSet<String> {
+        let events = api.walk("/v1/events", &[], 100);
+        let completed = events.iter().filter(|event| event["event"] == "payment.completed");
+        completed.map(|event| text(event, "id").to_owned()).collect()
+    };
+    let deadline = Instant::now() + PATIENCE;
+    let mut ids = completed();
+    while !ids.is_subset(&delivered(&api, &webhook)) {
+        assert!(Instant::now() < deadline, "{} of {} arrived", delivered(&api, &webhook).len(), ids.len());
+        api.advance(78);
+        sleep(Duration::from_millis(200));
+        ids = completed();
+    }
+    let mut tries: BTreeMap<(String, u64), usize> = BTreeMap::new();
+    let path = format!("/v1/webhooks/{}/deliveries", text(&webhook, "id"));
+    for row in api.walk(&path, &[], 100).iter().filter(|row| ids.contains(text(row, "eventId"))) {
+        assert!(row["attempt"] == 1 || row["status"] == "delivered", "{row}");
+        *tries
+            .entry((text(row, "eventId").to_owned(), row["attempt"].as_u64().expect("a number")))
+            .or_default() += 1;
+    }
+    assert_eq!(tries.len(), 2 * ids.len(), "one that failed, and one that arrived");
+    assert!(tries.values().all(|rows| *rows == 1), "a try has one outcome");
+}

@@ -92,7 +92,7 @@ fn goldens() -> Vec<Golden> {
         otp: Status Otp;
         own_account: Held OwnAccount;
         payments: Status CancelReason Phase Marketplace Debtor Means Aside EarlierReversal Payment;
-        payouts: Status PayoutKind Destination Place Batch PhoneHolder Receiver Payout;
+        payouts: Status PayoutKind Destination Asked Place Batch PhoneHolder Receiver Payout;
         platform: Mode Scopes ApiKey PlatformChange Act Deed BackedUp Tenant PlatformBook;
         products: Product LinkStatus Link;
         rates: Placed Bucket Pair Series Quotation Sample Pin;
@@ -101,7 +101,7 @@ fn goldens() -> Vec<Golden> {
         trace: Reach RailId BankWord OneTrace EarlierOrder Trace;
         values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;
         verification: MethodStatus Booked Word;
-        webhooks: EventName Term EventRef Resend Delivered Webhook;
+        webhooks: EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted Webhook;
     }
 }
 

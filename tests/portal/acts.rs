@@ -234,6 +234,59 @@ fn a_key_is_replaced_by_its_holder() {
     assert_eq!(page_of(&Visitor::of_portal(server.nobody(), &new).get("/portal/home")), "home");
 }
 
+/// The new key on the page that answers.
+fn new_key(answer: &crate::harness::client::Answer) -> String {
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let shown = answer.text().split("data-field=\"newKey\" tabindex=\"0\">").nth(1);
+    shown.and_then(|rest| rest.split('<').next()).expect("a key").to_owned()
+}
+
+#[test]
+fn a_key_gets_one_successor_however_often_its_form_is_sent_and_the_audit_says_who_did_it() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let key_id = text(&tenant.created["testKey"], "keyId");
+    let visitor = visitor(&server, &tenant);
+    let page = visitor.get("/portal/keys");
+    let overlap = [("overlapSeconds", "3600")];
+    let new = new_key(&visitor.press(&page, "rotate-key", &overlap));
+    assert_eq!(new_key(&visitor.press(&page, "rotate-key", &overlap)), new, "the same form, the same key");
+    let another = visitor.press(&visitor.get("/portal/keys"), "rotate-key", &overlap);
+    assert_eq!(another.status, 409, "{}", another.text());
+    let keys = server.admin().get(&format!("/admin/tenants/{}/keys", tenant.id)).expect(200);
+    let test: Vec<_> = list(&keys, "items").iter().filter(|key| key["mode"] == "test").collect();
+    assert_eq!(test.len(), 2);
+    assert_eq!((&test[0]["replaces"], &test[1]["replaces"]), (&json!(key_id), &json!(null)));
+    let audit = format!("/admin/audit?tenantId={}&action=key.rotate", tenant.id);
+    let entries = server.admin().get(&audit).expect(200);
+    let entries = list(&entries, "items");
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    assert_eq!(entries[0]["target"], key_id);
+    // Who revokes the key that leaked is told what it became, and can end that too.
+    let revoked = server.admin().delete(&format!("/admin/keys/{key_id}?successors=true")).expect(200);
+    assert_eq!(list(&revoked, "successors").len(), 1);
+    server.api(&new).get("/v1/balance").refused(401, "unauthorized");
+}
+
+#[test]
+fn what_a_page_does_to_an_account_no_stranger_and_no_key_can_call() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    for path in ["/v1/pages/keys/rotate", "/v1/pages/live"] {
+        tenant.test.post(path, &json!({})).refused(404, "not_found");
+        server.nobody().post(path, &json!({})).refused(404, "not_found");
+    }
+    let made = server
+        .admin()
+        .post(&format!("/admin/tenants/{}/keys", tenant.id), &json!({ "mode": "test", "scopes": ["read"] }))
+        .expect(201);
+    let reader = Visitor::of_portal(server.nobody(), text(&made, "key"));
+    let csrf = crate::visitor::token(&reader.get("/portal/home"));
+    for path in ["/portal/keys/rotate", "/portal/live"] {
+        assert_eq!(reader.send(path, &[("csrf", &csrf)]).status, 403, "{path}");
+    }
+}
+
 #[test]
 fn live_mode_is_asked_for() {
     let server = Server::shared();
@@ -256,5 +309,23 @@ fn live_mode_is_asked_for() {
     assert_eq!(answer.header("location"), Some("/portal/live?done=asked"));
     let after = server.admin().get("/admin/status").expect(200)["walSeq"].as_u64().expect("a number");
     assert!(after > before, "a record says who asked");
+    // One waits at a time, however often it is asked.
+    for _ in 0..3 {
+        let answer = visitor.press(&visitor.get("/portal/live"), "request-live", &[]);
+        assert_eq!(answer.header("location"), Some("/portal/live?done=asked"));
+    }
+    let audit = format!("/admin/audit?tenantId={}&action=tenant.live-request", tenant.id);
+    assert_eq!(list(&server.admin().get(&audit).expect(200), "items").len(), 1);
+    let asked_at =
+        || server.admin().get(&format!("/admin/tenants/{}", tenant.id)).expect(200)["liveAskedAt"].clone();
+    assert!(asked_at().is_string());
+    // Whatever others ask, the operator finds it among those that wait, until there is an answer.
+    let waits = || server.admin().walk("/admin/tenants", &[("liveAsked", "true")], 5);
+    assert!(waits().iter().any(|one| one["tenantId"] == tenant.id.as_str()));
+    let answer = json!({ "status": "inactive", "reason": "send your documents first" });
+    server.admin().post(&format!("/admin/tenants/{}/live-status", tenant.id), &answer).expect(200);
+    assert!(asked_at().is_null() && !waits().iter().any(|one| one["tenantId"] == tenant.id.as_str()));
+    visitor.press(&visitor.get("/portal/live"), "request-live", &[]);
+    assert!(asked_at().is_string(), "it may be asked for again");
     assert_eq!(Form::with_action(&visitor.get("/portal/live"), "request-live").to, "/portal/live");
 }

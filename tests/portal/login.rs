@@ -123,6 +123,24 @@ fn forms_need_the_token_of_their_session() {
 }
 
 #[test]
+fn an_account_has_twenty_sessions_with_all_its_keys_and_ends_nobody_elses() {
+    let server = Server::shared();
+    let (tenant, other) = (server.tenant(), server.tenant());
+    let stranger = Visitor::of_portal(server.nobody(), text(&other.created["testKey"], "key"));
+    let made = server
+        .admin()
+        .post(&format!("/admin/tenants/{}/keys", tenant.id), &json!({ "mode": "test", "scopes": ["read"] }))
+        .expect(201);
+    let keys = [text(&tenant.created["testKey"], "key"), text(&made, "key")];
+    let visitors: Vec<Visitor> =
+        (0..21).map(|n| Visitor::of_portal(server.nobody(), keys[n % keys.len()])).collect();
+    let pages: Vec<String> = visitors.iter().map(|visitor| page_of(&visitor.get("/portal/home"))).collect();
+    assert_eq!(pages[0], "login", "its own oldest made room");
+    assert!(pages[1..].iter().all(|page| page == "home"), "{pages:?}");
+    assert_eq!(page_of(&stranger.get("/portal/home")), "home");
+}
+
+#[test]
 fn a_key_that_ends_takes_its_sessions_along() {
     let server = Server::shared();
     let tenant = server.tenant();

@@ -28,8 +28,11 @@ impl Life {
             Act::Quote { pesos, minor } => {
                 let id = self.fresh(tenant, Kind::Conversion, What::Other);
                 let source = if pesos { Source::Cop } else { Source::Ves };
-                let now = Timestamp::from_unix_ms(self.wall_ms());
-                let market = self.market.rate(source.currency(), Mode::of(tenant), now);
+                let market = self.market.rate(
+                    source.currency(),
+                    Mode::of(tenant),
+                    Timestamp::from_unix_ms(self.wall_ms()),
+                );
                 let new = NewQuote { id: id.id, source, amount: Amount::Source(minor), market };
                 self.ask(tenant, id, true, conversions::Command::Quote(Box::new(new))).await;
             }

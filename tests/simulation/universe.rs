@@ -26,6 +26,7 @@ use pasarela::rates::{Market, RateBoard, Steps};
 use pasarela::recovery::books::same;
 use pasarela::recovery::recheck::recheck;
 use pasarela::recovery::rederive::rederive;
+use pasarela::webhooks::post::HeaderNames;
 use pasarela::webhooks::{Options, Webhooks};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,6 +105,7 @@ fn webhooks() -> Arc<Webhooks> {
     let options = || Options {
         allow_private_targets: false,
         extra_ca_file: None,
+        header_names: HeaderNames::default(),
         outbound: Outbound::open(),
         clock: actors::Clock::system(),
     };
@@ -210,6 +212,7 @@ impl Universe {
             snapshot_seconds: 30,
             idle_seconds: 5 + self.seed % 20,
             awake_max: usize::try_from(self.seed % 4).expect("a small number"),
+            has_room: Arc::new(|| true),
             patience: Duration::from_secs(2),
             on_fatal: Arc::new(|_| {}),
             set_aside: BTreeMap::new(),

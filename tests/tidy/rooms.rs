@@ -15,9 +15,9 @@ const NO_ROOMS: [&str; 4] = ["api", "domain", "lib", "main"];
 const WALLS: [(&str, &[&str]); 6] = [
     ("http", &[]),
     ("store", &[]),
-    ("rails", &["bank_text", "outbound"]),
+    ("rails", &["bank_text", "disk", "outbound"]),
     ("config", &["json_pointer", "network"]),
-    ("rates", &["bank_text", "fetch", "json_pointer"]),
+    ("rates", &["bank_text", "disk", "fetch", "json_pointer"]),
     ("webhooks", &["outbound", "store"]),
 ];
 

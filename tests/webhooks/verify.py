@@ -1,5 +1,7 @@
 """Receives deliveries of a server and verifies them: with the library standardwebhooks, and with the handler of docs/en/webhooks.md."""
 
+import hashlib
+import hmac
 import http.server
 import json
 import queue
@@ -26,9 +28,10 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def post(path: str, body: dict) -> dict:
+def post(path: str, body: dict, status: int = 201) -> dict:
     request = urllib.request.Request(api + path, json.dumps(body).encode(), {"x-api-key": key, "content-type": "application/json"})
     with urllib.request.urlopen(request, timeout=30) as answer:
+        assert answer.status == status, answer.status
         return json.load(answer)
 
 
@@ -69,4 +72,19 @@ for _ in range(3):
     other = Webhook("whsec_" + "QUJD" * 8)
     refused(other.verify, body, headers)
 assert len(seen) == 3
+# The timestamped form of the server's own signature, with the older secret beside the new one.
+body = {"url": f"http://127.0.0.1:{receiver.server_port}/timestamped", "events": ["payment.completed"], "signature": "timestamped"}
+timed = post("/v1/webhooks", body)
+newer = post(f"/v1/webhooks/{timed['id']}/rotate-secret", {"overlapSeconds": 600}, 200)
+post("/v1/payments/vpos", {"usdAmount": 10, "card": card, "externalRef": "python-timestamped", "description": "compra"})
+while True:
+    body, headers = deliveries.get(timeout=30)
+    if headers["svc-signature"].startswith("t="):
+        break
+at, *signatures = headers["svc-signature"].split(",")
+signed = at.removeprefix("t=").encode() + b"." + body
+assert signatures == ["v1=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest() for secret in (newer["secret"], timed["secret"])]
+assert abs(datetime.now(timezone.utc).timestamp() - int(at.removeprefix("t="))) < 60
+for secret in (newer["secret"], timed["secret"]):
+    assert Webhook(secret).verify(body, headers)["event"] == "payment.completed"
 print("python: 3 deliveries verified, and nothing else")

@@ -97,6 +97,7 @@ mod replay;
 mod retention;
 mod rocks;
 mod salvage;
+mod scarce;
 mod snapshot;
 mod stats;
 mod stepper;
@@ -127,6 +128,7 @@ pub use record::{Hash, PAYLOAD_BYTES_MAX, RECORD_OVERHEAD_BYTES, RECORD_VERSION,
 pub use replay::Records;
 pub use retention::{Retention, Superfluous};
 pub use rocks::RocksStore;
+pub use scarce::fitting;
 pub use snapshot::{STATE_BYTES_MAX, Snapshot, SnapshotHead, StoredSnapshot};
 pub use stats::Stats;
 pub use stepper::Stepper;

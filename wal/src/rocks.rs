@@ -12,19 +12,23 @@ use crate::batch::{Batch, Family};
 use crate::batch_sort;
 use crate::directory::make_directory;
 use crate::salvage;
+use crate::scarce;
 use crate::store::{Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way};
 use crate::witness::{self, Witness};
 use crate::zeroed_end;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator,
-    DBRecoveryMode, ErrorKind, LogLevel, Options, ReadOptions, Snapshot, WriteBatch, WriteOptions,
+    DBRecoveryMode, ErrorKind, FlushOptions, LogLevel, Options, ReadOptions, Snapshot, WriteBatch,
+    WriteOptions,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// The file that is locked while a log is open; it holds the pid of who locked it.
 const OWNER_FILE: &str = "OWNER";
@@ -42,12 +46,24 @@ const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
 /// them is there (RocksDB's own scale). By default they stay until the cache is full of them.
 const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
+/// The time between two looks for room, while everything is kept in memory.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The length of the window of entries in which removals are counted.
 const REMOVALS_WINDOW: usize = 64;
 /// The number of removals in the window after which the file is compacted.
 const REMOVALS_MANY: usize = 32;
 /// The size of RocksDB's own log, which a restart replays: about half a second's work at most.
 const WAL_BYTES_MAX: u64 = 128 << 20;
+
+/// What became of what an opening on a disk without room kept in memory and in RocksDB's own log.
+struct Kept(Mutex<KeptState>);
+
+struct KeptState {
+    /// The last look for room.
+    looked: Instant,
+    /// Whether memtables have their usual size again.
+    is_usual: bool,
+}
 
 /// A RocksDB database in a directory that is locked while it is open. The lock goes with the last
 /// handle.
@@ -57,6 +73,8 @@ pub struct RocksStore {
     write_options: WriteOptions,
     witness: Option<Witness>,
     witnessed: Option<Vec<u8>>,
+    /// What became of what the opening kept in memory, as the disk had too little room for it.
+    kept: Option<Kept>,
     _owner: Option<File>,
 }
 
@@ -68,12 +86,25 @@ impl RocksStore {
         let owner = lock(dir)?;
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
         zeroed_end::cut_off(dir).map_err(|error| failed_at(dir, &error))?;
-        let db = DB::open_cf_with_opts(&db_options(), dir, families())
+        let is_scarce = scarce::is_scarce(dir);
+        let (options, families) = match is_scarce {
+            false => (db_options(), families()),
+            true => keeping().map_err(|error| open_error(dir, &error))?,
+        };
+        let db = DB::open_cf_with_opts(&options, dir, families)
             .map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
         let index = db.cf_handle(Family::Index.name()).expect("every family was opened");
         db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS]).map_err(|error| open_error(dir, &error))?;
-        Ok(RocksStore { db, write_options: synced(), witness: Some(witness), witnessed, _owner: Some(owner) })
+        let store = RocksStore {
+            db,
+            write_options: synced(),
+            witness: Some(witness),
+            witnessed,
+            kept: is_scarce.then(|| Kept(Mutex::new(KeptState { looked: Instant::now(), is_usual: false }))),
+            _owner: Some(owner),
+        };
+        Ok(store)
     }
 
     /// Opens the database in `dir` as it is now, beside a process that writes to it; sees nothing
@@ -100,7 +131,7 @@ impl RocksStore {
                 "a log file of RocksDB was deleted while it was opened for reading".into(),
             )));
         }
-        Ok(RocksStore { db, write_options: synced(), witness: None, witnessed, _owner: None })
+        Ok(RocksStore::for_reading(db, witnessed))
     }
 
     /// Opens what can be read of a damaged database, only to find the place of the damage: whatever
@@ -116,7 +147,49 @@ impl RocksStore {
         options.set_paranoid_checks(false);
         let db = DB::open_cf_with_opts_for_read_only(&options, dir, families(), false)
             .map_err(|error| open_error(dir, &error))?;
-        Ok(RocksStore { db, write_options: synced(), witness: None, witnessed, _owner: None })
+        Ok(RocksStore::for_reading(db, witnessed))
+    }
+
+    fn for_reading(db: DB, witnessed: Option<Vec<u8>>) -> RocksStore {
+        RocksStore { db, write_options: synced(), witness: None, witnessed, kept: None, _owner: None }
+    }
+
+    /// Lets what a start on a full disk kept in memory go to files, once the disk has room for it, and
+    /// from then on whenever RocksDB's own log is long: it was told to have no bound. A failure is no
+    /// write's: everything is in the log.
+    fn let_go(&self, kept: &Kept) {
+        let Ok(mut state) = kept.0.try_lock() else { return };
+        if state.looked.elapsed() < LOOK_EVERY {
+            return;
+        }
+        state.looked = Instant::now();
+        if scarce::is_scarce(self.db.path()) {
+            return;
+        }
+        if let Err(error) = self.make_usual(&mut state) {
+            tracing::warn!(%error, "what a start on a full disk kept in memory does not go to files yet");
+        }
+    }
+
+    fn make_usual(&self, state: &mut KeptState) -> Result<(), rocksdb::Error> {
+        if !state.is_usual {
+            for family in Family::ALL {
+                let bytes = write_buffer_bytes(family).to_string();
+                self.db.set_options_cf(self.family(family), &[("write_buffer_size", &bytes)])?;
+            }
+            state.is_usual = true;
+            tracing::info!(
+                "the disk has room again: what a start on a full disk kept in memory goes to files"
+            );
+        }
+        if scarce::log_bytes(self.db.path()) > WAL_BYTES_MAX {
+            let mut begun = FlushOptions::default();
+            begun.set_wait(false);
+            for family in Family::ALL {
+                self.db.flush_cf_opt(self.family(family), &begun)?;
+            }
+        }
+        Ok(())
     }
 
     fn family(&self, family: Family) -> &ColumnFamily {
@@ -126,6 +199,9 @@ impl RocksStore {
 
 impl Store for RocksStore {
     fn write(&self, batch: &Batch) -> Result<(), StoreError> {
+        if let Some(kept) = &self.kept {
+            self.let_go(kept);
+        }
         let families = Family::ALL.map(|family| self.family(family));
         let mut write = WriteBatch::with_capacity_bytes(batch.len_bytes() + 64);
         for op in batch_sort::sorted(batch) {
@@ -175,8 +251,10 @@ impl Store for RocksStore {
     fn close(&self) -> Result<(), StoreError> {
         // Everything is durable already; with the memtables on disk the next opening has nothing to
         // replay.
-        for family in Family::ALL {
-            self.db.flush_cf(self.family(family)).map_err(|error| store_error(&error))?;
+        if !scarce::is_scarce(self.db.path()) {
+            for family in Family::ALL {
+                self.db.flush_cf(self.family(family)).map_err(|error| store_error(&error))?;
+            }
         }
         match &self.witness {
             Some(witness) => witness
@@ -300,24 +378,42 @@ fn db_options() -> Options {
     options
 }
 
-fn families() -> Vec<(&'static str, Options)> {
+/// The families by name, with their options.
+type Families = Vec<(&'static str, Options)>;
+
+fn families() -> Families {
     let cache = Cache::new_lru_cache(BLOCK_CACHE_BYTES);
     Family::ALL
         .map(|family| {
-            let options = match family {
+            let mut options = match family {
                 Family::Log => log_options(&cache),
                 Family::Index => index_options(&cache),
                 Family::Snapshots | Family::Meta => small_options(&cache),
                 Family::Pieces => pieces_options(&cache),
             };
+            options.set_write_buffer_size(write_buffer_bytes(family));
             (family.name(), options)
         })
         .into()
 }
 
+/// The size of a memtable of a family.
+fn write_buffer_bytes(family: Family) -> usize {
+    match family {
+        Family::Log => LOG_WRITE_BUFFER_BYTES,
+        Family::Index => INDEX_WRITE_BUFFER_BYTES,
+        Family::Snapshots | Family::Meta | Family::Pieces => SMALL_WRITE_BUFFER_BYTES,
+    }
+}
+
+/// The options of an opening that keeps everything in memory, of the database and of its families.
+fn keeping() -> Result<(Options, Families), rocksdb::Error> {
+    let kept = families().into_iter().map(|(name, options)| Ok((name, scarce::keeping(options)?)));
+    Ok((scarce::keeping(db_options())?, kept.collect::<Result<_, rocksdb::Error>>()?))
+}
+
 fn log_options(cache: &Cache) -> Options {
     let mut options = Options::default();
-    options.set_write_buffer_size(LOG_WRITE_BUFFER_BYTES);
     options.set_max_write_buffer_number(3); // one fills while others are flushed; with two, a full one would wait for the flush
     // Keys only grow, so files never overlap and compaction moves them without reading; it may as
     // long as every level is compressed alike.
@@ -332,7 +428,6 @@ fn log_options(cache: &Cache) -> Options {
 
 fn index_options(cache: &Cache) -> Options {
     let mut options = Options::default();
-    options.set_write_buffer_size(INDEX_WRITE_BUFFER_BYTES);
     options.set_max_write_buffer_number(4); // one fills while others are flushed
     // A flushed file is soon compacted: compress it then, not twice.
     options.set_compression_per_level(&[
@@ -369,7 +464,6 @@ fn index_options(cache: &Cache) -> Options {
 
 fn small_options(cache: &Cache) -> Options {
     let mut options = Options::default();
-    options.set_write_buffer_size(SMALL_WRITE_BUFFER_BYTES);
     options.set_compression_type(DBCompressionType::Lz4);
     // Snapshots are thinned: a file with many removals in a row is compacted soon, which gives
     // their room back.

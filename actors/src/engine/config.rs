@@ -26,6 +26,9 @@ pub struct Config {
     /// The number of books that a start may leave in memory as it finds them. Where there are more,
     /// those without a deadline are saved before it is ready, and leave.
     pub awake_max: usize,
+    /// Whether there is room for what only saves work later: rounds of snapshots, and books that leave
+    /// memory.
+    pub has_room: Arc<dyn Fn() -> bool + Send + Sync>,
     /// The time that a caller waits for an effect; then it gets a reply with what is durable. The
     /// effect goes on, and its result is taken when it comes.
     pub patience: Duration,

@@ -34,6 +34,9 @@ pub(super) async fn run<M: Machine>(engine: impl Fn() -> Option<Engine<M>>) {
         ticks += 1;
         shared.books.coarse_seconds.store(ticks, Ordering::Relaxed);
         shared.gate.sweep();
+        if !(shared.config.has_room)() {
+            continue;
+        }
         let tail = shared.host.log.durable_seq().saturating_sub(engine.saved_seq());
         let due = tail >= shared.config.snapshot_records
             || (tail > 0 && ticks - last_round >= seconds(shared.config.snapshot_seconds));

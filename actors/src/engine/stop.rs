@@ -26,6 +26,7 @@ impl<M: Machine> Engine<M> {
         host.end.stopping.store(true, Ordering::SeqCst);
         let _ = tokio::time::timeout(patience, gate.until_empty()).await;
         if !host.end.is_failed()
+            && (self.shared.config.has_room)()
             && let Err(failure) = housekeeping::snapshot_round(self).await
         {
             tracing::warn!(?failure, "no snapshot at the end; the next start replays the tail");

@@ -91,6 +91,7 @@ impl Rig {
             snapshot_seconds: 3600,
             idle_seconds: setup.idle_seconds,
             awake_max: setup.awake_max,
+            has_room: Arc::new(|| true),
             patience: setup.patience,
             on_fatal: Arc::new(move |why| heard.lock().expect("nobody panics with it").push(why.to_owned())),
             set_aside: setup.set_aside.iter().map(|tenant| (*tenant, "set aside".to_owned())).collect(),

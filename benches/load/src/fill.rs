@@ -213,6 +213,7 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
         expires_at: None,
         revoked_at: None,
         retires_at: None,
+        replaces: None,
     };
     platform(engine, PlatformAsk::AddKey(key)).await?;
     for mode in [Mode::Live, Mode::Test] {

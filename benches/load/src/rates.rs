@@ -14,6 +14,7 @@ use clap::Args;
 use domain::resources::rates::buckets::price;
 use domain::resources::rates::samples::{Pair, Sample, Series};
 use domain::values::time::DAY_MS;
+use pasarela::disk::Disk;
 use pasarela::gateway::services::system_now;
 use pasarela::rates::RateStore;
 use pasarela::recovery::directory::RATES_DIRECTORY;
@@ -135,7 +136,10 @@ impl Rates {
     /// Writes the samples as feeds do, evenly over a year.
     fn fill(&self, directory: &Path) -> Outcome<Duration> {
         std::fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-        let store = Arc::new(RateStore::open(directory).map_err(|error| error.to_string())?);
+        let store = Arc::new(
+            RateStore::open(directory, &Arc::new(Disk::new(directory, 0)))
+                .map_err(|error| error.to_string())?,
+        );
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .build()

@@ -50,6 +50,7 @@ fn caller(mode: Mode) -> Caller {
         expires_at: None,
         revoked_at: None,
         retires_at: None,
+        replaces: None,
     };
     let tenant_key = 2 * u64::from(tenant.number) + u64::from(mode == Mode::Test);
     Caller { tenant: Arc::new(tenant), key: Arc::new(key), tenant_key }
@@ -86,6 +87,7 @@ pub fn read(
             official: &|| Official { bcv: None, bank: BankRate::NotConfigured },
             market_rate: &|_| Some(Rate(Decimal::new(4_000, 0))),
             network_fees: &[Usdt::ZERO; 4],
+            confirmations: &[None; 4],
         },
         serves: &|_| true,
         now: NOW,

@@ -14,7 +14,9 @@ final class Webhook
     /**
      * The event of a delivery, or SignatureException. `$body` is what was received, byte for byte:
      * `file_get_contents('php://input')`. `$headers` are `getallheaders()` or `$_SERVER`. While a secret is being changed
-     * give both. What was sent more than `$tolerance` seconds ago, or ahead, is refused as a replay.
+     * give both. What was sent more than `$tolerance` seconds ago, or ahead, is refused as a replay. `$timestamped` names
+     * the header of an endpoint's own signature, such as `Svc-Signature`, where that is to be verified instead of
+     * `webhook-signature`: the endpoint's `signature` is then `timestamped`.
      *
      * @param array<string, mixed> $headers
      * @param string|list<string> $secret
@@ -25,17 +27,27 @@ final class Webhook
         #[\SensitiveParameter] string|array $secret,
         int $tolerance = self::TOLERANCE_SECONDS,
         ?int $now = null,
+        ?string $timestamped = null,
     ): WebhookEvent {
         [$id, $sentAt, $signatures] = array_map(static fn (string $name): string => self::header($headers, $name), ['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+        $sent = explode(' ', $signatures);
+        if ($timestamped !== null) {
+            $sent = explode(',', self::header($headers, strtolower($timestamped)));
+            $sentAt = (string) preg_replace('/^t=/', '', (string) array_shift($sent));
+        }
         if ($id === '' || preg_match('/^[0-9]{1,15}$/D', $sentAt) !== 1) {
             throw new SignatureException('a delivery has the headers webhook-id, webhook-timestamp and webhook-signature');
         }
         $isRight = false;
         // Every pair is compared, each in constant time: how long it takes says nothing.
         foreach ((array) $secret as $one) {
-            $right = 'v1,' . base64_encode(hash_hmac('sha256', "{$id}.{$sentAt}.{$body}", self::keyOf($one), true));
-            foreach (explode(' ', $signatures) as $sent) {
-                $isRight = hash_equals($right, $sent) || $isRight;
+            $key = self::keyOf($one);
+            $right = $timestamped === null
+                ? 'v1,' . base64_encode(hash_hmac('sha256', "{$id}.{$sentAt}.{$body}", $key, true))
+                // Here the whole text of the secret is the key.
+                : 'v1=' . hash_hmac('sha256', "{$sentAt}.{$body}", $one);
+            foreach ($sent as $signature) {
+                $isRight = hash_equals($right, $signature) || $isRight;
             }
         }
         if (!$isRight) {

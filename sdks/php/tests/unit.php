@@ -5,7 +5,7 @@
 declare(strict_types=1);
 
 use Pasarela\Exception\{ApiException, Conflict, ConnectionFailed, InvalidRequest, PasarelaException, RateLimited, SignatureException};
-use Pasarela\{Json, Model, Money, Outcome, Pasarela, Policy, Webhook};
+use Pasarela\{Json, Model, Money, Outcome, Pasarela, Policy, Webhook, WebhookEvent};
 use Pasarela\Transport\{Answer, NoAnswer, Transport};
 
 require getenv('PASARELA_AUTOLOAD') ?: __DIR__ . '/../autoload.php';
@@ -275,6 +275,17 @@ test('one right signature of several is enough', function (): void {
     Webhook::verify(BODY, ['webhook-signature' => 'v1a,xyz v1,AAAA ' . signed()['webhook-signature']] + signed(), secret(), now: 1000);
     Webhook::verify(BODY, signed(letter: 'o'), [secret(), secret('o')], now: 1000);
     refused(BODY, signed(letter: 'o'));
+});
+
+test('the timestamped form is verified where it is asked for', function (): void {
+    $signed = static fn (string $secret): string => hash_hmac('sha256', '1000.' . BODY, $secret);
+    $both = "t=1000,v1={$signed('whsec_b29v')},v1={$signed(secret())}";
+    $verified = static fn (string $value, int $now = 1000): WebhookEvent => Webhook::verify(BODY, ['Webhook-Id' => 'e-1', 'SVC-Signature' => $value], secret(), now: $now, timestamped: 'Svc-Signature');
+    same($verified($both)->id, 'e-1');
+    foreach ([str_replace('t=1000', 't=1001', $both), "t=1000,v1={$signed('whsec_b29v')}", 't=1000', '', $signed(secret())] as $wrong) {
+        throws(SignatureException::class, fn () => $verified($wrong), $wrong);
+    }
+    throws(SignatureException::class, fn () => $verified($both, 1301), 'a replay');
 });
 
 test('what is no signature, no secret or no event is refused', function (): void {

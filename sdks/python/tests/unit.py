@@ -323,6 +323,20 @@ class Webhooks(unittest.TestCase):
         verify_webhook(self.body, self.headers(secret=old), [self.secret, old], now=1000)
         self.refused(self.headers(secret=old))
 
+    def test_the_timestamped_form_is_verified_where_it_is_asked_for(self):
+        signed = {secret: hmac.new(secret.encode(), b"1000." + self.body, hashlib.sha256).hexdigest() for secret in (self.secret, "whsec_b29v")}
+        both = ",".join(["t=1000", *(f"v1={one}" for one in signed.values())])
+        for value, now, is_right in (
+            (both, 1000, True), (both, 1301, False), (both.replace("t=1000", "t=1001"), 1000, False), (f"t=1000,v1={signed['whsec_b29v']}", 1000, False),
+            ("t=1000", 1000, False), ("", 1000, False), (signed[self.secret], 1000, False),
+        ):
+            headers = {"webhook-id": "e-1", "SVC-Signature": value}
+            if is_right:
+                self.assertEqual(verify_webhook(self.body, headers, self.secret, now=now, timestamped="Svc-Signature").id, "e-1")
+            else:
+                with self.assertRaises(SignatureError):
+                    verify_webhook(self.body, headers, self.secret, now=now, timestamped="Svc-Signature")
+
     def test_what_is_no_signature_is_refused(self):
         right = self.headers()["webhook-signature"]
         for wrong in ("", "v1,", right[3:], "v2" + right[2:], right[:-1], "v1,é"):

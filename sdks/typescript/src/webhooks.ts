@@ -21,6 +21,11 @@ export interface WebhookOptions {
   toleranceSeconds?: number;
   /** Milliseconds since 1970, for tests. */
   now?: number;
+  /**
+   * The header of an endpoint's own signature, such as `Svc-Signature`, where that is to be verified instead of
+   * `webhook-signature`: the endpoint's `signature` is then `timestamped`.
+   */
+  timestamped?: string;
 }
 
 /** Headers as Node, Express or `fetch` give them; names in any case. */
@@ -34,17 +39,38 @@ export function verifyWebhook(body: Uint8Array | string, headers: HeaderSource, 
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new TypeError('the body is what was received, as bytes or text: verify it before anything parses it');
   }
-  const [id, sentAt, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => header(headers, name)) as [string, string, string];
+  const id = header(headers, 'webhook-id');
+  const { sentAt, sent, wanted } = options.timestamped === undefined ? standard(id, body, headers, [secret].flat()) : timestamped(options.timestamped, body, headers, [secret].flat());
   if (!id || !/^[0-9]{1,15}$/.test(sentAt)) throw new SignatureError('a delivery has the headers webhook-id, webhook-timestamp and webhook-signature');
-  const wanted = [secret].flat().map((one) => createHmac('sha256', keyOf(one)).update(`${id}.${sentAt}.`).update(body).digest('base64'));
   // Every pair is compared, each in constant time: how long it takes says nothing.
-  const pairs = signatures.split(' ').flatMap((sent) => wanted.map((right) => isSame(sent, `v1,${right}`)));
+  const pairs = sent.flatMap((one) => wanted.map((right) => isSame(one, right)));
   if (!pairs.includes(true)) throw new SignatureError('no signature of this delivery is right');
   const now = (options.now ?? Date.now()) / 1000;
   if (Math.abs(now - Number(sentAt)) > (options.toleranceSeconds ?? 300)) {
     throw new SignatureError('the delivery was not sent just now; a replay, or a clock that is wrong');
   }
   return { id, ...envelope(body) } as WebhookEvent;
+}
+
+/** When a delivery was sent, the signatures that it bears, and those that would be right. */
+interface Signatures {
+  sentAt: string;
+  sent: string[];
+  wanted: string[];
+}
+
+function standard(id: string, body: Uint8Array | string, headers: HeaderSource, secrets: string[]): Signatures {
+  const sentAt = header(headers, 'webhook-timestamp');
+  const right = (secret: string) => createHmac('sha256', keyOf(secret)).update(`${id}.${sentAt}.`).update(body).digest('base64');
+  return { sentAt, sent: header(headers, 'webhook-signature').split(' '), wanted: secrets.map((secret) => `v1,${right(secret)}`) };
+}
+
+function timestamped(name: string, body: Uint8Array | string, headers: HeaderSource, secrets: string[]): Signatures {
+  const [at = '', ...sent] = header(headers, name.toLowerCase()).split(',');
+  const sentAt = at.replace(/^t=/, '');
+  // Here the whole text of a secret is the key; one that is none is refused all the same.
+  const right = (secret: string) => createHmac('sha256', keyOf(secret) && secret).update(`${sentAt}.`).update(body).digest('hex');
+  return { sentAt, sent, wanted: secrets.map((secret) => `v1=${right(secret)}`) };
 }
 
 function envelope(body: Uint8Array | string): { event: string; data: unknown; timestamp: string } {

@@ -230,6 +230,15 @@ test('one right signature of several is enough', () => {
   isRefused(BODY, headers(BODY, old));
 });
 
+test('the timestamped form is verified where it is asked for', () => {
+  const signed = (secret: string) => createHmac('sha256', secret).update('1000.').update(BODY).digest('hex');
+  const both = `t=1000,v1=${signed('whsec_b29v')},v1=${signed(SECRET)}`;
+  const verified = (value: string, now = AT.now) => verifyWebhook(BODY, { 'webhook-id': 'e-1', 'SVC-Signature': value }, SECRET, { now, timestamped: 'Svc-Signature' });
+  assert.equal(verified(both).id, 'e-1');
+  for (const wrong of [both.replace('t=1000', 't=1001'), `t=1000,v1=${signed('whsec_b29v')}`, 't=1000', '', signed(SECRET)]) assert.throws(() => verified(wrong), SignatureError);
+  assert.throws(() => verified(both, 1_301_000), SignatureError);
+});
+
 test('what is no signature, no secret or no event is refused', () => {
   const right = headers()['webhook-signature']!;
   for (const wrong of ['', 'v1,', right.slice(3), `v2${right.slice(2)}`, right.slice(0, -1), 'v1,é']) isRefused(BODY, { ...headers(), 'webhook-signature': wrong });

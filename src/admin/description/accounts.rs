@@ -1,14 +1,15 @@
 //! The words for tenants, their settings and their keys.
 
 use crate::admin::keys;
-use crate::admin::tenants::{live_status, read_live_status, read_new};
+use crate::admin::tenants::{asked, live_status, read_live_status, read_new};
 use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
 use api::openapi::schema::{Schema, boolean, integer, list, named, object, one_of, text};
 use api::openapi::values::{four_decimals, instant, items, page, pesos, uuid, ves};
+use api::reference;
+use api::tenants::read_rotation;
 use api::tenants::settings::{change, read as read_settings};
-use api::{query, reference};
 use domain::platform::settings::Settings;
 use domain::platform::{Mode, Scope};
 use domain::values::time::Timestamp;
@@ -19,6 +20,10 @@ pub(super) fn tenants() -> Chapter {
     let defaults = Settings::default();
     let tenant = || {
         begin()
+            .member(
+                "liveAskedAt",
+                instant().or_null().about("When it asked for live mode, if that was not answered yet."),
+            )
             .member("liveStatusReason", text().or_null())
             .member(
                 "movedTo",
@@ -52,11 +57,7 @@ pub(super) fn tenants() -> Chapter {
                     ),
                 )
                 .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
-            operation("listTenants", "List accounts").list(query::page).answers(
-                200,
-                "TenantPage",
-                "Newest first",
-            ),
+            operation("listTenants", "List accounts").list(asked).answers(200, "TenantPage", "Newest first"),
             operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
             operation("updateSettings", "Change settings")
                 .about("What is not named stays as it is; objects are merged, lists replaced.")
@@ -241,6 +242,12 @@ pub(super) fn keys() -> Chapter {
             .member("createdAt", instant())
             .member("expiresAt", instant().or_null())
     };
+    let key = || {
+        known(object().member("keyId", uuid()))
+            .member("lastUsedAt", instant().or_null())
+            .member("revokedAt", instant().or_null())
+            .member("replaces", uuid().or_null().about("The key whose place it took."))
+    };
     Chapter {
         tag: "Keys",
         about: "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.",
@@ -248,23 +255,30 @@ pub(super) fn keys() -> Chapter {
             operation("createKey", "Make a key")
                 .body("NewKey")
                 .example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
-                .answers(201, "MadeKey", "The key: the only time it is shown"),
+                .answers(201, "MadeKey", "The key: the only time it is shown")
+                .refuses(409, &["too_many_keys"]),
             operation("listKeys", "List an account's keys").answers(200, "KeyList", "Without their secrets"),
-            operation("revokeKey", "Revoke a key at once").answers(200, "Key", "The key, revoked"),
+            operation("revokeKey", "Revoke a key at once")
+                .about("Keys that came in its place work on, unless they are revoked too.")
+                .query(keys::asked_revocation)
+                .answers(200, "RevokedKey", "The key, revoked, with those that came in its place"),
             operation("rotateKey", "Replace a key")
                 .body_optional("KeyRotation")
                 .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
-                .answers(201, "MadeKey", "The new key; the old one works until the overlap is over"),
+                .answers(201, "MadeKey", "The new key; the old one works until the overlap is over")
+                .refuses(409, &["key_retiring", "too_many_keys"]),
         ],
         schemas: vec![
             ("NewKey", body(|fields| keys::read_new(fields, Timestamp::EPOCH))),
-            ("KeyRotation", body(keys::read_rotation)),
+            ("KeyRotation", body(read_rotation)),
             ("MadeKey", known(object().member("keyId", uuid()).member("key", text()))),
+            ("Key", key()),
             (
-                "Key",
-                known(object().member("keyId", uuid()))
-                    .member("lastUsedAt", instant().or_null())
-                    .member("revokedAt", instant().or_null()),
+                "RevokedKey",
+                key().member(
+                    "successors",
+                    list(named("Key")).about("The keys that came in its place, and in theirs; oldest first."),
+                ),
             ),
             ("KeyList", items("Key")),
         ],

@@ -23,11 +23,13 @@ pub(super) fn finding() -> Chapter {
         about: "One text leads to everything that it names, among all tenants in both modes; and the lists \
             of tenants, over all of them.",
         operations: vec![
-            search::search(operation("searchAll", "Search among all tenants")).about(
-                "By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a \
-                 request, the beginning of a tenant's name, a document or a phone of a payer or seller. A \
-                 document or a phone takes the role `support`, and is in the audit, masked.",
-            ),
+            search::search(operation("searchAll", "Search among all tenants"))
+                .about(
+                    "By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id \
+                     of a request, the beginning of a tenant's name, a document or a phone of a payer or seller. \
+                     A document or a phone takes the role `support`, and is in the audit, masked.",
+                )
+                .refuses(503, &["storage_unavailable"]),
             whose(operation("listAllPayments", "List the payments of all tenants").list(asked_payments))
                 .answers(200, "OwnedPaymentPage", "Newest first"),
             whose(operation("listAllPayouts", "List the payouts of all tenants").list(asked_payouts))
@@ -47,7 +49,8 @@ pub(super) fn finding() -> Chapter {
                     "Treasury, who pays it, sees to whom, and each look is in the audit; others see \
                      `destination` instead: the end of the account.",
                 )
-                .answers(200, "SeenCopPayout", "The payout"),
+                .answers(200, "SeenCopPayout", "The payout")
+                .refuses(503, &["storage_unavailable"]),
             whose(
                 operation("listAllChargebacks", "List the chargebacks of all tenants")
                     .list(asked_chargebacks),

@@ -1,14 +1,15 @@
 //! The words for operators and the audit.
 
+use super::finding::owned;
 use crate::admin::approvals::read_note;
 use crate::admin::operators::{read_change, read_new};
 use crate::admin::{approvals, audit, people};
 use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, operation};
-use api::openapi::schema::{Schema, anything, named, object, one_of, text};
+use api::openapi::schema::{Schema, any_of, anything, integer, list, named, object, one_of, text};
 use api::openapi::values::{instant, page, uuid};
-use api::query;
+use api::{cop_payments, merchants, payments, query, webhooks};
 use domain::platform::operators::{OperatorStatus, Role};
 use domain::resources::approvals::{Approvable, Status};
 
@@ -28,6 +29,28 @@ fn operator_id() -> Schema {
 /// A person, in an entry or an approval.
 pub(super) fn who() -> Schema {
     object().member("operatorId", operator_id()).member("name", text())
+}
+
+/// What a call that waits asks for: its body, or its parameters.
+fn asked_for() -> Schema {
+    let bodies = [
+        "NewAdjustment",
+        "NewRate",
+        "LiveStatusChange",
+        "OperationResolution",
+        "Rejection",
+        "ReconciliationAcceptance",
+        "NewOperator",
+        "OperatorChange",
+        "NewChargeback",
+        "NewCopPayout",
+        "CopPayoutCompletion",
+        "CopPayoutFailure",
+    ];
+    let pin = object().member("pair", text()).member("source", text()).member("side", text());
+    let take_over = object().member("madeBy", text()).member("walSeq", integer().at_least("0"));
+    any_of(bodies.map(named).into_iter().chain([pin, take_over]))
+        .about("The body, or the parameters, of the call.")
 }
 
 pub(super) fn operators() -> Chapter {
@@ -202,7 +225,7 @@ pub(super) fn approvals() -> Chapter {
                     .member("note", text().or_null())
                     .member("tenantId", uuid().or_null())
                     .member("target", text().or_null().about("The id that the path names."))
-                    .member("request", object().about("The body, or the parameters, of the call."))
+                    .member("request", asked_for())
                     .member("createdAt", instant())
                     .member("expiresAt", instant())
                     .member("decidedAt", instant().or_null()),
@@ -215,7 +238,11 @@ pub(super) fn approvals() -> Chapter {
 }
 
 pub(super) fn people() -> Chapter {
-    let read = |operation: Operation| operation.query(|query| people::asked(query, || Ok(())));
+    // A look at a person is written down first.
+    let read = |operation: Operation| {
+        let asked = operation.query(|query| people::asked(query, || Ok(())));
+        asked.refuses(503, &["storage_unavailable"])
+    };
     Chapter {
         tag: "People",
         about: "Payments and sellers one at a time, across accounts, with the people in them masked unless \
@@ -244,49 +271,39 @@ pub(super) fn people() -> Chapter {
         schemas: vec![
             (
                 "AnyPayment",
-                object()
-                    .about(
-                        "A payment in bolívares, pesos or USDT, with `tenantId` and \
-                         `mode`; of one in pesos by SMS code also `wrongCodes`, the number of wrong codes \
-                         that were \
-                         typed, or null where its first records are too old to be looked \
-                         at.",
+                owned(payments::description::payment())
+                    .optional(
+                        "wrongCodes",
+                        integer().at_least("0").or_null().about(
+                            "Of a payment in pesos by SMS code: the wrong codes that were typed, or null where \
+                             its first records are too old to be looked at.",
+                        ),
                     )
-                    .example(concat!(
-                        r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"COMPLETED","#,
-                        r#""debtorId":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","#,
-                        r#""mode":"live"}"#,
-                    )),
+                    .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`."),
             ),
+            ("PayoutMethod", merchants::description::method()),
+            ("Payment", payments::description::payment()),
+            ("CopPayment", cop_payments::description::payment()),
+            ("SeenPayoutMethod", merchants::description::method().instead("phone", text())),
             (
                 "AnyMerchant",
-                object()
-                    .about(
-                        "A seller, with `tenantId` and \
-                         `mode`.",
-                    )
-                    .example(concat!(
-                        r#"{"merchantId":"01975a2e-7c00-7000-8000-000000000000","identification":"V***678","#,
-                        r#""tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#,
-                    )),
+                owned(merchants::description::merchant())
+                    .instead("identification", text())
+                    .instead("contactEmail", text())
+                    .instead("contactPhone", text())
+                    .instead("payoutMethods", list(named("SeenPayoutMethod")))
+                    .about("A seller, with `tenantId` and `mode`; masked unless it is asked for unmasked."),
             ),
             (
                 "CanceledPayment",
-                object()
-                    .about(
-                        "The payment, as its account reads \
-                         it.",
-                    )
-                    .example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"CANCELED"}"#),
+                any_of([named("Payment"), named("CopPayment")]).about("The payment, as its account reads it."),
             ),
             (
                 "AnyDeliveries",
                 object()
-                    .about(
-                        "As the account's own call \
-                         answers.",
-                    )
-                    .example(r#"{"eventId":"01975a2e-7c00-7000-8000-000000000000","deliveries":[]}"#),
+                    .member("eventId", uuid())
+                    .member("deliveries", list(webhooks::description::delivery()))
+                    .about("As the account's own call answers."),
             ),
         ],
         ..Chapter::default()

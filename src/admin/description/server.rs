@@ -9,9 +9,9 @@ use crate::rails::evm::Waits;
 use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
-use api::openapi::schema::{Schema, boolean, integer, list, named, number, object, one_of, text};
+use api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
 use api::openapi::values::{currency, instant, page, uuid, ves};
-use api::reference;
+use api::{merchants, payouts, reference};
 use domain::platform::Mode;
 use domain::resources::operations::{Kind, Subject};
 use domain::values::time::Timestamp;
@@ -67,11 +67,13 @@ pub(super) fn orders() -> Chapter {
             ),
             ("OperationPage", page("BankOperation")),
             ("OperationResolution", body(operations::read)),
+            ("Payout", payouts::description::payout()),
+            ("Merchant", merchants::description::merchant()),
+            ("PayoutAccount", payouts::description::account()),
             (
                 "ResolvedOperation",
-                object()
-                    .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them.")
-                    .example(r#"{"payoutId":"01975a2e-7c00-7000-8000-000000000200","object":"payout","kind":"merchant","status":"completed","reference":"81234567","failureCode":null,"monto":"20.06"}"#),
+                any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"].map(named))
+                .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them."),
             ),
         ],
         ..Chapter::default()

@@ -7,7 +7,8 @@ use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind as _, kind};
 use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::operation::summary;
-use crate::openapi::{kinds, schema};
+use crate::openapi::schema::Schema;
+use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::plan::{Call, Plan};
@@ -233,6 +234,15 @@ pub fn show(session: &Session, status: Status) -> Vec<u8> {
         .plain("createdAt", session.created_at)
         .plain("expiresAt", session.expires_at)
         .end()
+}
+
+/// The member `checkoutSession`, as the description tells of it.
+pub(crate) fn in_payment() -> Schema {
+    schema::object()
+        .member("id", values::uuid())
+        .member("reference", schema::text().or_null())
+        .member("metadata", schema::object())
+        .about("The session through which it was paid.")
 }
 
 /// The member `checkoutSession` of a payment: the session's id, reference and metadata

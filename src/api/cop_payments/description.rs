@@ -1,6 +1,7 @@
 //! Colombian pesos, as the description tells of them.
 
 use super::{read_buyer, read_code, read_new};
+use crate::checkout::sessions;
 use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::Operation;
@@ -35,7 +36,7 @@ pub(crate) fn settles(operation: Operation) -> Operation {
 }
 
 /// A payment in pesos, as /v1/cop and events say it.
-pub(crate) fn payment() -> Schema {
+pub fn payment() -> Schema {
     let next = object()
         .member("type", one_of(["show_qr", "approve_in_app", "submit_otp"]))
         .optional(
@@ -92,13 +93,7 @@ pub(crate) fn payment() -> Schema {
         .member("completedAt", instant().or_null())
         .member("availableAt", instant().or_null())
         .member("refundedAt", instant().or_null())
-        .optional(
-            "checkoutSession",
-            object().about(
-                "With the following members, of a payment through a \
-                 checkout session: `id`, `reference`, `metadata`.",
-            ),
-        )
+        .optional("checkoutSession", sessions::in_payment())
         .optional("amountUsd", ves())
         .optional("copRate", four_decimals().about("What the buyer pays for a dollar."))
         .optional("copMarketRate", four_decimals().about("What the market asked for one."))

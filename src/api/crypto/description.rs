@@ -5,7 +5,7 @@ use crate::kind::body;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, named, one_of};
-use crate::openapi::values::page;
+use crate::openapi::values::{items, page};
 use crate::shown::Describing;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::Asset;
@@ -63,6 +63,14 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 r#""nextReleaseAt":null,"livemode":false}"#,
             )),
         ),
+        (
+            "CryptoNetwork",
+            super::network_members(Describing::object()).schema().example(concat!(
+                r#"{"network":"TRC20","networkFeeUsdt":"1.00","confirmations":null,"#,
+                r#""minDepositUsdt":null,"minPayoutUsdt":null}"#,
+            )),
+        ),
+        ("CryptoNetworkList", items("CryptoNetwork")),
         ("NewCryptoPayout", body(|fields| read_payout(fields, &fees, id))),
         (
             "CryptoPayout",

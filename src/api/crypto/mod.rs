@@ -10,8 +10,8 @@ use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::page::{ListOf, Page};
-use crate::plan::{Call, Plan, Work};
+use crate::page::{ListOf, Page, list_json};
+use crate::plan::{Call, Plan, RatesInForce, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::Records;
@@ -62,6 +62,46 @@ pub(crate) fn balance_members<'a, M: Members<'a, (&'a CryptoBalance, bool)>>(mem
         .plain("pendingPayoutsUsdt", values::ves, |(balance, _)| balance.pending_payouts)
         .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
         .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
+}
+
+/// GET /v1/crypto/networks
+pub const NETWORKS: Endpoint = endpoint(description::TAG, networks, || {
+    summary("List the networks of USDT").answers(
+        200,
+        "CryptoNetworkList",
+        "The four networks, with the fees in force",
+    )
+});
+
+/// A network, with its fee and the blocks after which a transfer is final.
+pub(crate) type Terms = (&'static str, Usdt, Option<u64>);
+
+fn networks(call: &Call<'_>) -> Result<Plan, Problem> {
+    let RatesInForce { network_fees, confirmations, .. } = call.prices;
+    let terms = Network::NAMES.iter().zip(network_fees).zip(confirmations);
+    let items = terms.map(|(((name, _), fee), confirmations)| {
+        network_members(Writing::of(&(*name, *fee, *confirmations), 160)).end()
+    });
+    Ok(Plan::Answer(200, list_json(items)))
+}
+
+/// The members of a network. No minimum holds but that of every amount.
+pub(crate) fn network_members<'a, M: Members<'a, Terms>>(members: M) -> M {
+    let none = |words: &'static str| move || values::ves().about(words);
+    members
+        .plain("network", description::network, |(name, ..)| *name)
+        .plain("networkFeeUsdt", || values::ves().about("What a payout costs on top."), |(_, fee, _)| *fee)
+        .maybe_number(
+            "confirmations",
+            || {
+                schema::integer()
+                    .at_least("1")
+                    .about("Blocks after which a transfer counts; null where no node is configured.")
+            },
+            |(.., confirmations)| *confirmations,
+        )
+        .maybe_plain("minDepositUsdt", none("Null: no minimum."), |_| None::<Usdt>)
+        .maybe_plain("minPayoutUsdt", none("Null: no minimum."), |_| None::<Usdt>)
 }
 
 /// The network of an address.

@@ -84,6 +84,7 @@ fn payout() -> Schema {
     any_of([
         crate::payouts::description::payout().member("currency", one_of(["VES"])),
         crate::cop_payments::description::payout(),
+        crate::crypto::description::payout().member("payoutId", uuid()).member("currency", one_of(["USDT"])),
     ])
 }
 

@@ -151,7 +151,13 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, tenant_mode: Tenan
             Object::reopened(payouts::show(payout)).plain("currency", "VES").end()
         }
         (Some(Entity::Conversion(conversion)), _) => conversions::show(conversion)?,
-        (Some(Entity::CryptoPayout(payout)), _) => crypto::show(payout),
+        (Some(Entity::CryptoPayout(payout)), _) => match event.kind {
+            EventKind::PayoutCompleted | EventKind::PayoutFailed => Object::reopened(crypto::show(payout))
+                .plain("payoutId", payout.id)
+                .plain("currency", "USDT")
+                .end(),
+            _ => crypto::show(payout),
+        },
         (_, Extra::Deposit(deposit)) => crypto::show_deposit(deposit, time),
         (Some(Entity::CopPayment(payment)), _) => cop_payments::event_data(payment, event.kind),
         (Some(Entity::CopPayout(payout)), _) => cop_payouts::show(payout),

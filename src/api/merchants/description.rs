@@ -46,7 +46,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 }
 
 /// A merchant.
-pub(crate) fn merchant() -> Schema {
+pub fn merchant() -> Schema {
     super::members(Describing::object()).schema().example(concat!(
         r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","object":"merchant","#,
         r#""externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
@@ -59,6 +59,7 @@ pub(crate) fn merchant() -> Schema {
     ))
 }
 
-fn method() -> Schema {
+/// A payout method of a merchant.
+pub fn method() -> Schema {
     super::method_members(Describing::object()).schema()
 }

@@ -237,6 +237,7 @@ impl Document {
             let headers = [
                 "EventId",
                 "EventSequence",
+                "Attempt",
                 "Signature",
                 "WebhookId",
                 "WebhookTimestamp",

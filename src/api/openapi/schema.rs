@@ -225,6 +225,17 @@ impl Schema {
         self
     }
 
+    /// Another schema for a member that is there. What had an example has none that fits any more.
+    pub fn instead(mut self, name: &str, schema: Schema) -> Schema {
+        self.facts.retain(|(keyword, _)| *keyword != "examples");
+        let known = self.members.iter_mut().find(|member| member.name == name);
+        debug_assert!(known.is_some(), "there is no member {name}");
+        if let Some(member) = known {
+            member.schema = schema;
+        }
+        self
+    }
+
     /// Adds the members of another object.
     pub fn and(mut self, other: Schema) -> Schema {
         self.members.extend(other.members);

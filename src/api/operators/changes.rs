@@ -73,9 +73,10 @@ fn of_platform(book: &PlatformBook, change: &PlatformChange) -> Changes {
             let count = |banks: &Catalogue| Object::new().number("banks", banks.all().len()).end();
             between(Some(count(&book.banks.listed())), Some(count(listed)))
         }
-        PlatformChange::Acted(_) | PlatformChange::Searched(_) | PlatformChange::Beside(_) => {
-            Changes::default()
-        }
+        PlatformChange::Acted(_)
+        | PlatformChange::Searched(_)
+        | PlatformChange::Beside(_)
+        | PlatformChange::LiveAsked(_) => Changes::default(),
     }
 }
 

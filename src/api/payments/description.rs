@@ -79,6 +79,12 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 )),
         ),
         ("DebitCharge", body(|fields| debits::read_charge(fields, &banks, id, &|_| [0; 16]))),
+        (
+            "PagoMovilAccount",
+            transfers::account_members(Describing::object())
+                .schema()
+                .example(r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#),
+        ),
         ("PagoMovilVerification", body(|fields| transfers::read(fields, &banks))),
         ("Payment", payment()),
         ("PaymentChargeback", payment_chargeback()),

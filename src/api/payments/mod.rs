@@ -146,17 +146,21 @@ pub fn c2p_bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
     bank_number(banks, Service::C2p, "must be a bank that offers C2P; see GET /v1/banks")
 }
 
-/// A bank that offers `service`, by its number.
+/// A bank that offers `service`, by its number or by its code of four digits.
 pub fn bank_number<'a>(
     banks: &Catalogue,
     service: Service,
     otherwise: &'static str,
 ) -> impl Kind<'a, BankCode> {
     let read = move |value: Value<'a>| {
-        let bank = BankCode::from_number(value.integer(1..=9999)?).map_err(Bad::from)?;
+        let bank = match value.string() {
+            Ok(code) => BankCode::parse(&code),
+            Err(_) => BankCode::from_number(value.integer(1..=9999)?),
+        };
+        let bank = bank.map_err(Bad::from)?;
         if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(otherwise)) }
     };
-    kind(read, values::bank_number)
+    kind(read, || schema::any_of([values::bank_number(), values::bank_code()]))
 }
 
 /// POST /v1/payments/c2p/request

@@ -173,17 +173,9 @@ pub(crate) fn members<'a, M: Members<'a, Payment>>(members: M) -> M {
             },
             |payment| payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()),
         )
-        .json_or_null(
-            "checkoutSession",
-            || {
-                schema::object()
-                    .member("id", values::uuid())
-                    .member("reference", schema::text().or_null())
-                    .member("metadata", schema::object())
-                    .about("The session through which it was paid.")
-            },
-            |payment| payment.checkout.as_deref().map(sessions::show_in_payment),
-        )
+        .json_or_null("checkoutSession", sessions::in_payment, |payment| {
+            payment.checkout.as_deref().map(sessions::show_in_payment)
+        })
         .maybe_plain("reversedAt", values::instant, |payment| payment.reversed_at)
         .maybe_text("reversalRef", schema::text, |payment| {
             shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed)

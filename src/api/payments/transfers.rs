@@ -4,13 +4,15 @@
 use crate::fields::{Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{kinds, schema};
+use crate::openapi::{kinds, schema, values};
 use crate::payments::debits::offering;
 use crate::payments::price;
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
+use domain::platform::settings::Receiver;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::{Debtor, Means};
@@ -41,6 +43,26 @@ pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify,
         )
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 });
+
+/// GET /v1/payments/pago-movil/account
+pub const ACCOUNT: Endpoint = endpoint(crate::payments::description::TAG, account, || {
+    summary("Read the account that buyers send a Pago Móvil to")
+        .about("The setting `shop.pagoMovil`, which an operator makes.")
+        .answers(200, "PagoMovilAccount", "The account; all members are null where none is set")
+});
+
+fn account(call: &Call<'_>) -> Result<Plan, Problem> {
+    let shop = &call.caller.tenant.tenant_settings.settings.shop;
+    Ok(Plan::Answer(200, account_members(Writing::of(&shop.pago_movil, 128)).end()))
+}
+
+/// The members of the account.
+pub(crate) fn account_members<'a, M: Members<'a, Option<Receiver>>>(members: M) -> M {
+    members
+        .maybe_plain("bankCode", values::bank_code, |account| account.map(|account| account.bank))
+        .maybe_plain("phone", schema::text, |account| account.map(|account| account.phone.clear()))
+        .maybe_plain("identification", schema::text, |account| account.map(|account| account.id.clear()))
+}
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let Asked { price, means, external_ref } = read(Fields::parse(call.body)?, call.banks)?;

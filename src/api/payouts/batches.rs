@@ -4,12 +4,13 @@
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::kind;
 use crate::openapi::operation::summary;
-use crate::openapi::{kinds, schema};
+use crate::openapi::{kinds, schema, values};
 use crate::payouts::{self, Form, read_new};
 use crate::plan::{Call, Plan, Work};
 use crate::problem::{BadField, Problem};
 use crate::refusals;
 use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::codec;
@@ -17,7 +18,7 @@ use domain::machine::Facts;
 use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
 use domain::resources::banks::Catalogue;
-use domain::resources::payouts::batch::{Batch, ItemEnd, NewBatch, NewItem};
+use domain::resources::payouts::batch::{Asked, Batch, ItemEnd, NewBatch, NewItem};
 use domain::resources::payouts::{NewPayout, Receiver};
 use domain::stored::AskedPayout;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
@@ -242,13 +243,53 @@ pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<
             Some(Entity::Payout(payout)) => payouts::show(payout),
             _ => Object::new().plain("payoutId", id).end(),
         },
-        ItemEnd::Refused { external_ref, code, error } => {
-            let body = Object::new().maybe_text("externalRef", external_ref.as_deref());
-            body.plain("status", "failed").plain("failureCode", code).text("error", error).end()
+        ItemEnd::Refused { external_ref, code, error, asked } => {
+            let refused =
+                RefusedItem { external_ref: external_ref.as_deref(), code, error, asked: asked.as_ref() };
+            refused_members(Writing::of(&refused, ITEM_BYTES)).end()
         }
     });
     let body = Object::with_capacity(ITEM_BYTES * (batch.items.len() + 1))
         .plain("batchId", batch.id)
         .text("externalRef", &*batch.external_ref);
     body.list("items", items).boolean("livemode", livemode).end()
+}
+
+/// An item that was refused.
+pub(super) struct RefusedItem<'a> {
+    external_ref: Option<&'a str>,
+    code: &'a str,
+    error: &'a str,
+    asked: Option<&'a Asked>,
+}
+
+/// The members of an item that was refused: those of every item, of which it has those that were asked for,
+/// and why.
+pub(super) fn refused_members<'a, M: Members<'a, RefusedItem<'a>>>(members: M) -> M {
+    let none = |_: &'a RefusedItem<'a>| None::<Id>;
+    members
+        .maybe_plain("payoutId", || values::uuid().about("Null: it is no payout."), none)
+        .constant("status", "failed")
+        .maybe_plain("reference", schema::text, none)
+        .plain(
+            "failureCode",
+            || {
+                schema::text().about(
+                    "The code with which a single payout would have been refused. Its reference stays free.",
+                )
+            },
+            |item| item.code,
+        )
+        .maybe_text("externalRef", schema::text, |item| item.external_ref)
+        .maybe_plain("merchantId", values::uuid, |item| item.asked?.merchant)
+        .maybe_plain("payoutMethodId", values::uuid, |item| item.asked?.method)
+        .maybe_plain("merchantName", schema::text, none)
+        .maybe_plain("monto", values::ves, |item| Some(item.asked?.amount))
+        .maybe_text("concepto", schema::text, |item| Some(item.asked?.concept.as_str()))
+        .maybe_plain("bankCode", values::bank_code, none)
+        .maybe_plain("destination", schema::text, none)
+        .maybe_plain("operationId", values::uuid, none)
+        .maybe_plain("createdAt", values::instant, none)
+        .maybe_plain("settledAt", values::instant, none)
+        .text("error", schema::text, |item| item.error)
 }

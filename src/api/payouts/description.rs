@@ -87,17 +87,13 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("Payout", payout()),
         (
             "RefusedItem",
-            object()
-                .optional("externalRef", text().or_null())
-                .member("status", text().constant("failed"))
-                .member("failureCode", text().about("The code with which a single payout would have been \
-                    refused. Its reference stays free."))
-                .member("error", text())
-                .example(concat!(
-                        r#"{"externalRef":"batch-1-b","status":"failed","#,
-                        r#""failureCode":"insufficient_balance","#,
-                        r#""error":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when"}"#,
-                    )),
+            batches::refused_members(Describing::object()).schema().example(concat!(
+                r#"{"payoutId":null,"status":"failed","reference":null,"failureCode":"insufficient_balance","#,
+                r#""externalRef":"batch-1-b","merchantId":"01975a2e-7c00-7000-8000-0000000000ab","#,
+                r#""payoutMethodId":null,"merchantName":null,"monto":"55.10","concepto":"liquidacion","#,
+                r#""bankCode":null,"destination":null,"operationId":null,"createdAt":null,"settledAt":null,"#,
+                r#""error":"the available balance does not cover the amount, so nothing was debited; pay at most availableVes or wait for what is held: GET /v1/balance says when"}"#,
+            )),
         ),
         (
             "PayoutBatch",
@@ -107,7 +103,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("NewPayoutAccount", body(|fields| own_account::read_phone(fields, &banks))),
         (
             "PayoutAccount",
-            own_account::members(Describing::object()).schema().example(concat!(
+            account().example(concat!(
                     r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567","#,
                     r#""identification":"J123456789","status":"verified","livemode":false,"#,
                     r#""createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z","#,
@@ -116,6 +112,11 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         ("SeenAmounts", body(own_account::read_seen)),
     ]
+}
+
+/// The account's own payout account.
+pub fn account() -> Schema {
+    own_account::members(Describing::object()).schema()
 }
 
 /// A payout.

@@ -4,8 +4,12 @@
 //! A key in plain text comes from outside, and only for the answer that makes it: what is kept of that
 //! answer leaves it out.
 
+pub mod own;
 pub mod settings;
 
+use crate::fields::{Fields, Invalid};
+use crate::kind::Kind as _;
+use crate::openapi::kinds;
 use crate::writer::{Object, text};
 use domain::platform::{ApiKey, Mode, PlatformChange, Tenant};
 use domain::record::Record;
@@ -15,18 +19,36 @@ use domain::values::time::Timestamp;
 /// The key in plain text, if it may be shown.
 pub type Reveal<'a> = &'a dyn Fn(&ApiKey) -> Option<String>;
 
+/// The longest time for which a rotated key works on: 30 days.
+const OVERLAP_SECONDS_MAX: i64 = 30 * 24 * 60 * 60;
+
+/// Reads for how many seconds a key that is rotated works on.
+pub fn read_rotation(mut fields: Fields<'_>) -> Result<i64, Invalid> {
+    let overlap = kinds::integer(0..=OVERLAP_SECONDS_MAX).default("0");
+    let overlap = fields.optional("overlapSeconds", overlap);
+    let sound = fields.finish()?;
+    Ok(overlap.get(&sound).unwrap_or(0))
+}
+
 /// A tenant as JSON, without its keys.
 pub fn show(tenant: &Tenant) -> Vec<u8> {
-    members(tenant).end()
+    show_asking(tenant, None)
+}
+
+/// A tenant like [`show`], with the instant at which it asked for live mode, if the operator has not
+/// answered yet.
+pub fn show_asking(tenant: &Tenant, live_asked_at: Option<Timestamp>) -> Vec<u8> {
+    members(tenant, live_asked_at).end()
 }
 
 /// A tenant whose live mode was just allowed, with what it cannot do there yet.
 pub fn show_activated(tenant: &Tenant, warnings: impl IntoIterator<Item = String>) -> Vec<u8> {
-    members(tenant).list("warnings", warnings.into_iter().map(|warning| text(&warning))).end()
+    members(tenant, None).list("warnings", warnings.into_iter().map(|warning| text(&warning))).end()
 }
 
-fn members(tenant: &Tenant) -> Object {
+fn members(tenant: &Tenant, live_asked_at: Option<Timestamp>) -> Object {
     begin(tenant)
+        .maybe_plain("liveAskedAt", live_asked_at)
         .maybe_text("liveStatusReason", tenant.tenant_settings.reason.as_deref())
         .maybe_plain("movedTo", tenant.tenant_settings.moved_to.as_deref())
         .json("settings", &settings::show(&tenant.tenant_settings.settings))
@@ -45,6 +67,7 @@ pub fn show_key(key: &ApiKey, last_used_at: Option<Timestamp>) -> Vec<u8> {
     describe(Object::new().plain("keyId", key.id), key)
         .maybe_plain("lastUsedAt", last_used_at)
         .maybe_plain("revokedAt", key.revoked_at)
+        .maybe_plain("replaces", key.replaces.as_deref())
         .end()
 }
 

@@ -1,12 +1,13 @@
 //! Webhook endpoints and their deliveries, as the description tells of them.
 
 use super::targets::Allowed;
-use super::{read_change, read_new};
+use super::{read_change, read_new, read_rotation};
 use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text};
 use crate::openapi::values::{instant, items, page, uuid};
 use crate::shown::Describing;
+use domain::values::ids::Id;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Webhook endpoints";
@@ -17,9 +18,10 @@ pub fn chapter() -> Chapter {
         tag: TAG,
         about: "Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 \
             seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. \
-            Verify `webhook-signature` (Standard Webhooks), and refuse what was sent more than five minutes \
-            ago: `Svc-Signature` covers the body alone, so a replay passes it. What was missed is in `GET \
-            /v1/events`.",
+            With `retry` `backoff` what was not answered 2xx is tried again, 8 times over a day, and \
+            `Svc-Attempt` counts the tries. Verify `webhook-signature` (Standard Webhooks), and refuse what \
+            was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a replay passes \
+            it, unless the endpoint's `signature` is `timestamped`. What was missed is in `GET /v1/events`.",
         schemas: schemas(),
         ..Chapter::default()
     }
@@ -41,6 +43,7 @@ pub fn delivery() -> Schema {
         .member("eventId", uuid())
         .member("event", text())
         .member("sequence", integer().at_least("1"))
+        .member("attempt", integer().at_least("1").about("The number of the try."))
         .member("status", delivery_status())
         .member("httpStatus", integer().or_null())
         .member("latencyMs", integer().or_null())
@@ -57,14 +60,16 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         .member("httpStatus", integer().or_null())
         .member("error", text().or_null());
     vec![
-        ("NewWebhook", body(|fields| read_new(fields, allowed))),
+        ("NewWebhook", body(|fields| read_new(fields, allowed, Id::from_bytes([0; 16])))),
         ("WebhookChange", body(|fields| read_change(fields, allowed))),
+        ("SecretRotation", body(read_rotation)),
         (
             "Webhook",
             webhook().example(concat!(
                 r#"{"id":"01975a2e-7c00-7000-8000-000000000110","object":"webhook","#,
                 r#""url":"https://shop.example/hooks","events":["payment.completed","payment.failed"],"#,
-                r#""status":"enabled","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z"}"#,
+                r#""status":"enabled","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","#,
+                r#""retry":"none","signature":"hex"}"#,
             )),
         ),
         (

@@ -27,7 +27,8 @@ use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::webhooks;
 use domain::resources::webhooks::{
-    Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange,
+    Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, OVERLAP_SECONDS, OVERLAP_SECONDS_MAX, Resend,
+    Retry, Signature, Webhook, WebhookChange,
 };
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
@@ -78,9 +79,9 @@ pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
 });
 
 fn register(call: &Call<'_>) -> Result<Plan, Problem> {
-    let ((url, target), events) = read_new(Fields::parse(call.body)?, allowed(call))?;
     let id = call.new_id();
-    let ask = webhooks::Command::Register(Box::new(NewWebhook { id, url, events })).into();
+    let (new, target) = read_new(Fields::parse(call.body)?, allowed(call), id)?;
+    let ask = webhooks::Command::Register(Box::new(new)).into();
     let plan = Plan::New(EntityId::webhook(id), ask, Shape::WebhookCreated);
     Ok(Plan::If(Condition::MayReach(target), Box::new(plan)))
 }
@@ -90,12 +91,22 @@ fn allowed(call: &Call<'_>) -> Allowed {
     Allowed { livemode: call.caller.livemode(), private: call.private_targets }
 }
 
-/// Reads the body of a new endpoint: its address and its events.
-fn read_new(mut fields: Fields<'_>, allowed: Allowed) -> Result<(Target, Vec<EventName>), Invalid> {
+/// Reads the body of a new endpoint, which gets this id, and where it leads.
+fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebhook, Url), Invalid> {
     let url = fields.required("url", url(allowed));
     let events = fields.required("events", events());
+    let retry = fields.optional("retry", kinds::named_one(Retry::ALL, Retry::name));
+    let signature = fields.optional("signature", kinds::named_one(Signature::ALL, Signature::name));
     let sound = fields.finish()?;
-    Ok((url.get(&sound), events.get(&sound)))
+    let (url, target) = url.get(&sound);
+    let new = NewWebhook {
+        id,
+        url,
+        events: events.get(&sound),
+        retry: retry.get(&sound).unwrap_or(Retry::None),
+        signature: signature.get(&sound).unwrap_or(Signature::Hex),
+    };
+    Ok((new, target))
 }
 
 /// GET /v1/webhooks
@@ -162,9 +173,18 @@ fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChang
     let events = fields.optional("events", events());
     let enabled = kinds::one_of([("enabled", true), ("disabled", false)]);
     let enabled = fields.optional("status", enabled);
+    let retry = fields.optional("retry", kinds::named_one(Retry::ALL, Retry::name));
+    let signature = fields.optional("signature", kinds::named_one(Signature::ALL, Signature::name));
     let sound = fields.finish()?;
     let (url, target) = url.get(&sound).unzip();
-    Ok((WebhookChange { url, events: events.get(&sound), enabled: enabled.get(&sound) }, target))
+    let change = WebhookChange {
+        url,
+        events: events.get(&sound),
+        enabled: enabled.get(&sound),
+        retry: retry.get(&sound),
+        signature: signature.get(&sound),
+    };
+    Ok((change, target))
 }
 
 /// DELETE /v1/webhooks/:id
@@ -187,14 +207,24 @@ fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
 /// POST /v1/webhooks/:id/rotate-secret
 pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, rotate_secret, || {
     summary("Replace an endpoint's secret")
-        .about("Deliveries from now on are signed with the new one.")
+        .about("Deliveries from now on are signed with the new one. In the forms that bear several signatures the \
+            one before signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.")
+        .body_optional("SecretRotation")
+        .example("at once", r#"{"overlapSeconds":0}"#)
         .answers(200, "NewlySignedWebhook", "The endpoint with its new secret")
 });
 
 fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
-    Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(id, webhooks::Command::RotateSecret.into(), Shape::SecretRotated))
+    let overlap_seconds = read_rotation(Fields::parse_optional(call.body)?)?;
+    Ok(Plan::Entity(id, webhooks::Command::RotateSecret(overlap_seconds).into(), Shape::SecretRotated))
+}
+
+/// Reads for how long the last secret goes on signing.
+fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
+    let overlap = fields.optional("overlapSeconds", kinds::integer(0..=i64::from(OVERLAP_SECONDS_MAX)));
+    let sound = fields.finish()?;
+    Ok(overlap.get(&sound).and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(OVERLAP_SECONDS))
 }
 
 /// GET /v1/webhooks/:id/deliveries
@@ -275,6 +305,12 @@ pub(crate) fn members<'a, M: Members<'a, Webhook>>(members: M) -> M {
         )
         .boolean("livemode", values::livemode, |webhook| webhook.livemode)
         .plain("createdAt", values::instant, |webhook| webhook.created_at)
+        .plain("retry", || schema::one_of(Retry::ALL.map(Retry::name)), |webhook| webhook.retry.name())
+        .plain(
+            "signature",
+            || schema::one_of(Signature::ALL.map(Signature::name)),
+            |webhook| webhook.signature.name(),
+        )
 }
 
 /// An answer that shows an endpoint, with its secret.
@@ -288,20 +324,20 @@ pub fn deleted(webhook: &Webhook) -> Rendered {
 }
 
 /// A delivery that has no outcome yet, as JSON.
-pub fn show_pending(id: Id, webhook: Id, event: &EventRef, created_at: Timestamp) -> Vec<u8> {
-    begin(id, webhook, event)
+pub fn show_pending(webhook: Id, due: &Resend) -> Vec<u8> {
+    begin(due.delivery, webhook, &due.event, due.attempt)
         .plain("status", "pending")
         .null("httpStatus")
         .null("latencyMs")
         .null("error")
-        .plain("createdAt", created_at)
+        .plain("createdAt", due.created_at)
         .null("completedAt")
         .end()
 }
 
 /// A delivery with its outcome, as JSON.
 pub fn show_delivered(webhook: Id, delivered: &Delivered, completed_at: Timestamp) -> Vec<u8> {
-    begin(delivered.id, webhook, &delivered.event)
+    begin(delivered.id, webhook, &delivered.event, delivered.attempt)
         .plain("status", status(delivered.error.as_deref()))
         .maybe_number("httpStatus", delivered.http_status)
         .number("latencyMs", delivered.latency_ms)
@@ -316,13 +352,14 @@ pub fn status(error: Option<&str>) -> &'static str {
     if error.is_none() { "delivered" } else { "failed" }
 }
 
-fn begin(id: Id, webhook: Id, event: &EventRef) -> Object {
+fn begin(id: Id, webhook: Id, event: &EventRef, attempt: u32) -> Object {
     Object::new()
         .plain("id", id)
         .plain("webhookId", webhook)
         .plain("eventId", event.id)
         .plain("event", event.kind.name())
         .number("sequence", event.number)
+        .number("attempt", attempt)
 }
 
 /// The answer to a request to send again or to test.

@@ -80,7 +80,11 @@ const VERBS: &[Verb] = &[
         method: "GET",
         path: "/admin/tenants",
         operands: &[],
-        options: &[LIMIT, CURSOR],
+        options: &[
+            may("liveAsked", "live-asked", Is::Truth, "true: only those that asked for live mode"),
+            LIMIT,
+            CURSOR,
+        ],
     },
     Verb {
         noun: "tenant",
@@ -186,7 +190,7 @@ const VERBS: &[Verb] = &[
         method: "DELETE",
         path: "/admin/keys/:keyId",
         operands: &[KEY],
-        options: &[],
+        options: &[may("successors", "successors", Is::Truth, "true: also all keys that came in its place")],
     },
     Verb {
         noun: "chargeback",

@@ -36,6 +36,7 @@ fn changed(change: &PlatformChange) -> String {
         PlatformChange::Banks(_) => "catalogue of banks".to_owned(),
         PlatformChange::Searched(searched) => format!("blocks of {} to {}", searched.name(), searched.last),
         PlatformChange::Beside(entries) => format!("{} entries beside the log", entries.len()),
+        PlatformChange::LiveAsked(number) => format!("live mode, asked for by tenant number {number}"),
         PlatformChange::Acted(act) => act.to_string(),
         PlatformChange::Operator(operator) => format!("operator {}", operator.id),
     }

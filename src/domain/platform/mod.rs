@@ -7,7 +7,7 @@
 pub mod acts;
 pub mod audit;
 pub mod beside;
-mod keys;
+pub mod keys;
 pub mod moves;
 pub mod operators;
 mod searched;
@@ -160,6 +160,8 @@ pub struct ApiKey {
     /// The instant at which its successor takes its place, on the server's clock. Kept apart from
     /// `expires_at`, which a successor inherits.
     pub retires_at: Option<Timestamp>,
+    /// The key whose place it took; boxed, as few keys have one and every key has room for it.
+    pub replaces: Option<Box<Id>>,
 }
 
 impl ApiKey {
@@ -221,6 +223,8 @@ pub enum PlatformChange {
     Operator(Arc<OperatorAccount>),
     /// Entries of stores beside the log, for the other nodes of a cluster.
     Beside(Vec<Beside>),
+    /// The tenant with this number asks the operator for live mode.
+    LiveAsked(u32),
 }
 
 /// A command of an operator to the platform's book.
@@ -275,8 +279,20 @@ pub enum PlatformAsk {
     },
     /// A new key; `created_at` is filled in.
     AddKey(ApiKey),
-    /// A key stops working now.
-    RevokeKey(Id),
+    /// A key stops working now, with all keys that came in its place if that is asked.
+    RevokeKey {
+        /// The key.
+        id: Id,
+        /// Whether its successors stop too.
+        with_successors: bool,
+    },
+    /// A tenant asks the operator for live mode; the answer is kept.
+    AskLive {
+        /// The number of the tenant.
+        number: u32,
+        /// The body of the answer.
+        body: Vec<u8>,
+    },
     /// A key gets a successor, and stops working at `ends_at` if not before.
     RotateKey {
         /// The old one.
@@ -346,6 +362,8 @@ pub struct PlatformBook {
     pub last_backup: Option<BackedUp>,
     /// Operators by name.
     pub operators: SortedMap<Id, Arc<OperatorAccount>>,
+    /// The tenants that asked for live mode, and when. Whatever an operator says of it ends the request.
+    pub live_asked: SortedMap<u32, Timestamp>,
 }
 
 impl PlatformBook {
@@ -360,6 +378,10 @@ impl PlatformBook {
         let Some(change) = change else { return };
         match change {
             PlatformChange::Tenant(tenant) => {
+                let known = self.tenants.get(&tenant.number);
+                if known.is_none_or(|known| known.tenant_settings.says_otherwise(&tenant.tenant_settings)) {
+                    self.live_asked.remove(&tenant.number);
+                }
                 self.tenants.insert(tenant.number, Arc::clone(tenant));
             }
             PlatformChange::Key(key) => {
@@ -380,6 +402,9 @@ impl PlatformBook {
             PlatformChange::Operator(operator) => {
                 self.operators.insert(operator.id, Arc::clone(operator));
             }
+            PlatformChange::LiveAsked(number) => {
+                self.live_asked.insert(*number, time);
+            }
             PlatformChange::Acted(act) => {
                 if let Deed::BackedUp { directory, seq } = &act.deed {
                     self.last_backup = Some(BackedUp { at: time, directory: directory.clone(), seq: *seq });
@@ -396,6 +421,10 @@ pub enum PlatformRefusal {
     StaleSettings,
     /// Another operator has the e-mail address.
     OperatorExists,
+    /// The account has as many keys of the mode as it may.
+    TooManyKeys,
+    /// The key has a successor already.
+    KeyRetiring,
 }
 
 impl PlatformRefusal {
@@ -403,7 +432,10 @@ impl PlatformRefusal {
     /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
-            PlatformRefusal::StaleSettings | PlatformRefusal::OperatorExists => true,
+            PlatformRefusal::StaleSettings
+            | PlatformRefusal::OperatorExists
+            | PlatformRefusal::TooManyKeys
+            | PlatformRefusal::KeyRetiring => true,
         }
     }
 }
@@ -434,7 +466,8 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             _ => Ruling::unchanged(),
         },
         PlatformAsk::AddKey(key) => keys::add(book, key, now),
-        PlatformAsk::RevokeKey(id) => keys::revoke(book, id, now),
+        PlatformAsk::RevokeKey { id, with_successors } => keys::revoke(book, id, with_successors, now),
+        PlatformAsk::AskLive { number, body } => ask_live(book, number, body),
         PlatformAsk::RotateKey { id, ends_at, successor } => keys::rotate(book, id, ends_at, successor, now),
         PlatformAsk::EditBank(code, change) => {
             if !book.banks.listed().knows(code) {
@@ -477,10 +510,27 @@ fn set_tenant_settings(book: &PlatformBook, number: u32, next: TenantSettings) -
     if known.version + 1 != next.version {
         return Ruling::refuse(PlatformRefusal::StaleSettings);
     }
-    if known.settings == next.settings && known.live_status == next.live_status {
+    // An operator's word that leaves the status as it is still answers who asked for live mode.
+    let is_answer = book.live_asked.contains_key(&number) && known.says_otherwise(&next);
+    if known.settings == next.settings && known.live_status == next.live_status && !is_answer {
         return Ruling::unchanged();
     }
     write(PlatformChange::Tenant(Arc::new(Tenant { tenant_settings: next, ..(**tenant).clone() })))
+}
+
+/// The ruling on a tenant's wish for live mode: one is pending at a time.
+fn ask_live(book: &PlatformBook, number: u32, body: Vec<u8>) -> Ruling {
+    let Some(tenant) = book.tenants.get(&number) else { return Ruling::refuse(Refusal::NotFound) };
+    if tenant.tenant_settings.moved_to.is_some() {
+        return Ruling::refuse(Refusal::TenantMoved);
+    }
+    if book.live_asked.contains_key(&number) || tenant.tenant_settings.live_status == LiveStatus::Active {
+        return Ruling::unchanged();
+    }
+    let mut draft = Draft::new(Cause::PlatformChanged);
+    draft.platform = Some(PlatformChange::LiveAsked(number));
+    draft.answer = Some((200, body));
+    Ruling::write(draft)
 }
 
 fn noted(act: Act) -> Draft {

@@ -126,6 +126,8 @@ pub fn open(entity: &Entity) -> Option<&'static str> {
             Stage::Waiting(_) => Some("waits for a rate"),
             Stage::Quoted { .. } | Stage::Accepted(_) | Stage::Dropped => None,
         },
+        // Its tries go on where the tenant goes.
+        Entity::Webhook(_) => None,
         Entity::Payment(_)
         | Entity::Payout(_)
         | Entity::Merchant(_)
@@ -139,7 +141,6 @@ pub fn open(entity: &Entity) -> Option<&'static str> {
         | Entity::Product(_)
         | Entity::Session(_)
         | Entity::DepositAddress(_)
-        | Entity::Webhook(_)
         | Entity::Notice(_)
         | Entity::Approval(_) => {
             // An order that waits for its turn at a rail may have no deadline yet.

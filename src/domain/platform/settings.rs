@@ -220,6 +220,13 @@ pub struct TenantSettings {
     pub moved_to: Option<Box<Deployment>>,
 }
 
+impl TenantSettings {
+    /// Whether an operator's word about live mode in `next` is another than here.
+    pub fn says_otherwise(&self, next: &TenantSettings) -> bool {
+        self.live_status != next.live_status || self.reason != next.reason
+    }
+}
+
 /// Brings a new version of the settings into the tenant's book; one that is not newer changes
 /// nothing.
 pub fn renew(book: &Book, new: TenantSettings) -> Ruling {

@@ -48,7 +48,16 @@ layout! {
 layout! {
     enum Place of batch::ItemEnd {
         0 Payout(it: Id),
-        1 Refused { external_ref: Option<String>, code: String, error: String },
+        1 Refused { external_ref: Option<String>, code: String, error: String, asked: Option<Asked> },
+    }
+}
+
+layout! {
+    struct Asked of batch::Asked {
+        merchant: Option<Id>,
+        method: Option<Id>,
+        amount: Ves,
+        concept: String,
     }
 }
 

@@ -38,6 +38,7 @@ layout! {
         expires_at: Option<Timestamp>,
         revoked_at: Option<Timestamp>,
         retires_at: Option<Timestamp>,
+        replaces: Option<Box<Id>>,
     }
 }
 
@@ -52,6 +53,7 @@ layout! {
         7 Searched(it: SearchedBlocks),
         8 Operator(it: Arc<OperatorAccount>),
         9 Beside(it: Vec<Beside>),
+        10 LiveAsked(it: u32),
     }
 }
 
@@ -101,5 +103,6 @@ layout! {
         banks: BankBook,
         last_backup: Option<BackedUp>,
         operators: SortedMap<Id, Arc<OperatorAccount>>,
+        live_asked: SortedMap<u32, Timestamp>,
     }
 }

@@ -111,6 +111,7 @@ layout! {
         75 VerificationStarted,
         76 VerificationUnsent,
         77 NoticeGiven,
+        78 WebhookDue,
     }
 }
 

@@ -31,6 +31,7 @@ layout! {
         delivery: Id,
         event: EventRef,
         created_at: Timestamp,
+        attempt: u32,
     }
 }
 
@@ -42,6 +43,43 @@ layout! {
         http_status: Option<u16>,
         latency_ms: u32,
         error: Option<String>,
+        attempt: u32,
+    }
+}
+
+layout! {
+    enum Retry of webhooks::Retry {
+        0 None,
+        1 Backoff,
+    }
+}
+
+layout! {
+    enum Signature of webhooks::Signature {
+        0 Hex,
+        1 Timestamped,
+    }
+}
+
+layout! {
+    struct OlderSecret of webhooks::OlderSecret {
+        version: u32,
+        until: Timestamp,
+    }
+}
+
+layout! {
+    struct NextTry of webhooks::NextTry {
+        event: EventRef,
+        attempt: u32,
+        due: Timestamp,
+    }
+}
+
+layout! {
+    struct Exhausted of webhooks::Exhausted {
+        event: EventRef,
+        at: Timestamp,
     }
 }
 
@@ -57,5 +95,10 @@ layout! {
         outcomes: Vec<Delivered>,
         livemode: bool,
         created_at: Timestamp,
+        retry: Retry,
+        signature: Signature,
+        older_secrets: Vec<OlderSecret>,
+        next_tries: Vec<NextTry>,
+        exhausted: Vec<Exhausted>,
     }
 }

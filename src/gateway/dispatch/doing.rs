@@ -1,6 +1,7 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
 mod charges;
+mod own;
 mod work;
 
 use super::{Performer, Planned};

@@ -143,7 +143,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// A form with one button.
+    /// A form with one button, and with a value by which a repeat is known: sent twice, it acts once.
     pub fn new(to: impl Into<String>, action: &'static str, label: impl Into<String>) -> Form {
         Form {
             id: action.to_owned(),
@@ -154,7 +154,7 @@ impl Form {
             title: String::new(),
             about: String::new(),
             error: None,
-            hidden: Vec::new(),
+            hidden: vec![("once", uuid::Uuid::new_v4().to_string())],
             inputs: Vec::new(),
             buttons: vec![Button { action, label: label.into(), tone: Tone::Plain, to: None }],
         }
@@ -162,7 +162,7 @@ impl Form {
 
     /// A form that asks and changes nothing.
     pub fn query(to: impl Into<String>, action: &'static str, label: impl Into<String>) -> Form {
-        Form { is_query: true, is_inline: true, ..Form::new(to, action, label) }
+        Form { is_query: true, is_inline: true, hidden: Vec::new(), ..Form::new(to, action, label) }
     }
 
     /// The form with a heading.
@@ -191,11 +191,6 @@ impl Form {
     pub fn hidden(mut self, name: &'static str, value: impl Into<String>) -> Form {
         self.hidden.push((name, value.into()));
         self
-    }
-
-    /// The form with a value by which a repeat is known: sent twice, it acts once.
-    pub fn once(self) -> Form {
-        self.hidden("once", uuid::Uuid::new_v4().to_string())
     }
 
     /// The form with its last button in this tone.

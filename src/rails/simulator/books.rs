@@ -41,6 +41,7 @@ mod opening;
 mod sorted;
 
 use super::fate::Fate;
+use crate::disk::Disk as Room;
 use crate::rails::BoxFuture;
 pub use copying::{BooksCopy, each_entry, is_books};
 use disk::Disk;
@@ -102,10 +103,10 @@ enum Shelf {
 }
 
 impl Books {
-    /// Books in `directory`, with what they held before.
-    pub fn open(directory: &Path) -> Result<Books, BooksError> {
+    /// Books in `directory` on a disk with this room, with what they held before.
+    pub fn open(directory: &Path, room: &Arc<Room>) -> Result<Books, BooksError> {
         let opened = opening::open(directory)?;
-        Ok(Books::on(Shelf::Disk(Disk::new(directory, opened)?)))
+        Ok(Books::on(Shelf::Disk(Disk::new(directory, opened, room)?)))
     }
 
     /// Books that are gone when they are dropped.

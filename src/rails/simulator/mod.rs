@@ -8,6 +8,7 @@ pub mod books;
 mod collection;
 mod fate;
 
+use crate::disk::Disk;
 use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
 use books::Books;
 pub use books::{AgreedBooks, BooksError, Decided};
@@ -15,6 +16,7 @@ use domain::values::money::Ves;
 use fate::{Fate, Refusal};
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use uuid::Uuid;
@@ -54,13 +56,20 @@ pub struct Simulator {
     fault: Fault,
     /// Orders that are not answered yet.
     unanswered: Mutex<HashSet<Uuid>>,
+    /// Whether the last call found the books failing.
+    has_failed: AtomicBool,
 }
 
 impl Simulator {
     /// A bank whose books are in `directory`; it is made when it is not there. An order is in its
     /// books at once and answered after `delay`; questions are answered at once.
-    pub fn open(directory: &Path, delay: Duration, fault: Fault) -> Result<Simulator, BooksError> {
-        Ok(Simulator { delay, fault, ..Simulator::with(Books::open(directory)?) })
+    pub fn open(
+        directory: &Path,
+        room: &Arc<Disk>,
+        delay: Duration,
+        fault: Fault,
+    ) -> Result<Simulator, BooksError> {
+        Ok(Simulator { delay, fault, ..Simulator::with(Books::open(directory, room)?) })
     }
 
     /// The same bank, with its books in the log of a cluster. It has them before anybody can ask it: the
@@ -72,7 +81,7 @@ impl Simulator {
     /// An answer, when what was decided for it may be told.
     async fn once_settled(&self, call: &Call, answer: Result<RailAnswer, BooksError>) -> RailAnswer {
         let decided = self.books.settled(about(call)).await;
-        answer_of(decided.and(answer), call)
+        self.answer_of(decided.and(answer), call)
     }
 
     /// A bank that forgets everything when it is dropped.
@@ -87,7 +96,20 @@ impl Simulator {
             delay: Duration::ZERO,
             fault: Fault::None,
             unanswered: Mutex::default(),
+            has_failed: AtomicBool::new(false),
         }
+    }
+
+    /// A bank whose books fail gives no answer: whether it did anything, nobody knows. That is said once,
+    /// however many call meanwhile.
+    fn answer_of(&self, result: Result<RailAnswer, BooksError>, call: &Call) -> RailAnswer {
+        let had_failed = self.has_failed.swap(result.is_err(), Ordering::Relaxed);
+        result.unwrap_or_else(|error| {
+            if !had_failed {
+                tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
+            }
+            RailAnswer::Silent
+        })
     }
 
     fn receive(&self, call: &Call) -> Result<RailAnswer, BooksError> {
@@ -208,14 +230,6 @@ fn about(call: &Call) -> Uuid {
         }
         _ => call.operation_id,
     }
-}
-
-/// A bank whose books fail gives no answer: whether it did anything, nobody knows.
-fn answer_of(result: Result<RailAnswer, BooksError>, call: &Call) -> RailAnswer {
-    result.unwrap_or_else(|error| {
-        tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
-        RailAnswer::Silent
-    })
 }
 
 /// The bank's reference of an operation: 8 digits that follow from its id alone.

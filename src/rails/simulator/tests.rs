@@ -279,6 +279,11 @@ fn in_a_cluster_the_next_leader_has_the_books_and_no_others() {
     assert_eq!(now(leader().ask(&lost)), RailAnswer::NeverReceived);
 }
 
+/// Room without a reserve.
+fn plenty(path: &Path) -> Arc<Disk> {
+    Arc::new(Disk::new(path, 0))
+}
+
 #[test]
 fn the_books_outlive_the_gateway() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -286,13 +291,13 @@ fn the_books_outlive_the_gateway() {
     let (silent, lost, refused, unseen) =
         (charge("77777777"), credit(10_007), charge("88888888"), charge("12345678"));
     {
-        let bank = Simulator::open(&path, Duration::ZERO, Fault::None).expect("opens");
+        let bank = Simulator::open(&path, &plenty(&path), Duration::ZERO, Fault::None).expect("opens");
         for call in [&silent, &lost, &refused, &refused] {
             now(bank.send(call));
         }
         assert_eq!(bank.duplicate_calls(), 1);
     }
-    let bank = Simulator::open(&path, Duration::ZERO, Fault::None).expect("opens again");
+    let bank = Simulator::open(&path, &plenty(&path), Duration::ZERO, Fault::None).expect("opens again");
     assert_eq!(now(bank.ask(&silent)), done(&silent));
     assert_eq!(now(bank.ask(&lost)), RailAnswer::NeverReceived);
     assert_eq!(now(bank.ask(&refused)), refused_with("TKCM"));
@@ -325,7 +330,8 @@ fn nothing_personal_is_in_the_debug_text_of_a_call() {
 #[ignore = "a measurement"]
 fn speed() {
     let directory = tempfile::tempdir().expect("a directory");
-    let bank = Simulator::open(directory.path(), Duration::ZERO, Fault::None).expect("opens");
+    let bank = Simulator::open(directory.path(), &plenty(directory.path()), Duration::ZERO, Fault::None)
+        .expect("opens");
     for round in 0..5 {
         let calls: Vec<Call> = (0..100_000).map(|_| credit(10_000)).collect();
         let started = std::time::Instant::now();

@@ -12,6 +12,21 @@ use std::collections::BTreeMap;
 
 const ALL: Filter<'static> = Filter { source: None, side: None, method: None };
 
+/// A store on a disk without a reserve.
+fn opened(directory: &Path) -> Result<RateStore, RateStoreError> {
+    RateStore::open(directory, &Arc::new(Disk::new(directory, 0)))
+}
+
+#[test]
+fn a_sample_of_a_feed_is_not_written_while_the_disk_has_no_room() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let disk = Arc::new(Disk::new(directory.path(), u64::MAX));
+    let store = RateStore::open(directory.path(), &disk).expect("it opens");
+    store.note(&sample(p2p("BUY"), 100, at("2026-11-20T23:30:00Z")));
+    assert_eq!(store.stats(), StoreStats { written: 0, lost: 1 });
+    assert!(store.lines(Pair::USDT_VES, ALL).is_empty());
+}
+
 fn at(text: &str) -> Timestamp {
     Timestamp::parse(text).expect("an instant")
 }
@@ -42,7 +57,7 @@ fn what_was_kept_is_there_after_closing_and_opening() {
     let directory = tempfile::tempdir().expect("a directory");
     let start = at("2026-11-20T23:30:00Z");
     for run in 0..3 {
-        let store = RateStore::open(directory.path()).expect("it opens");
+        let store = opened(directory.path()).expect("it opens");
         keep(
             &store,
             [
@@ -65,7 +80,7 @@ fn what_was_kept_is_there_after_closing_and_opening() {
 #[test]
 fn a_late_sample_lands_in_its_own_bucket() {
     let directory = tempfile::tempdir().expect("a directory");
-    let store = RateStore::open(directory.path()).expect("it opens");
+    let store = opened(directory.path()).expect("it opens");
     let noon = at("2026-11-20T12:00:00Z");
     keep(
         &store,
@@ -94,7 +109,7 @@ fn a_late_sample_lands_in_its_own_bucket() {
 #[test]
 fn a_way_of_paying_makes_no_line_of_its_own() {
     let directory = tempfile::tempdir().expect("a directory");
-    let store = RateStore::open(directory.path()).expect("it opens");
+    let store = opened(directory.path()).expect("it opens");
     let noon = at("2026-11-20T12:00:00Z");
     let banesco = Series { payment_method: Some(Arc::from("Banesco")), ..p2p("BUY") };
     keep(&store, [sample(p2p("BUY"), 20, noon), sample(banesco.clone(), 30, noon.plus_ms(1))]);
@@ -115,7 +130,7 @@ fn a_board_begins_with_the_official_rate_in_force_and_those_ahead() {
         ))
     };
     {
-        let store = RateStore::open(directory.path()).expect("it opens");
+        let store = opened(directory.path()).expect("it opens");
         keep(
             &store,
             [
@@ -141,7 +156,7 @@ fn a_board_begins_with_the_official_rate_in_force_and_those_ahead() {
             ],
         );
     }
-    let store = RateStore::open(directory.path()).expect("it opens");
+    let store = opened(directory.path()).expect("it opens");
     let hook: Hook = Box::new(|_| panic!("what is restored is in the history already"));
     let board = RateBoard::new(Steps::default(), hook);
     let now = at("2026-11-21T12:00:00Z");
@@ -161,11 +176,11 @@ fn a_board_begins_with_the_official_rate_in_force_and_those_ahead() {
 #[test]
 fn a_store_of_another_format_does_not_open() {
     let directory = tempfile::tempdir().expect("a directory");
-    drop(RateStore::open(directory.path()).expect("it opens"));
+    drop(opened(directory.path()).expect("it opens"));
     let db = DB::open(&options(), directory.path()).expect("it opens");
     db.put(FORMAT_KEY, [9]).expect("written");
     drop(db);
-    assert!(matches!(RateStore::open(directory.path()), Err(RateStoreError::Damaged(_))));
+    assert!(matches!(opened(directory.path()), Err(RateStoreError::Damaged(_))));
 }
 
 /// The history that is expected, found by looking at every sample.
@@ -206,7 +221,7 @@ proptest! {
         looks in proptest::collection::vec((-50_i64..50, 1_i64..60, 0_i64..HOUR_MS, 0_usize..3, any::<bool>(), 1_usize..40), 30),
     ) {
         let directory = tempfile::tempdir().expect("a directory");
-        let store = RateStore::open(directory.path()).expect("it opens");
+        let store = opened(directory.path()).expect("it opens");
         let sides = ["BUY", "SELL"];
         // The lines get their numbers in the order of their first samples; here that order is
         // fixed.

@@ -22,6 +22,8 @@ pub struct Arrived {
     pub headers: BTreeMap<String, String>,
     /// The body, byte by byte.
     pub body: Vec<u8>,
+    /// The number of the request on its connection, from 1.
+    pub nth: usize,
 }
 
 impl Arrived {
@@ -54,6 +56,10 @@ pub enum Manner {
     Never,
     /// The connection is reset.
     Reset,
+    /// The connection ends before an answer begins.
+    Close,
+    /// A 200, and after a while the connection ends.
+    ThenClose(Duration),
     /// A redirect to this address.
     Redirect(String),
     /// A 200 with a body without end.
@@ -174,7 +180,8 @@ impl Shared {
     }
 
     fn serve<S: Read + Write>(&self, mut stream: BufReader<S>, raw: &TcpStream) {
-        while let Some(arrived) = read(&mut stream) {
+        for nth in 1.. {
+            let Some(arrived) = read(&mut stream, nth) else { return };
             let now = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
             self.most_at_once.fetch_max(now, Ordering::SeqCst);
             let manner = (self.manner)(&arrived);
@@ -208,6 +215,16 @@ impl Shared {
                 let _ = raw.shutdown(Shutdown::Both);
                 false
             }
+            Manner::Close => {
+                let _ = raw.shutdown(Shutdown::Both);
+                false
+            }
+            Manner::ThenClose(time) => {
+                let _ = say("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+                sleep(*time);
+                let _ = raw.shutdown(Shutdown::Both);
+                false
+            }
             Manner::Redirect(to) => {
                 say(&format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"))
             }
@@ -230,7 +247,7 @@ fn is_closed(raw: &TcpStream) -> bool {
     closed
 }
 
-fn read(stream: &mut impl BufRead) -> Option<Arrived> {
+fn read(stream: &mut impl BufRead, nth: usize) -> Option<Arrived> {
     let mut line = || {
         let mut line = String::new();
         stream.read_line(&mut line).ok().filter(|read| *read > 0).map(|_| line.trim_end().to_owned())
@@ -247,5 +264,5 @@ fn read(stream: &mut impl BufRead) -> Option<Arrived> {
     }
     let mut body = vec![0; headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0)];
     stream.read_exact(&mut body).ok()?;
-    Some(Arrived { target, headers, body })
+    Some(Arrived { target, headers, body, nth })
 }

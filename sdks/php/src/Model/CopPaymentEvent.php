@@ -11,7 +11,7 @@ use Pasarela\Model;
 /** Cop payment event. */
 final class CopPaymentEvent extends Model
 {
-    public const WIRE = ['id' => '', 'object' => '', 'attempt' => '', 'status' => '', 'method' => '', 'channel' => '', 'amountCop' => '', 'feeCop' => '', 'netCop' => '', 'reference' => '', 'metadata' => 'o', 'failureCode' => '', 'next' => '@CopPaymentEventNext', 'operationId' => '', 'livemode' => '', 'createdAt' => '', 'expiresAt' => '', 'completedAt' => '', 'availableAt' => '', 'refundedAt' => '', 'checkoutSession' => 'o', 'amountUsd' => 't2', 'copRate' => 't4', 'copMarketRate' => 't4', 'paymentId' => '', 'currency' => '', 'reversalType' => '', 'reversalRef' => '', 'reversedAt' => ''];
+    public const WIRE = ['id' => '', 'object' => '', 'attempt' => '', 'status' => '', 'method' => '', 'channel' => '', 'amountCop' => '', 'feeCop' => '', 'netCop' => '', 'reference' => '', 'metadata' => 'o', 'failureCode' => '', 'next' => '@CopPaymentEventNext', 'operationId' => '', 'livemode' => '', 'createdAt' => '', 'expiresAt' => '', 'completedAt' => '', 'availableAt' => '', 'refundedAt' => '', 'checkoutSession' => '@CopPaymentEventCheckoutSession', 'amountUsd' => 't2', 'copRate' => 't4', 'copMarketRate' => 't4', 'paymentId' => '', 'currency' => '', 'reversalType' => '', 'reversalRef' => '', 'reversedAt' => ''];
     public const REQUIRED = ['id', 'object', 'attempt', 'status', 'method', 'channel', 'amountCop', 'feeCop', 'netCop', 'reference', 'metadata', 'failureCode', 'next', 'livemode', 'createdAt', 'expiresAt', 'completedAt', 'availableAt', 'refundedAt', 'paymentId', 'currency'];
 
     public readonly string $id;
@@ -46,11 +46,8 @@ final class CopPaymentEvent extends Model
     public readonly ?string $completedAt;
     public readonly ?string $availableAt;
     public readonly ?string $refundedAt;
-    /**
-     * @var array<string, mixed> With the following members, of a payment through a checkout session: `id`,
-     *     `reference`, `metadata`.
-     */
-    public readonly ?array $checkoutSession;
+    /** The session through which it was paid. */
+    public readonly ?CopPaymentEventCheckoutSession $checkoutSession;
     public readonly ?string $amountUsd;
     /** What the buyer pays for a dollar. */
     public readonly ?string $copRate;

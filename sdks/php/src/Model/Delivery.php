@@ -11,14 +11,16 @@ use Pasarela\Model;
 /** Delivery. */
 final class Delivery extends Model
 {
-    public const WIRE = ['id' => '', 'webhookId' => '', 'eventId' => '', 'event' => '', 'sequence' => '', 'status' => '', 'httpStatus' => '', 'latencyMs' => '', 'error' => '', 'createdAt' => '', 'completedAt' => ''];
-    public const REQUIRED = ['id', 'webhookId', 'eventId', 'event', 'sequence', 'status', 'httpStatus', 'latencyMs', 'error', 'createdAt', 'completedAt'];
+    public const WIRE = ['id' => '', 'webhookId' => '', 'eventId' => '', 'event' => '', 'sequence' => '', 'attempt' => '', 'status' => '', 'httpStatus' => '', 'latencyMs' => '', 'error' => '', 'createdAt' => '', 'completedAt' => ''];
+    public const REQUIRED = ['id', 'webhookId', 'eventId', 'event', 'sequence', 'attempt', 'status', 'httpStatus', 'latencyMs', 'error', 'createdAt', 'completedAt'];
 
     public readonly string $id;
     public readonly string $webhookId;
     public readonly string $eventId;
     public readonly string $event;
     public readonly int $sequence;
+    /** The number of the try. */
+    public readonly int $attempt;
     /** @var 'pending'|'delivered'|'failed' */
     public readonly string $status;
     public readonly ?int $httpStatus;

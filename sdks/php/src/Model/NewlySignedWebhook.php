@@ -11,8 +11,8 @@ use Pasarela\Model;
 /** Newly signed webhook. */
 final class NewlySignedWebhook extends Model
 {
-    public const WIRE = ['id' => '', 'object' => '', 'url' => '', 'events' => '', 'status' => '', 'livemode' => '', 'createdAt' => '', 'secret' => ''];
-    public const REQUIRED = ['id', 'object', 'url', 'events', 'status', 'livemode', 'createdAt', 'secret'];
+    public const WIRE = ['id' => '', 'object' => '', 'url' => '', 'events' => '', 'status' => '', 'livemode' => '', 'createdAt' => '', 'retry' => '', 'signature' => '', 'secret' => ''];
+    public const REQUIRED = ['id', 'object', 'url', 'events', 'status', 'livemode', 'createdAt', 'retry', 'signature', 'secret'];
     public const SECRET = ['secret'];
 
     public readonly string $id;
@@ -25,6 +25,10 @@ final class NewlySignedWebhook extends Model
     /** Whether real money moves: false under a test key. */
     public readonly bool $livemode;
     public readonly string $createdAt;
+    /** @var 'none'|'backoff' */
+    public readonly string $retry;
+    /** @var 'hex'|'timestamped' */
+    public readonly string $signature;
     /** Shown here and never again. Its whole text is the key of `Svc-Signature`. */
     public readonly string $secret;
 }

@@ -11,8 +11,8 @@ use Pasarela\Model;
 /** Webhook. */
 final class Webhook extends Model
 {
-    public const WIRE = ['id' => '', 'object' => '', 'url' => '', 'events' => '', 'status' => '', 'livemode' => '', 'createdAt' => ''];
-    public const REQUIRED = ['id', 'object', 'url', 'events', 'status', 'livemode', 'createdAt'];
+    public const WIRE = ['id' => '', 'object' => '', 'url' => '', 'events' => '', 'status' => '', 'livemode' => '', 'createdAt' => '', 'retry' => '', 'signature' => ''];
+    public const REQUIRED = ['id', 'object', 'url', 'events', 'status', 'livemode', 'createdAt', 'retry', 'signature'];
 
     public readonly string $id;
     public readonly string $object;
@@ -24,4 +24,8 @@ final class Webhook extends Model
     /** Whether real money moves: false under a test key. */
     public readonly bool $livemode;
     public readonly string $createdAt;
+    /** @var 'none'|'backoff' */
+    public readonly string $retry;
+    /** @var 'hex'|'timestamped' */
+    public readonly string $signature;
 }

@@ -54,7 +54,6 @@ final class CheckoutPage
      *
      * @param string $debtorId V, E, J, P or G and 5 to 9 digits, with or without a dash.
      * @param string $debtorCellPhone A Venezuelan mobile phone, with 0, 58 or +58 in front.
-     * @param int $debtorBankCode The bank's code as a number, such as 134; see `GET /v1/banks`.
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `charge_in_progress`, `merchant_inactive`, `method_not_offered`, `not_found`, `rail_not_configured`,
      *     `rail_unavailable`, `rate_unavailable`, `session_expired`, `session_paid`
@@ -85,7 +84,6 @@ final class CheckoutPage
      *
      * @param string $debtorId V, E, J, P or G and 5 to 9 digits, with or without a dash.
      * @param string $debtorCellPhone A Venezuelan mobile phone, with 0, 58 or +58 in front.
-     * @param int $debtorBankCode The bank's code as a number, such as 134; see `GET /v1/banks`.
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `charge_in_progress`, `intent_canceled`, `intent_failed`, `intent_mismatch`, `merchant_inactive`,
      *     `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
@@ -121,7 +119,6 @@ final class CheckoutPage
      *
      * @param string $debtorId V, E, J, P or G and 5 to 9 digits, with or without a dash.
      * @param string $debtorCellPhone A Venezuelan mobile phone, with 0, 58 or +58 in front.
-     * @param int $debtorBankCode The bank's code as a number, such as 134; see `GET /v1/banks`.
      * @param string $reference Its last digits, as the buyer sees them.
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `charge_in_progress`, `merchant_inactive`, `method_not_offered`, `not_found`, `rail_not_configured`,

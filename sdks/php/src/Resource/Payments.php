@@ -33,7 +33,6 @@ final class Payments
      *
      * @param string $debtorId V, E, J, P or G and 5 to 9 digits, with or without a dash.
      * @param string $debtorCellPhone A Venezuelan mobile phone, with 0, 58 or +58 in front.
-     * @param int $debtorBankCode The bank's code as a number, such as 134; see `GET /v1/banks`.
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @param string|int|null $usdAmount US dollars, at most 2 decimals. Either this or `vesAmount`.
@@ -75,7 +74,6 @@ final class Payments
      *
      * @param string $debtorId V, E, J, P or G and 5 to 9 digits, with or without a dash.
      * @param string $debtorCellPhone A Venezuelan mobile phone, with 0, 58 or +58 in front.
-     * @param int $debtorBankCode The bank's code as a number, such as 134; see `GET /v1/banks`.
      * @param string $externalRef Your own reference, 1 to 64 characters after trimming. The same reference with the
      *     same payload answers what is there; with another payload it is 409 `external_ref_conflict`.
      * @param string $token The payer's key, 6 to 8 digits, as a string.
@@ -435,6 +433,24 @@ final class Payments
             timeout: $timeout,
         );
         return $this->session->model($call, '@Payment');
+    }
+
+    /**
+     * Read the account that buyers send a Pago Móvil to.
+     *
+     * The setting `shop.pagoMovil`, which an operator makes.
+     *
+     * Needs the scope `read`.
+     */
+    public function getPagoMovilAccount(
+        ?float $timeout = null,
+    ): Model\PagoMovilAccount {
+        $call = new Call(
+            'GET',
+            '/v1/payments/pago-movil/account',
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@PagoMovilAccount');
     }
 
     /**

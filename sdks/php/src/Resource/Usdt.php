@@ -20,6 +20,22 @@ final class Usdt
     }
 
     /**
+     * List the networks of USDT.
+     *
+     * Needs the scope `read`.
+     */
+    public function listNetworks(
+        ?float $timeout = null,
+    ): Model\CryptoNetworkList {
+        $call = new Call(
+            'GET',
+            '/v1/crypto/networks',
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@CryptoNetworkList');
+    }
+
+    /**
      * Read the balance in USDT.
      *
      * Needs the scope `read`.

@@ -13,9 +13,10 @@ use Pasarela\Session;
 
 /**
  * Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer
- * 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature` (Standard
- * Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a replay
- * passes it. What was missed is in `GET /v1/events`.
+ * 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. With `retry` `backoff` what was not
+ * answered 2xx is tried again, 8 times over a day, and `Svc-Attempt` counts the tries. Verify `webhook-signature`
+ * (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone,
+ * so a replay passes it, unless the endpoint's `signature` is `timestamped`. What was missed is in `GET /v1/events`.
  */
 final class Webhooks
 {
@@ -36,19 +37,23 @@ final class Webhooks
      *     hant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.compl
      *     eted'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|
      *     'crypto_deposit.completed'> $events
+     * @param 'none'|'backoff'|null $retry
+     * @param 'hex'|'timestamped'|null $signature
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
      *     `too_many_webhooks`
      */
     public function create(
         string $url,
         array $events,
+        ?string $retry = null,
+        ?string $signature = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
     ): Model\NewlySignedWebhook {
         $call = new Call(
             'POST',
             '/v1/webhooks',
-            body: ['url' => ['', $url], 'events' => ['', $events]],
+            body: ['url' => ['', $url], 'events' => ['', $events], 'retry' => ['', $retry], 'signature' => ['', $signature]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,
@@ -103,6 +108,8 @@ final class Webhooks
      *     eted'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|
      *     'crypto_deposit.completed'>|null $events
      * @param 'enabled'|'disabled'|null $status
+     * @param 'none'|'backoff'|null $retry
+     * @param 'hex'|'timestamped'|null $signature
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
      *     `webhook_busy`
      */
@@ -111,13 +118,15 @@ final class Webhooks
         ?string $url = null,
         ?array $events = null,
         ?string $status = null,
+        ?string $retry = null,
+        ?string $signature = null,
         ?float $timeout = null,
     ): Model\Webhook {
         $call = new Call(
             'PATCH',
             '/v1/webhooks/{}',
             parts: [$id],
-            body: ['url' => ['', $url], 'events' => ['', $events], 'status' => ['', $status]],
+            body: ['url' => ['', $url], 'events' => ['', $events], 'status' => ['', $status], 'retry' => ['', $retry], 'signature' => ['', $signature]],
             timeout: $timeout,
         );
         return $this->session->model($call, '@Webhook');
@@ -146,7 +155,8 @@ final class Webhooks
     /**
      * Replace an endpoint's secret.
      *
-     * Deliveries from now on are signed with the new one.
+     * Deliveries from now on are signed with the new one. In the forms that bear several signatures the one before
+     * signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.
      *
      * Needs the scope `manage`.
      *
@@ -154,6 +164,7 @@ final class Webhooks
      */
     public function rotateSecret(
         string $id,
+        ?int $overlapSeconds = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
     ): Model\NewlySignedWebhook {
@@ -161,6 +172,7 @@ final class Webhooks
             'POST',
             '/v1/webhooks/{}/rotate-secret',
             parts: [$id],
+            body: ['overlapSeconds' => ['', $overlapSeconds]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,

@@ -39,21 +39,30 @@ class WebhookEvent:
         return None if codec is None else cast(Model, codec.decode(self.data))
 
 
-def verify_webhook(body: bytes | str, headers: Mapping[str, str], secret: str | Iterable[str], *, tolerance: float = TOLERANCE_SECONDS, now: float | None = None) -> WebhookEvent:
+def verify_webhook(body: bytes | str, headers: Mapping[str, str], secret: str | Iterable[str], *, tolerance: float = TOLERANCE_SECONDS, now: float | None = None, timestamped: str | None = None) -> WebhookEvent:
     """The event of a delivery, or SignatureError.
 
     `body` is what was received, byte for byte (a text is taken as its UTF-8): parse nothing before. `headers` have names in any case. While a secret
     is being changed give both. What was sent more than `tolerance` seconds ago, or ahead, is refused as a replay.
+    `timestamped` names the header of an endpoint's own signature, such as `Svc-Signature`, where that is to be verified
+    instead of `webhook-signature`: the endpoint's `signature` is then `timestamped`.
     """
     body = body.encode() if isinstance(body, str) else body
     given = {name.lower(): value for name, value in headers.items()}
     id, sent_at, signatures = (given.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
+    secrets = [secret] if isinstance(secret, str) else list(secret)
+    if timestamped is None:
+        signed = f"{id}.{sent_at}.".encode() + body
+        wanted = [b"v1," + base64.b64encode(hmac.digest(key_of(one), signed, hashlib.sha256)) for one in secrets]
+        sent = [one.encode() for one in signatures.split()]
+    else:
+        sent_at, _, signatures = given.get(timestamped.lower(), "").removeprefix("t=").partition(",")
+        signed = f"{sent_at}.".encode() + body
+        # Here the whole text of a secret is the key; one that is none is refused all the same.
+        wanted = [b"v1=" + hmac.digest(one.encode(), signed, hashlib.sha256).hex().encode() for one in secrets if key_of(one)]
+        sent = [one.encode() for one in signatures.split(",")]
     if not id or not re.fullmatch(r"[0-9]{1,15}", sent_at):
         raise SignatureError("a delivery has the headers webhook-id, webhook-timestamp and webhook-signature")
-    secrets = [secret] if isinstance(secret, str) else list(secret)
-    signed = f"{id}.{sent_at}.".encode() + body
-    wanted = [b"v1," + base64.b64encode(hmac.digest(key_of(one), signed, hashlib.sha256)) for one in secrets]
-    sent = [one.encode() for one in signatures.split()]
     # Every pair is compared, each in constant time: how long it takes says nothing.
     if not any([hmac.compare_digest(one, right) for one in sent for right in wanted]):
         raise SignatureError("no signature of this delivery is right")

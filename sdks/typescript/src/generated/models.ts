@@ -14,7 +14,6 @@ export interface C2pRequest {
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
   debtorCellPhone: string;
-  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
   /**
    * Your own reference, 1 to 64 characters after trimming. The same reference with the same payload answers what
@@ -36,7 +35,6 @@ export interface C2pCharge {
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
   debtorCellPhone: string;
-  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
   /**
    * Your own reference, 1 to 64 characters after trimming. The same reference with the same payload answers what
@@ -224,6 +222,13 @@ export interface DebitCharge {
    * is there; with another payload it is 409 `external_ref_conflict`.
    */
   externalRef: string;
+}
+
+export interface PagoMovilAccount {
+  /** Four digits; see `GET /v1/banks`. */
+  bankCode: string | null;
+  phone: string | null;
+  identification: string | null;
 }
 
 export interface PagoMovilVerification {
@@ -702,10 +707,24 @@ export interface Payout {
 }
 
 export interface RefusedItem {
-  externalRef?: string | null;
+  /** Null: it is no payout. */
+  payoutId: string | null;
   status: 'failed';
+  reference: string | null;
   /** The code with which a single payout would have been refused. Its reference stays free. */
   failureCode: string;
+  externalRef: string | null;
+  merchantId: string | null;
+  payoutMethodId: string | null;
+  merchantName: string | null;
+  monto: DecimalString | null;
+  concepto: string | null;
+  /** Four digits; see `GET /v1/banks`. */
+  bankCode: string | null;
+  destination: string | null;
+  operationId: string | null;
+  createdAt: string | null;
+  settledAt: string | null;
   error: string;
 }
 
@@ -893,6 +912,22 @@ export interface CryptoBalance {
   livemode: boolean;
 }
 
+export interface CryptoNetwork {
+  network: 'TRC20' | 'ERC20' | 'BEP20' | 'POLYGON' | (string & {});
+  /** What a payout costs on top. */
+  networkFeeUsdt: DecimalString;
+  /** Blocks after which a transfer counts; null where no node is configured. */
+  confirmations: number | null;
+  /** Null: no minimum. */
+  minDepositUsdt: DecimalString | null;
+  /** Null: no minimum. */
+  minPayoutUsdt: DecimalString | null;
+}
+
+export interface CryptoNetworkList {
+  items: CryptoNetwork[];
+}
+
 export interface NewCryptoPayout {
   /** Exactly two decimals, from 0.01 to 999999999999.99. */
   amountUsdt: Amount;
@@ -1019,8 +1054,8 @@ export interface CopPayment {
   completedAt: string | null;
   availableAt: string | null;
   refundedAt: string | null;
-  /** With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`. */
-  checkoutSession?: Record<string, unknown>;
+  /** The session through which it was paid. */
+  checkoutSession?: CopPaymentCheckoutSession;
   amountUsd?: DecimalString;
   /** What the buyer pays for a dollar. */
   copRate?: DecimalString;
@@ -1036,6 +1071,13 @@ export interface CopPaymentNext {
   /** The key to paste in a bank's app; as the QR code. Null in live mode, whose QR code has none. */
   transferKey?: string | null;
   phoneMasked?: string | null;
+}
+
+/** The session through which it was paid. */
+export interface CopPaymentCheckoutSession {
+  id: string;
+  reference: string | null;
+  metadata: Record<string, unknown>;
 }
 
 export interface CopBalance {
@@ -1257,7 +1299,6 @@ export interface CheckoutDebtor {
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
   debtorCellPhone: string;
-  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
 }
 
@@ -1267,7 +1308,6 @@ export interface CheckoutC2p {
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
   debtorCellPhone: string;
-  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
   token: string;
 }
@@ -1277,7 +1317,6 @@ export interface CheckoutPagoMovil {
   debtorId: string;
   /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
   debtorCellPhone: string;
-  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
   /** Its last digits, as the buyer sees them. */
   reference: string;
@@ -1373,8 +1412,8 @@ export interface CopPaymentEvent {
   completedAt: string | null;
   availableAt: string | null;
   refundedAt: string | null;
-  /** With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`. */
-  checkoutSession?: Record<string, unknown>;
+  /** The session through which it was paid. */
+  checkoutSession?: CopPaymentEventCheckoutSession;
   amountUsd?: DecimalString;
   /** What the buyer pays for a dollar. */
   copRate?: DecimalString;
@@ -1395,6 +1434,13 @@ export interface CopPaymentEventNext {
   /** The key to paste in a bank's app; as the QR code. Null in live mode, whose QR code has none. */
   transferKey?: string | null;
   phoneMasked?: string | null;
+}
+
+/** The session through which it was paid. */
+export interface CopPaymentEventCheckoutSession {
+  id: string;
+  reference: string | null;
+  metadata: Record<string, unknown>;
 }
 
 export interface ChargebackEvent {
@@ -1447,12 +1493,20 @@ export interface MerchantEvent {
 export interface NewWebhook {
   url: string;
   events: readonly ('payment.completed' | 'payment.failed' | 'payment.canceled' | 'payment.reversed' | 'payment.chargeback' | 'payment.chargeback_closed' | 'payout.completed' | 'payout.failed' | 'merchant.verified' | 'merchant.rejected' | 'merchant.deactivated' | 'merchant.reactivated' | 'merchant.balance.updated' | 'conversion.created' | 'conversion.completed' | 'conversion.canceled' | 'tenant.live_status_changed' | 'crypto_payout.completed' | 'crypto_payout.failed' | 'crypto_deposit.completed')[];
+  retry?: 'none' | 'backoff' | null;
+  signature?: 'hex' | 'timestamped' | null;
 }
 
 export interface WebhookChange {
   url?: string | null;
   events?: readonly ('payment.completed' | 'payment.failed' | 'payment.canceled' | 'payment.reversed' | 'payment.chargeback' | 'payment.chargeback_closed' | 'payout.completed' | 'payout.failed' | 'merchant.verified' | 'merchant.rejected' | 'merchant.deactivated' | 'merchant.reactivated' | 'merchant.balance.updated' | 'conversion.created' | 'conversion.completed' | 'conversion.canceled' | 'tenant.live_status_changed' | 'crypto_payout.completed' | 'crypto_payout.failed' | 'crypto_deposit.completed')[] | null;
   status?: 'enabled' | 'disabled' | null;
+  retry?: 'none' | 'backoff' | null;
+  signature?: 'hex' | 'timestamped' | null;
+}
+
+export interface SecretRotation {
+  overlapSeconds?: number | null;
 }
 
 export interface Webhook {
@@ -1464,6 +1518,8 @@ export interface Webhook {
   /** Whether real money moves: false under a test key. */
   livemode: boolean;
   createdAt: string;
+  retry: 'none' | 'backoff' | (string & {});
+  signature: 'hex' | 'timestamped' | (string & {});
 }
 
 export interface NewlySignedWebhook {
@@ -1475,6 +1531,8 @@ export interface NewlySignedWebhook {
   /** Whether real money moves: false under a test key. */
   livemode: boolean;
   createdAt: string;
+  retry: 'none' | 'backoff' | (string & {});
+  signature: 'hex' | 'timestamped' | (string & {});
   /** Shown here and never again. Its whole text is the key of `Svc-Signature`. */
   secret: string;
 }
@@ -1489,6 +1547,8 @@ export interface Delivery {
   eventId: string;
   event: string;
   sequence: number;
+  /** The number of the try. */
+  attempt: number;
   status: 'pending' | 'delivered' | 'failed' | (string & {});
   httpStatus: number | null;
   latencyMs: number | null;
@@ -1835,6 +1895,26 @@ export interface PayoutCompletedData2 {
   settledAt: string | null;
 }
 
+export interface PayoutCompletedData3 {
+  id: string;
+  object: 'crypto_payout';
+  status: 'pending_review' | 'processing' | 'completed' | 'failed' | 'rejected' | (string & {});
+  amountUsdt: DecimalString;
+  networkFeeUsdt: DecimalString;
+  totalUsdt: DecimalString;
+  address: string;
+  network: 'TRC20' | 'ERC20' | 'BEP20' | 'POLYGON' | (string & {});
+  txHash: string | null;
+  externalRef: string;
+  failureCode: string | null;
+  /** Whether real money moves: false under a test key. */
+  livemode: boolean;
+  createdAt: string;
+  completedAt: string | null;
+  payoutId: string;
+  currency: 'USDT';
+}
+
 export interface PayoutFailedData {
   payoutId: string;
   object: 'payout';
@@ -1891,6 +1971,26 @@ export interface PayoutFailedData2 {
   livemode: boolean;
   createdAt: string;
   settledAt: string | null;
+}
+
+export interface PayoutFailedData3 {
+  id: string;
+  object: 'crypto_payout';
+  status: 'pending_review' | 'processing' | 'completed' | 'failed' | 'rejected' | (string & {});
+  amountUsdt: DecimalString;
+  networkFeeUsdt: DecimalString;
+  totalUsdt: DecimalString;
+  address: string;
+  network: 'TRC20' | 'ERC20' | 'BEP20' | 'POLYGON' | (string & {});
+  txHash: string | null;
+  externalRef: string;
+  failureCode: string | null;
+  /** Whether real money moves: false under a test key. */
+  livemode: boolean;
+  createdAt: string;
+  completedAt: string | null;
+  payoutId: string;
+  currency: 'USDT';
 }
 
 export interface MerchantRejectedData {
@@ -2224,9 +2324,9 @@ export interface EventData {
   /** A dispute is decided. */
   'payment.chargeback_closed': ChargebackEvent;
   /** A payout is paid. */
-  'payout.completed': PayoutCompletedData | PayoutCompletedData2;
+  'payout.completed': PayoutCompletedData | PayoutCompletedData2 | PayoutCompletedData3;
   /** A payout failed; the money is back. */
-  'payout.failed': PayoutFailedData | PayoutFailedData2;
+  'payout.failed': PayoutFailedData | PayoutFailedData2 | PayoutFailedData3;
   /** A payout method is verified. */
   'merchant.verified': MerchantEvent;
   /** The bank says that a payout method is somebody else's; it is deleted. */

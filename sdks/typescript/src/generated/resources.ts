@@ -42,6 +42,7 @@ import type {
   CopPayout,
   CryptoBalance,
   CryptoDeposit,
+  CryptoNetworkList,
   CryptoPayout,
   DebitCharge,
   DebitOtp,
@@ -90,6 +91,7 @@ import type {
   NewWebhook,
   NewlySignedWebhook,
   Operation,
+  PagoMovilAccount,
   PagoMovilQuote,
   PagoMovilVerification,
   Payment,
@@ -119,6 +121,7 @@ import type {
   RatesGetWithdrawalFeeScheduleParams,
   ReferenceGetIdempotencyKeyParams,
   Rejection,
+  SecretRotation,
   SeenAmounts,
   StartPayoutAccountVerificationResult,
   StartVerificationResult,
@@ -318,6 +321,17 @@ export class PaymentsResource {
    */
   verifyPagoMovil(params: PagoMovilVerification, options: KeyedOptions = {}): Promise<Payment> {
     return this.#session.model({ method: 'POST', path: '/v1/payments/pago-movil/verify', body: { model: 'PagoMovilVerification', value: params }, keyed: true }, 'Payment', options);
+  }
+
+  /**
+   * Read the account that buyers send a Pago Móvil to.
+   *
+   * The setting `shop.pagoMovil`, which an operator makes.
+   *
+   * Needs the scope `read`.
+   */
+  getPagoMovilAccount(options: CallOptions = {}): Promise<PagoMovilAccount> {
+    return this.#session.model({ method: 'GET', path: '/v1/payments/pago-movil/account' }, 'PagoMovilAccount', options);
   }
 
   /**
@@ -923,6 +937,15 @@ export class UsdtResource {
   }
 
   /**
+   * List the networks of USDT.
+   *
+   * Needs the scope `read`.
+   */
+  listNetworks(options: CallOptions = {}): Promise<CryptoNetworkList> {
+    return this.#session.model({ method: 'GET', path: '/v1/crypto/networks' }, 'CryptoNetworkList', options);
+  }
+
+  /**
    * Read the balance in USDT.
    *
    * Needs the scope `read`.
@@ -1459,9 +1482,11 @@ export class EventsResource {
 
 /**
  * Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer
- * 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature` (Standard
- * Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a
- * replay passes it. What was missed is in `GET /v1/events`.
+ * 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. With `retry` `backoff` what was not
+ * answered 2xx is tried again, 8 times over a day, and `Svc-Attempt` counts the tries. Verify `webhook-signature`
+ * (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone,
+ * so a replay passes it, unless the endpoint's `signature` is `timestamped`. What was missed is in `GET
+ * /v1/events`.
  */
 export class WebhooksResource {
   readonly #session: Session;
@@ -1528,14 +1553,15 @@ export class WebhooksResource {
   /**
    * Replace an endpoint's secret.
    *
-   * Deliveries from now on are signed with the new one.
+   * Deliveries from now on are signed with the new one. In the forms that bear several signatures the one before
+   * signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.
    *
    * Needs the scope `manage`.
    *
    * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
-  rotateSecret(id: string, options: KeyedOptions = {}): Promise<NewlySignedWebhook> {
-    return this.#session.model({ method: 'POST', path: '/v1/webhooks/{}/rotate-secret', parts: [id], keyed: true }, 'NewlySignedWebhook', options);
+  rotateSecret(id: string, params: SecretRotation = {}, options: KeyedOptions = {}): Promise<NewlySignedWebhook> {
+    return this.#session.model({ method: 'POST', path: '/v1/webhooks/{}/rotate-secret', parts: [id], body: { model: 'SecretRotation', value: params }, keyed: true }, 'NewlySignedWebhook', options);
   }
 
   /**
@@ -1968,9 +1994,11 @@ export class Resources {
   readonly events: EventsResource;
   /**
    * Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer
-   * 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature`
-   * (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body
-   * alone, so a replay passes it. What was missed is in `GET /v1/events`.
+   * 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. With `retry` `backoff` what was
+   * not answered 2xx is tried again, 8 times over a day, and `Svc-Attempt` counts the tries. Verify `webhook-
+   * signature` (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers
+   * the body alone, so a replay passes it, unless the endpoint's `signature` is `timestamped`. What was missed is
+   * in `GET /v1/events`.
    */
   readonly webhooks: WebhooksResource;
   /** Banks, and what became of a request whose answer was lost. */

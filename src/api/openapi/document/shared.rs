@@ -98,17 +98,28 @@ pub(super) fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
                 ),
             )
             .json(
+                "Attempt",
+                &show(
+                    "Svc-Attempt",
+                    "header",
+                    "The number of the try, from 1.",
+                    true,
+                    schema::integer().at_least("1"),
+                ),
+            )
+            .json(
                 "Signature",
                 &show(
                     "Svc-Signature",
                     "header",
-                    "Lower-case hex HMAC-SHA256 of the raw body \
-                     under the endpoint's whole secret. It covers neither id nor time, so a replay passes \
-                     it: \
-                     verify `webhook-signature`. On `merchant.*` and `payout.*` it stands in \
-                     `X-Webhook-Signature` too.",
+                    "Of an endpoint with `signature` `hex`: lower-case hex HMAC-SHA256 of the raw body under \
+                     the endpoint's whole secret. It covers neither id nor time, so a replay passes it: \
+                     verify `webhook-signature`. With `timestamped`: `t=` and the second of sending, and for \
+                     each secret that signs `,v1=` and the same over the second, a dot and the body. On \
+                     `merchant.*` and `payout.*` the plain form stands in `X-Webhook-Signature` too. The \
+                     operator may have given this header and `Svc-Event-Id` other names.",
                     true,
-                    plain().pattern("^[0-9a-f]{64}$"),
+                    plain().pattern("^([0-9a-f]{64}|t=[0-9]+(,v1=[0-9a-f]{64})+)$"),
                 ),
             )
             .json(
@@ -140,7 +151,7 @@ pub(super) fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
                     "header",
                     "`v1,` and the signature of \
                      Standard Webhooks over id, time and body in base64; its key is the base64 after \
-                     `whsec_`.",
+                     `whsec_`. While a secret is rotated there are several, with a space between.",
                     true,
                     plain(),
                 ),

@@ -214,10 +214,10 @@ const CREDIT: Services = Services::NONE.with(Service::Credit);
 /// pago móvil, immediate debit and immediate credit is a choice: all three run over the same
 /// interbank network, and the operator can correct a bank at any time. Further choices: N58 (0178)
 /// is in name lists but not in the C2P list; Citibank (0190) is in one old list, so it is only paid
-/// to; the central bank (0001) is nobody's payer bank and has no service; BOD (0116) became part of
-/// BNC in 2022: it is kept for earlier records, hidden, and refused for anything new.
+/// to; the central bank (0001) is nobody's payer bank and has no service, and BOD (0116) became part of
+/// BNC in 2022: both are known for earlier records and statements, hidden, and refused for anything new.
 const EMBEDDED: [(u16, &str, Services, bool); 30] = [
-    (1, "Banco Central de Venezuela", Services::NONE, false),
+    (1, "Banco Central de Venezuela", Services::NONE, true),
     (102, "Banco de Venezuela", Services::ALL, false),
     (104, "Venezolano de Crédito", Services::ALL, false),
     (105, "Mercantil", Services::ALL, false),
@@ -278,8 +278,8 @@ mod tests {
         assert_eq!(catalogue.all().len(), 30);
         assert!(catalogue.all().is_sorted_by_key(|bank| bank.code));
         assert!(catalogue.all().iter().all(|bank| !bank.name.is_empty() && bank.logo_url.is_none()));
-        assert_eq!(catalogue.shown().count(), 29);
-        assert!(catalogue.shown().all(|bank| bank.code != code(116)));
+        assert_eq!(catalogue.shown().count(), 28);
+        assert!(catalogue.shown().all(|bank| bank.services != Services::NONE));
     }
 
     #[test]

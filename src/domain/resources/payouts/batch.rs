@@ -3,7 +3,7 @@
 //! its place, and its reference stays free (`docs/contract.md, 7.9`).
 
 use super::request::{afford, conflict, debit, prepare};
-use super::{NewPayout, Payout};
+use super::{NewPayout, Payout, Receiver};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
@@ -14,6 +14,7 @@ use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
+use crate::values::money::Ves;
 use crate::values::time::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -31,7 +32,34 @@ pub enum ItemEnd {
         code: String,
         /// The message of the refusal, for people.
         error: String,
+        /// What was asked for, of an item that is valid.
+        asked: Option<Asked>,
     },
+}
+
+/// What a refused item of a batch asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The merchant that was to be paid, if it was one.
+    pub merchant: Option<Id>,
+    /// The payout method, if it was named.
+    pub method: Option<Id>,
+    /// The amount.
+    pub amount: Ves,
+    /// The purpose.
+    pub concept: String,
+}
+
+impl Asked {
+    fn of(item: &NewPayout) -> Asked {
+        let (merchant, method) = match item.receiver {
+            Receiver::Merchant { merchant, method, .. } => (Some(merchant), method),
+            Receiver::Credit(_) | Receiver::Change { .. } | Receiver::Account { .. } | Receiver::Own => {
+                (None, None)
+            }
+        };
+        Asked { merchant, method, amount: item.amount, concept: item.concept.clone() }
+    }
 }
 
 /// A batch.
@@ -166,10 +194,10 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
     for item in items {
         places.push(match item {
             NewItem::Bad { external_ref, error, canonical: _ } => {
-                ItemEnd::Refused { external_ref, code: "invalid_data".to_owned(), error }
+                ItemEnd::Refused { external_ref, code: "invalid_data".to_owned(), error, asked: None }
             }
             NewItem::Sound(item) => {
-                let reference = item.external_ref.clone();
+                let (reference, asked) = (item.external_ref.clone(), Asked::of(&item));
                 let decided = match payouts.get(&reference).map(|known| &**known) {
                     Some(Entity::Payout(payout)) => {
                         conflict(book, payout, &item).map_or(Ok((payout.id, None)), Err)
@@ -195,6 +223,7 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
                             external_ref: Some(reference.as_str().to_owned()),
                             code: code.to_owned(),
                             error,
+                            asked: Some(asked),
                         }
                     }
                 }

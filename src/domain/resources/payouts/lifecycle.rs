@@ -147,11 +147,19 @@ pub fn post(
 pub fn settle<P: Payout>(payout: &P, end: PayoutEnd, turn: &Turn<'_>) -> Ruling {
     let (cause, event) = payout.end(&end);
     let mut draft = Draft::new(cause);
-    if matches!(end, PayoutEnd::Failed(_)) {
+    let of_all = match end {
+        PayoutEnd::Completed(_) => EventKind::PayoutCompleted,
+        PayoutEnd::Failed(_) => EventKind::PayoutFailed,
+    };
+    if of_all == EventKind::PayoutFailed {
         payout.give_back(&mut draft);
     }
     draft.change(payout, payout.settled(end, turn.now).into_entity());
     draft.event(event, payout.entity_id());
+    // Payouts in USDT have events of their own besides those of all payouts.
+    if event != of_all {
+        draft.event(of_all, payout.entity_id());
+    }
     draft.replace_kept(payout.kept());
     Ruling::write(draft)
 }

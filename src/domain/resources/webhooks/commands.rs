@@ -14,8 +14,8 @@ pub enum Command {
     Register(Box<NewWebhook>),
     /// A request to change an endpoint.
     Change(Box<WebhookChange>),
-    /// A request for the next secret.
-    RotateSecret,
+    /// A request for the next secret, beside which the last signs for so many seconds.
+    RotateSecret(u32),
     /// A request to delete the endpoint.
     Delete,
     /// The progress of its deliveries.
@@ -29,14 +29,16 @@ pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &T
     match (command, webhook) {
         (Command::Register(new), None) => register(book, *new, turn),
         (Command::Change(ask), Some(webhook)) => change(book, webhook, *ask),
-        (Command::RotateSecret, Some(webhook)) => rotate_secret(webhook),
+        (Command::RotateSecret(overlap_seconds), Some(webhook)) => {
+            rotate_secret(webhook, overlap_seconds, turn)
+        }
         (Command::Delete, Some(webhook)) => delete(webhook),
-        (Command::Progress(made), Some(webhook)) => progress(webhook, *made),
+        (Command::Progress(made), Some(webhook)) => progress(webhook, *made, turn),
         (Command::Resend(event), Some(webhook)) => resend(webhook, event, turn),
         (Command::Register(_), Some(_))
         | (
             Command::Change(_)
-            | Command::RotateSecret
+            | Command::RotateSecret(_)
             | Command::Delete
             | Command::Progress(_)
             | Command::Resend(_),

@@ -6,7 +6,11 @@
 //! which event all have an outcome, except for the few that were under way. Terms that are no
 //! longer in force are kept as long as a delivery under them is outstanding.
 //!
-//! Posting, signing and trying again do not belong here: they are in `src/webhooks/`.
+//! A delivery that failed is tried again where the endpoint asks for it: the endpoint's state says which
+//! tries wait and until when. When one is due the agenda brings it ([`deadline`]), and it waits with those
+//! that were asked for by hand. Older secrets end in the same way.
+//!
+//! Posting and signing do not belong here: they are in `src/webhooks/`.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
@@ -16,7 +20,7 @@ use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
-use crate::values::time::Timestamp;
+use crate::values::time::{SECOND_MS, Timestamp};
 pub use commands::{Command, decide};
 pub use refusals::WebhookRefusal;
 
@@ -29,6 +33,21 @@ pub const ENDPOINTS_MAX: usize = 20;
 const TERMS_MAX: usize = 64;
 /// The largest number of waiting deliveries that were asked for again.
 const RESENDS_MAX: usize = 100;
+/// The tries of a delivery, the first included, at an endpoint that asks for more than one.
+pub const TRIES: u32 = 8;
+/// The wait after the first try, in milliseconds; each later one is three times the last.
+const FIRST_WAIT_MS: i64 = 70_000;
+/// The part by which a wait may be shorter or longer, in thousandths, so that what failed together does not
+/// come again together.
+const JITTER: u64 = 100;
+/// The largest number of older secrets that still sign; beyond it the oldest ends.
+const OLDER_SECRETS_MAX: usize = 8;
+/// The longest time for which an older secret goes on signing, in seconds.
+pub const OVERLAP_SECONDS_MAX: u32 = 604_800;
+/// The time for which an older secret goes on signing if nobody says, in seconds.
+pub const OVERLAP_SECONDS: u32 = 86_400;
+/// The given-up events that an endpoint remembers: the newest.
+const EXHAUSTED_MAX: usize = 20;
 
 /// The events that an endpoint can list, as webhooks name them. The log stores positions in this
 /// list: new names are added at the end.
@@ -100,15 +119,90 @@ pub struct EventRef {
     pub kind: EventKind,
 }
 
-/// A delivery that was asked for again and has no outcome yet.
+/// What becomes of a delivery that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// It is not tried again.
+    None,
+    /// It is tried again, after longer and longer waits.
+    Backoff,
+}
+
+impl Retry {
+    /// Both.
+    pub const ALL: [Retry; 2] = [Retry::None, Retry::Backoff];
+
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Retry::None => "none",
+            Retry::Backoff => "backoff",
+        }
+    }
+}
+
+/// The form of a delivery's signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signature {
+    /// The body alone, in hex.
+    Hex,
+    /// The second of sending and the body, by every secret that signs.
+    Timestamped,
+}
+
+impl Signature {
+    /// Both.
+    pub const ALL: [Signature; 2] = [Signature::Hex, Signature::Timestamped];
+
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Signature::Hex => "hex",
+            Signature::Timestamped => "timestamped",
+        }
+    }
+}
+
+/// An older secret that still signs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OlderSecret {
+    /// Its version.
+    pub version: u32,
+    /// The instant at which it ends, on the tenant's clock.
+    pub until: Timestamp,
+}
+
+/// A further try of a delivery that waits for its instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextTry {
+    /// The event.
+    pub event: EventRef,
+    /// The number of the try.
+    pub attempt: u32,
+    /// The instant from which it is due, on the tenant's clock.
+    pub due: Timestamp,
+}
+
+/// An event that was given up after the last try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted {
+    /// The event.
+    pub event: EventRef,
+    /// The instant, on the tenant's clock.
+    pub at: Timestamp,
+}
+
+/// A delivery that was asked for again, or is tried again, and has no outcome yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resend {
     /// The id of the new delivery.
     pub delivery: Id,
     /// The event.
     pub event: EventRef,
-    /// The instant of the request, on the tenant's clock.
+    /// The instant at which it became due, on the tenant's clock.
     pub created_at: Timestamp,
+    /// The number of the try: 1 for what was asked for by hand.
+    pub attempt: u32,
 }
 
 /// The outcome of a delivery. It is complete at the time of the record that has it.
@@ -126,6 +220,15 @@ pub struct Delivered {
     pub latency_ms: u32,
     /// The reason of a failure; `None` for a delivery that arrived.
     pub error: Option<String>,
+    /// The number of the try, from 1.
+    pub attempt: u32,
+}
+
+impl Delivered {
+    /// Whether this was the last of its event's tries, and failed.
+    pub fn is_exhausted(&self) -> bool {
+        self.error.is_some() && self.attempt >= TRIES
+    }
 }
 
 /// An endpoint. The secret is not in it: it derives from the server's key, the id and the version.
@@ -153,6 +256,16 @@ pub struct Webhook {
     pub livemode: bool,
     /// The instant at which it was made.
     pub created_at: Timestamp,
+    /// What becomes of a delivery that failed.
+    pub retry: Retry,
+    /// The form of the signature.
+    pub signature: Signature,
+    /// The older secrets that still sign, oldest first.
+    pub older_secrets: Vec<OlderSecret>,
+    /// The tries that wait for their instant.
+    pub next_tries: Vec<NextTry>,
+    /// The newest events that were given up and have not arrived since, oldest first.
+    pub exhausted: Vec<Exhausted>,
 }
 
 impl Webhook {
@@ -210,7 +323,9 @@ impl Resource for Webhook {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        None
+        // A disabled endpoint gets no try; those that wait come when it is enabled again.
+        let tries = self.next_tries.iter().filter(|_| self.is_enabled()).map(|next| next.due);
+        tries.chain(self.older_secrets.iter().map(|older| older.until)).min()
     }
 
     fn external_ref(&self) -> Option<&str> {
@@ -239,6 +354,10 @@ pub struct NewWebhook {
     pub url: String,
     /// The events that it lists.
     pub events: Vec<EventName>,
+    /// What becomes of a delivery that failed.
+    pub retry: Retry,
+    /// The form of the signature.
+    pub signature: Signature,
 }
 
 /// A change of an endpoint; fields that are `None` stay.
@@ -250,6 +369,10 @@ pub struct WebhookChange {
     pub events: Option<Vec<EventName>>,
     /// Whether deliveries are sent.
     pub enabled: Option<bool>,
+    /// What becomes of a delivery that failed.
+    pub retry: Option<Retry>,
+    /// The form of the signature.
+    pub signature: Option<Signature>,
 }
 
 /// The progress of an endpoint's deliveries.
@@ -279,6 +402,11 @@ pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Ruling {
         outcomes: Vec::new(),
         livemode: turn.livemode,
         created_at: turn.now,
+        retry: new.retry,
+        signature: new.signature,
+        older_secrets: Vec::new(),
+        next_tries: Vec::new(),
+        exhausted: Vec::new(),
     }));
     Ruling::write(draft)
 }
@@ -292,12 +420,21 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
         events: change.events.unwrap_or_else(|| term.events.clone()),
         enabled: change.enabled.unwrap_or(term.enabled),
     };
-    let url = change.url.unwrap_or_else(|| webhook.url.clone());
     let same_terms = next.events == term.events && next.enabled == term.enabled;
-    if same_terms && url == webhook.url {
+    let mut changed = Webhook {
+        url: change.url.unwrap_or_else(|| webhook.url.clone()),
+        retry: change.retry.unwrap_or(webhook.retry),
+        signature: change.signature.unwrap_or(webhook.signature),
+        outcomes: webhook.outcomes.clone(),
+        ..webhook.clone()
+    };
+    if same_terms && changed == *webhook {
         return Ruling::unchanged();
     }
-    let mut changed = Webhook { url, outcomes: Vec::new(), ..webhook.clone() };
+    changed.outcomes.clear();
+    if changed.retry == Retry::None {
+        changed.next_tries.clear();
+    }
     if !same_terms {
         // No event happened under terms that begin where the next ones do.
         changed.terms.retain(|term| term.from < next.from);
@@ -309,13 +446,21 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
     write(Cause::WebhookChanged, webhook, changed)
 }
 
-/// Moves to the next secret; the one before signs nothing any more.
-pub fn rotate_secret(webhook: &Webhook) -> Ruling {
-    write(
-        Cause::WebhookChanged,
-        webhook,
-        Webhook { secret_version: webhook.secret_version + 1, outcomes: Vec::new(), ..webhook.clone() },
-    )
+/// Moves to the next secret. The one before goes on signing beside it for `overlap_seconds`; for 0 no older
+/// one does.
+pub fn rotate_secret(webhook: &Webhook, overlap_seconds: u32, turn: &Turn<'_>) -> Ruling {
+    let mut next =
+        Webhook { secret_version: webhook.secret_version + 1, outcomes: Vec::new(), ..webhook.clone() };
+    if overlap_seconds == 0 {
+        next.older_secrets.clear();
+    } else {
+        let until = turn.now.plus_ms(i64::from(overlap_seconds) * SECOND_MS);
+        next.older_secrets.retain(|older| older.until > turn.now);
+        next.older_secrets.push(OlderSecret { version: webhook.secret_version, until });
+        let beyond = next.older_secrets.len().saturating_sub(OLDER_SECRETS_MAX);
+        next.older_secrets.drain(..beyond);
+    }
+    write(Cause::WebhookChanged, webhook, next)
 }
 
 /// Deletes an endpoint, with its due deliveries.
@@ -325,11 +470,23 @@ pub fn delete(webhook: &Webhook) -> Ruling {
     Ruling::write(draft)
 }
 
-/// Writes the outcomes of deliveries.
-pub fn progress(webhook: &Webhook, progress: Progress) -> Ruling {
+/// Writes the outcomes of deliveries, and when those that failed are tried again.
+pub fn progress(webhook: &Webhook, progress: Progress, turn: &Turn<'_>) -> Ruling {
     let Progress { outcomes, reached, open } = progress;
     let mut next = Webhook { reached: reached.max(webhook.reached), open, ..webhook.clone() };
     next.resends.retain(|resend| outcomes.iter().all(|outcome| outcome.id != resend.delivery));
+    for outcome in &outcomes {
+        if outcome.error.is_none() || outcome.is_exhausted() {
+            next.exhausted.retain(|exhausted| exhausted.event.id != outcome.event.id);
+        }
+        if outcome.is_exhausted() {
+            next.exhausted.push(Exhausted { event: outcome.event, at: turn.now });
+        } else if outcome.error.is_some() && webhook.retry == Retry::Backoff {
+            next.next_tries.push(next_try(outcome, turn));
+        }
+    }
+    let beyond = next.exhausted.len().saturating_sub(EXHAUSTED_MAX);
+    next.exhausted.drain(..beyond);
     next.outcomes = outcomes;
     let from = next.outstanding_from();
     let needed = next.terms.iter().rposition(|term| term.from <= from).unwrap_or(0);
@@ -337,12 +494,45 @@ pub fn progress(webhook: &Webhook, progress: Progress) -> Ruling {
     write(Cause::WebhookProgress, webhook, next)
 }
 
+/// The try after one that failed. In live mode it waits from now: a receiver is not hurried because this
+/// server was late. A test clock leaps, and what it leapt over happens at its own instant: there the try
+/// waits from when the one before was due.
+fn next_try(failed: &Delivered, turn: &Turn<'_>) -> NextTry {
+    let since = if turn.livemode { turn.now } else { failed.created_at };
+    let wait_ms = FIRST_WAIT_MS * 3_i64.pow(failed.attempt.saturating_sub(1).min(TRIES));
+    let mixed = (turn.seed ^ failed.event.number).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    let thousandths = 1_000 - JITTER + mixed % (2 * JITTER + 1);
+    let wait_ms = wait_ms / 1_000 * i64::try_from(thousandths).unwrap_or(1_000);
+    NextTry { event: failed.event, attempt: failed.attempt + 1, due: since.plus_ms(wait_ms) }
+}
+
+/// What is due by now: tries whose instant has come are to be sent, and older secrets end.
+pub fn deadline(webhook: &Webhook, turn: &Turn<'_>) -> Ruling {
+    if webhook.deadline().is_none_or(|at| at > turn.now) {
+        return Ruling::unchanged();
+    }
+    let mut next = Webhook { outcomes: Vec::new(), ..webhook.clone() };
+    next.older_secrets.retain(|older| older.until > turn.now);
+    if webhook.is_enabled() {
+        let mut due: Vec<NextTry> = next.next_tries.extract_if(.., |next| next.due <= turn.now).collect();
+        due.sort_by_key(|next| next.due);
+        let resend = |(n, due): (u16, NextTry)| Resend {
+            delivery: Id::derived(due.due.unix_ms(), turn.seed, n),
+            event: due.event,
+            created_at: due.due,
+            attempt: due.attempt,
+        };
+        next.resends.extend((0..).zip(due).map(resend));
+    }
+    write(Cause::WebhookDue, webhook, next)
+}
+
 /// Asks for another delivery of an event, if the endpoint is enabled and lists it now.
 pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
     if !webhook.term().is_some_and(|term| term.is_due(event.kind)) {
         return Ruling::unchanged();
     }
-    if webhook.resends.len() >= RESENDS_MAX {
+    if webhook.resends.iter().filter(|resend| resend.attempt == 1).count() >= RESENDS_MAX {
         return Ruling::refuse(WebhookRefusal::ResendsWaiting);
     }
     let mut next = Webhook { outcomes: Vec::new(), ..webhook.clone() };
@@ -350,6 +540,7 @@ pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
         delivery: Id::derived(turn.now.unix_ms(), turn.seed, 0),
         event,
         created_at: turn.now,
+        attempt: 1,
     });
     write(Cause::EventResent, webhook, next)
 }

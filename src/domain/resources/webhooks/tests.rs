@@ -40,6 +40,8 @@ fn endpoint(events: &[&str], at: u64) -> Webhook {
         id: id(1),
         url: "https://shop.example.com/hook".to_owned(),
         events: events.iter().map(|text| name(text)).collect(),
+        retry: Retry::None,
+        signature: Signature::Hex,
     };
     written(register(&book(at), new, &turn()))
 }
@@ -92,13 +94,15 @@ fn terms_under_which_nothing_happened_are_not_kept_and_the_others_as_long_as_the
         webhook = toggle(&webhook, at, at % 2 == 0);
     }
     assert_eq!(webhook.terms.len(), 31);
-    let later = written(progress(&webhook, Progress { outcomes: Vec::new(), reached: 40, open: vec![25] }));
+    let later =
+        written(progress(&webhook, Progress { outcomes: Vec::new(), reached: 40, open: vec![25] }, &turn()));
     assert_eq!(
         later.terms.first().map(|term| term.from),
         Some(25),
         "25 is on its way under the terms of its moment"
     );
-    let end = written(progress(&later, Progress { outcomes: Vec::new(), reached: 40, open: Vec::new() }));
+    let end =
+        written(progress(&later, Progress { outcomes: Vec::new(), reached: 40, open: Vec::new() }, &turn()));
     assert_eq!(end.terms.len(), 1);
 }
 
@@ -126,6 +130,8 @@ fn the_same_again_changes_nothing() {
         url: Some(webhook.url.clone()),
         events: Some(vec![name("payment.completed")]),
         enabled: Some(true),
+        retry: Some(Retry::None),
+        signature: Some(Signature::Hex),
     };
     assert!(change(&book(5), &webhook, same).draft.is_none());
 }
@@ -134,15 +140,110 @@ fn the_same_again_changes_nothing() {
 fn twenty_and_no_more() {
     let mut full = book(0);
     full.webhooks = (0..20).map(id).collect();
-    let new = NewWebhook { id: id(99), url: String::new(), events: Vec::new() };
+    let new = NewWebhook {
+        id: id(99),
+        url: String::new(),
+        events: Vec::new(),
+        retry: Retry::None,
+        signature: Signature::Hex,
+    };
     assert_eq!(register(&full, new, &turn()).refusal, Some(WebhookRefusal::TooMany.into()));
 }
 
 #[test]
-fn a_rotation_counts_up_and_keeps_the_rest() {
+fn a_rotation_counts_up_and_older_secrets_sign_until_their_end() {
     let webhook = endpoint(&["payment.completed"], 3);
-    let rotated = written(rotate_secret(&webhook));
-    assert_eq!(rotated, Webhook { secret_version: 2, ..webhook });
+    let at = |now: Timestamp| Turn { now, ..turn() };
+    let older =
+        |version, seconds: i64| OlderSecret { version, until: turn().now.plus_ms(seconds * SECOND_MS) };
+    let second = written(rotate_secret(&webhook, 60, &turn()));
+    assert_eq!(second, Webhook { secret_version: 2, older_secrets: vec![older(1, 60)], ..webhook });
+    let third = written(rotate_secret(&second, 600, &turn()));
+    assert_eq!(third.older_secrets, [older(1, 60), older(2, 600)]);
+    assert!(deadline(&third, &at(turn().now.plus_ms(59_999))).draft.is_none());
+    let later = written(deadline(&third, &at(older(1, 60).until)));
+    assert_eq!(
+        (&later.older_secrets[..], later.deadline()),
+        (&[older(2, 600)][..], Some(older(2, 600).until))
+    );
+    let alone = written(rotate_secret(&later, 0, &turn()));
+    assert_eq!((alone.secret_version, alone.older_secrets.len(), alone.deadline()), (4, 0, None));
+    let many =
+        (0..20).fold(alone, |webhook, _| written(rotate_secret(&webhook, OVERLAP_SECONDS_MAX, &turn())));
+    assert_eq!(
+        many.older_secrets.iter().map(|older| older.version).collect::<Vec<_>>(),
+        (16..24).collect::<Vec<_>>()
+    );
+}
+
+/// The outcome of a try of event 4 that failed.
+fn failed(attempt: u32, created_at: Timestamp) -> Delivered {
+    Delivered {
+        id: id(40),
+        event: event(4, EventKind::PaymentCompleted),
+        created_at,
+        http_status: Some(500),
+        latency_ms: 9,
+        error: Some("it answered 500".to_owned()),
+        attempt,
+    }
+}
+
+fn noted(webhook: &Webhook, outcome: Delivered, turn: &Turn<'_>) -> Webhook {
+    let progress_made = Progress { outcomes: vec![outcome], reached: 4, open: Vec::new() };
+    written(progress(webhook, progress_made, turn))
+}
+
+#[test]
+fn eight_tries_at_their_waits_then_the_event_is_given_up_until_it_arrives() {
+    for livemode in [false, true] {
+        let new = endpoint(&["payment.completed"], 3);
+        let mut webhook = Webhook { retry: Retry::Backoff, ..new };
+        let (mut due, mut nominal) = (turn().now, 70_000);
+        for attempt in 1..TRIES {
+            // In live mode the wait begins when the try failed; the test clock has leapt beyond.
+            let now = due.plus_ms(7_000);
+            webhook = noted(
+                &webhook,
+                failed(attempt, due),
+                &Turn { now, livemode, seed: 7 + u64::from(attempt), ..turn() },
+            );
+            let next = webhook.next_tries[0];
+            let wait = next.due.since_ms(if livemode { now } else { due });
+            assert!((nominal * 9 / 10..=nominal * 11 / 10).contains(&wait), "{attempt}: {wait} ms");
+            assert_eq!((next.attempt, webhook.deadline()), (attempt + 1, Some(next.due)));
+            let at = |now| Turn { now, livemode, ..turn() };
+            assert!(deadline(&webhook, &at(next.due.plus_ms(-1))).draft.is_none());
+            webhook = written(deadline(&webhook, &at(next.due.plus_ms(99))));
+            let resend = webhook.resends[0];
+            assert_eq!(
+                (resend.attempt, resend.created_at, webhook.next_tries.len()),
+                (attempt + 1, next.due, 0)
+            );
+            webhook.resends.clear();
+            (due, nominal) = (next.due, nominal * 3);
+        }
+        let given_up = noted(&webhook, failed(TRIES, due), &turn());
+        assert_eq!((given_up.next_tries.len(), given_up.exhausted.len(), given_up.deadline()), (0, 1, None));
+        let arrived = Delivered { error: None, attempt: 1, ..failed(1, due) };
+        assert!(noted(&given_up, arrived, &turn()).exhausted.is_empty());
+    }
+}
+
+#[test]
+fn tries_wait_while_the_endpoint_is_disabled_and_end_when_it_wants_none() {
+    let webhook = Webhook { retry: Retry::Backoff, ..endpoint(&["payment.completed"], 3) };
+    assert!(
+        noted(&Webhook { retry: Retry::None, ..webhook.clone() }, failed(1, turn().now), &turn())
+            .next_tries
+            .is_empty()
+    );
+    let waiting = noted(&webhook, failed(1, turn().now), &turn());
+    let changed = |change| written(super::change(&book(5), &waiting, change));
+    let off = changed(WebhookChange { enabled: Some(false), ..WebhookChange::default() });
+    assert_eq!((off.deadline(), off.next_tries.len()), (None, 1));
+    let none = changed(WebhookChange { retry: Some(Retry::None), ..WebhookChange::default() });
+    assert_eq!((none.deadline(), none.next_tries.len()), (None, 0));
 }
 
 #[test]
@@ -161,12 +262,16 @@ fn a_resend_waits_until_its_outcome() {
         http_status: Some(200),
         latency_ms: 3,
         error: None,
+        attempt: 1,
     };
-    let done =
-        written(progress(&waiting, Progress { outcomes: vec![outcome], reached: 3, open: Vec::new() }));
+    let done = written(progress(
+        &waiting,
+        Progress { outcomes: vec![outcome], reached: 3, open: Vec::new() },
+        &turn(),
+    ));
     assert!(done.resends.is_empty() && done.outcomes.len() == 1);
     assert!(
-        written(rotate_secret(&done)).outcomes.is_empty(),
+        written(rotate_secret(&done, 0, &turn())).outcomes.is_empty(),
         "outcomes are in the record that wrote them, and in no other"
     );
     let mut full = webhook;

@@ -125,6 +125,8 @@ impl Performer {
                 let testing = tokio::spawn(webhooks::test(services, tenant, keep, held));
                 testing.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
             }
+            Work::RotateOwnKey { overlap, peer } => self.rotate_own_key(overlap, peer, doing).await,
+            Work::AskLive { peer } => self.ask_live(peer, doing).await,
             Work::Kept { key, path } => self.kept_answer(key, path, tenant, is_crowd).await,
         }
     }

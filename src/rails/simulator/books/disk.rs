@@ -3,9 +3,9 @@
 //!
 //! Promises: the answers of [`Disk::decide`] are known after the process is killed at any instant.
 //! A call waits for one write of the operating system at most, its own or that of another call that
-//! took its record along, and for no sync; nobody waits for a compaction. The first write or sync
-//! that fails is the last: from then on every call fails, because what is in the file is not known
-//! any more.
+//! took its record along, and for no sync; nobody waits for a compaction. After a write or sync that
+//! failed every call fails, because what is in the file is not known any more, until everything that is
+//! in memory is in new files. Below the disk's reserve nothing new is decided.
 //!
 //! A thread of its own syncs the journal about once a second while it is written to, and compacts:
 //! a new journal begins, what was in the old one is merged into a new sorted file, and the old
@@ -16,6 +16,7 @@ use super::super::fate::Fate;
 use super::journal::{HEADER_BYTES, Record};
 use super::sorted::{Sorted, Summary, Writer};
 use super::{BooksError, files};
+use crate::disk::Disk as Room;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::fs::File;
@@ -29,6 +30,8 @@ use uuid::Uuid;
 /// A journal is compacted when it is longer than this and than an eighth of the sorted file: 4 MiB
 /// are 155,000 operations.
 const JOURNAL_BYTES: u64 = 4 << 20;
+/// The most bytes of a decision in a file.
+const DECISION_BYTES: u64 = 32;
 /// The most that a power cut may take of the bank's knowledge, in time.
 const SYNC_PAUSE: Duration = Duration::from_secs(1);
 
@@ -51,6 +54,7 @@ pub(super) struct Files {
     journal: Mutex<Journal>,
     /// One sync or compaction at a time.
     keeping: Mutex<()>,
+    room: Arc<Room>,
     /// Let go when nobody writes any more: the keeper too has ended by then.
     _lock: File,
 }
@@ -120,7 +124,7 @@ impl State {
 }
 
 impl Files {
-    pub fn new(directory: &Path, opened: Opened) -> Files {
+    pub fn new(directory: &Path, opened: Opened, room: &Arc<Room>) -> Files {
         let Opened { number, journal, bytes, recent, sorted, duplicates, lock, is_behind: _ } = opened;
         let state = State {
             number,
@@ -142,6 +146,7 @@ impl Files {
             wake: Condvar::new(),
             journal: Mutex::new(journal),
             keeping: Mutex::default(),
+            room: Arc::clone(room),
             _lock: lock,
         }
     }
@@ -171,6 +176,9 @@ impl Files {
 
     /// Has what `change` appends written before it answers.
     fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> Result<T, BooksError> {
+        if self.room.is_short() {
+            return Err(BooksError::because("the disk is nearly full, so nothing new is decided"));
+        }
         let (made, appended) = {
             let mut state = self.state();
             state.usable()?;
@@ -187,7 +195,7 @@ impl Files {
     /// Waits until so much is in files. Whoever comes first writes for all who came meanwhile.
     fn written(&self, appended: u64) -> Result<(), BooksError> {
         let mut journal = self.journal();
-        if journal.written >= appended { Ok(()) } else { self.write_pending(&mut journal) }
+        if journal.written >= appended { self.state().usable() } else { self.write_pending(&mut journal) }
     }
 
     fn write_pending(&self, journal: &mut Journal) -> Result<(), BooksError> {
@@ -205,13 +213,15 @@ impl Files {
         Ok(())
     }
 
-    /// The end of these books: what is in the file is not known any more.
+    /// What is in the file is not known any more: nothing is answered until all that is in memory is in
+    /// new files ([`Files::compact`]).
     fn fail(&self, error: &std::io::Error) -> BooksError {
         self.failed(&mut self.state(), error)
     }
 
     fn failed(&self, state: &mut State, error: &std::io::Error) -> BooksError {
-        let failed = BooksError(format!("{}: {error}; restart the server", self.directory.display()));
+        let failed = BooksError(format!("{}: {error}", self.directory.display()));
+        self.wake.notify_one();
         state.failed.get_or_insert(failed).clone()
     }
 
@@ -264,61 +274,106 @@ impl Files {
         state.older.compacting.is_some() || state.place > JOURNAL_BYTES.max(sorted / 8)
     }
 
-    /// Moves what is in the journal to the sorted file.
+    /// The most bytes that a compaction writes.
+    fn compacted_bytes(&self) -> u64 {
+        let state = self.state();
+        let compacting = state.older.compacting.as_ref().map_or(0, |before| before.decisions.len());
+        let sorted = state.older.sorted.as_ref().map_or(0, |sorted| sorted.bytes());
+        sorted + (state.recent.len() + compacting) as u64 * DECISION_BYTES + JOURNAL_BYTES
+    }
+
+    /// Moves what is in the journal to the sorted file. Books that failed are whole again after it.
     pub fn compact(&self) -> Result<(), BooksError> {
         let _one = self.keeping.lock().unwrap_or_else(PoisonError::into_inner);
-        let older = self.state().older.clone();
+        if !self.room.has_room_for(self.compacted_bytes()) {
+            return Err(BooksError::because("the disk has no room for their compaction"));
+        }
         // One that failed is taken up again.
-        let before = match older.compacting {
-            Some(before) => before,
-            None => self.begin_journal()?,
-        };
-        let merged = merge(&self.directory, &before, older.sorted.as_deref())?;
+        let behind = self.state().older.compacting.clone();
+        if let Some(before) = behind {
+            self.merge(&before)?;
+            if self.state().failed.is_none() {
+                return Ok(());
+            }
+        }
+        let before = self.begin_journal()?;
+        self.merge(&before)?;
+        if self.state().failed.take().is_some() {
+            tracing::info!("the books of the simulated bank are whole again");
+        }
+        Ok(())
+    }
+
+    fn merge(&self, before: &Compacting) -> Result<(), BooksError> {
+        let sorted = self.state().older.sorted.clone();
+        let merged = merge(&self.directory, before, sorted.as_deref())?;
         self.state().older = Older { compacting: None, sorted: Some(Arc::new(merged)) };
         super::opening::remove_journals(&self.directory, before.summary.through)
     }
 
-    /// Goes on in a new journal; what was in the old one.
+    /// Goes on in a new journal; what was in the old one. Of one that failed all that counts is in
+    /// memory, also what it was to be written for: whoever asked was told nothing.
     fn begin_journal(&self) -> Result<Arc<Compacting>, BooksError> {
         let number = self.state().number;
         let file = files::made_journal(&self.directory, number + 1, &[])?;
         let (ended, before) = {
             let mut journal = self.journal();
             let mut state = self.state();
-            self.write_here(&mut journal, &mut state)?;
+            let has_failed = state.failed.is_some();
+            if has_failed {
+                state.pending.clear();
+                journal.written = state.appended;
+            } else {
+                self.write_here(&mut journal, &mut state)?;
+            }
             (state.number, state.place) = (number + 1, HEADER_BYTES as u64);
             let summary = Summary { through: number, duplicates: state.duplicates };
             let before = Arc::new(Compacting { decisions: std::mem::take(&mut state.recent), summary });
             state.older.compacting = Some(Arc::clone(&before));
-            (std::mem::replace(&mut journal.file, Arc::new(file)), before)
+            let ended = std::mem::replace(&mut journal.file, Arc::new(file));
+            (Some(ended).filter(|_| !has_failed), before)
         };
-        ended.sync_data().map_err(|error| self.fail(&error))?;
+        if let Some(ended) = ended {
+            ended.sync_data().map_err(|error| self.fail(&error))?;
+        }
         Ok(before)
+    }
+
+    /// Syncs, and compacts what is large or has failed.
+    fn keep_once(&self) -> Result<(), BooksError> {
+        let has_failed = self.state().failed.is_some();
+        if !has_failed {
+            self.sync()?;
+        }
+        if has_failed || self.is_large() { self.compact() } else { Ok(()) }
     }
 
     /// Syncs and compacts until the end.
     fn keep(&self) {
+        let mut said = None;
         loop {
             {
                 let state = self.state();
-                let woken = self.wake.wait_while(state, |state| !state.is_unsynced && !state.is_closing);
+                let is_idle =
+                    |state: &mut State| !state.is_unsynced && state.failed.is_none() && !state.is_closing;
+                let woken = self.wake.wait_while(state, is_idle);
                 let state = woken.unwrap_or_else(PoisonError::into_inner);
                 // The records that come within the pause are one sync.
                 let paused = self.wake.wait_timeout_while(state, SYNC_PAUSE, |state| !state.is_closing);
                 let (state, _) = paused.unwrap_or_else(PoisonError::into_inner);
-                if state.failed.is_some() {
-                    return;
-                }
                 if state.is_closing {
                     break;
                 }
             }
-            let kept = self.sync().and_then(|()| if self.is_large() { self.compact() } else { Ok(()) });
-            if let Err(error) = kept {
-                tracing::error!(%error, "the books of the simulated bank were not synced or compacted");
+            let kept = self.keep_once().err().map(|error| error.to_string());
+            // Said once, however long it lasts.
+            if let Some(error) = kept.as_ref().filter(|_| kept != said) {
+                tracing::error!(error, "the books of the simulated bank were not synced or compacted");
             }
+            said = kept;
         }
-        if let Err(error) = self.sync() {
+        let has_failed = self.state().failed.is_some();
+        if !has_failed && let Err(error) = self.sync() {
             tracing::error!(%error, "the books of the simulated bank were not synced at the end");
         }
     }
@@ -346,8 +401,8 @@ fn merge(directory: &Path, before: &Compacting, sorted: Option<&Sorted>) -> Resu
 
 impl Disk {
     /// Goes on with what was read.
-    pub fn new(directory: &Path, opened: Opened) -> Result<Disk, BooksError> {
-        let mut disk = Disk::without_keeper(directory, opened);
+    pub fn new(directory: &Path, opened: Opened, room: &Arc<Room>) -> Result<Disk, BooksError> {
+        let mut disk = Disk::without_keeper(directory, opened, room);
         let files = Arc::clone(&disk.files);
         let keeper = std::thread::Builder::new().name("bank-books".to_owned()).spawn(move || files.keep());
         disk.keeper = Some(keeper.map_err(|error| BooksError(format!("no thread: {error}")))?);
@@ -355,9 +410,9 @@ impl Disk {
     }
 
     /// The books on the disk, to be synced and compacted by whoever opened them.
-    pub fn without_keeper(directory: &Path, opened: Opened) -> Disk {
+    pub fn without_keeper(directory: &Path, opened: Opened, room: &Arc<Room>) -> Disk {
         let is_behind = opened.is_behind;
-        let files = Arc::new(Files::new(directory, opened));
+        let files = Arc::new(Files::new(directory, opened, room));
         if is_behind || files.is_large() {
             // On a full disk there is no room for it, and reading goes on.
             if let Err(error) = files.compact() {

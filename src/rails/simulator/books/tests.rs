@@ -24,17 +24,22 @@ impl Place {
         self.0.path().join(DIRECTORY)
     }
 
+    /// Room without a reserve.
+    fn room(&self) -> Arc<Room> {
+        Arc::new(Room::new(&self.path(), 0))
+    }
+
     fn open(&self) -> Disk {
         self.try_open().expect("opens")
     }
 
     /// Nothing but what a test does syncs or compacts these.
     fn try_open(&self) -> Result<Disk, BooksError> {
-        Ok(Disk::without_keeper(&self.path(), opening::open(&self.path())?))
+        Ok(Disk::without_keeper(&self.path(), opening::open(&self.path())?, &self.room()))
     }
 
     fn open_with_keeper(&self) -> Disk {
-        Disk::new(&self.path(), opening::open(&self.path()).expect("opens")).expect("a thread")
+        Disk::new(&self.path(), opening::open(&self.path()).expect("opens"), &self.room()).expect("a thread")
     }
 
     /// The same as a process that was killed now would have left it.
@@ -284,12 +289,12 @@ fn what_is_found_in_a_directory() {
 #[test]
 fn books_are_one_servers_at_a_time() {
     let place = Place::new();
-    let books = Books::open(&place.path()).expect("opens");
+    let books = Books::open(&place.path(), &place.room()).expect("opens");
     books.put(id(1), fate(1)).expect("written");
-    let why = Books::open(&place.path()).err().expect("refused").to_string();
+    let why = Books::open(&place.path(), &place.room()).err().expect("refused").to_string();
     assert!(why.contains(DIRECTORY) && why.contains("has them open"), "{why}");
     books.put(id(2), fate(2)).expect("written");
     drop(books);
-    let books = Books::open(&place.path()).expect("opens again");
+    let books = Books::open(&place.path(), &place.room()).expect("opens again");
     assert_eq!(books.get(id(2)).expect("an answer"), Some(fate(2)));
 }

@@ -43,12 +43,16 @@ __all__ = [
     "CopBalance",
     "CopBuyer",
     "CopPayment",
+    "CopPaymentCheckoutSession",
     "CopPaymentEvent",
+    "CopPaymentEventCheckoutSession",
     "CopPaymentEventNext",
     "CopPaymentNext",
     "CopPayout",
     "CryptoBalance",
     "CryptoDeposit",
+    "CryptoNetwork",
+    "CryptoNetworkList",
     "CryptoPayout",
     "DebitOtp",
     "DeletePaymentLinkResult",
@@ -80,6 +84,7 @@ __all__ = [
     "Movement",
     "NewlySignedWebhook",
     "Operation",
+    "PagoMovilAccount",
     "PagoMovilQuote",
     "Payment",
     "PaymentChargeback",
@@ -92,8 +97,10 @@ __all__ = [
     "PayoutBatch",
     "PayoutCompletedData",
     "PayoutCompletedData2",
+    "PayoutCompletedData3",
     "PayoutFailedData",
     "PayoutFailedData2",
+    "PayoutFailedData3",
     "PayoutMethod",
     "PayoutMethodList",
     "PhoneCredit",
@@ -360,6 +367,23 @@ class DebitOtp(Model):
         "livemode": ("livemode", VALUE),
     }
     _required = ("requested", "operationId", "expiresAt", "failureCode", "livemode",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PagoMovilAccount(Model):
+    """Pago movil account."""
+
+    bank_code: str | None
+    """Four digits; see `GET /v1/banks`."""
+    phone: str | None
+    identification: str | None
+
+    _wire = {
+        "bank_code": ("bankCode", VALUE),
+        "phone": ("phone", VALUE),
+        "identification": ("identification", VALUE),
+    }
+    _required = ("bankCode", "phone", "identification",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1027,19 +1051,45 @@ class Payout(Model):
 class RefusedItem(Model):
     """Refused item."""
 
+    payout_id: str | None
+    """Null: it is no payout."""
     status: Literal["failed"]
+    reference: str | None
     failure_code: str
     """The code with which a single payout would have been refused. Its reference stays free."""
+    external_ref: str | None
+    merchant_id: str | None
+    payout_method_id: str | None
+    merchant_name: str | None
+    monto: Decimal | None
+    concepto: str | None
+    bank_code: str | None
+    """Four digits; see `GET /v1/banks`."""
+    destination: str | None
+    operation_id: str | None
+    created_at: datetime | None
+    settled_at: datetime | None
     error: str
-    external_ref: str | None = None
 
     _wire = {
-        "external_ref": ("externalRef", VALUE),
+        "payout_id": ("payoutId", VALUE),
         "status": ("status", VALUE),
+        "reference": ("reference", VALUE),
         "failure_code": ("failureCode", VALUE),
+        "external_ref": ("externalRef", VALUE),
+        "merchant_id": ("merchantId", VALUE),
+        "payout_method_id": ("payoutMethodId", VALUE),
+        "merchant_name": ("merchantName", VALUE),
+        "monto": ("monto", DecimalCodec(2)),
+        "concepto": ("concepto", VALUE),
+        "bank_code": ("bankCode", VALUE),
+        "destination": ("destination", VALUE),
+        "operation_id": ("operationId", VALUE),
+        "created_at": ("createdAt", TIME),
+        "settled_at": ("settledAt", TIME),
         "error": ("error", VALUE),
     }
-    _required = ("status", "failureCode", "error",)
+    _required = ("payoutId", "status", "reference", "failureCode", "externalRef", "merchantId", "payoutMethodId", "merchantName", "monto", "concepto", "bankCode", "destination", "operationId", "createdAt", "settledAt", "error",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1345,6 +1395,42 @@ class CryptoBalance(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CryptoNetwork(Model):
+    """Crypto network."""
+
+    network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"]
+    network_fee_usdt: Decimal
+    """What a payout costs on top."""
+    confirmations: int | None
+    """Blocks after which a transfer counts; null where no node is configured."""
+    min_deposit_usdt: Decimal | None
+    """Null: no minimum."""
+    min_payout_usdt: Decimal | None
+    """Null: no minimum."""
+
+    _wire = {
+        "network": ("network", VALUE),
+        "network_fee_usdt": ("networkFeeUsdt", DecimalCodec(2)),
+        "confirmations": ("confirmations", VALUE),
+        "min_deposit_usdt": ("minDepositUsdt", DecimalCodec(2)),
+        "min_payout_usdt": ("minPayoutUsdt", DecimalCodec(2)),
+    }
+    _required = ("network", "networkFeeUsdt", "confirmations", "minDepositUsdt", "minPayoutUsdt",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CryptoNetworkList(Model):
+    """Crypto network list."""
+
+    items: list[CryptoNetwork]
+
+    _wire = {
+        "items": ("items", ListCodec(ModelCodec("CryptoNetwork"))),
+    }
+    _required = ("items",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class CryptoPayout(Model):
     """Crypto payout."""
 
@@ -1496,8 +1582,8 @@ class CopPayment(Model):
     refunded_at: datetime | None
     operation_id: str | None = None
     """In live mode alone: what the processor or an operator is to decide, while that is open."""
-    checkout_session: Mapping[str, Any] | None = None
-    """With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`."""
+    checkout_session: CopPaymentCheckoutSession | None = None
+    """The session through which it was paid."""
     amount_usd: Decimal | None = None
     cop_rate: Decimal | None = None
     """What the buyer pays for a dollar."""
@@ -1525,7 +1611,7 @@ class CopPayment(Model):
         "completed_at": ("completedAt", TIME),
         "available_at": ("availableAt", TIME),
         "refunded_at": ("refundedAt", TIME),
-        "checkout_session": ("checkoutSession", VALUE),
+        "checkout_session": ("checkoutSession", ModelCodec("CopPaymentCheckoutSession")),
         "amount_usd": ("amountUsd", DecimalCodec(2)),
         "cop_rate": ("copRate", DecimalCodec(4)),
         "cop_market_rate": ("copMarketRate", DecimalCodec(4)),
@@ -1551,6 +1637,22 @@ class CopPaymentNext(Model):
         "phone_masked": ("phoneMasked", VALUE),
     }
     _required = ("type",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopPaymentCheckoutSession(Model):
+    """The session through which it was paid."""
+
+    id: str
+    reference: str | None
+    metadata: Mapping[str, Any]
+
+    _wire = {
+        "id": ("id", VALUE),
+        "reference": ("reference", VALUE),
+        "metadata": ("metadata", VALUE),
+    }
+    _required = ("id", "reference", "metadata",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1993,8 +2095,8 @@ class CopPaymentEvent(Model):
     currency: Literal["COP"]
     operation_id: str | None = None
     """In live mode alone: what the processor or an operator is to decide, while that is open."""
-    checkout_session: Mapping[str, Any] | None = None
-    """With the following members, of a payment through a checkout session: `id`, `reference`, `metadata`."""
+    checkout_session: CopPaymentEventCheckoutSession | None = None
+    """The session through which it was paid."""
     amount_usd: Decimal | None = None
     cop_rate: Decimal | None = None
     """What the buyer pays for a dollar."""
@@ -2025,7 +2127,7 @@ class CopPaymentEvent(Model):
         "completed_at": ("completedAt", TIME),
         "available_at": ("availableAt", TIME),
         "refunded_at": ("refundedAt", TIME),
-        "checkout_session": ("checkoutSession", VALUE),
+        "checkout_session": ("checkoutSession", ModelCodec("CopPaymentEventCheckoutSession")),
         "amount_usd": ("amountUsd", DecimalCodec(2)),
         "cop_rate": ("copRate", DecimalCodec(4)),
         "cop_market_rate": ("copMarketRate", DecimalCodec(4)),
@@ -2056,6 +2158,22 @@ class CopPaymentEventNext(Model):
         "phone_masked": ("phoneMasked", VALUE),
     }
     _required = ("type",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopPaymentEventCheckoutSession(Model):
+    """The session through which it was paid."""
+
+    id: str
+    reference: str | None
+    metadata: Mapping[str, Any]
+
+    _wire = {
+        "id": ("id", VALUE),
+        "reference": ("reference", VALUE),
+        "metadata": ("metadata", VALUE),
+    }
+    _required = ("id", "reference", "metadata",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2164,6 +2282,8 @@ class Webhook(Model):
     livemode: bool
     """Whether real money moves: false under a test key."""
     created_at: datetime
+    retry: Literal["none", "backoff"]
+    signature: Literal["hex", "timestamped"]
 
     _wire = {
         "id": ("id", VALUE),
@@ -2173,8 +2293,10 @@ class Webhook(Model):
         "status": ("status", VALUE),
         "livemode": ("livemode", VALUE),
         "created_at": ("createdAt", TIME),
+        "retry": ("retry", VALUE),
+        "signature": ("signature", VALUE),
     }
-    _required = ("id", "object", "url", "events", "status", "livemode", "createdAt",)
+    _required = ("id", "object", "url", "events", "status", "livemode", "createdAt", "retry", "signature",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2189,6 +2311,8 @@ class NewlySignedWebhook(Model):
     livemode: bool
     """Whether real money moves: false under a test key."""
     created_at: datetime
+    retry: Literal["none", "backoff"]
+    signature: Literal["hex", "timestamped"]
     secret: str = field(repr=False)
     """Shown here and never again. Its whole text is the key of `Svc-Signature`."""
 
@@ -2200,9 +2324,11 @@ class NewlySignedWebhook(Model):
         "status": ("status", VALUE),
         "livemode": ("livemode", VALUE),
         "created_at": ("createdAt", TIME),
+        "retry": ("retry", VALUE),
+        "signature": ("signature", VALUE),
         "secret": ("secret", VALUE),
     }
-    _required = ("id", "object", "url", "events", "status", "livemode", "createdAt", "secret",)
+    _required = ("id", "object", "url", "events", "status", "livemode", "createdAt", "retry", "signature", "secret",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2226,6 +2352,8 @@ class Delivery(Model):
     event_id: str
     event: str
     sequence: int
+    attempt: int
+    """The number of the try."""
     status: Literal["pending", "delivered", "failed"]
     http_status: int | None
     latency_ms: int | None
@@ -2239,6 +2367,7 @@ class Delivery(Model):
         "event_id": ("eventId", VALUE),
         "event": ("event", VALUE),
         "sequence": ("sequence", VALUE),
+        "attempt": ("attempt", VALUE),
         "status": ("status", VALUE),
         "http_status": ("httpStatus", VALUE),
         "latency_ms": ("latencyMs", VALUE),
@@ -2246,7 +2375,7 @@ class Delivery(Model):
         "created_at": ("createdAt", TIME),
         "completed_at": ("completedAt", TIME),
     }
-    _required = ("id", "webhookId", "eventId", "event", "sequence", "status", "httpStatus", "latencyMs", "error", "createdAt", "completedAt",)
+    _required = ("id", "webhookId", "eventId", "event", "sequence", "attempt", "status", "httpStatus", "latencyMs", "error", "createdAt", "completedAt",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2974,6 +3103,49 @@ class PayoutCompletedData2(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PayoutCompletedData3(Model):
+    """Payout completed data3."""
+
+    id: str
+    object: Literal["crypto_payout"]
+    status: Literal["pending_review", "processing", "completed", "failed", "rejected"]
+    amount_usdt: Decimal
+    network_fee_usdt: Decimal
+    total_usdt: Decimal
+    address: str
+    network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"]
+    tx_hash: str | None
+    external_ref: str
+    failure_code: str | None
+    livemode: bool
+    """Whether real money moves: false under a test key."""
+    created_at: datetime
+    completed_at: datetime | None
+    payout_id: str
+    currency: Literal["USDT"]
+
+    _wire = {
+        "id": ("id", VALUE),
+        "object": ("object", VALUE),
+        "status": ("status", VALUE),
+        "amount_usdt": ("amountUsdt", DecimalCodec(2)),
+        "network_fee_usdt": ("networkFeeUsdt", DecimalCodec(2)),
+        "total_usdt": ("totalUsdt", DecimalCodec(2)),
+        "address": ("address", VALUE),
+        "network": ("network", VALUE),
+        "tx_hash": ("txHash", VALUE),
+        "external_ref": ("externalRef", VALUE),
+        "failure_code": ("failureCode", VALUE),
+        "livemode": ("livemode", VALUE),
+        "created_at": ("createdAt", TIME),
+        "completed_at": ("completedAt", TIME),
+        "payout_id": ("payoutId", VALUE),
+        "currency": ("currency", VALUE),
+    }
+    _required = ("id", "object", "status", "amountUsdt", "networkFeeUsdt", "totalUsdt", "address", "network", "txHash", "externalRef", "failureCode", "livemode", "createdAt", "completedAt", "payoutId", "currency",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class PayoutFailedData(Model):
     """Payout failed data."""
 
@@ -3084,6 +3256,49 @@ class PayoutFailedData2(Model):
         "settled_at": ("settledAt", TIME),
     }
     _required = ("id", "payoutId", "object", "status", "reference", "failureCode", "externalRef", "amountCop", "currency", "bank", "accountNumber", "accountType", "holderName", "documentType", "documentNumber", "livemode", "createdAt", "settledAt",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PayoutFailedData3(Model):
+    """Payout failed data3."""
+
+    id: str
+    object: Literal["crypto_payout"]
+    status: Literal["pending_review", "processing", "completed", "failed", "rejected"]
+    amount_usdt: Decimal
+    network_fee_usdt: Decimal
+    total_usdt: Decimal
+    address: str
+    network: Literal["TRC20", "ERC20", "BEP20", "POLYGON"]
+    tx_hash: str | None
+    external_ref: str
+    failure_code: str | None
+    livemode: bool
+    """Whether real money moves: false under a test key."""
+    created_at: datetime
+    completed_at: datetime | None
+    payout_id: str
+    currency: Literal["USDT"]
+
+    _wire = {
+        "id": ("id", VALUE),
+        "object": ("object", VALUE),
+        "status": ("status", VALUE),
+        "amount_usdt": ("amountUsdt", DecimalCodec(2)),
+        "network_fee_usdt": ("networkFeeUsdt", DecimalCodec(2)),
+        "total_usdt": ("totalUsdt", DecimalCodec(2)),
+        "address": ("address", VALUE),
+        "network": ("network", VALUE),
+        "tx_hash": ("txHash", VALUE),
+        "external_ref": ("externalRef", VALUE),
+        "failure_code": ("failureCode", VALUE),
+        "livemode": ("livemode", VALUE),
+        "created_at": ("createdAt", TIME),
+        "completed_at": ("completedAt", TIME),
+        "payout_id": ("payoutId", VALUE),
+        "currency": ("currency", VALUE),
+    }
+    _required = ("id", "object", "status", "amountUsdt", "networkFeeUsdt", "totalUsdt", "address", "network", "txHash", "externalRef", "failureCode", "livemode", "createdAt", "completedAt", "payoutId", "currency",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3201,8 +3416,8 @@ EVENTS = {
     "payment.reversed": ModelCodec("Payment", "CopPaymentEvent", "PaymentReversedData3"),
     "payment.chargeback": ModelCodec("ChargebackEvent"),
     "payment.chargeback_closed": ModelCodec("ChargebackEvent"),
-    "payout.completed": ModelCodec("PayoutCompletedData", "PayoutCompletedData2"),
-    "payout.failed": ModelCodec("PayoutFailedData", "PayoutFailedData2"),
+    "payout.completed": ModelCodec("PayoutCompletedData", "PayoutCompletedData2", "PayoutCompletedData3"),
+    "payout.failed": ModelCodec("PayoutFailedData", "PayoutFailedData2", "PayoutFailedData3"),
     "merchant.verified": ModelCodec("MerchantEvent"),
     "merchant.rejected": ModelCodec("MerchantRejectedData"),
     "merchant.deactivated": ModelCodec("MerchantEvent"),

@@ -171,17 +171,37 @@ fn a_file_that_is_missing_is_named() {
 }
 
 #[test]
-fn the_first_failed_write_is_the_last() {
+fn books_that_failed_answer_nothing_until_everything_is_in_new_files() {
     let place = Place::new();
-    files::made_directory(&place.path()).expect("made");
+    let known = place.open();
+    known.decide(id(9), fate(2)).expect("written");
+    drop(known);
     let mut opened = opening::open(&place.path()).expect("opens");
     // What is opened for reading takes no write.
     opened.journal = fs::File::open(files::journal(&place.path(), 1)).expect("there");
-    let disk = Disk::new(&place.path(), opened).expect("a thread");
-    let why = disk.decide(id(1), fate(0)).expect_err("refused").to_string();
-    assert!(why.contains(DIRECTORY) && why.contains("restart"), "{why}");
-    assert!(disk.get(id(1)).is_err(), "nobody knows what is in the file");
-    assert!(disk.decide(id(2), fate(0)).is_err() && disk.count_duplicate().is_err());
+    let disk = Disk::without_keeper(&place.path(), opened, &place.room());
+    let why = disk.decide(id(1), fate(1)).expect_err("refused").to_string();
+    assert!(why.contains(DIRECTORY), "{why}");
+    assert!(disk.get(id(9)).is_err(), "nobody knows what is in the file");
+    assert!(disk.decide(id(2), fate(2)).is_err() && disk.count_duplicate().is_err());
+    disk.files().compact().expect("compacted");
+    // What was decided while its record could not be written is a decision that nobody heard of.
+    let mut model = BTreeMap::from([(id(1), fate(1)), (id(9), fate(2))]);
+    assert_knows(&disk, &model, 12);
+    disk.decide(id(3), fate(3)).expect("written");
+    model.insert(id(3), fate(3));
+    assert_knows(&place.killed().open(), &model, 12);
+}
+
+#[test]
+fn below_the_reserve_nothing_new_is_decided_and_what_is_known_is_told() {
+    let place = Place::new();
+    let disk = place.open();
+    disk.decide(id(1), fate(1)).expect("written");
     drop(disk);
-    assert_knows(&place.open(), &BTreeMap::new(), 5);
+    let room = Arc::new(Room::new(&place.path(), u64::MAX));
+    let disk = Disk::new(&place.path(), opening::open(&place.path()).expect("opens"), &room);
+    let disk = disk.expect("a thread");
+    assert!(disk.decide(id(2), fate(2)).is_err());
+    assert_knows(&disk, &BTreeMap::from([(id(1), fate(1))]), 5);
 }

@@ -21,6 +21,22 @@ class AsyncUsdt:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
+    async def list_networks(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.CryptoNetworkList:
+        """List the networks of USDT.
+
+        Needs the scope `read`.
+        """
+        call = Call(
+            "GET",
+            "/v1/crypto/networks",
+            timeout=timeout,
+        )
+        return await self._session.model(call, models.CryptoNetworkList.from_json)
+
     async def get_balance(
         self,
         *,

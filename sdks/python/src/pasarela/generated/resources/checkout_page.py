@@ -69,7 +69,6 @@ class CheckoutPage:
         Args:
             debtor_id: V, E, J, P or G and 5 to 9 digits, with or without a dash.
             debtor_cell_phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
-            debtor_bank_code: The bank's code as a number, such as 134; see `GET /v1/banks`.
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `charge_in_progress`, `merchant_inactive`,
@@ -117,7 +116,6 @@ class CheckoutPage:
         Args:
             debtor_id: V, E, J, P or G and 5 to 9 digits, with or without a dash.
             debtor_cell_phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
-            debtor_bank_code: The bank's code as a number, such as 134; see `GET /v1/banks`.
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `charge_in_progress`, `intent_canceled`,
@@ -172,7 +170,6 @@ class CheckoutPage:
         Args:
             debtor_id: V, E, J, P or G and 5 to 9 digits, with or without a dash.
             debtor_cell_phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
-            debtor_bank_code: The bank's code as a number, such as 134; see `GET /v1/banks`.
             reference: Its last digits, as the buyer sees them.
 
         Raises:

@@ -46,7 +46,6 @@ class Payments:
         Args:
             debtor_id: V, E, J, P or G and 5 to 9 digits, with or without a dash.
             debtor_cell_phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
-            debtor_bank_code: The bank's code as a number, such as 134; see `GET /v1/banks`.
             external_ref: Your own reference, 1 to 64 characters after trimming. The same reference with the same
                 payload answers what is there; with another payload it is 409 `external_ref_conflict`.
             usd_amount: US dollars, at most 2 decimals. Either this or `vesAmount`.
@@ -113,7 +112,6 @@ class Payments:
         Args:
             debtor_id: V, E, J, P or G and 5 to 9 digits, with or without a dash.
             debtor_cell_phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
-            debtor_bank_code: The bank's code as a number, such as 134; see `GET /v1/banks`.
             external_ref: Your own reference, 1 to 64 characters after trimming. The same reference with the same
                 payload answers what is there; with another payload it is 409 `external_ref_conflict`.
             token: The payer's key, 6 to 8 digits, as a string.
@@ -578,6 +576,24 @@ class Payments:
             timeout=timeout,
         )
         return self._session.model(call, models.Payment.from_json)
+
+    def get_pago_movil_account(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.PagoMovilAccount:
+        """Read the account that buyers send a Pago Móvil to.
+
+        The setting `shop.pagoMovil`, which an operator makes.
+
+        Needs the scope `read`.
+        """
+        call = Call(
+            "GET",
+            "/v1/payments/pago-movil/account",
+            timeout=timeout,
+        )
+        return self._session.model(call, models.PagoMovilAccount.from_json)
 
     def list_methods(
         self,

@@ -21,6 +21,22 @@ class Usdt:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    def list_networks(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.CryptoNetworkList:
+        """List the networks of USDT.
+
+        Needs the scope `read`.
+        """
+        call = Call(
+            "GET",
+            "/v1/crypto/networks",
+            timeout=timeout,
+        )
+        return self._session.model(call, models.CryptoNetworkList.from_json)
+
     def get_balance(
         self,
         *,

@@ -17,9 +17,11 @@ from .. import models
 
 class Webhooks:
     """Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer
-    2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature` (Standard
-    Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a
-    replay passes it. What was missed is in `GET /v1/events`.
+    2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. With `retry` `backoff` what was not
+    answered 2xx is tried again, 8 times over a day, and `Svc-Attempt` counts the tries. Verify `webhook-signature`
+    (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone,
+    so a replay passes it, unless the endpoint's `signature` is `timestamped`. What was missed is in `GET
+    /v1/events`.
     """
 
     def __init__(self, session: Session) -> None:
@@ -30,6 +32,8 @@ class Webhooks:
         *,
         url: str,
         events: Sequence[Literal["payment.completed", "payment.failed", "payment.canceled", "payment.reversed", "payment.chargeback", "payment.chargeback_closed", "payout.completed", "payout.failed", "merchant.verified", "merchant.rejected", "merchant.deactivated", "merchant.reactivated", "merchant.balance.updated", "conversion.created", "conversion.completed", "conversion.canceled", "tenant.live_status_changed", "crypto_payout.completed", "crypto_payout.failed", "crypto_deposit.completed"]],
+        retry: Literal["none", "backoff"] | None = None,
+        signature: Literal["hex", "timestamped"] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.NewlySignedWebhook:
@@ -46,10 +50,14 @@ class Webhooks:
             {
                 "url": ("url", VALUE),
                 "events": ("events", VALUE),
+                "retry": ("retry", VALUE),
+                "signature": ("signature", VALUE),
             },
             {
                 "url": url,
                 "events": events,
+                "retry": retry,
+                "signature": signature,
             },
         )
         call = Call(
@@ -106,6 +114,8 @@ class Webhooks:
         url: str | None = None,
         events: Sequence[Literal["payment.completed", "payment.failed", "payment.canceled", "payment.reversed", "payment.chargeback", "payment.chargeback_closed", "payout.completed", "payout.failed", "merchant.verified", "merchant.rejected", "merchant.deactivated", "merchant.reactivated", "merchant.balance.updated", "conversion.created", "conversion.completed", "conversion.canceled", "tenant.live_status_changed", "crypto_payout.completed", "crypto_payout.failed", "crypto_deposit.completed"]] | None = None,
         status: Literal["enabled", "disabled"] | None = None,
+        retry: Literal["none", "backoff"] | None = None,
+        signature: Literal["hex", "timestamped"] | None = None,
         timeout: float | None = None,
     ) -> models.Webhook:
         """Change an endpoint.
@@ -120,11 +130,15 @@ class Webhooks:
                 "url": ("url", VALUE),
                 "events": ("events", VALUE),
                 "status": ("status", VALUE),
+                "retry": ("retry", VALUE),
+                "signature": ("signature", VALUE),
             },
             {
                 "url": url,
                 "events": events,
                 "status": status,
+                "retry": retry,
+                "signature": signature,
             },
         )
         call = Call(
@@ -161,22 +175,33 @@ class Webhooks:
         self,
         id: str,
         *,
+        overlap_seconds: int | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.NewlySignedWebhook:
         """Replace an endpoint's secret.
 
-        Deliveries from now on are signed with the new one.
+        Deliveries from now on are signed with the new one. In the forms that bear several signatures the one before
+        signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.
 
         Needs the scope `manage`.
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `not_found`.
         """
+        body = encode(
+            {
+                "overlap_seconds": ("overlapSeconds", VALUE),
+            },
+            {
+                "overlap_seconds": overlap_seconds,
+            },
+        )
         call = Call(
             "POST",
             "/v1/webhooks/{}/rotate-secret",
             parts=(id,),
+            body=body,
             keyed=True,
             idempotency_key=idempotency_key,
             timeout=timeout,

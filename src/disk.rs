@@ -1,13 +1,18 @@
-//! The free space on the disk of the data directory, and whether new work is still accepted.
+//! The free space on the disk of the data directory, and what may still be written there.
 //!
-//! A log that meets a full disk may not go on: the first failed write is the last. So writes that
-//! callers ask for are refused while a reserve is left; what was begun (a bank's answer, a
-//! deadline, a snapshot) goes on in that reserve, and reads need no room.
+//! A log that meets a full disk may not go on: the first failed write is the last. So whatever is asked
+//! anew is refused while a reserve is left, and everything that is written beside the log stops too; what
+//! was begun (a bank's answer, a deadline, a snapshot) goes on in that reserve, and reads need no room.
+//! Test mode stops first: it must not be the reason why live mode does.
 
 use api::problem::Problem;
+use domain::platform::is_live;
 use rustix::fs::statvfs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The reserves below which test mode is refused.
+const TEST_RESERVES: u64 = 2;
 
 /// The room on the disk of a data directory.
 #[derive(Debug)]
@@ -60,12 +65,23 @@ impl Disk {
         free
     }
 
-    /// Refuses new work while too little room is left.
-    pub fn admit(&self) -> Result<(), Problem> {
-        if self.is_short() { Err(Problem::disk_nearly_full()) } else { Ok(()) }
+    /// Refuses what a tenant in a mode, or the platform, asks anew while too little room is left.
+    pub fn admit(&self, tenant: u64) -> Result<(), Problem> {
+        if self.has_room(tenant) { Ok(()) } else { Err(Problem::disk_nearly_full()) }
     }
 
-    /// Whether too little room is left.
+    /// Whether something new may be written for a tenant in a mode, or for the platform.
+    pub fn has_room(&self, tenant: u64) -> bool {
+        let reserves = if is_live(tenant) { 1 } else { TEST_RESERVES };
+        self.free_bytes() >= self.reserve_bytes.saturating_mul(reserves)
+    }
+
+    /// Whether so many bytes more leave the reserve as it is; looks at once.
+    pub fn has_room_for(&self, bytes: u64) -> bool {
+        self.reserve_bytes == 0 || self.look() >= self.reserve_bytes.saturating_add(bytes)
+    }
+
+    /// Whether the reserve is being used.
     pub fn is_short(&self) -> bool {
         self.is_short.load(Ordering::Relaxed)
     }
@@ -89,15 +105,32 @@ impl Disk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::platform::PLATFORM;
+
+    const LIVE: u64 = 2;
+    const TEST: u64 = 3;
 
     #[test]
     fn below_the_reserve_nothing_new_is_taken() {
         let directory = tempfile::tempdir().expect("a directory");
         for (reserve, is_short) in [(0, false), (1, false), (u64::MAX, true)] {
             let disk = Disk::new(&directory.path().join("not/yet"), reserve);
-            assert_eq!((disk.is_short(), disk.admit().is_err()), (is_short, is_short), "{reserve}");
+            assert_eq!((disk.is_short(), disk.admit(LIVE).is_err()), (is_short, is_short), "{reserve}");
+            assert_eq!(disk.has_room_for(1), !is_short);
             assert!(disk.free_bytes() > 0 && disk.free_bytes() < u64::MAX);
         }
         assert!(Disk::new(Path::new("data-that-is-not-there"), 0).free_bytes() < u64::MAX);
+    }
+
+    #[test]
+    fn test_mode_stops_at_twice_the_reserve() {
+        let disk = Disk::new(Path::new("."), 100);
+        for (free, test, live) in
+            [(200, true, true), (199, false, true), (100, false, true), (99, false, false)]
+        {
+            disk.free_bytes.store(free, Ordering::Relaxed);
+            let taken = [TEST, LIVE, PLATFORM].map(|tenant| disk.has_room(tenant));
+            assert_eq!(taken, [test, live, live], "{free} bytes are free");
+        }
     }
 }

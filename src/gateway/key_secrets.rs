@@ -133,6 +133,7 @@ impl Secret {
             expires_at: None,
             revoked_at: None,
             retires_at: None,
+            replaces: None,
         }
     }
 
