@@ -87,7 +87,7 @@ fn goldens() -> Vec<Golden> {
         kept: Shape KeepRef Kept;
         ledger: Ledger MovementKind Posting Row HoldChange Account Release;
         merchants: PayoutMethod Merchant;
-        notices: Notice About Transfer Claim;
+        notices: Notice About Transfer NoticedDocument Claim;
         operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
         otp: Status Otp;
         own_account: Held OwnAccount;
@@ -100,7 +100,7 @@ fn goldens() -> Vec<Golden> {
         settings: Fee Fees ConversionSettings LiveStatus SharedSettings Deployment Shop Receiver Settings TenantSettings;
         trace: Reach RailId BankWord OneTrace EarlierOrder Trace;
         values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;
-        verification: MethodStatus Booked Word;
+        verification: MethodStatus Attempts Booked Word;
         webhooks: EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted Webhook;
     }
 }

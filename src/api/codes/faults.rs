@@ -158,6 +158,7 @@ static FAULTS: &[(&str, &str)] = &[
     ("is required with bankCode", "falta: va junto con el banco"),
     ("is required with phone", "falta: va junto con el teléfono"),
     ("no payout method exists; add one with POST /v1/merchants/:id/payout-methods", "el vendedor no tiene cómo recibir pagos; agrégale uno"),
+    ("is no tenant's", "no es de ningún comercio"),
     ("is not one by which this channel knows a buyer", "con este canal el comprador no se identifica así"),
     // Cards.
     ("must have 13 to 19 digits", "lleva de 13 a 19 números"),
