@@ -69,7 +69,7 @@ pub async fn run(
     set_aside: &[u64],
     outside: Outside,
 ) -> Result<(), StartupError> {
-    let access = config.admin.access(&config.storage.path)?;
+    let access = config.access()?;
     warn_of_weak_access(&access);
     privacy::warn_of_open_files(&config);
     let limits = Limits {
@@ -217,7 +217,7 @@ async fn listen_to_peers(
             disk.admit(PLATFORM)
         }),
     }));
-    let peers = PeerFront::new(node.clone(), key, Arc::clone(api), Arc::clone(admin));
+    let peers = PeerFront::new(node.clone(), key, peer_guard(config), Arc::clone(api), Arc::clone(admin));
     listeners.serve_peers(config, peers).await
 }
 
@@ -236,6 +236,13 @@ async fn start_node(
 /// The rule that keeps other sites' pages away from the operators' listener.
 fn guard(config: &Config) -> OriginCheck {
     OriginCheck::new(config.admin.hosts.clone(), config.admin.tls.is_some())
+}
+
+/// The same rule on the listener for other nodes, which is called under its own names too.
+fn peer_guard(config: &Config) -> OriginCheck {
+    let mut hosts = config.admin.hosts.clone();
+    hosts.extend(config.cluster.peer_hosts());
+    OriginCheck::new(hosts, config.server.tls.is_some())
 }
 
 /// The error of a thread that does not start.

@@ -144,6 +144,15 @@ impl Config {
         if findings.is_empty() { Ok(config) } else { Err(ConfigError::BadKeys(findings)) }
     }
 
+    /// The people who may use the operators' API, and take a node's data in a cluster; an error if nobody
+    /// was named, or with too little where other machines can try it.
+    pub fn access(&self) -> Result<AdminAccess, ConfigError> {
+        let peers = self.cluster.is_on().then_some(("cluster.peer_listen", self.cluster.peer_listen));
+        let listeners = [Some(("admin.listen", self.admin.listen)), peers];
+        let exposed = listeners.into_iter().flatten().find(|(_, address)| !address.ip().is_loopback());
+        self.admin.access(&self.storage.path, exposed.map(|(key, _)| key))
+    }
+
     /// A test key that may be shown to whoever asks: the configuration itself names it, and only
     /// this machine can ask.
     pub fn demo_key(&self) -> Option<&str> {

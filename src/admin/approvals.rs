@@ -8,7 +8,7 @@
 mod doing;
 pub mod take_over;
 
-pub use doing::{least_role, read_note, settle_done};
+pub use doing::{end_all, least_role, read_note, settle_all};
 
 use super::call::{Call, CallResult, Done};
 use crate::gateway::ask::failure;

@@ -31,7 +31,7 @@ pub struct Call {
     pub services: Arc<Services>,
     /// The locks that put changes of tenants in order.
     pub turns: Arc<Turns>,
-    /// The path as it was called.
+    /// The path, in the one form that it has: ids as we write them, however they were written.
     pub path: String,
     /// The values of the path's parameters.
     pub parameters: Vec<(&'static str, String)>,
@@ -197,12 +197,21 @@ pub struct Done {
     pub replayed: bool,
     /// Whether nothing was done yet: the call waits for a second person.
     pub waits: bool,
+    /// What may be kept of the body, where that shows a secret.
+    pub without_secret: Option<Vec<u8>>,
 }
 
 impl Done {
     /// A 200 with this body.
     pub fn ok(body: Vec<u8>) -> Done {
-        Done { status: 200, body, trace: Trace::default(), replayed: false, waits: false }
+        Done {
+            status: 200,
+            body,
+            trace: Trace::default(),
+            replayed: false,
+            waits: false,
+            without_secret: None,
+        }
     }
 
     /// A 201 with this body.

@@ -29,6 +29,16 @@ pub async fn open(call: Call) -> CallResult {
         let tenant_key = tenant_key(tenant.number, mode);
         let found = find(&Stored::of(call.services.engine.reader(), tenant_key), payment);
         if let Some(payment) = found.map_err(Stopped::from)? {
+            // The fee goes to the platform whatever it is: a greater one is a correction of a balance.
+            let fee_max = tenant.tenant_settings.settings.chargeback_fee_max();
+            if new.fee.is_some_and(|fee| fee > fee_max) && !call.signature.has_consent() {
+                let too_much = || {
+                    let message =
+                        format!("is at most {fee_max}, the setting chargebackFeeMax, without an approval");
+                    Problem::invalid_field("feeVes", message)
+                };
+                return call.waits_for_approval().await?.ok_or_else(too_much);
+            }
             return tell(
                 &call,
                 tenant_key,

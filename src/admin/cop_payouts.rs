@@ -33,6 +33,9 @@ const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 pub async fn create(call: Call) -> CallResult {
     let (mode, new) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    if let Some(waiting) = call.waits_for_approval().await? {
+        return Ok(waiting);
+    }
     let tenant_key = tenant_key(tenant.number, mode);
     let new = new(call.services.fresh_id(tenant_key));
     // Held until the record is durable: a request with the same reference meanwhile waits, and
@@ -134,6 +137,9 @@ async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
     let tenant_key = <[u8; 8]>::try_from(whose.as_slice())
         .map(u64::from_be_bytes)
         .map_err(|_| ask::defect("a payout in pesos of no tenant"))?;
+    if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
+        return Ok(waiting);
+    }
     let target = Target { id: EntityId::cop_payout(id), new: false, name_held: None };
     tell(call, tenant_key, target, cop_payouts::Command::Settle(end).into(), Shape::CopPayout).await
 }

@@ -63,5 +63,6 @@ pub async fn replayed(services: &Services, idempotency_key: &str, answer: KeptAn
         trace: Trace { seq: Some(seq), timing: None },
         replayed: true,
         waits: false,
+        without_secret: None,
     })
 }

@@ -36,7 +36,7 @@ mod state;
 mod statements;
 mod tenants;
 
-pub use approvals::{settle_done as settle_approvals, take_over};
+pub use approvals::{settle_all as settle_approvals, take_over};
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use description::document;
 pub use serve::AdminApi;

@@ -2,9 +2,10 @@
 
 use super::call::{Call, CallResult, Done};
 use crate::gateway::ask::{defect, failure};
+use crate::gateway::notices::collected;
 use crate::gateway::services::{Callers, Services};
 use crate::http::respond::Trace;
-use crate::store::history;
+use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::fields::{Fields, Invalid};
@@ -21,6 +22,7 @@ use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Entity;
 use domain::resources::notices::{self, About, CLAIMED, Notice, Transfer, UNMATCHED};
 use domain::values::ids::{EntityId, Id, Kind};
+use wal::Reader;
 
 /// Characters of the evidence for whose a transfer is.
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
@@ -38,12 +40,9 @@ pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bo
 /// GET /admin/notices: newest first.
 pub async fn list(call: Call) -> CallResult {
     let (unmatched, page) = call.listed("notices", asked)?;
-    let facets: &[u8] = match unmatched {
-        Some(true) => &[UNMATCHED],
-        Some(false) | None => &[UNMATCHED, CLAIMED],
-    };
+    let is_unmatched = unmatched == Some(true);
     let services = &call.services;
-    let read = move |services: &Services, budget: &ReadBudget| items(services, facets, &page, budget);
+    let read = move |services: &Services, budget: &ReadBudget| items(services, is_unmatched, &page, budget);
     Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await??))
 }
 
@@ -74,19 +73,23 @@ pub async fn give(call: Call) -> CallResult {
         return Err(refusals::problem(refusal));
     }
     match settled.entity.as_deref() {
-        Some(Entity::Notice(notice)) => Ok(Done::ok(show(notice, &call.services.callers))
-            .traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) })),
+        Some(Entity::Notice(notice)) => {
+            let payment = payment_of(engine.reader(), notice)?;
+            Ok(Done::ok(show(notice, payment, &call.services.callers))
+                .traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
+        }
         _ => Err(Problem::not_found()),
     }
 }
 
 fn items(
     services: &Services,
-    facets: &[u8],
+    is_unmatched: bool,
     page: &Page,
     budget: &ReadBudget,
 ) -> Result<Result<Vec<u8>, Problem>, Stopped> {
     let reader = services.engine.reader();
+    let facets: &[u8] = if is_unmatched { &[UNMATCHED] } else { &[UNMATCHED, CLAIMED] };
     let parts = facets.iter().map(|facet| index::list(PLATFORM, Kind::Notice, *facet)).collect();
     let moment = reader.index_moment();
     let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, Some(budget))?;
@@ -102,14 +105,28 @@ fn items(
         budget.spend()?;
         let found = history::entity(reader, PLATFORM, EntityId::notice(Id::from_bytes(id)))?;
         if let Some(Entity::Notice(notice)) = found.as_deref() {
-            items.push(show(notice, &services.callers));
+            let payment = payment_of(reader, notice)?;
+            if !(is_unmatched && payment.is_some()) {
+                items.push(show(notice, payment, &services.callers));
+            }
         }
         last = suffix;
     }
     Ok(Ok(page_json(items, None)))
 }
 
-fn show(notice: &Notice, callers: &Callers) -> Vec<u8> {
+/// The payment that a notice is matched with, and its tenant in its mode: the one that claimed it, or that
+/// is known by its transaction by now.
+fn payment_of(reader: &Reader, notice: &Notice) -> Result<Option<(u64, Id)>, Unreadable> {
+    Ok(match &notice.about {
+        About::Transfer(_) => notice.claim.map(|claim| (claim.tenant, claim.payment)),
+        About::Transaction { id, reference } => collected(reader, reference.as_deref())?
+            .filter(|(_, payment)| payment.is_transaction(id))
+            .map(|(tenant, payment)| (tenant, payment.id)),
+    })
+}
+
+fn show(notice: &Notice, payment: Option<(u64, Id)>, callers: &Callers) -> Vec<u8> {
     let shown = Object::with_capacity(384).plain("noticeId", notice.id);
     let shown = match &notice.about {
         About::Transfer(Transfer { reference, bank, phone, amount, paid_at, document: _ }) => shown
@@ -129,14 +146,14 @@ fn show(notice: &Notice, callers: &Callers) -> Vec<u8> {
             .null("amountVes")
             .null("paidAt"),
     };
-    let tenant = |claim: u64| {
-        let number = u32::try_from(claim / 2).ok()?;
+    let tenant = |of: u64| {
+        let number = u32::try_from(of / 2).ok()?;
         callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
     };
     shown
         .plain("receivedAt", notice.received_at)
-        .maybe_plain("paymentId", notice.claim.map(|claim| claim.payment))
-        .maybe_plain("tenantId", notice.claim.and_then(|claim| tenant(claim.tenant)))
+        .maybe_plain("paymentId", payment.map(|(_, payment)| payment))
+        .maybe_plain("tenantId", payment.and_then(|(of, _)| tenant(of)))
         .maybe_plain("givenTo", notice.given_to.and_then(tenant))
         .end()
 }

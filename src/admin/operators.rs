@@ -1,6 +1,7 @@
 //! Operators: made, listed, changed, given another token (`docs/contract.md, 20.1`). A token is shown in
 //! the answer that makes it, and to who repeats that very call.
 
+use super::approvals::end_all;
 use super::ask;
 use super::call::{Call, CallResult, Done};
 use crate::gateway::key_secrets::{OPERATOR, Secret};
@@ -30,6 +31,9 @@ pub async fn me(call: Call) -> CallResult {
 /// POST /admin/operators
 pub async fn create(call: Call) -> CallResult {
     let (name, email, role) = read_new(call.body.fields()?)?;
+    if let Some(waiting) = call.waits_about(None).await? {
+        return Ok(waiting);
+    }
     let id = call.services.fresh_id(PLATFORM);
     let token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
     let account = OperatorAccount {
@@ -40,8 +44,9 @@ pub async fn create(call: Call) -> CallResult {
         status: OperatorStatus::Active,
         token_hash: token.hash(),
         created_at: Timestamp::EPOCH,
+        makers: Vec::new(),
     };
-    give(&call, id, &token, PlatformAsk::AddOperator(account)).await
+    give(&call, id, &token, PlatformAsk::AddOperator(account, call.people())).await
 }
 
 /// Reads a new operator: name, address and role.
@@ -61,9 +66,10 @@ async fn give(call: &Call, id: Id, token: &Secret, ask: PlatformAsk) -> CallResu
     let (keep, _held) = call.keep(Shape::OperatorMade);
     let audit = call.sign_about(None, Some(id.to_string()));
     let changed = ask::platform(&call.services, ask, keep, audit).await?;
-    let shown = changed.record.as_deref().and_then(|record| made(record, Some(token.reveal())));
+    let shown = |token| changed.record.as_deref().and_then(|record| made(record, token));
+    let (without_secret, shown) = (shown(None), shown(Some(token.reveal())));
     let shown = shown.ok_or_else(|| ask::defect("an operator was made and the record does not say so"))?;
-    Ok(Done::created(shown).traced(changed.trace))
+    Ok(Done { without_secret, ..Done::created(shown) }.traced(changed.trace))
 }
 
 /// The words that a token derives from, if an Idempotency-Key was sent: with the path, as an operator's
@@ -123,8 +129,17 @@ pub async fn read(call: Call) -> CallResult {
 pub async fn change(call: Call) -> CallResult {
     let (role, status) = read_change(call.body.fields()?)?;
     let known = named(&call)?;
-    let ask = PlatformAsk::ChangeOperator { id: known.id, role, status };
+    // Who may do less waits for nobody: a stolen token has to end at once.
+    if known.gains(role, status)
+        && let Some(waiting) = call.waits_about(None).await?
+    {
+        return Ok(waiting);
+    }
+    // What an asker asked for ends with the right to ask for it: before that comes back, too.
+    end_all(&call.services).await?;
+    let ask = PlatformAsk::ChangeOperator { id: known.id, role, status, by: call.people() };
     let changed = ask::platform(&call.services, ask, None, call.sign()).await?;
+    end_all(&call.services).await?;
     let now = changed.record.as_deref().and_then(of);
     Ok(Done::ok(show(now.unwrap_or(&*known))).traced(changed.trace))
 }
@@ -145,10 +160,14 @@ pub(super) fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Optio
 pub async fn rotate(call: Call) -> CallResult {
     call.body.optional_fields()?.finish()?;
     let OperatorAccount { id, token_hash, .. } = *named(&call)?;
+    if let Some(waiting) = call.waits_about(None).await? {
+        return Ok(waiting);
+    }
     let mut token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
     if token.hash() == token_hash {
         // The Idempotency-Key of an earlier rotation, used anew: the old token must end.
         token = Secret::new(&call.services.keys, id, OPERATOR, None)?;
     }
-    give(&call, id, &token, PlatformAsk::RotateOperator { id, token_hash: token.hash() }).await
+    let ask = PlatformAsk::RotateOperator { id, token_hash: token.hash(), by: call.people() };
+    give(&call, id, &token, ask).await
 }

@@ -174,7 +174,8 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| {
             Box::pin(chargebacks::open(call))
         })
-        .by(Role::Treasury, "chargeback.create"),
+        .by(Role::Treasury, "chargeback.create")
+        .approved_as(Approvable::Adjustments),
         row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| {
             Box::pin(chargebacks::close(call))
         })
@@ -195,13 +196,16 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", |call| {
             Box::pin(cop_payouts::create(call))
         })
-        .by(Role::Treasury, "cop-payout.create"),
+        .by(Role::Treasury, "cop-payout.create")
+        .approved_as(Approvable::CopPayouts),
         row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", |call| {
             Box::pin(cop_payouts::complete(call))
         })
-        .by(Role::Treasury, "cop-payout.complete"),
+        .by(Role::Treasury, "cop-payout.complete")
+        .approved_as(Approvable::CopPayouts),
         row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call)))
-            .by(Role::Treasury, "cop-payout.fail"),
+            .by(Role::Treasury, "cop-payout.fail")
+            .approved_as(Approvable::CopPayouts),
         row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call)))
             .by(Role::Admin, "bank.refresh"),
         row(get(), "/admin/operations", "listOperations", |call| Box::pin(operations::list(call))),
@@ -233,16 +237,19 @@ pub fn routes() -> Vec<Route> {
         .noted(),
         row(get(), "/admin/me", "getMe", |call| Box::pin(operators::me(call))),
         row(post(), "/admin/operators", "createOperator", |call| Box::pin(operators::create(call)))
-            .by(Role::Admin, "operator.create"),
+            .by(Role::Admin, "operator.create")
+            .approved_as(Approvable::Operators),
         row(get(), "/admin/operators", "listOperators", |call| Box::pin(operators::list(call))),
         row(get(), "/admin/operators/:id", "getOperator", |call| Box::pin(operators::read(call))),
         row(patch(), "/admin/operators/:id", "updateOperator", |call| Box::pin(operators::change(call)))
             .by(Role::Admin, "operator.update")
+            .approved_as(Approvable::Operators)
             .in_reserve(),
         row(post(), "/admin/operators/:id/rotate", "rotateOperator", |call| {
             Box::pin(operators::rotate(call))
         })
         .by(Role::Admin, "operator.rotate")
+        .approved_as(Approvable::Operators)
         .in_reserve(),
         row(get(), "/admin/payments/:id", "getAnyPayment", |call| Box::pin(people::read_payment(call))),
         row(get(), "/admin/merchants/:id", "getAnyMerchant", |call| Box::pin(people::read_merchant(call))),

@@ -25,13 +25,15 @@ use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
-use crate::http::router::{BadRoute, Router};
+use crate::http::router::{BadRoute, Lookup, Router};
 use crate::metrics::{self, Metrics};
 use api::problem::Problem;
 use bytes::Bytes;
 use domain::kept::Shape;
 use domain::resources::approvals::Approvable;
+use domain::values::ids::Id;
 use hyper::Method;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::mem;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -76,6 +78,14 @@ impl AdminApi {
 }
 
 impl AdminApi {
+    /// The parameter of a request's path with this name, decoded as its handler reads it.
+    fn named(&self, arrival: &Arrival, name: &str) -> Option<String> {
+        match self.router.lookup(&arrival.head.method, arrival.head.uri.path()) {
+            Lookup::Found(found) => Some(found.parameters.get(name).to_owned()),
+            Lookup::WrongMethod { .. } | Lookup::NotFound => None,
+        }
+    }
+
     /// The approval that a row needs, as it is configured.
     fn waiting(&self, route: &Route) -> Option<(Approvable, &'static str)> {
         let needed = route.approval.filter(|kind| self.services.callers.approvals.of.contains(kind))?;
@@ -180,7 +190,7 @@ impl Surface for AdminApi {
         };
         let operator = operator.ok_or_else(|| Problem::without_token(true))?;
         let least = if route.decides_approval {
-            least_role(&self.services, arrival.head.uri.path())
+            least_role(&self.services, self.named(arrival, "id").as_deref().and_then(Id::parse))
         } else {
             route.role
         };
@@ -204,15 +214,16 @@ impl Surface for AdminApi {
             None
         });
         let parameters: Vec<(&'static str, String)> =
-            asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect();
+            asked.parameters.iter().map(|(name, text)| (name, canonical(text))).collect();
+        let path = path_of(asked.row.path, &parameters);
         let signature = asked.row.action.map(|action| {
             let (peer, request_id) = (peer.ip().to_string(), request_id.as_str());
-            let path = (head.uri.path(), parameters.as_slice());
+            let path = (path.as_str(), parameters.as_slice());
             let beginning = Beginning { at: self.services.now(), peer: &peer, request_id, path };
             Signature::of(begin(&operator, action, &beginning))
         });
-        let Route { table, takes_query, path, .. } = asked.row;
-        let export = Export::wanted(table.as_ref(), *takes_query, &head.headers, path, head.uri.query());
+        let Route { table, takes_query, path: named, .. } = asked.row;
+        let export = Export::wanted(table.as_ref(), *takes_query, &head.headers, named, head.uri.query());
         let (export, bad) = export.unzip();
         let query = match &export {
             Some(export) => Some(export.query(None)),
@@ -224,7 +235,7 @@ impl Surface for AdminApi {
         let call = Call {
             services: Arc::clone(&self.services),
             turns: Arc::clone(&self.services.callers.turns),
-            path: head.uri.path().to_owned(),
+            path,
             parameters,
             query,
             idempotency_key: key.map(str::to_owned),
@@ -250,6 +261,27 @@ impl Surface for AdminApi {
         let reply = Reply::json(done.status, done.body).trace(done.trace);
         Ok(if done.replayed { reply.replayed() } else { reply })
     }
+}
+
+/// A parameter of a path in the one form that it has: an id as we write it.
+fn canonical(text: &str) -> String {
+    Id::parse(text).map_or_else(|| text.to_owned(), |id| id.to_string())
+}
+
+/// The path of a row with these parameters. What is bound to a path (an approval, an Idempotency-Key) is
+/// bound to the object, however a caller wrote that.
+fn path_of(row: &str, parameters: &[(&'static str, String)]) -> String {
+    let part = |part: &str| {
+        let value =
+            part.strip_prefix(':').and_then(|name| parameters.iter().find(|(known, _)| *known == name));
+        match value {
+            // An id needs no escapes, and nothing else than an id goes without.
+            Some((_, text)) if Id::parse(text).is_some() => text.clone(),
+            Some((_, text)) => utf8_percent_encode(text, NON_ALPHANUMERIC).to_string(),
+            None => part.to_owned(),
+        }
+    };
+    row.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
 impl Answer for AdminApi {

@@ -3,6 +3,7 @@
 use super::call::Call;
 use crate::gateway::operators::Operator;
 use domain::platform::audit::{AuditEntry, Who};
+use domain::platform::operators::By;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::sync::{Mutex, PoisonError};
@@ -123,6 +124,12 @@ impl Call {
     /// The person in whose name the call is made: who asked, where somebody else approves.
     pub fn who(&self) -> Who {
         self.signature.who().unwrap_or_else(|| self.operator.who().clone())
+    }
+
+    /// The people of the call: in whose name it is made, and who makes it.
+    pub fn people(&self) -> By {
+        let (asker, second) = (self.who().id, self.operator.who().id);
+        if asker == second { vec![asker] } else { vec![asker, second] }
     }
 
     /// An entry of the audit for what is in no row of the table: a look at something, under an action.

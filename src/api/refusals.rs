@@ -447,7 +447,8 @@ fn of_approvals(refusal: &ApprovalRefusal) -> Problem {
         ),
         ApprovalRefusal::Expired => Problem::conflict(
             "approval_expired",
-            "nobody decided about this approval in time, so nothing was done; ask for the change again",
+            "nobody decided about this approval in time, or while who asked could ask for it, so nothing was done; \
+             ask for the change again",
         ),
     }
 }

@@ -267,7 +267,7 @@ fn open_webhooks(config: &Config, outbound: &Outbound, clock: &Clock) -> Result<
 
 /// The directory of operators, which knows only the token of the configuration yet.
 fn operators(config: &Config) -> Result<Operators, StartupError> {
-    Ok(match config.admin.access(&config.storage.path)? {
+    Ok(match config.access()? {
         AdminAccess::Token(token) => Operators::new(Some(token.expose())),
         AdminAccess::Insecure => Operators::new(None),
     })

@@ -212,6 +212,7 @@ pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, OutOfRang
         withdraw_fee_policy: defaults.withdraw_fee_policy.to_owned(),
         checkout_allowed_origins: defaults.checkout_allowed_origins.clone(),
         shop: Shop::default(),
+        chargeback_fee_max: None,
         micro_deposits_daily_max: defaults.micro_deposits_daily_max,
     })
 }

@@ -202,7 +202,7 @@ fn must_be_cluster(config: &Config) -> Result<(), Failure> {
 
 /// The token of the configuration.
 fn token(config: &Config) -> Result<String, Failure> {
-    Ok(match config.admin.access(&config.storage.path)? {
+    Ok(match config.access()? {
         AdminAccess::Token(token) => token.expose().to_owned(),
         AdminAccess::Insecure => String::new(),
     })

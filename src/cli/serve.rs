@@ -46,7 +46,7 @@ impl Serve {
         }
         // Done before any log line: a start that can't be is one line on stderr.
         let generated = config.admin.generate(&config.storage.path)?;
-        config.admin.access(&config.storage.path)?;
+        config.access()?;
         if let Some(path) = &config.webhooks.extra_ca_file {
             post::certificates(path)?;
         }

@@ -37,14 +37,18 @@ impl Operators {
         *self.named.write().unwrap_or_else(PoisonError::into_inner) = named.cloned().collect();
     }
 
-    /// Whether a request brings the configuration's token.
-    pub fn is_root(&self, headers: &HeaderMap) -> bool {
-        let sent = bearer(headers);
-        match &self.root {
-            Some(root) => sent.is_some_and(|sent| root.ct_eq(&digest(sent)).into()),
-            // A token that was somebody's does not become everybody's.
-            None => !sent.is_some_and(|sent| sent.starts_with(STEM)),
-        }
+    /// Whether a request brings the configuration's token, of which there has to be one: what opens a
+    /// node's keys and log is never open by [`AdminAccess::Insecure`].
+    pub fn has_token(&self, headers: &HeaderMap) -> bool {
+        let sent = bearer(headers).map(digest);
+        self.root.zip(sent).is_some_and(|(root, sent)| root.ct_eq(&sent).into())
+    }
+
+    /// Whether a request is `root`'s: with that token or, without one in the configuration, anybody's.
+    fn is_root(&self, headers: &HeaderMap) -> bool {
+        // A token that was somebody's does not become everybody's.
+        let is_named = || bearer(headers).is_some_and(|sent| sent.starts_with(STEM));
+        self.has_token(headers) || (self.root.is_none() && !is_named())
     }
 
     /// Whether a request brings that token, or one of an operator who is active.
@@ -100,6 +104,7 @@ mod tests {
             status,
             token_hash: digest(token.as_bytes()),
             created_at: Timestamp::EPOCH,
+            makers: Vec::new(),
         })
     }
 
@@ -110,15 +115,19 @@ mod tests {
     }
 
     #[test]
-    fn root_and_active_operators_are_admitted_and_only_root_is_root() {
+    fn root_and_active_operators_are_admitted_and_only_root_has_the_token() {
         let operators = Operators { root: Some(digest(b"t0ken")), named: Arc::default() };
-        assert!(operators.admit(&sent("Bearer t0ken")) && operators.is_root(&sent("bearer t0ken")));
+        assert!(operators.admit(&sent("Bearer t0ken")) && operators.has_token(&sent("bearer t0ken")));
         assert!(!operators.admit(&sent("Bearer op_one")) && !operators.admit(&HeaderMap::new()));
         operators.learn([account("op_one", OperatorStatus::Active)].iter());
-        assert!(operators.admit(&sent("Bearer op_one")) && !operators.is_root(&sent("Bearer op_one")));
+        assert!(operators.admit(&sent("Bearer op_one")) && !operators.has_token(&sent("Bearer op_one")));
         operators.learn([account("op_one", OperatorStatus::Disabled)].iter());
         assert!(!operators.admit(&sent("Bearer op_one")));
         let open = Operators { root: None, named: Arc::default() };
         assert!(open.admit(&HeaderMap::new()) && !open.admit(&sent("Bearer op_one")));
+        assert!(operators.has_token(&sent("Bearer t0ken")) && !operators.has_token(&HeaderMap::new()));
+        for anything in [HeaderMap::new(), sent("Bearer "), sent("Bearer t0ken")] {
+            assert!(!open.has_token(&anything), "without a token nobody has it");
+        }
     }
 }

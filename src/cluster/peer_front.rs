@@ -8,6 +8,7 @@ use super::renewal;
 use super::seed::Seed;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
+use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use api::problem::Problem;
 use bytes::Bytes;
@@ -22,6 +23,8 @@ const BINARY: &str = "application/octet-stream";
 pub struct PeerFront<A, B> {
     cluster: Cluster,
     key: PeerKey,
+    /// Keeps pages of other sites away from a listener that gives away keys, as on that of operators.
+    guard: OriginCheck,
     /// The two listeners' own answers.
     api: Arc<A>,
     admin: Arc<B>,
@@ -29,8 +32,8 @@ pub struct PeerFront<A, B> {
 
 impl<A: Answer, B: Answer> PeerFront<A, B> {
     /// Over the answers of the two listeners.
-    pub fn new(cluster: Cluster, key: PeerKey, api: Arc<A>, admin: Arc<B>) -> Self {
-        PeerFront { cluster, key, api, admin }
+    pub fn new(cluster: Cluster, key: PeerKey, guard: OriginCheck, api: Arc<A>, admin: Arc<B>) -> Self {
+        PeerFront { cluster, key, guard, api, admin }
     }
 
     /// Answers what another node passes on, if this one leads: nothing is passed on twice.
@@ -55,13 +58,33 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         })
     }
 
+    /// Answers what is asked of this node itself.
+    async fn own(&self, arrival: &Arrival) -> Result<Reply, Problem> {
+        self.guard.check(&arrival.head)?;
+        match arrival.head.uri.path() {
+            "/peer/cluster" => {
+                self.must_have_token(arrival)?;
+                Ok(Reply::json(200, front::show(&self.cluster.view())))
+            }
+            "/peer/checkpoint" => self.checkpoint(arrival).await,
+            _ => Err(Problem::not_found()),
+        }
+    }
+
+    fn must_have_token(&self, arrival: &Arrival) -> Result<(), Problem> {
+        let headers = &arrival.head.headers;
+        if self.cluster.operators().has_token(headers) {
+            return Ok(());
+        }
+        Err(Problem::without_token(headers.contains_key(AUTHORIZATION)))
+    }
+
     /// Sends what a new node needs, secrets too, to who has the configuration's token, or is a node.
     async fn checkpoint(&self, arrival: &Arrival) -> Result<Reply, Problem> {
-        let headers = &arrival.head.headers;
-        let proof = headers.get(&PROOF).and_then(|proof| proof.to_str().ok()).unwrap_or_default();
-        let is_node = self.key.check(&Method::GET, renewal::TARGET, proof, now_ms()).is_some();
-        if !is_node && !self.cluster.operators().is_root(headers) {
-            return Err(Problem::without_token(headers.contains_key(AUTHORIZATION)));
+        let proof = arrival.head.headers.get(&PROOF).and_then(|proof| proof.to_str().ok());
+        let is_node = |proof| self.key.check(&Method::GET, renewal::TARGET, proof, now_ms()).is_some();
+        if !proof.is_some_and(is_node) {
+            self.must_have_token(arrival)?;
         }
         let cluster = self.cluster.clone();
         let made = tokio::task::spawn_blocking(move || cluster.seed()).await;
@@ -75,12 +98,9 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
 impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let answered = match arrival.head.uri.path() {
+            // It bears the Host of who asked the other node, and a proof that no page can make.
             "/peer/pass" => self.passed(arrival, body).await,
-            "/peer/cluster" if self.cluster.operators().is_root(&arrival.head.headers) => {
-                Ok(Reply::json(200, front::show(&self.cluster.view())))
-            }
-            "/peer/checkpoint" => self.checkpoint(arrival).await,
-            _ => Err(Problem::not_found()),
+            _ => self.own(arrival).await,
         };
         answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))
     }

@@ -214,7 +214,10 @@ async fn fetch_within(
     let mut answer = asked.map_err(|error| of_peer(from, io::Error::other(error), silence_max))?;
     if answer.status() != 200 {
         let advice = match answer.status().as_u16() {
-            401 => ": [admin] token has to be the same on all nodes",
+            401 => ": [admin] token has to be set, the same on all nodes",
+            421 => {
+                ": --from names that node as its cluster.peer_advertise, cluster.peer_listen or admin.hosts does"
+            }
             404 => ": --from is the address of a node's peer listener (cluster.peer_listen), not of its API",
             _ => "",
         };

@@ -70,20 +70,24 @@ impl Admin {
 
     /// The people who may use the operators' API; an error if nobody was named. A token that was
     /// generated lies in the data directory, where the server and the command line find it alike.
-    pub fn access(&self, data: &Path) -> Result<AdminAccess, ConfigError> {
+    /// `exposed` is the key of a listener that the token opens to other machines, if there is one.
+    pub(super) fn access(
+        &self,
+        data: &Path,
+        exposed: Option<&'static str>,
+    ) -> Result<AdminAccess, ConfigError> {
         let token = match &self.token {
             Some(token) => Some(token.clone()),
             None => generated(&data.join(TOKEN_FILE))?,
         };
-        let is_loopback = self.listen.ip().is_loopback();
-        match token {
-            Some(token) if token.expose().len() < TOKEN_CHARACTERS_MIN && !is_loopback => {
-                Err(TokenError::Short.into())
+        match (token, exposed) {
+            (Some(token), Some(listener)) if token.expose().len() < TOKEN_CHARACTERS_MIN => {
+                Err(TokenError::Short { listener }.into())
             }
-            Some(token) => Ok(AdminAccess::Token(token)),
-            None if !self.insecure_dev_token => Err(TokenError::Missing.into()),
-            None if !is_loopback => Err(TokenError::MissingBeyondLoopback.into()),
-            None => Ok(AdminAccess::Insecure),
+            (Some(token), _) => Ok(AdminAccess::Token(token)),
+            (None, _) if !self.insecure_dev_token => Err(TokenError::Missing.into()),
+            (None, Some(listener)) => Err(TokenError::MissingBeyondLoopback { listener }.into()),
+            (None, None) => Ok(AdminAccess::Insecure),
         }
     }
 

@@ -85,6 +85,14 @@ impl Cluster {
         !self.etcd.is_empty()
     }
 
+    /// The names under which other nodes call [`Cluster::peer_listen`].
+    pub fn peer_hosts(&self) -> impl Iterator<Item = String> {
+        let listen = Some(self.peer_listen).filter(|listen| !listen.ip().is_unspecified());
+        let urls = [listen.map(|listen| format!("http://{listen}")), self.peer_advertise.clone()];
+        let host = |url: String| Some(url.parse::<hyper::Uri>().ok()?.host()?.to_owned());
+        urls.into_iter().flatten().filter_map(host)
+    }
+
     /// The silence after which a standby takes over.
     pub fn failover(&self) -> Duration {
         Duration::from_millis(self.failover_ms)

@@ -116,16 +116,18 @@ pub enum TokenError {
          (or, for local work, admin.insecure_dev_token = true)"
     )]
     Missing,
-    /// No token is set, and other machines reach the listener.
-    #[error(
-        "is required because admin.listen is no loopback address; insecure_dev_token does not count there"
-    )]
-    MissingBeyondLoopback,
+    /// No token is set, and other machines reach a listener that it opens.
+    #[error("is required because {listener} is no loopback address; insecure_dev_token does not count there")]
+    MissingBeyondLoopback {
+        /// The key of the listener.
+        listener: &'static str,
+    },
     /// The token is so short that other machines could guess it.
-    #[error(
-        "must have at least {TOKEN_CHARACTERS_MIN} characters because admin.listen is no loopback address"
-    )]
-    Short,
+    #[error("must have at least {TOKEN_CHARACTERS_MIN} characters because {listener} is no loopback address")]
+    Short {
+        /// The key of the listener.
+        listener: &'static str,
+    },
     /// The file of a generated one cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {

@@ -339,7 +339,7 @@ fn variables_win_and_have_the_type_of_their_key() {
     assert_eq!(config.server.listen.to_string(), "127.0.0.1:1234");
     assert_eq!(config.server.base_url(), "https://pay.example.com");
     assert_eq!(config.limits.requests_per_second, 2);
-    let access = config.admin.access(Path::new("/nowhere")).expect("a token");
+    let access = config.access().expect("a token");
     assert_eq!(access, AdminAccess::Token(Secret::new("12345")));
     assert!(config.webhooks.allow_private_targets);
     assert_eq!(config.tenant_defaults.c2p.percent, Decimal::new(225, 2));
@@ -373,7 +373,9 @@ fn bad_variables_are_named() {
 fn somebody_must_be_allowed_to_operate() {
     let directory = tempfile::tempdir().expect("a directory");
     let access = |text: &str| {
-        parse(text).expect("valid").admin.access(directory.path()).map_err(|error| error.to_string())
+        let mut config = parse(text).expect("valid");
+        config.storage.path = directory.path().to_owned();
+        config.access().map_err(|error| error.to_string())
     };
     assert!(access("").expect_err("nobody").starts_with("admin.token: is required"));
     assert_eq!(access("[admin]\ninsecure_dev_token = true"), Ok(AdminAccess::Insecure));
@@ -388,6 +390,22 @@ fn somebody_must_be_allowed_to_operate() {
         Ok(AdminAccess::Token(Secret::new("t"))),
         "on loopback it only warns"
     );
+    // The listener for other nodes gives away keys: what holds for the operators' holds there.
+    let nodes = |admin: &str, listen: &str| {
+        access(&format!(
+            "[admin]\n{admin}\n[cluster]\netcd = [\"http://127.0.0.1:2379\"]\npeer_listen = \"{listen}\""
+        ))
+    };
+    let (open, short) = ("insecure_dev_token = true", "token = \"12345\"");
+    for (admin, said) in [(open, "is required because"), (short, "must have at least 32 characters because")]
+    {
+        let said = format!("admin.token: {said} cluster.peer_listen is no loopback address");
+        assert!(nodes(admin, "10.0.0.1:9091").expect_err(admin).starts_with(&said), "{admin}");
+        assert!(nodes(admin, "127.0.0.1:9091").is_ok(), "{admin}");
+    }
+    assert!(nodes(&format!("token = \"{}\"", "t".repeat(32)), "10.0.0.1:9091").is_ok());
+    let one_machine = format!("[admin]\n{open}\n[cluster]\npeer_listen = \"10.0.0.1:9091\"");
+    assert_eq!(access(&one_machine), Ok(AdminAccess::Insecure), "nothing listens there");
 }
 
 #[test]
@@ -396,18 +414,18 @@ fn a_generated_token_stays_and_counts_everywhere() {
     let data = directory.path().join("data");
     let admin = parse("[admin]\ngenerate_token = true\ninsecure_dev_token = true").expect("valid").admin;
     assert_eq!(admin.generate(&data).expect("written"), Some(data.join(TOKEN_FILE)));
-    let Ok(AdminAccess::Token(first)) = admin.access(&data) else { panic!("there is one") };
+    let Ok(AdminAccess::Token(first)) = admin.access(&data, None) else { panic!("there is one") };
     assert!(first.expose().len() >= TOKEN_CHARACTERS_MIN);
     assert_eq!(admin.generate(&data).expect("found"), None);
     // A configuration that does not generate a token uses the file all the same.
-    let access = parse("").expect("valid").admin.access(&data).expect("a token");
+    let access = parse("").expect("valid").admin.access(&data, None).expect("a token");
     assert_eq!(access, AdminAccess::Token(first));
     assert_eq!(std::fs::read_dir(&data).expect("a directory").count(), 1, "nothing else is left");
     std::fs::write(data.join(TOKEN_FILE), "\n").expect("written");
-    assert!(admin.access(&data).expect_err("empty").to_string().starts_with("admin.token: "));
+    assert!(admin.access(&data, None).expect_err("empty").to_string().starts_with("admin.token: "));
     let named = parse("[admin]\ngenerate_token = true\ntoken = \"t\"").expect("valid").admin;
     assert_eq!(named.generate(&data).expect("nothing to do"), None);
-    assert_eq!(named.access(&data).expect("a token"), AdminAccess::Token(Secret::new("t")));
+    assert_eq!(named.access(&data, None).expect("a token"), AdminAccess::Token(Secret::new("t")));
 }
 
 #[test]

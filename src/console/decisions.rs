@@ -10,6 +10,9 @@ use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{Block, Button, Cell, Fact, Form as Asked, Input, Page, Row, Table, Tone};
 use api::problem::Problem;
+use domain::platform::audit::Who;
+use domain::values::ids::Id;
+use domain::values::time::{DAY_MS, Timestamp};
 use serde_json::{Value, json};
 
 /// GET /console/approvals
@@ -58,19 +61,32 @@ async fn waiting_call<G: Answer>(
 /// The form of whoever may decide; else who may.
 fn decision<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, item: &Value) -> Block {
     let id = str_of(item, "approvalId");
-    let role = least_role(&console.services, &path("/admin/approvals", id, ""));
-    let is_own = str_of(&item["requestedBy"], "operatorId") == visit.who.who().shown_id();
-    if is_own || visit.who.role() < role {
-        let role = role.name();
-        return Block::Text(match (visit.language, is_own) {
-            (Language::Spanish, true) => {
+    let least = least_role(&console.services, Id::parse(id));
+    let asker = Who { id: Id::parse(str_of(&item["requestedBy"], "operatorId")), name: "".into() };
+    let is_own = asker.is(visit.who.who());
+    let day_before =
+        Timestamp::parse(str_of(item, "createdAt")).map_or(Timestamp::EPOCH, |at| at.plus_ms(-DAY_MS));
+    let is_second = console.services.callers.operators.are_two(&asker, visit.who.who(), day_before);
+    if !is_second || visit.who.role() < least {
+        let role = least.name();
+        let has_role = visit.who.role() >= least;
+        return Block::Text(match (visit.language, is_own, has_role) {
+            (Language::Spanish, true, _) => {
                 format!("Lo pediste tú: lo decide otra persona con el rol {role} o uno mayor.")
             }
-            (Language::English, true) => {
+            (Language::English, true, _) => {
                 format!("You asked for it: somebody else with the role {role} or a higher one decides.")
             }
-            (Language::Spanish, false) => format!("Lo decide quien tenga el rol {role} o uno mayor."),
-            (Language::English, false) => format!("Whoever has the role {role} or a higher one decides."),
+            (Language::Spanish, _, true) => format!(
+                "Lo decide otra persona con el rol {role} o uno mayor: hace menos de un día, uno de los dos creó \
+                 al otro, lo ascendió, lo activó o le dio otro token."
+            ),
+            (Language::English, _, true) => format!(
+                "Somebody else with the role {role} or a higher one decides: less than a day ago, one of you \
+                 created the other, raised or enabled it, or rotated its token."
+            ),
+            (Language::Spanish, ..) => format!("Lo decide quien tenga el rol {role} o uno mayor."),
+            (Language::English, ..) => format!("Whoever has the role {role} or a higher one decides."),
         });
     }
     let to = |act: &str| path("/console/approvals", id, act);
@@ -104,6 +120,17 @@ fn what<G: Answer>(visit: &Here<'_, G>, item: &Value) -> &'static str {
             visit.say("Rechazar un pago en USDT", "Reject a payout in USDT")
         }
         "crypto-payouts" => visit.say("Aprobar un pago en USDT", "Release a payout in USDT"),
+        "operators" if request["status"].is_string() || request["role"].is_null() => {
+            visit.say("Cambiar a un operador o su token", "Change an operator or its token")
+        }
+        "operators" => visit.say("Crear o cambiar a un operador", "Create or change an operator"),
+        "cop_payouts" if request["failureCode"].is_string() => {
+            visit.say("Dar por fallido un pago en pesos", "Record that a payout in pesos failed")
+        }
+        "cop_payouts" if request["reference"].is_string() => {
+            visit.say("Dar por hecho un pago en pesos", "Record that a payout in pesos was paid")
+        }
+        "cop_payouts" => visit.say("Hacer un pago en pesos", "Pay out pesos"),
         "take-over" => visit.say("Tomar el mando en este servidor", "Take over on this server"),
         _ => visit.say("Otra cosa", "Something else"),
     }

@@ -111,7 +111,9 @@ pub fn decide(
         }
         (Command::Resolve(resolution), Some(entity)) => resolve(book, entity, *resolution, turn),
         (Command::BookDeposits(booking), Some(entity)) => book_deposits(book, entity, &booking, turn),
-        (Command::Resolve(_) | Command::BookDeposits(_), None) => Ruling::refuse(Refusal::NotFound),
+        // What it was about ended with it: a phone that the bank says is not this client's is gone.
+        (Command::Resolve(_), None) => Ruling::refuse(operations::OperationRefusal::Resolved),
+        (Command::BookDeposits(_), None) => Ruling::refuse(Refusal::NotFound),
         (Command::Market(rate), Some(Entity::Conversion(conversion))) => {
             conversions::auto::on_rail_reply(book, conversion, rate, turn)
         }

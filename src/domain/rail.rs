@@ -14,7 +14,7 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Usdt, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use crate::values::token::Token;
+use crate::values::token::{StepToken, Token};
 use std::sync::Arc;
 
 /// The name by which the processor of pesos knows a collection.
@@ -198,6 +198,9 @@ pub enum Order {
         transfer_key: String,
         /// The buyer's details, as far as the channel needs them.
         buyer: Option<Box<Buyer>>,
+        /// Whether it was paid, so that the question is about that payment alone: another under the same
+        /// name says nothing of it.
+        is_paid: bool,
     },
     /// An instruction about a collection; may be sent again.
     TellCop {
@@ -205,6 +208,8 @@ pub enum Order {
         collection: Collection,
         /// The processor's own id of it, if that is known.
         rail_id: Option<RailId>,
+        /// The token that it takes, where the processor gave one with its last answer.
+        token: Option<StepToken>,
         /// The instruction.
         instruction: Instruction,
     },

@@ -8,6 +8,7 @@ use crate::decision::Turn;
 use crate::rail::{How, Progress, RailAnswer, RailReply};
 use crate::values::free_text::is_bidi_control;
 use crate::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
+use crate::values::token::StepToken;
 
 /// In test mode the first look at a bank that stayed silent comes so long after the call
 /// (`docs/contract.md, 5.11`).
@@ -226,6 +227,8 @@ pub struct Said {
     pub qr_image: Option<Box<str>>,
     /// The standing of a collection that waits.
     pub progress: Option<Progress>,
+    /// The token that the next step about a collection takes.
+    pub token: Option<StepToken>,
     /// Whether it said that under a name of another order.
     pub is_ambiguous: bool,
     /// Whether the first of two micro-deposits was made, of which the second was refused.

@@ -9,7 +9,6 @@ use api::render::render;
 use domain::kept::Shape;
 use domain::machine::{Domain, Facts};
 use domain::platform::is_live;
-use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::values::time::Timestamp;
 use hyper::header::RETRY_AFTER;
@@ -27,8 +26,11 @@ pub fn reply(
         return Err(Problem::not_found());
     }
     let first =
-        settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &*written.state);
-    let entity: Option<&Entity> = first.or(settled.entity.as_deref());
+        settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &written.state);
+    // Another command may have changed it since, such as the word of an event: that is how it stands.
+    let changed = first.zip(settled.entity.as_ref()).map(|(then, now)| (&**then, &**now));
+    let changed = changed.filter(|(then, now)| then.id() == now.id() && then != now).map(|(_, now)| now);
+    let entity = changed.or(first.map(|state| &**state)).or(settled.entity.as_deref());
     let facts = Facts {
         livemode: is_live(tenant),
         record: settled.record.as_deref().filter(|record| !record.only_keeps()),
@@ -40,7 +42,9 @@ pub fn reply(
     };
     let (status, body) = match settled.record.as_ref().and_then(|record| record.kept.as_ref()) {
         // Rendered already: what is kept is what is sent.
-        Some(kept) if kept.of.request_id == request_id.as_str() => (kept.status, kept.body.clone()),
+        Some(kept) if changed.is_none() && kept.of.request_id == request_id.as_str() => {
+            (kept.status, kept.body.clone())
+        }
         _ => render(shape, &facts)?,
     };
     let reply =

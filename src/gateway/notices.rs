@@ -18,6 +18,7 @@ use domain::index::{self, Space};
 use domain::platform::PLATFORM;
 use domain::rail::{How, RailAnswer, RailReply};
 use domain::record::Entity;
+use domain::resources::cop_payments::CopPayment;
 use domain::resources::notices::{self, About, GUESSES, GUESSES_OF_A_PART, Guess, Notice, Traits};
 use domain::resources::payments::{Means, Payment, Phase, transfer_name, without_zeros};
 use domain::values::identity::IdentityDocument;
@@ -26,6 +27,7 @@ use domain::values::time::Timestamp;
 use domain::view::Query;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use wal::Reader;
 
 /// The failure code of a transfer that was found and does not pay.
 const USED: &str = "reference_already_used";
@@ -53,6 +55,22 @@ pub async fn receive(services: &Arc<Services>, about: About) -> Result<(), Probl
     }
     // Also of one that was there: who kept it may have died before it came to this.
     traits.map_or(Ok(()), |traits| look_at_awaiting(services, &traits))
+}
+
+/// The payment in pesos that a transaction's reference names, and its tenant in its mode.
+pub fn collected(reader: &Reader, reference: Option<&str>) -> Result<Option<(u64, CopPayment)>, Unreadable> {
+    let Some(operation) = reference.and_then(Id::parse) else { return Ok(None) };
+    let (payment, _) = operation.entity_and_operation();
+    let key = index::name(PLATFORM, Space::CopPayment, &payment.to_string());
+    let Some(value) = reader.index_get(&key)? else { return Ok(None) };
+    let tenant = <[u8; 8]>::try_from(value.as_slice())
+        .map(u64::from_be_bytes)
+        .map_err(|_| Unreadable("a payment in pesos of no tenant".to_owned()))?;
+    let found = history::entity(reader, tenant, EntityId::cop_payment(payment))?;
+    Ok(match found.as_deref() {
+        Some(Entity::CopPayment(payment)) => Some((tenant, payment.clone())),
+        _ => None,
+    })
 }
 
 fn traits(about: &About) -> Option<Traits> {

@@ -8,6 +8,7 @@ use domain::platform::audit::Who;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::resources::approvals::Approvable;
 use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,6 +152,17 @@ impl Operators {
         }
     }
 
+    /// Whether two are two persons: neither made the other since this instant, raised or enabled it, or had
+    /// a token of it made (`docs/contract.md, 20.2`).
+    pub fn are_two(&self, one: &Who, other: &Who, since: Timestamp) -> bool {
+        let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
+        let made = |who: &Who, by: &Who| {
+            let makers = who.id.and_then(|id| named.get(&id)).map_or(&[][..], |account| &account.makers);
+            makers.iter().any(|maker| maker.by == by.id && maker.at > since)
+        };
+        !one.is(other) && !made(one, other) && !made(other, one)
+    }
+
     /// An operator by id, with the name and role of now.
     pub fn named(&self, id: Id) -> Option<Arc<OperatorAccount>> {
         self.named.read().unwrap_or_else(PoisonError::into_inner).get(&id).map(Arc::clone)
@@ -173,7 +185,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::values::time::Timestamp;
+    use domain::platform::operators::Maker;
     use hyper::header::HeaderValue;
 
     fn account(token: &str, status: OperatorStatus) -> Arc<OperatorAccount> {
@@ -185,6 +197,7 @@ mod tests {
             status,
             token_hash: TokenDigest::of(token.as_bytes()).bytes(),
             created_at: Timestamp::EPOCH,
+            makers: Vec::new(),
         })
     }
 
@@ -219,6 +232,32 @@ mod tests {
         assert!(operators.of_token(b"op_one").is_none() && operators.of_token(b"op_two").is_some());
         operators.learn(&account("op_two", OperatorStatus::Disabled));
         assert!(operators.of_token(b"op_two").is_none());
+    }
+
+    #[test]
+    fn who_made_an_operator_is_no_second_person_beside_it_for_a_while() {
+        let operators = Operators::new(Some("t0ken"));
+        let who = |n: u64| Who { id: Some(Id::derived(1, n, 0)), name: "n".into() };
+        let at = Timestamp::from_unix_ms;
+        // root made 1 and 2, and 1 made 3.
+        for (n, makers) in [(1, vec![(None, 100)]), (2, vec![(None, 100)]), (3, vec![(who(1).id, 200)])] {
+            let known = account(&format!("op_{n}"), OperatorStatus::Active);
+            let makers = makers.into_iter().map(|(by, ms)| Maker { by, at: at(ms) }).collect();
+            let id = Id::derived(1, n, 0);
+            operators.learn(&Arc::new(OperatorAccount { id, makers, ..(*known).clone() }));
+        }
+        for (one, other, since, two) in [
+            (who(1), Who::root(), 99, false),
+            (who(1), Who::root(), 100, true),
+            (who(1), who(2), 0, true),
+            (who(3), who(1), 199, false),
+            (who(3), who(1), 200, true),
+            (who(3), Who::root(), 0, true),
+            (who(3), who(3), 0, false),
+        ] {
+            assert_eq!(operators.are_two(&one, &other, at(since)), two, "{one:?} {other:?} since {since}");
+            assert_eq!(operators.are_two(&other, &one, at(since)), two, "{other:?} {one:?} since {since}");
+        }
     }
 
     #[test]

@@ -237,8 +237,8 @@ fn meaning(code: &str) -> Option<(&'static str, &'static str)> {
         "scope_missing" => ("Tu llave no tiene permiso para esto.", "Your key is not allowed to do this."),
         "role_missing" => ("Tu rol no permite esto.", "Your role does not allow this."),
         "second_person_required" => (
-            "Otra persona tiene que aprobarlo: tú lo pediste.",
-            "Somebody else has to approve it: you asked for it.",
+            "Otra persona tiene que decidirlo: tú lo pediste, o hace menos de un día uno de los dos creó o cambió al otro.",
+            "Somebody else has to decide it: you asked for it, or less than a day ago one of you made or changed the other.",
         ),
         "too_many_attempts" => (
             "Demasiados intentos. Espera unos minutos y vuelve a intentarlo.",

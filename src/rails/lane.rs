@@ -153,6 +153,7 @@ impl Lane {
         match &sent {
             Ok(report) => self.count(to, report.is_answered, began.elapsed()),
             Err(NotSent::NoConnection) => self.count(to, false, began.elapsed()),
+            Err(NotSent::NothingDone) => self.count(to, true, began.elapsed()),
             // The rail was not called.
             Err(NotSent::Unfit(_)) => {}
         }

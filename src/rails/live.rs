@@ -10,6 +10,7 @@ use domain::rail::{Progress, Service};
 use domain::trace::Said;
 pub use domain::trace::{BankWord, RailId, folded, visible};
 use domain::values::money::Ves;
+use domain::values::token::StepToken;
 use std::time::Duration;
 
 /// The failure code of an order of ours that was refused without a call: a rail could not carry it.
@@ -67,6 +68,8 @@ pub struct Report {
     pub qr_image: Option<String>,
     /// The standing of a collection that waits.
     pub progress: Option<Progress>,
+    /// The token that the next step about a collection takes.
+    pub token: Option<StepToken>,
     /// Whether the first of two micro-deposits was made, of which the second was refused.
     pub half_done: bool,
 }
@@ -74,15 +77,7 @@ pub struct Report {
 impl Report {
     /// A readable answer.
     pub fn answered(outcome: OrderOutcome, word: BankWord) -> Report {
-        Report {
-            outcome,
-            id: None,
-            word: Some(word),
-            is_answered: true,
-            qr_image: None,
-            progress: None,
-            half_done: false,
-        }
+        Report { outcome, word: Some(word), is_answered: true, ..Report::unanswered(None) }
     }
 
     /// No readable answer.
@@ -94,6 +89,7 @@ impl Report {
             is_answered: false,
             qr_image: None,
             progress: None,
+            token: None,
             half_done: false,
         }
     }
@@ -104,6 +100,8 @@ impl Report {
 pub enum NotSent {
     /// There was no connection. The same order may be sent later.
     NoConnection,
+    /// The rail says that it did nothing. The same order may be sent later.
+    NothingDone,
     /// The rail can't carry such an order, now or later, for this reason.
     Unfit(&'static str),
 }
@@ -164,7 +162,7 @@ pub trait LiveRail: Send + Sync {
 pub fn after_sending(recall: Option<Recall>, sent: Result<Report, NotSent>) -> (RailAnswer, Said) {
     match sent {
         Ok(report) => answer(recall, report, false),
-        Err(NotSent::NoConnection) => (RailAnswer::NotSent, Said::default()),
+        Err(NotSent::NoConnection | NotSent::NothingDone) => (RailAnswer::NotSent, Said::default()),
         Err(NotSent::Unfit(why)) => {
             let word = Some(Box::new(BankWord::new("", why)));
             (RailAnswer::refused(UNFIT), Said { word, ..Said::default() })
@@ -182,9 +180,14 @@ pub fn after_asking(recall: Option<Recall>, look: Look) -> (RailAnswer, Said) {
 }
 
 fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswer, Said) {
-    let Report { outcome, id: decided, word, qr_image, progress, half_done, is_answered: _ } = report;
+    let Report { outcome, id: decided, word, qr_image, progress, half_done, token, is_answered: _ } = report;
     let (answer, id) = match outcome {
-        OrderOutcome::Done { reference } => (RailAnswer::Done { reference }, decided),
+        OrderOutcome::Done { reference } => {
+            // A rail that is asked by our own id calls what it did by the id that it is known by from then on.
+            let is_id = recall == Some(Recall::Asked(AskedBy::OperationId));
+            let id = reference.as_deref().filter(|_| is_id).and_then(RailId::parse);
+            (RailAnswer::Done { reference }, decided.or(id))
+        }
         OrderOutcome::Refused { code } => (RailAnswer::Refused { code }, decided),
         OrderOutcome::Open { id } => {
             let by_operation = matches!(recall, Some(Recall::Asked(AskedBy::OperationId) | Recall::Reports));
@@ -198,7 +201,8 @@ fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswe
         }
     };
     let qr_image = qr_image.map(String::into_boxed_str);
-    (answer, Said { id, word: word.map(Box::new), qr_image, progress, half_done, is_ambiguous: false })
+    let word = word.map(Box::new);
+    (answer, Said { id, word, qr_image, progress, token, half_done, is_ambiguous: false })
 }
 
 #[cfg(test)]

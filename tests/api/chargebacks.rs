@@ -295,7 +295,7 @@ fn a_key_keeps_both_answers() {
 #[test]
 fn operators_do_the_same() {
     let server = Server::shared();
-    let tenant = server.tenant();
+    let tenant = server.tenant_with(json!({ "chargebackFeeMax": "10.00" }));
     let (api, admin) = (tenant.test, server.admin());
     let payment = api.vpos_pay(10);
     let path = format!("/admin/tenants/{}/chargebacks", tenant.id);

@@ -271,3 +271,19 @@ fn everything_that_is_bad_about_a_call_is_named_at_once() {
     assert!(tenants.iter().all(|tenant| tenant["name"] != name));
     admin.post("/admin/tenants", &json!({ "name": name })).expect(201);
 }
+
+/// Where a bank did what an operator had said it refused, the operator's code is not the bank's word.
+#[test]
+fn a_contradiction_shows_the_banks_words_alone() {
+    let server = Server::start_with(&[("PASARELA__RAILS__UNRESOLVED_AFTER_SECONDS", "1")]);
+    let tenant = server.tenant();
+    let payment = tenant.test.pay_with(10, "77777777");
+    let path = format!("/admin/operations/{}/resolve", text(&payment, "operationId"));
+    let said = json!({ "outcome": "refused", "failureCode": "OURS_1", "note": "by phone" });
+    assert_eq!(server.admin().post(&path, &said).expect(200)["failureCode"], "OURS_1");
+    tenant.test.advance(3_600);
+    let found = server.admin().get("/admin/operations?status=contradicted").expect(200);
+    let found = &list(&found, "items")[0];
+    assert_eq!((&found["operationId"], &found["bankCode"]), (&payment["operationId"], &Value::Null));
+    assert!(found["bankReference"].is_string(), "{found}");
+}

@@ -38,6 +38,8 @@ fn some_days(server: &Server, tenant: &str, api: &Api) -> Value {
     api.reverse(&sale).expect(200);
     let taken =
         json!({ "paymentId": card["paymentId"], "reason": "fraud", "amountVes": "500.00", "feeVes": "3.00" });
+    let settings = format!("/admin/tenants/{tenant}/settings");
+    server.admin().patch(&settings, &json!({ "chargebackFeeMax": "3.00" })).expect(200);
     let taken = server.admin().post(&format!("/admin/tenants/{tenant}/chargebacks"), &taken).expect(201);
     let usdt = json!({ "amountUsdt": "5.00", "address": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "network": "TRC20", "externalRef": fresh("usdt") });
     api.post("/v1/crypto/payouts", &usdt).expect(201);

@@ -294,6 +294,18 @@ impl Machines {
         self.ports[node][1]
     }
 
+    /// The port of a node's listener for other nodes.
+    pub fn peer_port(&self, node: usize) -> u16 {
+        self.ports[node][2]
+    }
+
+    /// Has a node go without a token.
+    pub fn without_token(&self, node: usize) {
+        let text = std::fs::read_to_string(self.file(node)).expect("a configuration");
+        let token = format!("token = \"{}\"", Machines::TOKEN);
+        std::fs::write(self.file(node), text.replace(&token, "insecure_dev_token = true")).expect("written");
+    }
+
     /// The ports of the nodes' APIs.
     pub fn ports(&self) -> Vec<u16> {
         self.ports.iter().map(|[api, _, _]| *api).collect()

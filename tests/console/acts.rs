@@ -102,9 +102,13 @@ fn what_moves_money_waits_for_a_second_person() {
         "{}",
         own.text()
     );
-    let root = operator(&server, ADMIN_TOKEN);
-    let waiting = root.get("/console/approvals");
-    let answer = root.press(&waiting, "approve", &[("note", "visto")]);
+    // Whoever made the asker is no second person beside it.
+    let waiting = operator(&server, ADMIN_TOKEN).get("/console/approvals");
+    assert!(waiting.text().contains("Lo decide otra persona con el rol treasury o uno mayor"));
+    assert!(!waiting.text().contains("data-action=\"approve\""));
+    let second = operator(&server, &hired(&server, "treasury").1);
+    let waiting = second.get("/console/approvals");
+    let answer = second.press(&waiting, "approve", &[("note", "visto")]);
     assert_eq!(answer.status, 303, "{}", answer.text());
     assert_eq!(tenant.test.balance()["availableVes"], "25.00");
     let approvals = server.admin().get("/admin/approvals").expect(200);

@@ -138,6 +138,7 @@ fn a_payout_is_approved_by_two_people() {
     let tenant = server.tenant_with(json!({ "usdt": { "payoutAutoLimitUsdt": "1.00" } }));
     tenant.test.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "100.00" })).expect(201);
     let (_, treasurer) = hired(&server, "treasury");
+    let (_, second) = hired(&server, "treasury");
     for (setup, query) in [(DESKTOP, ""), (PHONE, "?lang=en")] {
         let body = json!({ "amountUsdt": "10.00", "address": "0x52908400098527886E0F7030069857D2E4169EE7", "network": "POLYGON", "externalRef": fresh("cx") });
         let payout = tenant.test.post("/v1/crypto/payouts", &body).expect(201);
@@ -153,7 +154,7 @@ fn a_payout_is_approved_by_two_people() {
         assert_eq!(browser.text("[data-field=approvals]"), "1", "it waits for the second person");
         browser.enter_at("[data-action=logout]");
         browser.find("main[data-page=login]");
-        browser.enter_console(&server, ADMIN_TOKEN, query);
+        browser.enter_console(&server, &second, query);
         browser.enter_at("nav a[href*=\"/console/approvals\"]");
         browser.stop_at("approvals", "console-approvals");
         browser.tab_to("[data-field=note]");

@@ -8,6 +8,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::Duration;
 
 pub const PUBLIC_KEY: &str = "pub_test_fake";
 pub const PRIVATE_KEY: &str = "prv_test_fake";
@@ -29,6 +30,8 @@ pub enum Fault {
     Answer(u16, Value),
     /// Does it, and shows this state in the answer.
     State(&'static str),
+    /// Does it at once, and answers so many milliseconds later.
+    Late(u64),
 }
 
 /// A transaction.
@@ -42,6 +45,8 @@ pub struct Transaction {
     /// How often the token was rotated.
     pub sent: u32,
     pub wrong: u32,
+    /// Whether it is shown with the token that is good now, in place of the first.
+    pub shows_newest: bool,
 }
 
 /// A call, as it came.
@@ -148,6 +153,11 @@ impl FakeWompi {
         change(self.lock().transactions.last_mut().expect("a transaction"));
     }
 
+    /// The same of the nth.
+    pub fn change_nth(&self, nth: usize, change: impl FnOnce(&mut Transaction)) {
+        change(&mut self.lock().transactions[nth]);
+    }
+
     /// The buyer begins anew: another transaction under the reference of the newest.
     #[track_caller]
     pub fn again(&self, status: &'static str) {
@@ -159,7 +169,12 @@ impl FakeWompi {
 
     /// An event about the newest transaction, as Wompi signs it.
     pub fn event(&self, status: &str) -> Value {
-        let transaction = self.lock().transactions.last().expect("a transaction").clone();
+        let newest = self.lock().transactions.last().expect("a transaction").clone();
+        self.event_about(&newest, status)
+    }
+
+    /// An event about a transaction.
+    pub fn event_about(&self, transaction: &Transaction, status: &str) -> Value {
         let signed =
             format!("{}{status}{}1530291411{EVENTS_SECRET}", transaction.id, transaction.amount_in_cents);
         json!({
@@ -200,7 +215,8 @@ fn serve(stream: &TcpStream, address: SocketAddr, state: &Mutex<State>) -> Optio
     let mut reader = BufReader::new(stream);
     loop {
         let (asked, bearer) = read(&mut reader)?;
-        let (status, body) = answer(&asked, &bearer, address, &mut state.lock().expect("no panic"))?;
+        let (status, body, late) = answer(&asked, &bearer, address, &mut state.lock().expect("no panic"))?;
+        thread::sleep(late);
         let body = body.to_string();
         let head = format!(
             "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
@@ -243,14 +259,19 @@ fn unauthorized() -> (u16, Value) {
     (401, json!({"error": {"type": "INVALID_ACCESS_TOKEN", "reason": "no"}}))
 }
 
-/// The answer; `None` closes the connection.
-fn answer(asked: &Asked, bearer: &str, address: SocketAddr, state: &mut State) -> Option<(u16, Value)> {
+/// The answer, and how late it comes; `None` closes the connection.
+fn answer(
+    asked: &Asked,
+    bearer: &str,
+    address: SocketAddr,
+    state: &mut State,
+) -> Option<(u16, Value, Duration)> {
     let kind = kind_of(asked);
     state.asked.push(asked.clone());
     let fault = state.faults.iter().position(|(of, _)| *of == kind).map(|at| state.faults.remove(at).1);
     match &fault {
         Some(Fault::DropBefore) => return None,
-        Some(Fault::Answer(status, body)) => return Some((*status, body.clone())),
+        Some(Fault::Answer(status, body)) => return Some((*status, body.clone(), Duration::ZERO)),
         _ => {}
     }
     let id = || asked.path.split('/').nth(3).unwrap_or_default().to_owned();
@@ -280,9 +301,10 @@ fn answer(asked: &Asked, bearer: &str, address: SocketAddr, state: &mut State) -
         Some(Fault::State(status)) => {
             let mut body = done.1;
             body["data"]["status"] = json!(status);
-            Some((done.0, body))
+            Some((done.0, body, Duration::ZERO))
         }
-        _ => Some(done),
+        Some(Fault::Late(ms)) => Some((done.0, done.1, Duration::from_millis(ms))),
+        _ => Some((done.0, done.1, Duration::ZERO)),
     }
 }
 
@@ -324,14 +346,21 @@ fn create(asked: &Asked, bearer: &str, address: SocketAddr, state: &mut State) -
         currency: "COP",
         sent: 0,
         wrong: 0,
+        shows_newest: false,
     };
     let shown = shown(&transaction, address, false);
     state.transactions.push(transaction);
     (201, json!({"data": shown}))
 }
 
+/// The token that is good now: each code that is sent gives another.
 fn token(transaction: &Transaction) -> String {
     format!("token-{}-{}", transaction.id, transaction.sent)
+}
+
+/// The token that a transaction is shown with, whatever became of it, until a lost answer is forgiven.
+fn first_token(transaction: &Transaction) -> String {
+    if transaction.shows_newest { token(transaction) } else { format!("token-{}-0", transaction.id) }
 }
 
 fn shown(transaction: &Transaction, address: SocketAddr, is_ready: bool) -> Value {
@@ -339,7 +368,7 @@ fn shown(transaction: &Transaction, address: SocketAddr, is_ready: bool) -> Valu
     let at = |step: &str| format!("http://{address}/v1/daviplata/{}/{step}", transaction.id);
     method["extra"] = match (method["type"].as_str(), is_ready) {
         (Some("DAVIPLATA"), true) => json!({"url_services": {
-            "token": token(transaction), "code_otp_send": at("send"), "code_otp_validate": at("validate"),
+            "token": first_token(transaction), "code_otp_send": at("send"), "code_otp_validate": at("validate"),
         }}),
         (Some("BANCOLOMBIA_QR"), true) => json!({"qr_image": PICTURE}),
         _ => json!({}),

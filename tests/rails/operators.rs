@@ -293,6 +293,21 @@ fn the_money_of_a_payout_follows_the_operators_word_and_deposits_have_one_too() 
     let operation = text(&deposits, "operationId");
     assert_eq!(world.resolve(operation, &done("1"))["merchantId"], merchant["merchantId"]);
     world.server.admin().post(&path(operation), &done("1")).refused(409, "operation_resolved");
+    // Where the phone is not the client's, its method goes with the word; the operation is known all the same.
+    let account = json!({ "bankCode": "0134", "phone": "04147654329", "identification": "V12345678" });
+    world.live().put("/v1/payouts/account", &account).expect(201);
+    let merchant = world.live().create_merchant(json!({})).expect(201);
+    for start in
+        [format!("{}/verify/start", method_path(&merchant, 0)), "/v1/payouts/account/verify/start".to_owned()]
+    {
+        world.live().act(&start).expect(202);
+        until("the deposits are unresolved", || found().is_some());
+        let operation = text(&found().expect("it was there"), "operationId").to_owned();
+        world.resolve(&operation, &refused("BE01"));
+        for said in [refused("BE01"), done("1")] {
+            world.server.admin().post(&path(&operation), &said).refused(409, "operation_resolved");
+        }
+    }
     assert!(world.listed("status=unresolved").is_empty() && world.listed("status=pending").is_empty());
     assert_eq!(text(&world.live().balance(), "availableVes"), "70.00", "they are the platform's money");
 }

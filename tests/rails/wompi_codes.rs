@@ -94,10 +94,81 @@ fn a_code_that_may_have_been_sent_is_not_sent_again() {
     let mut world = World::start();
     world.wompi.next("send", Fault::DropAfter);
     let created = world.ask("sms").expect(201);
+    world.wompi.change(|transaction| transaction.shows_newest = true);
     assert_eq!(next(&created), "submit_otp", "the buyer may have it");
     world.crash();
     world.until_looks(world.looks() + 2);
     assert_eq!(world.wompi.asked("send").len(), 1);
     // The token of now is asked for: the one in memory is gone.
     assert_eq!(text(&world.live.cop_otp(&created, CODE).expect(200), "status"), "completed");
+}
+
+#[test]
+fn the_token_that_a_code_gave_outlives_the_process_and_is_shown_nowhere() {
+    let mut world = World::start();
+    let created = world.ask("sms").expect(201);
+    let id = world.wompi.only().id;
+    // The transaction is shown with the first token for ever: what sending the code gave is in the log alone.
+    world.crash();
+    world.live.cop_otp(&created, "111111").refused(400, "invalid_otp");
+    world.crash();
+    assert_eq!(text(&world.live.cop_otp(&created, CODE).expect(200), "status"), "completed");
+    assert_eq!((world.wompi.asked("send").len(), world.wompi.asked("validate").len()), (1, 2));
+    let token = format!("token-{id}-1");
+    assert!(!world.server.log_tail().contains(&token));
+    world.server.kill();
+    let printed = world.server.command(&["wal", "inspect"]);
+    assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
+    let printed = String::from_utf8_lossy(&printed.stdout);
+    assert!(printed.contains("cop_payment") && !printed.contains(&token), "{printed}");
+}
+
+#[test]
+fn a_code_that_is_taken_and_then_declined_ends_the_payment() {
+    let world = World::start();
+    let created = world.ask("sms").expect(201);
+    // Daviplata takes the code; the transaction is declined all the same.
+    world.wompi.next("validate", Fault::Answer(200, json!({ "steps": {} })));
+    world.wompi.settle("DECLINED");
+    let key = world.live.keyed("code");
+    let failed = key.cop_otp(&created, CODE).expect(200);
+    assert_eq!((text(&failed, "status"), &failed["failureCode"]), ("failed", &json!("rejected")));
+    let again = key.cop_otp(&created, CODE);
+    assert_eq!((again.header("idempotent-replayed"), again.expect(200)), (Some("true"), failed.clone()));
+    assert_eq!(world.live.get(&cop_path(&created)).expect(200)["failureCode"], "rejected");
+    world.live.cop_otp(&created, CODE).refused(409, "payment_not_pending");
+    assert_eq!(world.events(), ["payment.failed"]);
+    // The answer comes late, and so does the end: whoever typed the code is answered that.
+    let created = world.ask("sms").expect(201);
+    world.wompi.next("validate", Fault::Answer(200, json!({ "steps": {} })));
+    let key = world.live.keyed("late");
+    assert_eq!(text(&key.cop_otp(&created, CODE).expect(202), "status"), "pending");
+    world.wompi.settle("DECLINED");
+    world.until_status(&created, "failed");
+    assert_eq!(text(&key.cop_otp(&created, CODE).expect(200), "status"), "failed");
+}
+
+#[test]
+fn what_daviplata_did_nothing_about_does_not_count() {
+    let world = World::start();
+    for status in [400, 401, 403, 404, 409, 429] {
+        let created = world.ask("sms").expect(201);
+        let fault = || Fault::Answer(status, json!({ "error": { "type": "NO", "reason": "no" } }));
+        // More often than codes may be tried.
+        for _ in 0..3 {
+            world.wompi.next("validate", fault());
+            world.live.cop_otp(&created, CODE).refused(503, "rail_unavailable");
+        }
+        assert_eq!(next(&world.live.get(&cop_path(&created)).expect(200)), "submit_otp", "{status}");
+        assert_eq!(text(&world.live.cop_otp(&created, CODE).expect(200), "status"), "completed", "{status}");
+        // No code was sent, so the buyer types none yet; the next look has it sent.
+        world.wompi.next("send", fault());
+        let created = world.ask("sms").expect(202);
+        assert_eq!(created["next"], Value::Null, "{status}");
+        world.live.cop_otp(&created, CODE).refused(409, "charge_in_progress");
+        world.until(&created, |now| next(now) == "submit_otp");
+        assert_eq!(text(&world.live.cop_otp(&created, CODE).expect(200), "status"), "completed", "{status}");
+    }
+    // They are answers: the circuit stays closed.
+    world.ask("push").expect(201);
 }

@@ -4,8 +4,8 @@
 use crate::fake_wompi::{CODE, Fault};
 use crate::harness::check::text;
 use crate::harness::pesos::cop_path;
-use crate::wompi_world::{World, next};
-use serde_json::json;
+use crate::wompi_world::{World, body, next};
+use serde_json::{Value, json};
 
 /// Nobody is asked without a hint.
 fn world() -> World {
@@ -15,6 +15,19 @@ fn world() -> World {
 impl World {
     fn notify(&self, status: &str) {
         self.server.nobody().post("/rails/wompi/events", &self.wompi.event(status)).expect(200);
+    }
+
+    /// An event about the nth transaction.
+    fn notify_of(&self, nth: usize, status: &str) {
+        let event = self.wompi.event_about(&self.wompi.transactions()[nth], status);
+        self.server.nobody().post("/rails/wompi/events", &event).expect(200);
+    }
+
+    /// The ids of the transactions in a list of notices.
+    fn noticed(&self, query: &str) -> Vec<String> {
+        let page = self.server.admin().get(&format!("/admin/notices{query}")).expect(200);
+        let items = page["items"].as_array().expect("items").clone();
+        items.iter().map(|item| text(item, "transactionId").to_owned()).collect()
     }
 }
 
@@ -91,4 +104,119 @@ fn what_was_declined_and_then_paid_under_another_id_is_noticed() {
     assert_eq!(text(&found[0], "bankReference"), "1234-4");
     assert_eq!(world.live.get(&cop_path(&failed)).expect(200)["status"], "failed");
     world.live.assert_pesos("46250", "46250", "0");
+}
+
+/// What the processor says about a payment that is over is never dropped.
+#[test]
+fn another_transaction_under_a_paid_reference_is_an_unmatched_notice() {
+    let mut world = world();
+    let created = world.ask("push").expect(201);
+    world.wompi.settle("APPROVED");
+    world.notify("APPROVED");
+    world.until_status(&created, "completed");
+    assert_eq!(world.noticed(""), [] as [&str; 0], "its own transaction is no notice");
+    // The buyer paid twice.
+    world.wompi.again("APPROVED");
+    world.notify("APPROVED");
+    world.notify("APPROVED");
+    assert_eq!(world.noticed("?unmatched=true"), ["1234-2"], "once");
+    let page = world.server.admin().get("/admin/notices").expect(200);
+    assert_eq!(page["items"][0]["reference"], created["operationId"]);
+    assert_eq!((&page["items"][0]["rail"], &page["items"][0]["paymentId"]), (&json!("wompi"), &Value::Null));
+    world.live.assert_pesos("46250", "46250", "0");
+    world.crash();
+    assert_eq!(world.noticed("?unmatched=true"), ["1234-2"]);
+    // Two at once, before anybody has looked: one pays, and the other is noticed.
+    let created = world.ask("push").expect(201);
+    world.wompi.settle("APPROVED");
+    world.wompi.again("APPROVED");
+    world.notify_of(3, "APPROVED");
+    world.notify_of(2, "APPROVED");
+    world.until_status(&created, "completed");
+    assert_eq!(world.noticed("?unmatched=true"), ["1234-4", "1234-2"]);
+    // One that is declined first and then paid under another id is that payment's: nothing is left over.
+    let created = world.ask("push").expect(201);
+    world.wompi.settle("DECLINED");
+    world.wompi.again("APPROVED");
+    world.notify("APPROVED");
+    world.until_status(&created, "completed");
+    assert_eq!(world.noticed("?unmatched=true"), ["1234-4", "1234-2"]);
+    let matched = world.server.admin().get("/admin/notices").expect(200);
+    assert_eq!(matched["items"][0]["paymentId"], created["id"]);
+}
+
+#[test]
+fn a_payment_that_is_voided_after_it_was_approved_contradicts() {
+    let world = world();
+    // Whether its answer, a look by its id or one by its reference told that it was paid; and whether
+    // another transaction under the reference is paid.
+    for (n, (way, then, has_another)) in [
+        ("answer", "VOIDED", false),
+        ("id", "VOIDED", false),
+        ("reference", "DECLINED", false),
+        ("answer", "VOIDED", true),
+        ("id", "DECLINED", true),
+        ("reference", "VOIDED", true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let created = match way {
+            "answer" => {
+                world.wompi.next("create", Fault::State("APPROVED"));
+                world.ask("push").expect(201)
+            }
+            "id" => world.ask("push").expect(201),
+            _ => {
+                world.wompi.next("create", Fault::DropAfter);
+                world.ask("push").expect(202)
+            }
+        };
+        world.wompi.settle("APPROVED");
+        world.notify("APPROVED");
+        world.until_status(&created, "completed");
+        let own = world.wompi.transactions().len() - 1;
+        if has_another {
+            world.wompi.again("APPROVED");
+            world.notify("APPROVED");
+        }
+        let before = (world.live.cop_books(), world.events());
+        world.wompi.change_nth(own, |transaction| transaction.status = then);
+        world.notify_of(own, then);
+        let found = world.until_operations("contradicted", n + 1);
+        let said = (text(&found[0]["entity"], "id"), text(&found[0], "bankCode"));
+        assert_eq!(said, (text(&created, "id"), then), "{way} {has_another}");
+        assert_eq!((world.live.cop_books(), world.events()), before, "nothing moves by itself");
+        assert_eq!(world.live.get(&cop_path(&created)).expect(200)["status"], "completed");
+    }
+}
+
+#[test]
+fn a_request_whose_payment_is_decided_meanwhile_is_answered_that() {
+    // Within the time that a caller waits, and beyond it.
+    for answer_seconds in ["10", "1"] {
+        for (state, status) in [("APPROVED", "completed"), ("DECLINED", "failed")] {
+            let world = World::with(&[
+                ("PASARELA__RAILS__POLL_SECONDS", "3600"),
+                ("PASARELA__RAILS__WOMPI__TIMEOUT_SECONDS", "5"),
+                ("PASARELA__RAILS__ANSWER_SECONDS", answer_seconds),
+            ]);
+            world.wompi.next("create", Fault::Late(2_500));
+            let key = world.live.keyed("once");
+            let created = std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    while world.wompi.transactions().is_empty() {
+                        std::thread::sleep(std::time::Duration::from_millis(10));
+                    }
+                    world.wompi.settle(state);
+                    world.notify(state);
+                });
+                key.post("/v1/cop/payments", &body("push"))
+            });
+            assert_eq!(text(&created.expect(201), "status"), status, "{answer_seconds} {state}");
+            let again = key.post("/v1/cop/payments", &body("push"));
+            assert_eq!(again.header("idempotent-replayed"), Some("true"));
+            assert_eq!(again.expect(201), created.expect(201), "{answer_seconds} {state}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType}
 use domain::values::ids::Id;
 use domain::values::money::Cop;
 use domain::values::time::Timestamp;
-use domain::values::token::Token;
+use domain::values::token::{StepToken, Token};
 use pasarela::rails::Call;
 use pasarela::rails::http::{BaseUrl, IDLE};
 use pasarela::rails::live::{AskedBy, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
@@ -55,16 +55,26 @@ fn collect(channel: Channel) -> Call {
         amount: Cop::from_minor(50_000),
         transfer_key: "@K".to_owned(),
         buyer: Some(Box::new(buyer)),
+        is_paid: false,
     };
     Call { operation_id: OPERATION, ..call(order) }
 }
 
 fn tell(instruction: Instruction) -> Call {
-    call(Order::TellCop { collection: collection(), rail_id: None, instruction })
+    tell_with(None, instruction)
+}
+
+fn tell_with(token: Option<StepToken>, instruction: Instruction) -> Call {
+    call(Order::TellCop { collection: collection(), rail_id: None, token, instruction })
 }
 
 fn code() -> Call {
-    tell(Instruction::Code(Token::parse_debit("574829").expect("digits")))
+    code_with(None)
+}
+
+/// A code, with the token that the step before it gave.
+fn code_with(token: Option<StepToken>) -> Call {
+    tell_with(token, Instruction::Code(Token::parse_debit("574829").expect("digits")))
 }
 
 fn tokens(n: u32) -> Step {
@@ -148,8 +158,10 @@ async fn calls_to_wompi() {
         let created = wompi.execute(&collect(channel)).await;
         let mut meant = format!("{created:?}");
         if channel == Channel::Sms {
-            meant.push_str(&format!("\n{:?}", wompi.execute(&tell(Instruction::SendCode)).await));
-            meant.push_str(&format!("\n{:?}", wompi.execute(&code()).await));
+            let sent = wompi.execute(&tell(Instruction::SendCode)).await;
+            meant.push_str(&format!("\n{sent:?}"));
+            let token = sent.expect("it was sent").token;
+            meant.push_str(&format!("\n{:?}", wompi.execute(&code_with(token)).await));
         }
         assert_eq!(bank.requests().len(), steps.len(), "{name}");
         assert_golden(name, &format!("{}\n\n--- what it means\n{meant}\n", shown(&bank)));
@@ -283,6 +295,17 @@ async fn a_refusal_is_believed_unless_another_transaction_of_the_reference_count
         let look = rail(&bank).look(&collect(Channel::Push), RailId::parse("1234-1").as_ref()).await;
         assert_eq!((report(look).outcome, bank.requests().len()), (outcome, 2), "{what}");
     }
+    // Of what was paid its own transaction alone tells, whatever else is under its reference.
+    let paid = || {
+        let mut call = collect(Channel::Push);
+        if let Order::CollectCop { is_paid, .. } = &mut call.order {
+            *is_paid = true;
+        }
+        call
+    };
+    let bank = Scripted::start(vec![one("VOIDED", "")]).await;
+    let look = rail(&bank).look(&paid(), RailId::parse("1234-1").as_ref()).await;
+    assert_eq!((report(look).outcome, bank.requests().len()), (refused("rejected"), 1));
 }
 
 fn state(outcome: OrderOutcome) -> Look {
@@ -298,22 +321,24 @@ async fn codes_of_daviplata() {
             json(r#"{"authorization":{"access_token":"second"}}"#),
         ]
     };
-    let rows: [(&str, Vec<Step>, OrderOutcome, bool); 6] = [
-        ("right", vec![json("{}"), one("APPROVED", "")], done(), true),
-        ("right, and still pending", vec![json("{}"), one("PENDING", "")], open(), true),
-        ("wrong", vec![invalid("code")], refused("wrong_code"), true),
-        ("no answer", vec![Step::Close], open(), false),
-        ("broken", vec![Step::Answer(500, "{}".to_owned())], open(), false),
-        ("the token is over", vec![Step::Answer(401, "{}".to_owned())], open(), true),
+    let told = |outcome, is_answered| Ok((outcome, is_answered));
+    let rows: [(&str, Vec<Step>, Result<(OrderOutcome, bool), NotSent>); 7] = [
+        ("right", vec![json("{}"), one("APPROVED", "")], told(done(), true)),
+        ("right, and still pending", vec![json("{}"), one("PENDING", "")], told(open(), true)),
+        ("wrong", vec![invalid("code")], told(refused("wrong_code"), true)),
+        ("no answer", vec![Step::Close], told(open(), false)),
+        ("broken", vec![Step::Answer(500, "{}".to_owned())], told(open(), false)),
+        ("the token is over", vec![Step::Answer(401, "{}".to_owned())], Err(NotSent::NothingDone)),
+        ("too many calls", vec![Step::Answer(429, "{}".to_owned())], Err(NotSent::NothingDone)),
     ];
-    for (what, steps, outcome, is_answered) in rows {
+    for (what, steps, outcome) in rows {
         let bank = Scripted::start(created().into_iter().chain(steps.clone()).collect()).await;
         let wompi = rail(&bank);
         assert_eq!(wompi.execute(&collect(Channel::Sms)).await.expect("it was sent").outcome, open());
         let sent = wompi.execute(&tell(Instruction::SendCode)).await.expect("it was sent");
         assert_eq!((sent.outcome, sent.is_answered), (open(), true));
-        let told = wompi.execute(&code()).await.expect("it was sent");
-        assert_eq!((told.outcome, told.is_answered), (outcome, is_answered), "{what}");
+        let told = wompi.execute(&code_with(sent.token)).await;
+        assert_eq!(told.map(|told| (told.outcome, told.is_answered)), outcome, "{what}");
         let requests = bank.requests();
         assert!(requests[2].starts_with("POST /v1/dvp/send") && requests[2].contains("Bearer first"));
         assert!(requests[3].starts_with("POST /v1/dvp/validate") && requests[3].contains("Bearer second"));
@@ -323,12 +348,17 @@ async fn codes_of_daviplata() {
 }
 
 #[tokio::test]
-async fn another_process_goes_on_with_the_token_of_the_transaction() {
+async fn another_process_goes_on_with_the_token_of_the_transaction_or_the_newest() {
     let pending = || list(&[transaction("PENDING", &services("third"))]);
     let bank = Scripted::start(vec![pending(), json("{}"), one("PENDING", "")]).await;
     let told = rail(&bank).execute(&code()).await.expect("it was sent");
     assert_eq!((told.outcome, bank.requests().len()), (open(), 3));
     assert!(bank.requests()[1].contains("Bearer third"));
+    // What the step before gave counts, whatever is shown.
+    let bank = Scripted::start(vec![pending(), json("{}"), one("PENDING", "")]).await;
+    let told = rail(&bank).execute(&code_with(Some(StepToken::new("fourth")))).await.expect("it was sent");
+    assert_eq!((told.outcome, told.token), (open(), None));
+    assert!(bank.requests()[1].contains("Bearer fourth"));
     // No code is wanted any more.
     let bank = Scripted::start(vec![list(&[transaction("APPROVED", "")])]).await;
     assert_eq!(rail(&bank).execute(&code()).await.expect("a report").outcome, done());

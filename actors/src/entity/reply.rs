@@ -6,6 +6,7 @@
 use crate::machine::Machine;
 use crate::protocol::book::Firing;
 use crate::protocol::reply::{CommandReply, Failure, Guard, ReplyTo, Settled};
+use std::sync::Arc;
 
 /// A reply in the making, with what the request has made durable so far. A follow-up effect has no
 /// caller: its reply is only a guard, which is dropped at the end. Nor has a deadline: its guard is
@@ -63,6 +64,13 @@ impl<M: Machine> EntityReply<M> {
             settled.refusal = settled.refusal.or(before.refusal);
         }
         self.durable = Some(settled);
+    }
+
+    /// Adds what became of the entity meanwhile, by other commands than the request's.
+    pub fn now_is(&mut self, known: Option<&Option<Arc<M::Entity>>>) {
+        if let (Some(settled), Some(Some(entity))) = (&mut self.durable, known) {
+            settled.entity = Some(Arc::clone(entity));
+        }
     }
 
     /// Sends the durable outcome, at the end of the request.

@@ -140,7 +140,8 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
             EntityMessage::Late { effect } => {
                 // No caller waits for the effect's result any more; the entity stays until it
                 // comes.
-                if let Some(reply) = self.state.waited_too_long(effect) {
+                if let Some(mut reply) = self.state.waited_too_long(effect) {
+                    reply.now_is(self.state.known.as_ref());
                     reply.send();
                 }
             }

@@ -19,19 +19,19 @@ use domain::index;
 use domain::kept::{KeepRef, Shape};
 use domain::platform::PLATFORM;
 use domain::platform::audit::{AuditEntry, Consent};
-use domain::platform::operators::Role;
+use domain::platform::operators::{OperatorStatus, Role};
 use domain::resources::approvals::{self, Approvable, Approval, Status};
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::time::DAY_MS;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 
-/// The least role that may decide about the approval that a path names: that of its call. About one
-/// that is not there, the least of those that may decide about any.
-pub fn least_role(services: &Services, path: &str) -> Role {
-    let id = path.split('/').nth(3).and_then(Id::parse);
+/// The least role that may decide about this approval: that of its call. About one that is not there, the
+/// least of those that may decide about any.
+pub fn least_role(services: &Services, id: Option<Id>) -> Role {
     let approval = id.and_then(|id| find(services, id).ok().flatten());
     approval.map_or(Role::Treasury, |approval| role_of(&approval))
 }
@@ -60,12 +60,17 @@ pub async fn decide(call: Call, is_approved: bool) -> CallResult {
     // Held to the end: whoever decides meanwhile waits, and finds it decided then.
     let _held = services.names.reservations.hold_name(PLATFORM, HELD, &id.to_string()).await;
     settle_one(&services, id).await?;
+    end_one(&services, id).await?;
     let approval = find(&services, id)?.ok_or_else(Problem::not_found)?;
-    if approval.call.by.is(call.operator.who()) {
+    let (asker, second) = (&approval.call.by, call.operator.who());
+    if asker.is(second) {
         return Err(Problem::second_person_required());
     }
     if let Err(refusal) = approval.may_be_decided(services.now()) {
         return Err(api::refusals::problem(&refusal.into()));
+    }
+    if !services.callers.operators.are_two(asker, second, approval.created_at.plus_ms(-DAY_MS)) {
+        return Err(Problem::second_person_required());
     }
     let consent = Consent { by: call.operator.who().clone(), note };
     if !is_approved {
@@ -83,7 +88,10 @@ pub async fn decide(call: Call, is_approved: bool) -> CallResult {
     if done.status >= 400 {
         return Ok(done);
     }
-    write(&call, &approval, consent, (Status::Approved, approved(&approval, &done.body))).await
+    let kept = approved(&approval, done.without_secret.as_ref().unwrap_or(&done.body));
+    let written = write(&call, &approval, consent, (Status::Approved, kept)).await?;
+    // A token is shown to who approved, now and never again: no record has it.
+    Ok(Done { body: approved(&approval, &done.body), ..written })
 }
 
 /// Does what was asked, in the name of who asked.
@@ -175,10 +183,30 @@ async fn written(
     }
 }
 
-/// Writes down, at a start, what the last run did by an approval and did not come to say.
-pub async fn settle_done(services: &Services) -> Result<(), Problem> {
+/// Writes down, at a start, what the last run did by an approval and did not come to say, and what ended.
+pub async fn settle_all(services: &Services) -> Result<(), Problem> {
     for id in pending(services)? {
         settle_one(services, id).await?;
+    }
+    end_all(services).await
+}
+
+/// Ends the approvals whose askers may not ask for them any more, for good.
+pub async fn end_all(services: &Services) -> Result<(), Problem> {
+    for id in pending(services)? {
+        end_one(services, id).await?;
+    }
+    Ok(())
+}
+
+async fn end_one(services: &Services, id: Id) -> Result<(), Problem> {
+    let is_over = |approval: &Approval| {
+        approval.status(services.now()) == Status::Pending && !may_ask(services, approval)
+    };
+    if find(services, id)?.as_ref().is_some_and(is_over) {
+        let end = || Command::from(approvals::Command::End).into();
+        let at = EntityId::approval(id);
+        entity_patiently(&services.engine, PLATFORM, at, Instant::now(), end).await.map_err(failure)?;
     }
     Ok(())
 }
@@ -193,6 +221,15 @@ pub fn pending(services: &Services) -> Result<Vec<Id>, Problem> {
         pending.extend(<[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes));
     }
     Ok(pending)
+}
+
+/// Whether whoever asked may make the call still.
+fn may_ask(services: &Services, approval: &Approval) -> bool {
+    let named = |id| services.callers.operators.named(id);
+    approval.call.by.id.is_none_or(|id| {
+        named(id)
+            .is_some_and(|asker| asker.status == OperatorStatus::Active && asker.role >= role_of(approval))
+    })
 }
 
 /// Writes down that the call of an approval was done, if a record says so and its approval does not.

@@ -226,6 +226,12 @@ fn settings() -> Schema {
             ]),
         ),
         (
+            "chargebackFeeMax",
+            ves().or_null().about(
+                "The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`.",
+            ),
+        ),
+        (
             "microDepositsDailyMax",
             integer().range("0", "10000").about("Verifications that may be started in 24 hours."),
         ),

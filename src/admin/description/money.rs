@@ -34,7 +34,9 @@ pub(super) fn money() -> Chapter {
                 .answers(200, "Movement", "The movement that is there under this reference")
                 .refuses(409, &["external_ref_conflict"])
                 .refuses(422, &["insufficient_balance"]),
-            chargeback(operation("openChargeback", "Record a chargeback").refuses(503, &["clock_stepped"])),
+            chargeback(operation("openChargeback", "Record a chargeback").refuses(503, &["clock_stepped"]))
+                .about("A `feeVes` beyond the account's `chargebackFeeMax` takes an approval of `adjustments`; 400 without.")
+                .answers(202, "AskedApproval", "The fee waits for a second person"),
             operation("closeChargeback", "Decide a dispute")
                 .refuses(503, &["clock_stepped"])
                 .body("ChargebackOutcome")
@@ -102,6 +104,7 @@ pub(super) fn cop_payouts() -> Chapter {
     let settle = |operation: Operation| {
         operation
             .answers(200, "CopPayout", "The payout")
+            .answers(202, "AskedApproval", "It waits for a second person")
             .refuses(409, &["payout_not_pending"])
             .refuses(503, &["clock_stepped"])
     };
@@ -121,6 +124,7 @@ pub(super) fn cop_payouts() -> Chapter {
                     ),
                 )
                 .answers(201, "CopPayout", "The payout, pending")
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "CopPayout", "The payout that is there under this reference")
                 .refuses(403, &["cop_not_enabled"])
                 .refuses(409, &["external_ref_conflict"])

@@ -74,6 +74,7 @@ pub(super) fn operators() -> Chapter {
                 .body("NewOperator")
                 .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
                 .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .refuses(409, &["operator_exists"]),
             operation("listOperators", "List operators").list(query::page).answers(
                 200,
@@ -82,12 +83,21 @@ pub(super) fn operators() -> Chapter {
             ),
             operation("getOperator", "Read an operator").answers(200, "Operator", "The operator"),
             operation("updateOperator", "Change an operator's role, or whether the token is taken")
-                .about("Who is disabled is refused at once.")
+                .about(
+                    "Who is disabled is refused at once, and what that one asked for and nobody approved yet \
+                     has ended.",
+                )
                 .body("OperatorChange")
                 .example("disable", r#"{"status":"disabled"}"#)
-                .answers(200, "Operator", "The operator"),
+                .answers(200, "Operator", "The operator")
+                .answers(
+                    202,
+                    "AskedApproval",
+                    "A higher role, or an end of being disabled, waits for a second person",
+                ),
             operation("rotateOperator", "Give an operator a new token")
                 .about("The old one ends at once.")
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(
                     201,
                     "OperatorWithToken",
@@ -188,12 +198,14 @@ pub(super) fn approvals() -> Chapter {
             operation("approveCall", "Let a call go on")
                 .about(
                     "It is done at once, in the name of who asked. If its state refuses it, that refusal \
-                     is the answer, and it goes on waiting.",
+                     is the answer, and it goes on waiting. Whoever created, raised, rotated or enabled the \
+                     other within a day is no second person. A token that it makes is shown in this answer \
+                     alone.",
                 )
                 .body_optional("ApprovalNote")
                 .example("a note", r#"{"note":"seen on the statement"}"#)
                 .answers(200, "ApprovedCall", "What was done")
-                .refuses(403, &["second_person_required"])
+                .refuses(403, &["second_person_required", "cop_not_enabled"])
                 .refuses(
                     409,
                     &[
@@ -203,6 +215,11 @@ pub(super) fn approvals() -> Chapter {
                         "payout_not_pending_review",
                         "external_ref_conflict",
                         "settings_changed",
+                        "operator_exists",
+                        "payout_not_pending",
+                        "chargeback_not_allowed",
+                        "chargeback_exceeds_payment",
+                        "too_many_chargebacks",
                     ],
                 )
                 .refuses(422, &["insufficient_balance"])

@@ -3,14 +3,13 @@
 
 use super::{Due, due, unanswered};
 use crate::gateway::services::Services;
-use crate::store::history::{self, Entities, Unreadable};
+use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::payments::operations as shown;
 use api::problem::Problem;
-use domain::index;
+use domain::index::{self, Space};
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Entity;
-use domain::resources::operations;
 use domain::resources::payments::Method;
 use domain::resources::verification::DEPOSITS;
 use domain::values::ids::{EntityId, Id, Kind};
@@ -82,39 +81,23 @@ fn find_decided(
             }
         }
     }
-    if n == DEPOSITS { find_deposits(services, operation, budget) } else { Ok(None) }
+    if n == DEPOSITS { find_deposits(services, operation) } else { Ok(None) }
 }
 
-/// The entity of micro-deposits, whose id does not lead to it: it is looked for among the methods
-/// that were there when they were sent, as far as they are there still.
-fn find_deposits(
-    services: &Services,
-    operation: Id,
-    budget: &ReadBudget,
-) -> Result<Option<(u64, EntityId)>, Stopped> {
-    let reader = services.engine.reader();
-    for tenant in services.callers.directory.tenants() {
-        for mode in Mode::ALL {
-            let tenant_key = tenant_key(tenant.number, mode);
-            let mut entities = Entities::new(reader, tenant_key);
-            let first = index::entity(tenant_key, EntityId::merchant(Id::from_bytes([0; 16])));
-            let end = index::entity(tenant_key, EntityId::merchant(operation));
-            let merchants = reader.index_scan(&first, &end, false).map(|entry| {
-                let id = entry?.0.last_chunk().map(|id| EntityId::merchant(Id::from_bytes(*id)));
-                id.ok_or_else(|| Unreadable("an index entry that is no entity's".to_owned()))
-            });
-            for id in std::iter::once(Ok(EntityId::OWN_ACCOUNT)).chain(merchants) {
-                let id = id?;
-                budget.spend()?;
-                if let Some(entity) = entities.find(id)?
-                    && operations::sent_deposits(&entity, operation)
-                {
-                    return Ok(Some((tenant_key, id)));
-                }
-            }
-        }
-    }
-    Ok(None)
+/// The entity of micro-deposits, whose id does not lead to it: also where it tells of them no more.
+fn find_deposits(services: &Services, operation: Id) -> Result<Option<(u64, EntityId)>, Stopped> {
+    let key = index::name(PLATFORM, Space::DepositOrder, &operation.to_string());
+    let Some(value) = services.engine.reader().index_get(&key).map_err(Unreadable::from)? else {
+        return Ok(None);
+    };
+    let found = value.split_first_chunk::<8>().and_then(|(tenant_key, rest)| {
+        let (kind, id) = rest.split_first()?;
+        let id = Id::from_bytes(id.try_into().ok()?);
+        let kinds = [Kind::Merchant, Kind::OwnAccount];
+        let kind = kinds.into_iter().find(|known| *known as u8 == *kind)?;
+        Some((u64::from_be_bytes(*tenant_key), EntityId { kind, id }))
+    });
+    Ok(Some(found.ok_or_else(|| Unreadable("micro-deposits of no entity".to_owned()))?))
 }
 
 /// Whether this is, or was, an order of the entity's that operators have to do with.

@@ -50,6 +50,7 @@ pub fn show(settings: &Settings) -> Vec<u8> {
         .text("withdrawFeePolicy", &settings.withdraw_fee_policy)
         .json("checkout", &Object::new().list("allowedOrigins", origins).end())
         .json("shop", &shop::show(&settings.shop))
+        .maybe_plain("chargebackFeeMax", settings.chargeback_fee_max)
         .number("microDepositsDailyMax", settings.micro_deposits_daily_max)
         .end()
 }
@@ -142,6 +143,8 @@ pub fn read(base: &Settings, mut fields: Fields<'_>) -> Result<Settings, Invalid
     put(&mut merged.checkout_allowed_origins, &fields.optional("checkout", checkout));
     let shop = kinds::object(|fields| shop::merge(&base.shop, fields));
     put(&mut merged.shop, &fields.optional("shop", shop));
+    let fee_max = ves().about("The largest `feeVes` without an approval; null: `fees.chargebackVes`.");
+    put(&mut merged.chargeback_fee_max, &fields.nullable("chargebackFeeMax", fee_max));
     let daily_max = count(MICRO_DEPOSITS_DAILY_MAX).about("Verifications that may be started in 24 hours.");
     put(&mut merged.micro_deposits_daily_max, &fields.optional("microDepositsDailyMax", daily_max));
     fields.finish()?;

@@ -168,12 +168,13 @@ impl Problem {
         .with("role", role)
     }
 
-    /// 403: who asked for an approval decides about it.
+    /// 403: who asked for an approval decides about it, or somebody who is no second person beside that.
     pub fn second_person_required() -> Self {
         Self::refused(
             403,
             "second_person_required",
-            "who asked for this approval can't decide about it, so nothing was changed; have another operator decide",
+            "who asked for this approval, or created, raised, rotated or enabled who asked within a day, can't \
+             decide about it, so nothing was changed; have another operator decide",
         )
     }
 

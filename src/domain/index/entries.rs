@@ -126,6 +126,12 @@ impl Entries<'_> {
         self.ops.put(&webhook(self.tenant, self.id.id), &[]);
     }
 
+    /// Micro-deposits that were ordered for the entity.
+    pub fn deposit_order(&mut self, operation: Id) {
+        let value = [&self.tenant.to_be_bytes()[..], &[self.id.kind as u8], self.id.id.as_bytes()].concat();
+        self.ops.put(&name(PLATFORM, Space::DepositOrder, &operation.to_string()), &value);
+    }
+
     /// The names that a bank has given the orders of the entity by now.
     pub fn bank_names(&mut self, named: Vec<(Id, String)>) {
         let (tenant, entity) = (self.tenant, self.id);

@@ -125,6 +125,9 @@ pub enum Space {
     /// The names that banks gave live orders, under the platform's key: ids, and references by call and
     /// day; the value is the operation and whose it is (`bank_names.rs`).
     BankName = 37,
+    /// Micro-deposits that were ordered, by their operation, under the platform's key; the value is the
+    /// tenant key and the entity, which may tell of them no more.
+    DepositOrder = 38,
 }
 
 impl Space {

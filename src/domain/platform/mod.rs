@@ -17,7 +17,7 @@ use crate::decision::{Draft, Ruling};
 use crate::platform::acts::{Act, BackedUp, Deed};
 use crate::platform::beside::Beside;
 use crate::platform::moves::Deployment;
-use crate::platform::operators::{OperatorAccount, OperatorStatus, Role};
+use crate::platform::operators::{By, OperatorAccount, OperatorStatus, Role};
 use crate::platform::settings::{LiveStatus, Settings, TenantSettings};
 use crate::record::Cause;
 use crate::refusal::Refusal;
@@ -310,8 +310,8 @@ pub enum PlatformAsk {
     Searched(SearchedBlocks),
     /// Entries of stores beside the log.
     Beside(Vec<Beside>),
-    /// A new operator; `created_at` is filled in.
-    AddOperator(OperatorAccount),
+    /// A new operator; `created_at` and `makers` are filled in.
+    AddOperator(OperatorAccount, By),
     /// An operator's role and status change; what is `None` stays.
     ChangeOperator {
         /// The operator.
@@ -320,6 +320,8 @@ pub enum PlatformAsk {
         role: Option<Role>,
         /// The right to use the token, if it changes.
         status: Option<OperatorStatus>,
+        /// The people who change it.
+        by: By,
     },
     /// An operator gets a new token; the old one ends.
     RotateOperator {
@@ -327,6 +329,8 @@ pub enum PlatformAsk {
         id: Id,
         /// SHA-256 of the new token.
         token_hash: [u8; 32],
+        /// The people who had it made.
+        by: By,
     },
     /// An administrative act to write down.
     Note(Act),
@@ -481,9 +485,13 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
         PlatformAsk::Searched(searched) => write(PlatformChange::Searched(searched)),
         PlatformAsk::Beside(entries) => write(PlatformChange::Beside(entries)),
-        PlatformAsk::AddOperator(operator) => operators::add(book, operator, now),
-        PlatformAsk::ChangeOperator { id, role, status } => operators::change(book, id, role, status),
-        PlatformAsk::RotateOperator { id, token_hash } => operators::rotate(book, id, token_hash),
+        PlatformAsk::AddOperator(operator, by) => operators::add(book, operator, by, now),
+        PlatformAsk::ChangeOperator { id, role, status, by } => {
+            operators::change(book, id, (role, status), by, now)
+        }
+        PlatformAsk::RotateOperator { id, token_hash, by } => {
+            operators::rotate(book, id, token_hash, by, now)
+        }
         PlatformAsk::Note(act) => Ruling::write(noted(act)),
         PlatformAsk::Acted => Ruling::write(Draft::new(Cause::OperatorActed)),
         PlatformAsk::Answered { act, status, body } => {

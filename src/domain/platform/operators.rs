@@ -85,42 +85,72 @@ pub struct OperatorAccount {
     pub token_hash: [u8; 32],
     /// The instant at which the operator was made, on the server's clock.
     pub created_at: Timestamp,
+    /// Whoever had a hand in what the operator can do, each once.
+    pub makers: Vec<Maker>,
 }
+
+/// Somebody who made an operator, raised or enabled it, or had a token of it made: for a day they are not
+/// two persons (`docs/contract.md, 20.2`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maker {
+    /// The operator; `None` for `root`.
+    pub by: Option<Id>,
+    /// The newest instant.
+    pub at: Timestamp,
+}
+
+/// The people in whose name an operator is changed: who asks and, where one was needed, who approves.
+pub type By = Vec<Option<Id>>;
 
 impl OperatorAccount {
     /// Whether the operator has this address, however its letters are written.
     pub fn has_email(&self, email: &str) -> bool {
         self.email.to_lowercase() == email.to_lowercase()
     }
+
+    /// Whether it could do more with this role and status; what is `None` stays.
+    pub fn gains(&self, role: Option<Role>, status: Option<OperatorStatus>) -> bool {
+        let is_enabled = self.status == OperatorStatus::Disabled && status == Some(OperatorStatus::Active);
+        role.is_some_and(|role| role > self.role) || is_enabled
+    }
+
+    /// The operator, made now by these people.
+    fn made(mut self, by: By, now: Timestamp) -> OperatorAccount {
+        self.makers.retain(|maker| !by.contains(&maker.by));
+        self.makers.extend(by.into_iter().map(|by| Maker { by, at: now }));
+        self
+    }
 }
 
 /// The ruling on a new operator.
-pub(super) fn add(book: &PlatformBook, operator: OperatorAccount, now: Timestamp) -> Ruling {
+pub(super) fn add(book: &PlatformBook, operator: OperatorAccount, by: By, now: Timestamp) -> Ruling {
     if book.operators.values().any(|known| known.has_email(&operator.email)) {
         return Ruling::refuse(PlatformRefusal::OperatorExists);
     }
-    written(OperatorAccount { created_at: now, ..operator })
+    written(OperatorAccount { created_at: now, ..operator }.made(by, now))
 }
 
 /// The ruling on another role or status; what is `None` stays.
 pub(super) fn change(
     book: &PlatformBook,
     id: Id,
-    role: Option<Role>,
-    status: Option<OperatorStatus>,
+    (role, status): (Option<Role>, Option<OperatorStatus>),
+    by: By,
+    now: Timestamp,
 ) -> Ruling {
     let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
     let (role, status) = (role.unwrap_or(known.role), status.unwrap_or(known.status));
     if (role, status) == (known.role, known.status) {
         return Ruling::unchanged();
     }
-    written(OperatorAccount { role, status, ..(**known).clone() })
+    let changed = OperatorAccount { role, status, ..(**known).clone() };
+    written(if known.gains(Some(role), Some(status)) { changed.made(by, now) } else { changed })
 }
 
 /// The ruling on another token.
-pub(super) fn rotate(book: &PlatformBook, id: Id, token_hash: [u8; 32]) -> Ruling {
+pub(super) fn rotate(book: &PlatformBook, id: Id, token_hash: [u8; 32], by: By, now: Timestamp) -> Ruling {
     let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
-    written(OperatorAccount { token_hash, ..(**known).clone() })
+    written(OperatorAccount { token_hash, ..(**known).clone() }.made(by, now))
 }
 
 fn written(operator: OperatorAccount) -> Ruling {

@@ -99,6 +99,8 @@ pub struct Settings {
     pub checkout_allowed_origins: Vec<String>,
     /// The shop, as buyers see it.
     pub shop: Shop,
+    /// The largest fee of a chargeback that an operator names alone; `None` is the fee of a chargeback.
+    pub chargeback_fee_max: Option<Ves>,
     /// Verifications by micro-deposits that may be started in 24 hours.
     pub micro_deposits_daily_max: u32,
 }
@@ -132,6 +134,11 @@ pub struct Receiver {
 }
 
 impl Settings {
+    /// The largest fee of a chargeback that an operator names alone.
+    pub fn chargeback_fee_max(&self) -> Ves {
+        self.chargeback_fee_max.unwrap_or(self.fees.chargeback)
+    }
+
     /// The settings behind a shared pointer. Those that equal the default, as most tenants' do,
     /// share one allocation.
     pub fn shared(self) -> Arc<Settings> {
@@ -169,6 +176,7 @@ impl Default for Settings {
             withdraw_fee_policy: "tiered_v2".to_owned(),
             checkout_allowed_origins: Vec::new(),
             shop: Shop::default(),
+            chargeback_fee_max: None,
             micro_deposits_daily_max: 50,
         }
     }

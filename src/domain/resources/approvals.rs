@@ -30,17 +30,23 @@ pub enum Approvable {
     CryptoPayouts,
     /// A restored copy becomes the active server.
     TakeOver,
+    /// Operators that are made, raised, enabled or given another token.
+    Operators,
+    /// Payouts of pesos, and what became of them.
+    CopPayouts,
 }
 
 impl Approvable {
     /// All of them.
-    pub const ALL: [Approvable; 6] = [
+    pub const ALL: [Approvable; 8] = [
         Approvable::Adjustments,
         Approvable::Rates,
         Approvable::LiveStatus,
         Approvable::Operations,
         Approvable::CryptoPayouts,
         Approvable::TakeOver,
+        Approvable::Operators,
+        Approvable::CopPayouts,
     ];
 
     /// The name in the configuration and the API.
@@ -52,6 +58,8 @@ impl Approvable {
             Approvable::Operations => "operations",
             Approvable::CryptoPayouts => "crypto-payouts",
             Approvable::TakeOver => "take-over",
+            Approvable::Operators => "operators",
+            Approvable::CopPayouts => "cop_payouts",
         }
     }
 
@@ -123,7 +131,7 @@ pub enum Status {
     Approved,
     /// The call will not be done.
     Rejected,
-    /// Nobody decided in time.
+    /// Nobody decided in time, or before its asker could no longer ask for it.
     Expired,
 }
 
@@ -177,7 +185,7 @@ impl Approval {
 pub enum ApprovalRefusal {
     /// The call was approved or rejected before.
     Decided,
-    /// Nobody decided in time.
+    /// Nobody decided in time, or before its asker could no longer ask for it.
     Expired,
 }
 
@@ -238,6 +246,8 @@ pub enum Command {
         /// The answer to the second person.
         answer: (u16, Vec<u8>),
     },
+    /// The end of its time: whoever asked may not ask for it any more.
+    End,
 }
 
 /// The ruling on a command.
@@ -265,8 +275,13 @@ pub fn decide(approval: Option<&Approval>, command: Command, now: Timestamp) -> 
             draft.answer = Some(answer);
             Ruling::write(draft)
         }
-        (Command::Ask { .. }, Some(_)) => Ruling::unchanged(),
-        (Command::Decide { .. }, None) => Ruling::refuse(Refusal::NotFound),
+        (Command::End, Some(approval)) if approval.status(now) == Status::Pending => {
+            let mut draft = Draft::new(Cause::ApprovalDecided);
+            draft.change(approval, Entity::Approval(Approval { expires_at: now, ..approval.clone() }));
+            Ruling::write(draft)
+        }
+        (Command::Ask { .. } | Command::End, Some(_)) => Ruling::unchanged(),
+        (Command::Decide { .. } | Command::End, None) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
@@ -330,6 +345,12 @@ mod tests {
         assert_eq!((status(&approved, 11_000), approved.facet()), ("approved", 1));
         for decided in [approved, rejected] {
             assert_eq!(say(&decided, true, 10_999), Err(ApprovalRefusal::Decided.into()));
+            assert!(decide(Some(&decided), Command::End, Timestamp::from_unix_ms(10_999)).draft.is_none());
         }
+        // Whoever asked was disabled.
+        let draft = decide(Some(&approval), Command::End, Timestamp::from_unix_ms(10_500)).draft;
+        let draft = draft.expect("written");
+        let Entity::Approval(ended) = &*draft.entities[0].state else { panic!("an approval") };
+        assert_eq!((status(ended, 10_499), status(ended, 10_500)), ("pending", "expired"));
     }
 }

@@ -330,24 +330,9 @@ fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Ope
         is_queued: false,
         is_operators: false,
         word: word.bank.as_deref().cloned(),
-        code: word.code.clone(),
+        code: word.code.clone().filter(|_| !status.is_refused()),
         reference: word.reference.clone(),
     })
-}
-
-/// Whether an operation is that of micro-deposits of the entity's, decided or not.
-pub fn sent_deposits(entity: &Entity, operation: Id) -> bool {
-    let Some(entity) = entity.at_rail() else { return false };
-    match entity {
-        AtRail::Merchant(merchant) => merchant.methods.iter().any(|method| method.status.is_of(operation)),
-        AtRail::OwnAccount(account) => account.status.is_of(operation),
-        AtRail::Payment(_)
-        | AtRail::Otp(_)
-        | AtRail::Payout(_)
-        | AtRail::Conversion(_)
-        | AtRail::CryptoPayout(_)
-        | AtRail::CopPayment(_) => false,
-    }
 }
 
 /// The operations of an entity that no bank has answered.
@@ -383,8 +368,21 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
     }
 }
 
-/// The operation about which the bank contradicted itself, in the record of this instant.
+/// The operation about which the bank contradicted itself, in the record of this instant. Where it did what
+/// it had refused, or an operator in its place, the code of that refusal is not its word.
 pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
+    let is_refusal = match entity {
+        Entity::Payment(payment) => payment.status == payments::Status::Failed,
+        Entity::CopPayment(payment) => payment.status == payments::Status::Failed,
+        Entity::Payout(payout) => payout.status == PayoutStatus::Failed,
+        Entity::CryptoPayout(payout) => payout.status == CryptoStatus::Failed,
+        _ => false,
+    };
+    let operation = contradiction(entity, at)?;
+    Some(Operation { code: operation.code.filter(|_| !is_refusal), ..operation })
+}
+
+fn contradiction(entity: &Entity, at: Timestamp) -> Option<Operation> {
     match entity.at_rail()? {
         AtRail::Payment(payment) => of_payment(payment, payment.contradicted()?, None),
         AtRail::Payout(payout) => payout.is_contradicted().then(|| of_payout(payout)),

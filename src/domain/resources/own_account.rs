@@ -74,9 +74,7 @@ impl Resource for OwnAccount {
         if change.is_new() {
             entries.name(Space::OwnAccount, "");
         }
-        if let Some(operation) = self.status.made() {
-            entries.micro_deposits(operation);
-        }
+        self.status.index(entries);
         if change.cause == Cause::VerificationStarted {
             entries.deposits_started(self.held.bank, self.held.phone, &self.status);
         }

@@ -6,6 +6,7 @@ pub mod booked;
 pub mod limits;
 
 use crate::decision::Turn;
+use crate::index::Entries;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::rail::{How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
@@ -226,6 +227,21 @@ impl MethodStatus {
     /// The bank's reply about the newest deposits.
     pub const fn word(&self) -> Option<&Word> {
         if let MethodStatus::Contradicted { word, .. } = self { Some(word) } else { None }
+    }
+
+    /// The entries of the newest deposits: while they are open, and once they are known to be made.
+    pub fn index(&self, entries: &mut Entries<'_>) {
+        if let Some((deposits, ..)) = self.open() {
+            entries.deposit_order(deposits.operation);
+        }
+        if let Some(operation) = self.made() {
+            entries.micro_deposits(operation);
+        }
+    }
+
+    /// Whether the deposits were refused, as far as it stands.
+    pub fn is_refused(&self) -> bool {
+        matches!(self.standing(), MethodStatus::Unverified)
     }
 
     /// The operation of the newest deposits, if the bank ever said that it made them, or its statement

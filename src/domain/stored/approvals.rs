@@ -15,6 +15,8 @@ layout! {
         3 Operations,
         4 CryptoPayouts,
         5 TakeOver,
+        6 Operators,
+        7 CopPayouts,
     }
 }
 

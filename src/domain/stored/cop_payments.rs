@@ -14,6 +14,7 @@ use crate::stored::values::Id;
 use crate::stored::values::Rate;
 use crate::stored::values::Timestamp;
 use crate::stored::values::Usd;
+use crate::values::token;
 use std::sync::Arc;
 
 layout! {
@@ -143,5 +144,10 @@ layout! {
         live: Option<Live>,
         own_code: Option<Box<str>>,
         canceler: Option<Box<AuditEntry>>,
+        code_token: Option<StepToken>,
     }
+}
+
+layout! {
+    value StepToken(Box<str>) of token::StepToken;
 }

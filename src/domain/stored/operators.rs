@@ -31,6 +31,14 @@ layout! {
         status: OperatorStatus,
         token_hash: [u8; 32],
         created_at: Timestamp,
+        makers: Vec<Maker>,
+    }
+}
+
+layout! {
+    struct Maker of operators::Maker {
+        by: Option<Id>,
+        at: Timestamp,
     }
 }
 

@@ -120,6 +120,7 @@ layout! {
         withdraw_fee_policy: String,
         checkout_allowed_origins: Vec<String>,
         shop: Shop,
+        chargeback_fee_max: Option<Ves>,
         micro_deposits_daily_max: u32,
     }
 }

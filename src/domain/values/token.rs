@@ -1,7 +1,8 @@
 //! The key or code that a customer got from their bank: a secret that is good for one charge.
 //!
 //! Codes have no Debug, Display, Clone or encoding, so they can be in no record, no log line and no
-//! answer. It is given to the bank and dropped, and its memory is zeroed then.
+//! answer. It is given to the bank and dropped, and its memory is zeroed then. And the token that a
+//! processor gives for the next step, which has to outlive the process.
 
 use zeroize::Zeroizing;
 
@@ -27,6 +28,29 @@ impl Token {
     fn parse(text: &str, digits_min: usize, expected: &'static str) -> Result<Token, &'static str> {
         let fits = (digits_min..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
         if fits { Ok(Token(Zeroizing::new(Box::from(text)))) } else { Err(expected) }
+    }
+}
+
+/// The token that a processor takes with the next step about a collection, as its newest answer gave it.
+/// It is in records, as nobody gives a lost one again, and in no answer and no log line.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StepToken(pub(crate) Box<str>);
+
+impl StepToken {
+    /// The token that an answer gave.
+    pub fn new(text: &str) -> StepToken {
+        StepToken(Box::from(text))
+    }
+
+    /// The token, for the processor.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for StepToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StepToken")
     }
 }
 

@@ -10,6 +10,7 @@ mod r4;
 mod wompi;
 
 use crate::gateway::meter::Meter;
+use crate::gateway::notices;
 use crate::gateway::pipeline::{Anybody, Asked, Columns, Surface};
 use crate::gateway::services::Services;
 use crate::gateway::shares::Share;
@@ -67,6 +68,8 @@ pub enum Work {
         /// The tenant in its mode.
         tenant: u64,
         payment: EntityId,
+        /// A transaction under its reference that it is not known by.
+        about: Option<About>,
     },
 }
 
@@ -178,17 +181,23 @@ impl Surface for RailCalls {
     /// A task of its own: a caller who goes away must not leave a notice that nobody looks for.
     async fn perform(&self, work: Work, _: &Arrival) -> Result<Reply, Problem> {
         let services = Arc::clone(&self.services);
+        let keep = |about| {
+            let services = Arc::clone(&services);
+            let keeping = tokio::spawn(async move { notices::receive(&services, about).await });
+            async { keeping.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended))) }
+        };
         match work {
             Work::Keep(call, about) => {
-                let keeping =
-                    tokio::spawn(async move { crate::gateway::notices::receive(&services, about).await });
-                keeping.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))?;
+                keep(about).await?;
                 Ok(match call {
                     RailCall::Event => wompi::received(),
                     RailCall::Question | RailCall::Notice => r4::abono(200, true),
                 })
             }
-            Work::Look { tenant, payment } => {
+            Work::Look { tenant, payment, about } => {
+                if let Some(about) = about {
+                    keep(about).await?;
+                }
                 crate::gateway::looks::look_now(&services, tenant, payment);
                 Ok(wompi::received())
             }

@@ -1,19 +1,18 @@
 //! Wompi's events, which prove themselves by a checksum. An event is a hint: the payment that it is
-//! about is looked at, and what it says of its state is not read.
+//! about is looked at, and what it says of its state is not read. That there is a transaction which no
+//! payment is known by is kept, also where it bears a payment's reference: somebody may have paid twice.
 
 use super::{RailCall, Work};
+use crate::gateway::notices;
 use crate::gateway::services::Services;
 use crate::http::respond::Reply;
 use crate::rails::live::visible;
 use crate::rails::secret::ApiSecret;
 use crate::rails::wompi::signature::{self, EventError, Mentioned};
-use crate::store::history::Unreadable;
 use api::problem::Problem;
 use api::writer::Object;
-use domain::index::{self, Space};
-use domain::platform::PLATFORM;
 use domain::resources::notices::About;
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::EntityId;
 use std::ops::ControlFlow;
 
 /// The answer to an event, known or not.
@@ -34,23 +33,18 @@ pub(super) fn read_event(
     let Some(Mentioned { id, reference }) = event.transaction else {
         return Ok(ControlFlow::Break(received()));
     };
-    if let Some((tenant, payment)) = known(services, reference.as_deref())? {
-        return Ok(ControlFlow::Continue(Work::Look { tenant, payment }));
-    }
-    let Some(id) = visible(&id).map(str::to_owned) else { return Ok(ControlFlow::Break(received())) };
-    let reference = reference.as_deref().and_then(visible).map(str::to_owned);
-    Ok(ControlFlow::Continue(Work::Keep(RailCall::Event, About::Transaction { id, reference })))
-}
-
-/// The payment whose operation a transaction is named by, and whose it is.
-fn known(services: &Services, reference: Option<&str>) -> Result<Option<(u64, EntityId)>, Problem> {
-    let Some(operation) = reference.and_then(Id::parse) else { return Ok(None) };
-    let (payment, _) = operation.entity_and_operation();
-    let key = index::name(PLATFORM, Space::CopPayment, &payment.to_string());
-    let Some(value) = services.engine.reader().index_get(&key).map_err(Unreadable::from)? else {
-        return Ok(None);
-    };
-    let tenant = <[u8; 8]>::try_from(value.as_slice())
-        .map_err(|_| Unreadable("a payment in pesos of no tenant".to_owned()))?;
-    Ok(Some((u64::from_be_bytes(tenant), EntityId::cop_payment(payment))))
+    let reader = services.engine.reader();
+    let known = notices::collected(reader, reference.as_deref())?;
+    let about = visible(&id).map(|id| {
+        let reference = reference.as_deref().and_then(visible).map(str::to_owned);
+        About::Transaction { id: id.to_owned(), reference }
+    });
+    Ok(match (known, about) {
+        (Some((tenant, payment)), about) => {
+            let about = about.filter(|_| !payment.is_transaction(&id));
+            ControlFlow::Continue(Work::Look { tenant, payment: EntityId::cop_payment(payment.id), about })
+        }
+        (None, Some(about)) => ControlFlow::Continue(Work::Keep(RailCall::Event, about)),
+        (None, None) => ControlFlow::Break(received()),
+    })
 }

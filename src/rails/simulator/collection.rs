@@ -96,6 +96,7 @@ mod tests {
             amount: Cop::from_minor(50_000),
             transfer_key: "@K".to_owned(),
             buyer: None,
+            is_paid: false,
         };
         let sent =
             bank.receive(&Call { operation_id: original.into(), at: Timestamp::EPOCH, tenant: 2, order });

@@ -13,6 +13,7 @@ use crate::rails::live::{AskedBy, BankWord, LiveRail, Look, NotSent, OrderOutcom
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::{Collection, Instruction, Service};
 use domain::resources::cop_payments::Channel;
+use domain::values::token::StepToken;
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -240,10 +241,11 @@ impl Wompi {
         }
     }
 
-    /// A look at a collection.
-    async fn look_at(&self, asked: &Asked, id: Option<&RailId>) -> Look {
+    /// A look at a collection; at the transaction that paid it alone, once that is known.
+    async fn look_at(&self, asked: &Asked, id: Option<&RailId>, is_paid: bool) -> Look {
         let deadline = self.deadline();
         let look = match id.filter(|id| is_plain(id)) {
+            Some(id) if is_paid => Look::Report(self.identified(id, asked, deadline).await),
             Some(id) => {
                 let report = self.identified(id, asked, deadline).await;
                 Look::Report(self.or_another(id, report, asked, deadline).await)
@@ -265,13 +267,13 @@ impl Wompi {
         &self,
         collection: &Collection,
         instruction: &Instruction,
-        id: Option<&RailId>,
+        (id, token): (Option<&RailId>, Option<&StepToken>),
     ) -> Result<Report, NotSent> {
         let asked =
             Asked { operation: collection.original.into(), amount_in_cents: cents(collection.amount) };
         match instruction {
-            Instruction::SendCode => self.send_code(&asked, id).await,
-            Instruction::Code(code) => self.validate(&asked, id, code).await,
+            Instruction::SendCode => self.send_code(&asked, (id, token)).await,
+            Instruction::Code(code) => self.validate(&asked, (id, token), code).await,
             Instruction::Cancel => Err(NotSent::Unfit("Wompi calls nothing off")),
             Instruction::Paid | Instruction::Declined => {
                 Err(NotSent::Unfit("only test mode plays the buyer"))
@@ -320,8 +322,8 @@ impl LiveRail for Wompi {
                     let operation = call.operation_id;
                     self.collect(&Collect { operation, channel: *channel, amount: *amount, buyer }).await
                 }
-                Order::TellCop { collection, rail_id, instruction } => {
-                    self.tell(collection, instruction, rail_id.as_ref()).await
+                Order::TellCop { collection, rail_id, token, instruction } => {
+                    self.tell(collection, instruction, (rail_id.as_ref(), token.as_ref())).await
                 }
                 Order::RefundCop { .. } => {
                     let word = BankWord::new("", "Wompi refunds by its panel only");
@@ -335,14 +337,14 @@ impl LiveRail for Wompi {
     fn look<'a>(&'a self, call: &'a Call, id: Option<&'a RailId>) -> BoxFuture<'a, Look> {
         Box::pin(async move {
             match &call.order {
-                Order::CollectCop { amount, .. } => {
+                Order::CollectCop { amount, is_paid, .. } => {
                     let asked = Asked { operation: call.operation_id, amount_in_cents: cents(*amount) };
-                    self.look_at(&asked, id).await
+                    self.look_at(&asked, id, *is_paid).await
                 }
                 Order::TellCop { collection, .. } => {
                     let amount_in_cents = cents(collection.amount);
                     let asked = Asked { operation: collection.original.into(), amount_in_cents };
-                    self.look_at(&asked, id).await
+                    self.look_at(&asked, id, false).await
                 }
                 _ => Look::NotAsked,
             }

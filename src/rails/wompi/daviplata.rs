@@ -1,9 +1,9 @@
 //! SMS codes of Daviplata: one is sent to the buyer, who types it (`docs/contract.md, 18.4`).
 //!
 //! The decisions whether one may be sent, and how many may be tried, are not made here: each call
-//! comes after the record that says so. Each use of the token gives another one, which is kept in
-//! memory and nowhere else; after a restart, and when the answer with the next one was lost, the
-//! token is the one that Wompi shows with the transaction.
+//! comes after the record that says so. Each use of the token gives another one, which is kept with the
+//! payment and comes back with the next call; before the first, and when the answer with the next one
+//! was lost, the token is the one that Wompi shows with the transaction.
 
 use super::Wompi;
 use super::client::Deadline;
@@ -13,7 +13,7 @@ use crate::rails::http::{Exchange, HttpAnswer, Request};
 use crate::rails::live::{NotSent, OrderOutcome, RailId, Report};
 use domain::rail::Progress;
 use domain::resources::cop_payments::collect::WRONG_CODE;
-use domain::values::token::Token;
+use domain::values::token::{StepToken, Token};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 /// Longer than any code is good for.
 const SESSION_LIFE: Duration = Duration::from_secs(3_600);
 
-/// The addresses where the codes of an order are sent and typed, and the token of now.
+/// The addresses where the codes of an order are sent and typed, with the token that Wompi showed.
 #[derive(Clone)]
 struct Session {
     transaction: RailId,
@@ -57,13 +57,14 @@ impl Sessions {
         let session = Session { transaction: transaction.id.clone(), codes, began: Instant::now() };
         sessions.entry(operation).or_insert(session);
     }
+}
 
-    /// The token that is to be used next.
-    fn rotate(&self, operation: Uuid, body: &[u8]) {
-        if let (Some(token), Some(session)) = (next_token(body), self.lock().get_mut(&operation)) {
-            session.codes.token = token;
-        }
-    }
+/// The processor's id of a collection, and the token that it gave last, as far as they are known.
+type Known<'a> = (Option<&'a RailId>, Option<&'a StepToken>);
+
+/// The report with the token that an answer gives for the next step.
+fn with_token(report: Report, answer: &HttpAnswer) -> Report {
+    Report { token: next_token(&answer.body).map(|token| StepToken::new(&token)), ..report }
 }
 
 /// A token goes only where it is safe: elsewhere nothing is sent.
@@ -72,11 +73,17 @@ fn elsewhere() -> NotSent {
     NotSent::NoConnection
 }
 
+/// Whether an answer says that a step was not taken: a 422 judges what was sent, any other 4xx did not get
+/// that far.
+fn is_nothing_done(answer: &HttpAnswer) -> bool {
+    (400..=499).contains(&answer.status) && answer.status != 422
+}
+
 impl Wompi {
     /// Has a code sent to the buyer, once.
-    pub(super) async fn send_code(&self, asked: &Asked, id: Option<&RailId>) -> Result<Report, NotSent> {
+    pub(super) async fn send_code(&self, asked: &Asked, known: Known<'_>) -> Result<Report, NotSent> {
         let deadline = self.deadline();
-        let session = match self.session(asked, id, deadline).await? {
+        let session = match self.session(asked, known, deadline).await? {
             Ok(session) => session,
             Err(report) => return Ok(report),
         };
@@ -93,12 +100,14 @@ impl Wompi {
                 Ok(Report::unanswered(Some(session.transaction)))
             }
             Exchange::Answer(answer @ HttpAnswer { status: 200..=299, .. }) => {
-                self.sessions.rotate(operation, &answer.body);
-                Ok(Report::answered(open, words(&answer)))
+                Ok(with_token(Report::answered(open, words(&answer)), &answer))
             }
             Exchange::Answer(answer) => {
                 self.sessions.end(operation);
                 tracing::warn!(%operation, status = answer.status, "Wompi did not send a buyer's code");
+                if is_nothing_done(&answer) {
+                    return Err(NotSent::NothingDone);
+                }
                 let report = Report::answered(open, words(&answer));
                 Ok(Report { is_answered: answer.status < 500, ..report })
             }
@@ -109,47 +118,56 @@ impl Wompi {
     pub(super) async fn validate(
         &self,
         asked: &Asked,
-        id: Option<&RailId>,
+        known: Known<'_>,
         code: &Token,
     ) -> Result<Report, NotSent> {
         let deadline = self.deadline();
-        let session = match self.session(asked, id, deadline).await? {
+        let session = match self.session(asked, known, deadline).await? {
             Ok(session) => session,
             Err(report) => return Ok(report),
         };
         let url = self.settings.base_url.named(&session.codes.validate).ok_or_else(elsewhere)?;
         let body = Zeroizing::new(format!("{{\"code\":\"{}\"}}", code.reveal()).into_bytes());
         let request = Request::post(url).bearer(&session.codes.token).json(body);
-        let open = OrderOutcome::Open { id: Some(session.transaction.clone()) };
-        match self.exchange(request, deadline).await {
-            Exchange::NotSent(_) => Err(NotSent::NoConnection),
-            Exchange::NoAnswer(_) => Ok(Report::unanswered(Some(session.transaction))),
-            Exchange::Answer(answer) => {
-                self.sessions.rotate(asked.operation, &answer.body);
-                match answer.status {
-                    200..=299 => Ok(self.identified(&session.transaction, asked, deadline).await),
-                    422 => {
-                        let wrong = OrderOutcome::Refused { code: WRONG_CODE.to_owned() };
-                        Ok(Report::answered(wrong, words(&answer)))
-                    }
-                    400..=499 => Ok(Report::answered(open, words(&answer))),
-                    _ => Ok(Report::unanswered(Some(session.transaction))),
-                }
-            }
+        let answer = match self.exchange(request, deadline).await {
+            Exchange::NotSent(_) => return Err(NotSent::NoConnection),
+            Exchange::NoAnswer(_) => return Ok(Report::unanswered(Some(session.transaction))),
+            Exchange::Answer(answer) => answer,
+        };
+        if is_nothing_done(&answer) {
+            self.sessions.end(asked.operation);
+            let (operation, status) = (asked.operation, answer.status);
+            tracing::warn!(%operation, status, "Wompi did not look at a buyer's code");
+            return Err(NotSent::NothingDone);
         }
+        let report = match answer.status {
+            200..=299 => self.identified(&session.transaction, asked, deadline).await,
+            422 => {
+                let wrong = OrderOutcome::Refused { code: WRONG_CODE.to_owned() };
+                Report::answered(wrong, words(&answer))
+            }
+            _ => Report::unanswered(Some(session.transaction)),
+        };
+        Ok(with_token(report, &answer))
     }
 
-    /// The addresses for the codes of an order, as this process knows them or as Wompi says; or how
-    /// the order stands, if no code is wanted any more. Nothing is sent where neither can be
-    /// learned.
+    /// The addresses for the codes of an order, as this process knows them or as Wompi says, with the token
+    /// of now; or how the order stands, if no code is wanted any more. Nothing is sent where neither can
+    /// be learned.
     async fn session(
         &self,
         asked: &Asked,
-        id: Option<&RailId>,
+        (id, token): Known<'_>,
         deadline: Deadline,
     ) -> Result<Result<Session, Report>, NotSent> {
+        let with_token = |mut session: Session| {
+            if let Some(token) = token {
+                session.codes.token = Zeroizing::new(token.reveal().to_owned());
+            }
+            session
+        };
         if let Some(session) = self.sessions.get(asked.operation) {
-            return Ok(Ok(session));
+            return Ok(Ok(with_token(session)));
         }
         let transaction = self.found(asked, id, deadline).await.ok_or(NotSent::NoConnection)?;
         let report = standing(&transaction, asked);
@@ -157,6 +175,6 @@ impl Wompi {
             return Ok(Err(report));
         }
         self.sessions.learn(asked.operation, &transaction);
-        self.sessions.get(asked.operation).map(Ok).ok_or(NotSent::NoConnection)
+        self.sessions.get(asked.operation).map(|session| Ok(with_token(session))).ok_or(NotSent::NoConnection)
     }
 }

@@ -106,9 +106,7 @@ fn of_two_the_oldest() {
     for reference in ["90001234", "10001234", "50001234"] {
         notify(&server, &notice(reference));
     }
-    let paid = |of: &crate::harness::server::Tenant| {
-        verify(&of.live, &verification("1234")).expect(201)["bankReference"].clone()
-    };
+    let paid = |of: &Tenant| verify(&of.live, &verification("1234")).expect(201)["bankReference"].clone();
     assert_eq!(paid(&tenant), "90001234");
     assert_eq!(paid(&other), "10001234");
     assert_eq!(paid(&tenant), "50001234");

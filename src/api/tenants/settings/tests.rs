@@ -38,6 +38,7 @@ fn the_defaults_are_those_of_the_contract() {
         "withdrawFeePolicy": "tiered_v2",
         "checkout": { "allowedOrigins": [] },
         "shop": { "name": null, "rif": null, "logo": null, "email": null, "phone": null, "pagoMovil": null },
+        "chargebackFeeMax": null,
         "microDepositsDailyMax": 50,
     });
     assert_eq!(shown(&Settings::default()), expected);

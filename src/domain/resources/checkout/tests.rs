@@ -93,6 +93,7 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
         qr_image: None,
         live: None,
         canceler: None,
+        code_token: None,
         refund_reference: None,
         earlier_refunds: Vec::new(),
         kept: None,

@@ -117,6 +117,7 @@ fn new_payment(
         qr_image: None,
         live: turn.livemode.then(Live::default),
         canceler: None,
+        code_token: None,
     })
 }
 
@@ -167,6 +168,7 @@ pub(super) fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
         amount: payment.amount,
         transfer_key: payment.transfer_key(),
         buyer: payment.buyer.clone(),
+        is_paid: matches!(payment.status, Status::Completed | Status::Reversed),
     };
     Effect {
         entity: EntityId::cop_payment(payment.id),
@@ -195,6 +197,8 @@ pub fn look(payment: &CopPayment, turn: &Turn) -> Ruling {
 /// The draft after the processor has said how the collection stands.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let asked = reply.how == How::Ask;
+    // Whoever asked for the payment has been answered, and with what the buyer does.
+    let is_told = asked && payment.next_step().is_some();
     let is_instruction = reply.operation.entity_and_operation().1 == TELL;
     // If a question is due, this reply is its outcome.
     let is_due = payment.deadline().is_some_and(|at| at <= turn.now);
@@ -212,9 +216,9 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             let reference = reference.unwrap_or_default();
             let wanted = matches!(telling, None | Some(Telling::Code | Telling::Pays | Telling::SendCode));
             let (draft, first_try) = sale::complete(book, payment, reference, turn);
-            Ruling { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
+            Ruling { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, is_told) }
         }
-        RailAnswer::Refused { code } => refused(payment, &code, telling, asked, turn),
+        RailAnswer::Refused { code } => refused(payment, &code, telling, is_told, turn),
         _ if payment.live.is_some() => live::on_open(before, &reply, turn),
         // Before a look is due the order may be on its way still, and be taken after this answer:
         // somebody could pay what was ended here. So only a look that is due ends or resends it.
@@ -224,11 +228,11 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         },
         // The processor has no collection that could be paid.
         RailAnswer::NeverReceived if telling == Some(Telling::Cancel) => {
-            settle(payment, canceled(payment, turn), true, asked)
+            settle(payment, canceled(payment, turn), true, is_told)
         }
         RailAnswer::NeverReceived if telling == Some(Telling::Void) => void(payment),
         RailAnswer::NeverReceived if turn.now >= payment.expires_at => {
-            settle(payment, failed(payment, Failure::Expired, None), telling.is_none(), asked)
+            settle(payment, failed(payment, Failure::Expired, None), telling.is_none(), is_told)
         }
         RailAnswer::NeverReceived if asked || is_instruction => {
             look_again(payment, looks, telling, true, turn)
@@ -252,7 +256,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 }
 
 /// The ruling about a collection that the processor refuses, or a word about it.
-fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, asked: bool, turn: &Turn) -> Ruling {
+fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, is_told: bool, turn: &Turn) -> Ruling {
     match code {
         WRONG_CODE => match telling {
             Some(Telling::Code) => wrong_code(payment, turn),
@@ -260,16 +264,18 @@ fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, asked: bo
         },
         CANCELED if telling == Some(Telling::Void) => void(payment),
         CANCELED => {
-            settle(payment, canceled(payment, turn), matches!(telling, None | Some(Telling::Cancel)), asked)
+            settle(payment, canceled(payment, turn), matches!(telling, None | Some(Telling::Cancel)), is_told)
         }
         code => {
             let failure = Failure::of_code(code);
             let wanted = match telling {
                 None | Some(Telling::SendCode) => true,
+                // A live processor takes a code, and then the payment is declined.
+                Some(Telling::Code) => payment.live.is_some(),
                 Some(Telling::Declines) => failure == Failure::Rejected,
-                Some(Telling::Cancel | Telling::Code | Telling::Pays | Telling::Void) => false,
+                Some(Telling::Cancel | Telling::Pays | Telling::Void) => false,
             };
-            settle(payment, failed(payment, failure, Failure::own_code(code)), wanted, asked)
+            settle(payment, failed(payment, failure, Failure::own_code(code)), wanted, is_told)
         }
     }
 }
@@ -337,11 +343,12 @@ fn look_again(
 /// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not,
 /// whoever told it learns that the payment was over.
 ///
-/// The answer that is kept for the one who asked for the payment is replaced only when the
-/// processor refused at once; whoever told it something is answered with the outcome, however late.
-pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Ruling {
+/// The answer that is kept for the one who asked for the payment is replaced when the processor refused at
+/// once, and while it does not say what the buyer does; whoever told it something is answered with the
+/// outcome, however late.
+pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, is_told: bool) -> Ruling {
     let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
-    if telling || !asked {
+    if telling || !is_told {
         draft.replace_kept(payment.kept.clone());
     }
     if wanted { Ruling::write(draft) } else { Ruling::write_and_refuse(draft, CopPaymentRefusal::NotPending) }
@@ -385,6 +392,7 @@ pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
         qr_image: None,
         kept: None,
         canceler: None,
+        code_token: None,
         ..payment.clone()
     };
     let mut draft = ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled);
@@ -401,6 +409,7 @@ fn failed(payment: &CopPayment, failure: Failure, own_code: Option<Box<str>>) ->
         qr_image: None,
         kept: None,
         canceler: None,
+        code_token: None,
         ..payment.clone()
     };
     ended(payment, failed, Cause::CopPaymentFailed, EventKind::PaymentFailed)

@@ -130,7 +130,8 @@ fn counted(payment: &CopPayment, waiting: Waiting, more: i8) -> CopPayment {
 
 pub(super) fn message(payment: &CopPayment, instruction: Instruction, now: Timestamp) -> Effect {
     let rail_id = payment.trace.id.clone();
-    let order = Order::TellCop { collection: collection(payment), rail_id, instruction };
+    let token = payment.code_token.clone();
+    let order = Order::TellCop { collection: collection(payment), rail_id, token, instruction };
     Effect {
         entity: EntityId::cop_payment(payment.id),
         operation: payment.id.operation(TELL),

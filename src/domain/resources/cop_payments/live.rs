@@ -3,7 +3,7 @@
 //! nothing expire.
 //!
 //! A code is sent to a buyer once in the life of a payment: that it is about to be sent is durable
-//! before it is. So a process that ends in between leaves a buyer without a code rather than with two;
+//! before it is, and so is the token that the processor gives for the next step. So a process that ends in between leaves a buyer without a code rather than with two;
 //! such a buyer begins anew.
 
 use super::{COLLECT, Channel, CopPayment, TELL, Telling, Waiting, collect, instructions};
@@ -202,8 +202,8 @@ fn unsent(payment: &CopPayment) -> Ruling {
     Ruling::write_and_refuse(draft, UNAVAILABLE)
 }
 
-/// The draft for a code that no connection carried, so that nobody has judged it: it does not
-/// count, and can be typed again.
+/// The draft for a code that no connection carried, or that the processor says it did nothing with, so that
+/// nobody has judged it: it does not count, and can be typed again.
 fn code_unsent(payment: &CopPayment) -> Ruling {
     let Some(after) = instructions::without_instruction(payment) else { return Ruling::unchanged() };
     let mut draft = Draft::new(Cause::CopPaymentInstructed);

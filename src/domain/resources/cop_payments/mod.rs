@@ -35,6 +35,7 @@ use crate::values::buyer::{Buyer, DocumentNumber, DocumentType};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
+use crate::values::token::StepToken;
 pub use commands::{
     Command, deadline, decide, look, on_rail_reply, refuse_chargeback, refuse_payments_command,
 };
@@ -307,6 +308,8 @@ pub struct CopPayment {
     pub live: Option<Live>,
     /// The entry of the audit for the operator who cancels it, while the processor has not agreed.
     pub canceler: Option<Box<AuditEntry>>,
+    /// The token that the next step about a buyer's code takes; none where the processor's own is good.
+    pub code_token: Option<StepToken>,
 }
 
 /// The largest number of codes that may be tried for a payment: so few of a million six-digit ones
@@ -375,6 +378,12 @@ impl CopPayment {
         }
     }
 
+    /// Whether the processor knows its collection by this id.
+    pub fn is_transaction(&self, id: &str) -> bool {
+        let named = self.order(COLLECT).and_then(|trace| trace.id.as_ref());
+        named.is_some_and(|known| known.as_str() == id) || self.processor_reference.as_deref() == Some(id)
+    }
+
     /// The code of the failure, as callers see it.
     pub fn failure_code(&self) -> Option<&str> {
         self.failure.map(|failure| self.own_code.as_deref().unwrap_or(failure.name()))
@@ -396,8 +405,9 @@ impl CopPayment {
             return Cow::Borrowed(self);
         }
         let qr_image = said.qr_image.clone().or_else(|| self.qr_image.clone());
+        let code_token = said.token.clone().or_else(|| self.code_token.clone());
         let trace = self.trace.noting_of(n, self.newest_order(), said);
-        Cow::Owned(CopPayment { trace, qr_image, ..self.clone() })
+        Cow::Owned(CopPayment { trace, qr_image, code_token, ..self.clone() })
     }
 
     /// The processor's words about an operation that an operator has settled, if they are not the

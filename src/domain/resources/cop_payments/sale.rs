@@ -97,6 +97,7 @@ pub(super) fn complete(
         qr_image: None,
         kept: None,
         canceler: None,
+        code_token: None,
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::CopPaymentCompleted);

@@ -178,8 +178,8 @@ impl Resource for Merchant {
                 entries.found_by(Trait::PartId, &method.id.to_string());
             }
         }
-        for operation in self.methods.iter().filter_map(|method| method.status.made()) {
-            entries.micro_deposits(operation);
+        for method in &self.methods {
+            method.status.index(entries);
         }
         if change.cause == Cause::VerificationStarted {
             for method in &self.methods {

@@ -60,6 +60,7 @@ impl World {
             word: Some(Box::new(BankWord::new("PENDING", ""))),
             qr_image: Some("AAAA".into()),
             progress: Some(progress),
+            token: None,
             is_ambiguous: false,
             half_done: false,
         };

@@ -6,6 +6,7 @@ use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::resources::crypto::address::Network;
 use crate::resources::crypto::payouts::{self, Command, CryptoPayout, Status};
+use crate::resources::operations;
 use crate::trace::Trace;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
@@ -240,4 +241,18 @@ fn a_transaction_is_recorded_only_for_a_live_payout_on_its_way() {
     let (_, state) = signed(first, signing(2, fees(200, 2_000))).expect("recorded");
     let Entity::CryptoPayout(second) = &*state else { panic!("{state:?}") };
     assert_eq!(second.transfer.as_ref().map(|transfer| transfer.attempts.len()), Some(2));
+}
+
+/// An operator said why it failed; then the network had paid it. The code is not the network's word.
+#[test]
+fn a_contradicted_payout_shows_the_code_of_the_network_alone() {
+    let said = |status| CryptoPayout {
+        failure_code: Some("OURS".to_owned()),
+        tx_hash: Some("0x01".to_owned()),
+        ..payout(status, true)
+    };
+    for (status, code) in [(Status::Failed, None), (Status::Completed, Some("OURS"))] {
+        let found = operations::contradicted(&Entity::CryptoPayout(said(status)), at(0)).expect("one");
+        assert_eq!((found.code.as_deref(), found.reference.as_deref()), (code, Some("0x01")), "{status:?}");
+    }
 }
