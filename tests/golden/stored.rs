@@ -79,7 +79,7 @@ fn goldens() -> Vec<Golden> {
         chargebacks: Status Reason Chargeback;
         checkout: Way Offered Bought Session Sale;
         conversions: Source End Accepted Stage Conversion Waiting Price Taken Day Totals;
-        cop_payments: Channel Failure Telling Phase Marketplace ForSession Part Taken Aside EarlierRefund Live CopPayment;
+        cop_payments: Channel Failure Telling Phase Marketplace ForSession Part Taken Aside EarlierRefund Live StepToken CopPayment;
         cop_payouts: AccountType ColombianAccount Beneficiary CopPayout;
         crypto: Network Asset DepositAddress Till Place Deposit Status Transfer Attempt Fees Mark SearchedBlocks CryptoPayout;
         days: Column Day ClosedDay;
@@ -88,7 +88,7 @@ fn goldens() -> Vec<Golden> {
         ledger: Ledger MovementKind Posting Row HoldChange Account Release;
         merchants: PayoutMethod Merchant;
         notices: Notice About Transfer NoticedDocument Claim;
-        operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
+        operators: Role OperatorStatus OperatorAccount Maker Who Consent AuditEntry;
         otp: Status Otp;
         own_account: Held OwnAccount;
         payments: Status CancelReason Phase Marketplace Debtor Means Aside EarlierReversal Payment;

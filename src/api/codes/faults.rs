@@ -61,6 +61,7 @@ static FAULTS: &[(&str, &str)] = &[
     ("must have {} to {} characters", "tiene que llevar de {} a {} caracteres"),
     ("must have at most {} characters", "lleva hasta {} caracteres"),
     ("must have {} characters", "tiene que llevar {} caracteres"),
+    ("is at most {}, the setting chargebackFeeMax, without an approval", "es como máximo {}, el ajuste chargebackFeeMax, si no hay una aprobación"),
     ("must have at most {} bytes", "lleva hasta {} bytes"),
     ("must have {} to {} elements", "tiene que llevar de {} a {} elementos"),
     ("must not contain control characters", "no puede llevar caracteres invisibles"),
