@@ -209,11 +209,11 @@ impl Search {
 
     /// The state that has to be known before anything is searched.
     async fn begin(&mut self) -> Result<(), TurnError> {
-        if self.searched.is_none() {
-            if let Some(searched) = self.recorded()? {
-                self.recorded = Some(searched.last);
-                self.note_searched(searched);
-            }
+        if self.searched.is_none()
+            && let Some(searched) = self.recorded()?
+        {
+            self.recorded = Some(searched.last);
+            self.note_searched(searched);
         }
         if !self.is_watching {
             self.watch_all().await?;

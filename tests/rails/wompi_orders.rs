@@ -322,7 +322,8 @@ async fn codes_of_daviplata() {
         ]
     };
     let told = |outcome, is_answered| Ok((outcome, is_answered));
-    let rows: [(&str, Vec<Step>, Result<(OrderOutcome, bool), NotSent>); 7] = [
+    type Row = (&'static str, Vec<Step>, Result<(OrderOutcome, bool), NotSent>);
+    let rows: [Row; 7] = [
         ("right", vec![json("{}"), one("APPROVED", "")], told(done(), true)),
         ("right, and still pending", vec![json("{}"), one("PENDING", "")], told(open(), true)),
         ("wrong", vec![invalid("code")], told(refused("wrong_code"), true)),

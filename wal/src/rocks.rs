@@ -85,15 +85,20 @@ pub struct RocksStore {
 /// What is to be done when RocksDB says of its own data that it is wrong, in a read, a write or a compaction
 /// behind a write. It is done once.
 #[derive(Default)]
-struct OnDamage(OnceLock<Box<dyn Fn(&str) + Send + Sync>>, AtomicBool);
+struct OnDamage {
+    tell: OnceLock<Tell>,
+    is_told: AtomicBool,
+}
+
+type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
 impl OnDamage {
     /// The error of RocksDB as ours; whoever wants to know of damage is told.
     fn error(&self, db: &DB, error: &rocksdb::Error) -> StoreError {
         let StoreError::Corrupt(why) = store_error(error) else { return store_error(error) };
         let why = format!("{why}{}", held_by(db, &why));
-        if let Some(tell) = self.0.get()
-            && !self.1.swap(true, Ordering::Relaxed)
+        if let Some(tell) = self.tell.get()
+            && !self.is_told.swap(true, Ordering::Relaxed)
         {
             tell(&why);
         }
@@ -192,7 +197,7 @@ impl RocksStore {
     /// it, as far as it names one. What is read after that may be refused or not.
     pub fn on_damage(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
         // Whoever came first stays.
-        let _ = self.damage.0.set(Box::new(tell));
+        let _ = self.damage.tell.set(Box::new(tell));
     }
 
     /// Reads everything that is stored, so that its checksums are checked.

@@ -175,6 +175,7 @@ impl Wompi {
             return Ok(Err(report));
         }
         self.sessions.learn(asked.operation, &transaction);
-        self.sessions.get(asked.operation).map(|session| Ok(with_token(session))).ok_or(NotSent::NoConnection)
+        let session = self.sessions.get(asked.operation).ok_or(NotSent::NoConnection)?;
+        Ok(Ok(with_token(session)))
     }
 }

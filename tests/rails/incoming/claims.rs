@@ -18,9 +18,9 @@ fn a_notice_verifies_one_payment() {
     let body = verification("123456");
     assert_texts(&verify(&tenant.live, &body).expect(201), &NOT_FOUND);
     notify(&server, &notice("0099123456"));
-    // What failed stays failed.
-    assert_texts(&verify(&tenant.live, &body).expect(200), &NOT_FOUND);
-    let paid = verify(&tenant.live, &again(&body, json!({}))).expect(201);
+    // It is looked for again, as a new attempt.
+    let paid = verify(&tenant.live, &body).expect(201);
+    assert_eq!(paid["attempt"], json!(2), "{paid}");
     assert_texts(&paid, &[("status", "COMPLETED"), ("bankReference", "0099123456")]);
     tenant.live.assert_books("1970.00", "1970.00", "0.00");
     assert_eq!(notices(&server, "?unmatched=true"), Vec::<Value>::new());
