@@ -39,14 +39,21 @@ ci:
 	.ci/run
 
 # What the gate does briefly, for hours (docs/testing.md): SEEDS histories of the whole engine, CRASHES kills, POWER_CUTS
-# power cuts, FUZZ_SECONDS of each fuzz target.
+# power cuts, DAMAGES wrong bytes, ROUNDS of hostile banks, nodes, feeds, files and full disks, FUZZ_SECONDS of each fuzz
+# target.
 soak:
 	@.ci/prerequisites
 	@wal/rocksdb/build
 	handoff/loom
 	SIMULATION_SEEDS=$(or $(SEEDS),1000000) cargo test --locked --test simulation every_seed -- --nocapture
 	CRASHES=$(or $(CRASHES),10000) POWER_CUTS=$(or $(POWER_CUTS),400) CRASH_STEPS=all cargo test --locked --test crash -- load:: start:: power:: --nocapture
-	PROPTEST_CASES=100000 cargo test --locked --lib -- checkout::pages
+	DAMAGES=$(or $(DAMAGES),1000) cargo test --locked --test recovery whatever_byte -- --nocapture
+	set -e; for round in $$(seq $(or $(ROUNDS),10)); do \
+	  cargo test --locked --test rails -- answers connections wire claims reconciliation wompi_events wompi_codes; \
+	  cargo test --locked --test evm; \
+	  cargo test --locked --test api -- feeds disk attempts webhooks_tries; \
+	done
+	PROPTEST_CASES=100000 cargo test --locked --lib -- checkout::pages statement
 	fuzz/soak $(or $(FUZZ_SECONDS),3600)
 
 # What operators install: $(CARGO_TARGET_DIR)/dist/pasarela, stripped, and its symbols beside it in pasarela.debug.

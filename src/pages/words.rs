@@ -175,7 +175,6 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("email", "Correo", "E-mail"),
     ("url", "Dirección", "Address"),
     ("events", "Eventos", "Events"),
-    ("attempt", "Intento", "Try"),
     ("retry", "Reintentos", "Retries"),
     ("none", "No", "None"),
     ("backoff", "8 veces en un día", "8 times over a day"),

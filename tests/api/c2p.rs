@@ -107,7 +107,7 @@ fn details_that_make_no_sense_are_refused() {
     let server = Server::shared();
     let api = server.tenant().test;
     for bank in
-        [json!(9999), json!(1), json!(0), json!(-134), json!(116), json!(178), json!("0134"), json!(134.5)]
+        [json!(9999), json!(1), json!(0), json!(-134), json!(116), json!(178), json!("134"), json!("0178"), json!(134.5)]
     {
         api.request_c2p(1, json!({ "debtorBankCode": bank })).names(&["debtorBankCode"]);
     }

@@ -208,7 +208,7 @@ fn bad_fields_are_named_and_nothing_happens() {
     for (member, bad) in [
         ("debtorId", json!("X1")),
         ("debtorCellPhone", json!("0212")),
-        ("debtorBankCode", json!("0134")),
+        ("debtorBankCode", json!("134")),
         ("debtorBankCode", json!(178)),
         ("usdAmount", json!(1)),
     ] {

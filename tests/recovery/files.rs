@@ -242,6 +242,53 @@ fn whatever_file_is_damaged_or_gone_nothing_wrong_is_served() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), all.len(), wrong.join("\n\n"));
 }
 
+/// Bytes that a disk returns wrong, drawn by chance (`make soak DAMAGES=1000`): nothing wrong is served; where the log
+/// is refused the exit code is that of damage, and what a salvage makes of it verifies.
+#[test]
+fn whatever_byte_is_wrong_nothing_wrong_is_served_and_the_rest_is_salvaged() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).map_or(default, |value| value.parse().expect("a number"))
+    };
+    let (count, first) = (number("DAMAGES", 8), number("DAMAGE_FIRST", 1));
+    let (original, told) = killed();
+    let files = files(original.path());
+    let tools = Server::start();
+    let mut wrong = Vec::new();
+    for seed in first..first + count {
+        // The finaliser of SplitMix64: neighbours among the seeds have nothing in common.
+        let mut bits = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits ^= bits >> 27;
+        let file = &files[usize::try_from(bits >> 40).expect("small") % files.len()];
+        let length = fs::metadata(original.path().join(file)).expect("its size").len();
+        if length == 0 {
+            continue;
+        }
+        let fault = Fault::Flipped(usize::try_from((bits & 0xff_ffff) % length).expect("small"));
+        let how = outcome(original.path(), file, fault, &told);
+        println!("seed {seed}: {} {fault:?}: {how:?}", file.display());
+        match how {
+            Err(why) => wrong.push(format!("seed {seed}: {} {fault:?}: {why}", file.display())),
+            Ok("refused") if file.starts_with("log") => {
+                let parent = tempfile::tempdir().expect("a directory");
+                let (data, to) = (parent.path().join("data"), parent.path().join("salvaged"));
+                copy(original.path(), &data);
+                apply(&data.join(file), fault);
+                let salvaged =
+                    tools.command(&["wal", "salvage", "--data-dir", shown(&data), "--to", shown(&to)]);
+                let verified = tools.command(&["wal", "verify", "--data-dir", shown(&to)]);
+                if salvaged.status.success() && !verified.status.success() {
+                    let said = String::from_utf8_lossy(&verified.stderr).into_owned();
+                    wrong
+                        .push(format!("seed {seed}: {} {fault:?}: salvaged wrongly: {said}", file.display()));
+                }
+            }
+            Ok(_) => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
 #[test]
 fn another_directorys_secret_is_refused() {
     let (original, told) = killed();
