@@ -106,9 +106,17 @@ fn the_bank_sends_a_code_for_every_intent_that_says_so() {
 fn details_that_make_no_sense_are_refused() {
     let server = Server::shared();
     let api = server.tenant().test;
-    for bank in
-        [json!(9999), json!(1), json!(0), json!(-134), json!(116), json!(178), json!("134"), json!("0178"), json!(134.5)]
-    {
+    for bank in [
+        json!(9999),
+        json!(1),
+        json!(0),
+        json!(-134),
+        json!(116),
+        json!(178),
+        json!("134"),
+        json!("0178"),
+        json!(134.5),
+    ] {
         api.request_c2p(1, json!({ "debtorBankCode": bank })).names(&["debtorBankCode"]);
     }
     for document in ["12345678", "X12345678", "V1234", "V1234567890", "V12.345.678", "", "VV1234567"] {

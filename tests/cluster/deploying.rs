@@ -300,9 +300,9 @@ fn the_unit_hides_nothing_that_a_node_of_a_cluster_reads() {
 }
 
 #[test]
-fn the_unit_is_started_again_after_every_end_but_that_of_a_refused_configuration() {
+fn the_unit_is_started_again_after_every_end_but_a_refused_configuration_and_damage() {
     let unit = text("deploy/pasarela.service");
-    for line in ["StartLimitIntervalSec=0", "Restart=on-failure", "RestartPreventExitStatus=2"] {
+    for line in ["StartLimitIntervalSec=0", "Restart=on-failure", "RestartPreventExitStatus=2 74"] {
         assert!(unit.lines().any(|each| each == line), "{line}");
     }
 }

@@ -154,7 +154,8 @@ async fn calls(trusted: &Path) {
             }
         }
         assert!(bank.requests()[0].starts_with("GET /x HTTP/1.1\r\n"), "{:?}", bank.requests());
-        assert_eq!(bank.connections.load(Ordering::SeqCst), 1, "one handshake serves both");
+        // A connection is used again once the bank has shown that it keeps them, which took a second (A6).
+        assert!(bank.connections.load(Ordering::SeqCst) <= 2, "a handshake each at most");
         // Its own address under a name that the certificate does not have.
         let elsewhere = if name == "localhost" { "127.0.0.1" } else { "localhost" };
         refused(&bank, elsewhere, &[], "another name", 2).await;

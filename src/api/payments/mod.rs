@@ -110,9 +110,14 @@ fn price(fields: &mut Fields<'_>) -> GotPrice {
          is then what it is at the BCV rate.",
     );
     let (usd, ves) = (fields.optional("usdAmount", usd), fields.optional("vesAmount", ves));
-    if fields.has("usdAmount") == fields.has("vesAmount") {
-        fields.bad("usdAmount", ONE_PRICE);
-        fields.bad("vesAmount", ONE_PRICE);
+    let names = ["usdAmount", "vesAmount"];
+    if fields.has(names[0]) == fields.has(names[1]) {
+        // A null alone is the one that is wrong.
+        let nulls = names.map(|name| fields.is_sent(name) && !fields.has(name));
+        let is_one = nulls[0] != nulls[1];
+        for (name, _) in names.into_iter().zip(nulls).filter(|(_, is_null)| !is_one || *is_null) {
+            fields.bad(name, ONE_PRICE);
+        }
     }
     GotPrice { usd, ves }
 }

@@ -309,6 +309,11 @@ impl<'a> Fields<'a> {
         self.members.iter().any(|member| member.name == name && member.value != "null")
     }
 
+    /// Whether a member was sent, be it as null.
+    pub fn is_sent(&self, name: &str) -> bool {
+        self.members.iter().any(|member| member.name == name)
+    }
+
     /// True if no member was sent.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
