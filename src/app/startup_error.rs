@@ -177,7 +177,8 @@ impl StartupError {
             StartupError::Log(error) => is_damaged(error),
             StartupError::Engine { source, .. } => match source {
                 actors::StartError::Log(error) => is_damaged(error),
-                actors::StartError::Recovery(_) | actors::StartError::Book { .. } => true,
+                actors::StartError::Recovery(_) => true,
+                actors::StartError::Book { .. } => false,
             },
             StartupError::Rates { source: RateStoreError::Damaged(_), .. } => true,
             StartupError::Requests(RequestsError::Disk(error)) => {

@@ -368,13 +368,11 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
     }
 }
 
-/// The operation about which the bank contradicted itself, in the record of this instant. Where it did what
-/// it had refused, or an operator in its place, the code of that refusal is not its word.
+/// The operation about which the bank contradicted itself, in the record of this instant. Charges and payouts of
+/// USDT are refused by operators too, whose code is not the bank's word; of the others it is the bank's own.
 pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
     let is_refusal = match entity {
         Entity::Payment(payment) => payment.status == payments::Status::Failed,
-        Entity::CopPayment(payment) => payment.status == payments::Status::Failed,
-        Entity::Payout(payout) => payout.status == PayoutStatus::Failed,
         Entity::CryptoPayout(payout) => payout.status == CryptoStatus::Failed,
         _ => false,
     };
