@@ -330,7 +330,7 @@ fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Ope
         is_queued: false,
         is_operators: false,
         word: word.bank.as_deref().cloned(),
-        code: word.code.clone().filter(|_| !status.is_refused()),
+        code: word.code.clone(),
         reference: word.reference.clone(),
     })
 }
