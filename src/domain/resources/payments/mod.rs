@@ -357,9 +357,14 @@ impl Payment {
         self.awaits_otp() && matches!(order, Order::RequestOtp { .. })
     }
 
+    /// Whether it is an intent that nobody has executed.
+    pub fn is_idle_intent(&self) -> bool {
+        self.status == Status::Pending && self.phase == Phase::Idle
+    }
+
     /// Whether the payer now needs a code that the bank sends on our request.
     pub fn awaits_otp(&self) -> bool {
-        self.status == Status::Pending && self.phase == Phase::Idle && self.means.otp_requested()
+        self.is_idle_intent() && self.means.otp_requested()
     }
 
     /// The method.
