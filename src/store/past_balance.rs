@@ -1,5 +1,3 @@
-//! The balance of a past instant (GET /v1/balance?at=), derived from a snapshot and records.
-
 use crate::store::history::{Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -13,8 +11,7 @@ use domain::values::time::Timestamp;
 use domain::view::{Balance, balance};
 use wal::{Reader, Seq};
 
-/// The balance at an instant, that instant included: derived from the newest snapshot before it and
-/// the tenant's records since.
+/// At an instant, that included: derived from the newest snapshot before it and the tenant's records since.
 pub fn balance_at(
     machine: &Domain,
     reader: &Reader,

@@ -4,6 +4,7 @@
 
 use crate::batch::{Batch, Family, Op};
 
+// Three bits must suffice for the family.
 const _: () = assert!(Family::ALL.len() <= 8);
 
 /// Operations of one key keep their order, as the last one wins.

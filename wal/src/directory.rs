@@ -14,6 +14,7 @@ pub fn make_directory(path: &Path) -> io::Result<()> {
             make_directory(parent)?;
         }
         match fs::create_dir(path) {
+            // Another process was faster.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => {}
             made => made?,
         }

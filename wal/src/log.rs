@@ -258,7 +258,7 @@ impl<C: Completion> Log<C> {
         });
     }
 
-    /// For snapshots that are not what the records lead to. A newer one must have been written
+    /// Removes snapshots that are not what the records lead to. A newer one must have been written
     /// before, so that the floor stands on that.
     pub fn forget_snapshots(&self, tenant: u64, seqs: &[Seq], completion: C) -> Result<(), ReadError> {
         let mut heads = self.inner.reader.snapshot_heads(tenant)?;
@@ -352,6 +352,7 @@ impl<C: Completion> Inner<C> {
             completion.complete(Err(refusal));
             return;
         }
+        // The writer takes entries until none is pending, so it is still there.
         let sent = self.entries.send(entry(completion));
         assert!(sent.is_ok(), "the writer outlives what is pending");
         if let Runs::Stepper(stepper) = &self.runs {

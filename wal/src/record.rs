@@ -20,7 +20,7 @@ pub struct Record {
     pub time_ms: i64,
     pub tenant: u64,
     pub payload: Vec<u8>,
-    /// In the log.
+    /// Of the record in the log, its overhead included.
     pub bytes: usize,
     pub hash: Hash,
     /// Zeroes for the first.
@@ -79,7 +79,7 @@ fn hash(body: &[u8]) -> Hash {
 }
 
 impl<'a> RawRecord<'a> {
-    /// By its length alone.
+    /// Takes the first record off `chunk` by its length alone.
     pub(crate) fn split(chunk: &'a [u8]) -> Option<(RawRecord<'a>, &'a [u8])> {
         let length = u32::from_le_bytes(*chunk.first_chunk::<4>()?) as usize;
         let total = length.checked_add(4)?;

@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
 const OWNER_FILE: &str = "OWNER";
 const MIB: usize = 1 << 20;
 
+/// The size of the cache for blocks of all families.
 const BLOCK_CACHE_BYTES: usize = 64 * MIB;
 /// Three at worst, while two are being flushed: 192 MiB. With all else the store stays under 400 MiB.
 const LOG_WRITE_BUFFER_BYTES: usize = 64 * MIB;
@@ -90,6 +91,7 @@ impl OnDamage {
     }
 }
 
+/// What is in the table file that a text of RocksDB names, and whose it may be.
 fn held_by(db: &DB, why: &str) -> String {
     let files = db.live_files().unwrap_or_default();
     let Some(file) = files.iter().find(|file| why.contains(file.name.trim_start_matches('/'))) else {
@@ -179,10 +181,11 @@ impl RocksStore {
     /// Called once, when RocksDB finds stored data wrong, with the file and the records in it as
     /// far as it names one. What is read after that may be refused or not.
     pub fn on_damage(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
+        // Whoever came first stays.
         let _ = self.damage.tell.set(Box::new(tell));
     }
 
-    /// So that all checksums are checked.
+    /// Reads everything, so that all checksums are checked.
     pub fn read_through(&self, mut progress: impl FnMut(u64)) -> Result<(), StoreError> {
         let mut entries = 0;
         for family in Family::ALL {
@@ -474,6 +477,7 @@ fn db_options() -> Options {
     // it has opened.
     options.set_max_open_files(-1);
 
+    // The file LOG of RocksDB: warnings only, ten megabytes at most.
     options.set_log_level(LogLevel::Warn);
     options.set_max_log_file_size(5 * MIB);
     options.set_keep_log_file_num(2);
@@ -514,6 +518,8 @@ fn keeping() -> Result<(Options, Families), rocksdb::Error> {
 fn log_options(cache: &Cache) -> Options {
     let mut options = Options::default();
     options.set_max_write_buffer_number(3); // one fills while others are flushed; with two, a full one would wait for the flush
+    // Keys only grow, so files never overlap and compaction moves them without reading; it may as
+    // long as every level is compressed alike.
     options.set_compression_type(DBCompressionType::Lz4);
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(cache);
@@ -526,6 +532,7 @@ fn log_options(cache: &Cache) -> Options {
 fn index_options(cache: &Cache) -> Options {
     let mut options = Options::default();
     options.set_max_write_buffer_number(4); // one fills while others are flushed
+    // A flushed file is soon compacted: compress it then, not twice.
     options.set_compression_per_level(&[
         DBCompressionType::None,
         DBCompressionType::Lz4,
@@ -535,14 +542,19 @@ fn index_options(cache: &Cache) -> Options {
         DBCompressionType::Lz4,
         DBCompressionType::Lz4,
     ]);
+    // Most look-ups of a key find nothing (is this key new?): filters answer these from memory, in
+    // the memtable as in the files.
     options.set_memtable_prefix_bloom_ratio(0.05);
     options.set_memtable_whole_key_filtering(true);
     let mut table = BlockBasedOptions::default();
     table.set_bloom_filter(10.0, false);
     table.set_whole_key_filtering(true);
     table.set_block_cache(cache);
+    // Filters and indexes live in the cache, so that memory has one bound; the newest stay.
     table.set_cache_index_and_filter_blocks(true);
     table.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    // Filters and indexes are stored in parts: the filter of a large file as one block outgrows a
+    // shard of the cache, is never kept, and is read again by every look-up.
     table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
     table.set_partition_filters(true);
     table.set_metadata_block_size(4 << 10);
@@ -556,6 +568,8 @@ fn index_options(cache: &Cache) -> Options {
 fn small_options(cache: &Cache) -> Options {
     let mut options = Options::default();
     options.set_compression_type(DBCompressionType::Lz4);
+    // Snapshots are thinned: a file with many removals in a row is compacted soon, which gives
+    // their room back.
     options.add_compact_on_deletion_collector_factory(REMOVALS_WINDOW, REMOVALS_MANY, 0.0);
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(cache);

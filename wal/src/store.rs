@@ -72,7 +72,7 @@ pub trait Store: Send + Sync {
     /// Writes go on meanwhile; `note` names what was copied.
     fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError>;
 
-    /// So that the next opening is quick.
+    /// Flushes, so that the next opening is quick.
     fn close(&self) -> Result<(), StoreError>;
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn read(dir: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// For a directory that no other process knows yet.
+/// Writes the witness of a directory that no other process knows yet.
 pub(crate) fn create(dir: &Path, note: &[u8]) -> io::Result<()> {
     let file = File::create(dir.join(WITNESS_FILE))?;
     file.write_all_at(note, 0)?;

@@ -22,7 +22,7 @@ const SECTOR_BYTES: u64 = 512;
 /// RocksDB is told to recycle none.
 const TYPES: [u8; 5] = [1, 2, 3, 4, 9];
 
-/// Only if they are what a power cut left.
+/// Cuts zeros off the newest log and the manifest, only if they are what a power cut left.
 pub(crate) fn cut_off(dir: &Path) -> io::Result<()> {
     for path in [newest(dir)?, manifest(dir)?].into_iter().flatten() {
         cut_off_of(&path)?;

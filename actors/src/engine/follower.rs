@@ -1,10 +1,8 @@
-//! A follower: applies the records that another machine appends to a log and books of its own, so
-//! that it can go on from them at once.
-//!
-//! Promises: a record is applied by the code that ran live, with its invariants checked; the local
-//! log has the bytes that were agreed on, or following ends; books are warm when the follower is
-//! asked to lead. It decides nothing, and performs no effect. It must not know where records come
-//! from.
+//! Applies the records that another machine appends to a log and books of its own, so that it can
+//! go on from them at once. A record is applied by the code that ran live, with its invariants
+//! checked; the local log has the bytes that were agreed on, or following ends; books are warm when
+//! the follower is asked to lead. It decides nothing, performs no effect, and does not know where
+//! records come from.
 
 use super::StartError;
 use super::recovery::{self, Books, unreadable};
@@ -20,15 +18,13 @@ use wal::{
     Tip,
 };
 
-/// The most snapshots of a book that one round removes.
+/// Of one book in one round.
 const SUPERFLUOUS_MAX: usize = 64;
-/// A time before that of any record, in milliseconds since 1970.
+/// Before any record, in milliseconds since 1970.
 const LONG_AGO_MS: i64 = i64::MIN / 4;
 
-/// The reason why following ended.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
-    /// The local log failed.
     #[error("{0}")]
     Storage(String),
     /// The records do not lead where they led on the machine that wrote them.
@@ -36,7 +32,6 @@ pub enum FollowError {
     Diverged(String),
 }
 
-/// A completion that reports to a channel, if a caller waits for it.
 struct Written(Option<SyncSender<Result<Durable, Poisoned>>>);
 
 impl Completion for Written {
@@ -48,7 +43,6 @@ impl Completion for Written {
     }
 }
 
-/// A follower.
 pub struct Follower<M: Machine> {
     machine: Arc<M>,
     store: Arc<dyn Store>,
@@ -56,19 +50,17 @@ pub struct Follower<M: Machine> {
     log: Log<Written>,
     reader: Reader,
     books: Books<M>,
-    /// The books that have changed since their last snapshot.
     changed: BTreeSet<u64>,
-    /// The books that had not changed when the last round came.
+    /// Books that had not changed when the last round came.
     resting: BTreeSet<u64>,
     set_aside: BTreeMap<u64, String>,
-    /// The end of what was applied and handed to the local log.
     tip: Tip,
     saved: Seq,
-    /// The reason why nothing is applied any more.
+    /// Set when nothing is applied any more.
     ended: Option<String>,
 }
 
-/// The parts that a follower leaves for the engine that goes on from it.
+/// What a follower leaves for the engine that goes on from it.
 pub struct Followed<M: Machine> {
     pub(super) store: Arc<dyn Store>,
     pub(super) log: wal::Config,
@@ -76,14 +68,12 @@ pub struct Followed<M: Machine> {
 }
 
 impl<M: Machine> Followed<M> {
-    /// The store that was followed on.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 }
 
 impl<M: Machine> Follower<M> {
-    /// Opens the log on `store` and replays what snapshots do not hold.
     pub fn open(
         machine: M,
         store: Arc<dyn Store>,
@@ -114,22 +104,18 @@ impl<M: Machine> Follower<M> {
         })
     }
 
-    /// The end of the local log.
     pub fn tip(&self) -> Tip {
         self.tip
     }
 
-    /// The log, for reading.
     pub fn reader(&self) -> &Reader {
         &self.reader
     }
 
-    /// The number of records since the last round of snapshots.
     pub fn unsaved(&self) -> u64 {
         self.tip.seq - self.saved
     }
 
-    /// The book of a tenant key after the local tip.
     pub fn book(&mut self, tenant: u64) -> Result<&M::Book, FollowError> {
         let book = match self.books.entry(tenant) {
             Entry::Occupied(book) => book.into_mut(),
@@ -142,8 +128,7 @@ impl<M: Machine> Follower<M> {
     }
 
     /// Applies the records that follow the local tip and lead to `tip`; returns when they are
-    /// synced. After a failure nothing is applied any more: a book may be halfway through a record, and
-    /// what follows it would become another log.
+    /// synced. After a failure nothing is applied any more: a book may be halfway through a record.
     pub fn apply(&mut self, records: Vec<Record>, tip: Tip) -> Result<(), FollowError> {
         self.must_go_on()?;
         let applied = self.append(records, tip);
@@ -189,7 +174,6 @@ impl<M: Machine> Follower<M> {
         Ok(())
     }
 
-    /// Applies a record to its book; returns its index entries.
     fn evolve(&mut self, stored: &Record) -> Result<IndexOps, FollowError> {
         let mut ops = IndexOps::new();
         let diverged = |why: &dyn std::fmt::Display| FollowError::Diverged(why.to_string());
@@ -211,8 +195,8 @@ impl<M: Machine> Follower<M> {
         Ok(ops)
     }
 
-    /// Writes a snapshot of every book that changed and raises the floor, so that a start has
-    /// little to replay; books that rest leave memory. Snapshots that `retention` does not keep go.
+    /// Saves every book that changed and raises the floor, so that a start has little to replay.
+    /// Snapshots that `retention` does not keep go.
     pub fn snapshot(&mut self, retention: &Retention) -> Result<(), FollowError> {
         self.must_go_on()?;
         let changed = std::mem::take(&mut self.changed);
@@ -271,7 +255,6 @@ impl<M: Machine> Follower<M> {
         }
     }
 
-    /// Ends following; what it leaves is for the engine that leads.
     pub fn finish(self) -> Followed<M> {
         self.log.close();
         Followed { store: self.store, log: self.config, books: self.books }

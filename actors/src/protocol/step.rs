@@ -1,5 +1,3 @@
-//! A step of a clock advance, which commands on its way carry.
-
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -13,7 +11,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Makes a step, and a receiver that ends when its last clone is dropped.
+    /// The receiver ends when the last clone is dropped.
     pub fn new(at_ms: i64) -> (Self, oneshot::Receiver<Infallible>) {
         let (under_way, end) = oneshot::channel();
         (Step { at_ms, _under_way: Arc::new(under_way) }, end)
