@@ -64,8 +64,5 @@ pub enum StartError {
     #[error("{0}")]
     Recovery(String),
     #[error("the book of tenant key {tenant}: {why}")]
-    Book {
-        tenant: u64,
-        why: String,
-    },
+    Book { tenant: u64, why: String },
 }

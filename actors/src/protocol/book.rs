@@ -34,19 +34,28 @@ pub(crate) enum BookMessage<R: Rules> {
     /// Deadlines are the advance's own until it ends. The reply is the tenant's clock.
     BeginAdvance(oneshot::Sender<i64>),
     /// The earliest deadline up to `until_ms` that is not among those dealt with.
-    NextDue { until_ms: i64, dealt_with: Skip<R>, to: oneshot::Sender<(Due<R>, Skip<R>)> },
+    NextDue {
+        until_ms: i64,
+        dealt_with: Skip<R>,
+        to: oneshot::Sender<(Due<R>, Skip<R>)>,
+    },
     EndAdvance,
     Snapshot(oneshot::Sender<Result<Seq, Failure>>),
     /// `None` if the background snapshot failed.
     Saved(Option<u64>),
     /// The book was found in doubt when it had been resumed `resumptions` times.
-    Halt { why: String, resumptions: u64 },
+    Halt {
+        why: String,
+        resumptions: u64,
+    },
     /// The reply comes once all that was appended is durable and no snapshot is being written.
     Fence(oneshot::Sender<Result<Seq, Failure>>),
     Resume(Box<Resumption<R>>),
     /// Leave memory if the book has no deadline: write a snapshot, then stop.
     Retire,
-    Retired { version: u64 },
+    Retired {
+        version: u64,
+    },
 }
 
 impl<R: Rules> BookMessage<R> {

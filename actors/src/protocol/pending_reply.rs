@@ -22,9 +22,16 @@ pub(crate) enum PendingReply<R: Rules> {
         listener: Option<Listener<R>>,
     },
     /// Commands whose record is one. They have no effects.
-    Commands { replies: Vec<Reply<R>>, listener: Option<Listener<R>> },
+    Commands {
+        replies: Vec<Reply<R>>,
+        listener: Option<Listener<R>>,
+    },
     /// The part of the capacity is freed before the reply is sent.
-    View { to: oneshot::Sender<Result<R::View, Failure>>, view: R::View, admission: Option<Admission> },
+    View {
+        to: oneshot::Sender<Result<R::View, Failure>>,
+        view: R::View,
+        admission: Option<Admission>,
+    },
     Done(oneshot::Sender<Result<Seq, Failure>>),
 }
 
