@@ -1,3 +1,5 @@
+//! Iteration over a sorted map.
+
 use super::{Child, Node, SortedMap, place};
 use std::slice;
 

@@ -1,3 +1,5 @@
+//! `[tenant_defaults]`, `[withdraw]`, `[crypto]` and `[bootstrap]`: what money costs, and who is there first.
+
 use super::Secret;
 use super::error::ValueError;
 use super::keys::{Keys, choice, exact};

@@ -1,3 +1,5 @@
+//! Values of several sections: texts that are an address, a path or a level, and what is said of others.
+
 use super::error::ValueError;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! `[webhooks]`: where messages may go, whose certificates are trusted there, and names of two headers.
+
 use super::error::ValueError;
 use super::keys::Keys;
 use super::values::path;

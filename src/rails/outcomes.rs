@@ -1,3 +1,5 @@
+//! Counters of banks' answers, where they are called.
+
 use super::RailAnswer;
 use domain::rail::How;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,3 +1,5 @@
+//! The words of receipts, in Spanish and English.
+
 use crate::language::Language;
 use domain::resources::payments::Method;
 

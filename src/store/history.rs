@@ -1,3 +1,5 @@
+//! Reads of what was written: entities, lists, events.
+
 use crate::store::read_budget::Stopped;
 use crate::store::stored::Stored;
 use api::problem::Problem;

@@ -1,3 +1,5 @@
+//! The balance of a past instant (GET /v1/balance?at=), derived from a snapshot and records.
+
 use crate::store::history::{Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};

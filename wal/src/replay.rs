@@ -1,3 +1,5 @@
+//! Records in order, each checked, and each checked to follow the one before it.
+
 use crate::record::{Hash, RawRecord};
 use crate::store::{StoreCursor, checked_item};
 use crate::{Damage, ReadError, Record, Seq, opening};

@@ -1,3 +1,5 @@
+//! Snapshots of tenants; layout: the header of the crate.
+
 use crate::batch::{Batch, Family};
 use crate::{Damage, IndexOps, Seq};
 

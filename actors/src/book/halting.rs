@@ -1,3 +1,5 @@
+//! A book in doubt: its halt, its messages while it is halted, and its resumption.
+
 use super::{Book, BookContext};
 use crate::machine::Machine;
 use crate::protocol::book::{BookMessage, Resumption};

@@ -1,3 +1,5 @@
+//! Snapshots of a book: written, put off, or shared by several callers.
+
 use super::background_snapshot::{self, BackgroundSnapshot};
 use super::{Book, BookContext};
 use crate::machine::Machine;

@@ -1,3 +1,5 @@
+//! The start of an engine: the log, the books as it leaves them, and the tasks beside them.
+
 use super::ack_task::{self, AckQueue};
 use super::follower::Followed;
 use super::{Config, Engine, Shared, StartError, housekeeping, recovery, resting};

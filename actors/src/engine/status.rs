@@ -1,3 +1,5 @@
+//! The figures of an engine, for an operator.
+
 use super::{Engine, NotReady};
 use crate::machine::Machine;
 use std::sync::atomic::Ordering;

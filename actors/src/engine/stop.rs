@@ -1,3 +1,5 @@
+//! The end of an engine: orderly, or because the log is not what it should be.
+
 use super::{Engine, housekeeping};
 use crate::machine::Machine;
 use crate::protocol::follow_ups::FollowUpMessage;

@@ -1,3 +1,5 @@
+//! The handle of an entity: its mailbox, and its state while it rests.
+
 use super::reply::EntityReply;
 use crate::machine::Machine;
 use crate::protocol::entity::EntityMessage;

@@ -1,3 +1,5 @@
+//! Loading the state of an entity from the record that its index entry names.
+
 use super::EntityContext;
 use crate::host::Host;
 use crate::machine::Machine;

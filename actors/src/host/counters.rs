@@ -1,3 +1,5 @@
+//! Counters of events, for an operator.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 

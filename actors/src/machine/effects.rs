@@ -1,3 +1,5 @@
+//! The outside world, as the engine sees it.
+
 use super::rules::Rules;
 use std::future::Future;
 use std::pin::Pin;

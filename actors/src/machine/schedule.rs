@@ -1,3 +1,5 @@
+//! The schedule of a machine: the clocks of tenants, and their deadlines.
+
 use super::rules::Rules;
 
 /// The clocks of tenants, and the deadlines that derive from their books.

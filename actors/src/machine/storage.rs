@@ -1,3 +1,5 @@
+//! The storage of a machine: bytes of records and books, and the keys of entities.
+
 use super::rules::Rules;
 use std::error::Error;
 use wal::IndexOps;

@@ -1,3 +1,5 @@
+//! Messages to an entity.
+
 use crate::machine::Rules;
 use crate::protocol::book::Firing;
 use crate::protocol::reply::{Guard, ReplyTo};

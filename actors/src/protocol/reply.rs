@@ -1,3 +1,5 @@
+//! Replies to callers: a decision that is durable, or a failure.
+
 use crate::admission::Admission;
 use crate::machine::Rules;
 use crate::protocol::follow_ups::Performed;

@@ -1,3 +1,5 @@
+//! A step of a clock advance, which commands on its way carry.
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::oneshot;

@@ -1,3 +1,5 @@
+//! Settings of a network (`docs/contract.md, 18.1`).
+
 use super::keys::{DepositKeys, WalletKey};
 use super::units::Units;
 use super::{Account, rpc};

@@ -1,3 +1,5 @@
+//! ERC-20 as bytes: `transfer`, `balanceOf`, and the log `Transfer`.
+
 use super::{Account, Hash};
 
 /// `transfer(address,uint256)`

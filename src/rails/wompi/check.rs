@@ -1,5 +1,5 @@
-//! Whether Wompi is there, knows our merchant and takes our private key (`docs/contract.md,
-//! 21.10`). The secrets that sign have no call that only tries them.
+//! Whether Wompi is there, knows our merchant and takes our private key
+//! (`docs/contract.md, 21.10`). The secrets that sign have no call that only tries them.
 
 use super::Wompi;
 use super::acceptance::Acceptance;

@@ -1,3 +1,5 @@
+//! Settings of Wompi (`docs/contract.md, 18.1`).
+
 use crate::rails::http::BaseUrl;
 use crate::rails::secret::ApiSecret;
 use std::time::Duration;

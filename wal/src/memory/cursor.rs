@@ -1,3 +1,5 @@
+//! The cursor of the store in memory.
+
 use super::Keys;
 use crate::store::{Item, Scan, StoreCursor, StoreError, StoreMoment};
 use std::ops::Bound;
