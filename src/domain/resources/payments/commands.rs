@@ -25,8 +25,8 @@ pub enum Command {
     CancelIntent,
     /// A request to give an intent up for this charge, which comes next, unless that would be refused.
     MakeWay(Box<charge::NewCharge>),
-    /// A request for a payment without an intent, by card, debit or transfer; the entity is the
-    /// payment with its reference, if there is one.
+    /// A request for a payment without an intent, by card, debit or transfer: the entity is the new
+    /// attempt, or the newest payment on its reference where it is about that one.
     Charge(Box<charge::NewCharge>),
     /// A request to reverse the payment.
     Reverse,

@@ -142,16 +142,16 @@ impl Performer {
         }
         if let Some(intent) = before.filter(|before| before.status == Status::Pending) {
             let way = self.make_way(tenant, intent.id, &new).await;
-            if !matches!(way, Ok(Way::Free))
+            if !matches!(way, Ok(Passage::Free))
                 && let Some(lent) = lent.take()
             {
                 lent.give_back();
             }
             match way? {
-                Way::Free => {}
+                Passage::Free => {}
                 // Refused under its own id, so that its key keeps the refusal.
-                Way::Refused(refusal) => new.refused = Some(refusal),
-                Way::Taken => {
+                Passage::Refused(refusal) => new.refused = Some(refusal),
+                Passage::Taken => {
                     drop((held_name, held_transfer));
                     return self.known(intent, new, doing).await;
                 }
@@ -174,22 +174,22 @@ impl Performer {
     }
 
     /// Cancels an intent for another attempt, unless it was executed meanwhile or the attempt is refused.
-    async fn make_way(&self, tenant: u64, intent: Id, new: &NewCharge) -> Result<Way, Problem> {
+    async fn make_way(&self, tenant: u64, intent: Id, new: &NewCharge) -> Result<Passage, Problem> {
         let ask = Command::from(payments::Command::MakeWay(Box::new(new.without_code()))).into();
         let id = EntityId::payment(intent);
         let settled =
             self.services.engine.ask_entity(tenant, id, false, ask, None, None).await.map_err(failure)?;
         let is_open = matches!(settled.entity.as_deref(), Some(Entity::Payment(it)) if it.is_idle_intent());
         Ok(match settled.refusal {
-            None => Way::Free,
-            Some(refusal) if is_open => Way::Refused(refusal),
-            Some(_) => Way::Taken,
+            None => Passage::Free,
+            Some(refusal) if is_open => Passage::Refused(refusal),
+            Some(_) => Passage::Taken,
         })
     }
 }
 
-/// The way of an attempt past an intent.
-enum Way {
+/// Whether an attempt gets past an intent.
+enum Passage {
     /// The intent is canceled.
     Free,
     /// The intent stays: the attempt is refused.
