@@ -35,7 +35,7 @@ pub use engine::{
     Config, Engine, FollowError, Followed, Follower, NotReady, StartError, Status, unforeseeable,
 };
 pub use host::{Halted, OnHalt, Seeds};
-pub use machine::{Decision, Effects, Machine, Rules, Schedule, Storage, Turn};
+pub use machine::{Decision, Effects, LONG_AGO_MS, Machine, Rules, Schedule, Storage, Turn};
 pub use protocol::follow_ups::Performed;
 pub use protocol::reply::{CommandReply, Failure, Guard, Settled, Timing};
 pub use wake_mark::wake_key;

@@ -12,6 +12,7 @@ pub fn wake_key(tenant: u64) -> Vec<u8> {
     key
 }
 
+/// A book without a deadline has no mark.
 pub(crate) fn mark<M: Machine>(machine: &M, tenant: u64, book: &M::Book, index: &mut IndexOps) {
     let key = wake_key(tenant);
     match machine.next_due(book, &|_| false) {

@@ -29,6 +29,7 @@ impl Wake for Called {
 }
 
 impl Gated {
+    /// Polls `future` if it is new here, was woken since the last poll, or the task is another one.
     pub fn poll<F: Future>(&mut self, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let called = match &mut self.0 {
             Some(called) if called.task.will_wake(cx.waker()) => called,
@@ -112,6 +113,7 @@ mod loom_tests {
             Arc::new(News { value: AtomicUsize::new(0), waker: Mutex::new(None) })
         }
 
+        /// The value is stored under no lock that a poll takes.
         fn say(&self, value: usize) {
             self.value.store(value, Ordering::Relaxed);
             let waker = self.waker.lock().expect("the waker").clone();
@@ -120,6 +122,7 @@ mod loom_tests {
             }
         }
 
+        /// The waker is left at the first poll only.
         fn poll(&self, cx: &mut Context<'_>, least: usize, is_first: bool) -> Poll<usize> {
             if is_first {
                 *self.waker.lock().expect("the waker") = Some(cx.waker().clone());

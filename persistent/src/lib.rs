@@ -149,6 +149,7 @@ fn insert<T>(row: &mut Vec<T>, at: usize, new: T) {
     row.insert(at, new);
 }
 
+/// After a removal, merges a child with a neighbour when both together are small.
 fn narrow<K: Ord + Clone, V: Clone>(children: &mut Vec<Child<K, V>>, at: usize) {
     if children[at].1.width() == 0 {
         children.remove(at);
@@ -298,6 +299,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         Some(removed)
     }
 
+    /// A root that has one child is replaced by that child.
     fn lower(&mut self) {
         self.len -= 1;
         if self.len == 0 {

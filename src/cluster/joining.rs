@@ -66,6 +66,7 @@ pub enum NotJoined {
 enum Left {
     Nothing,
     Copy,
+    /// The copy was found to be the cluster's, and began to move into its place.
     Moving,
 }
 

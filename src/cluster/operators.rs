@@ -22,6 +22,7 @@ pub struct Operators {
 }
 
 impl Operators {
+    /// Without a token in the configuration whoever reaches the listener is admitted.
     pub fn of(access: &AdminAccess) -> Operators {
         let root = match access {
             AdminAccess::Token(token) => Some(Sha256::digest(token.expose().as_bytes()).into()),

@@ -125,6 +125,7 @@ fn write_token(data: &Path, path: &Path) -> std::io::Result<()> {
         writeln!(file, "{}", hex::encode(random))?;
         file.sync_all()?;
         match fs::hard_link(&part, path) {
+            // Another start was first: its token counts.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
             linked => linked,
         }

@@ -40,6 +40,7 @@ impl Budget {
 /// What one caller may have of the budget beside the others. Who that is, and how much it may be,
 /// is decided elsewhere.
 pub trait Room: fmt::Debug + Send + Sync {
+    /// `left` of `all` are free for everybody.
     fn gather(&self, bytes: usize, left: usize, all: usize) -> Result<(), Problem>;
 
     fn release(&self, bytes: usize);

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 const IN_A_ROW: u32 = 5;
 const REMEMBERED: u32 = 20;
+/// Failures among the remembered calls that open a circuit, once there are that many calls.
 const OF_REMEMBERED: u32 = REMEMBERED / 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -303,6 +303,7 @@ impl Client {
         self.exchange_within(request, self.timeout).await
     }
 
+    /// If `within` is shorter than the client's own time.
     pub async fn exchange_within(&self, request: Request, within: Duration) -> Exchange {
         let Some(made) = request.made().filter(|made| self.connector.speaks(made.origin.scheme())) else {
             return Exchange::NotSent(Failure::NotMade);

@@ -135,6 +135,7 @@ impl Registry {
         self.live.iter().find(|lane| lane.serves(service))
     }
 
+    /// Now or later.
     pub fn serves(&self, tenant: u64, service: Service) -> bool {
         !is_live(tenant) || self.serves_live(service)
     }

@@ -126,6 +126,7 @@ struct Counters {
     lost: AtomicU64,
 }
 
+/// Closed, with everything written, when it is dropped.
 pub struct RateStore {
     shelf: Arc<Shelf>,
     disk: Arc<Disk>,

@@ -17,7 +17,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use wal::{Completion, Config, Durable, Log, OpenError, Poisoned, Reader, RocksStore, StoreError, Tip};
+use wal::{Config, Log, OWNER_FILE, OpenError, Reader, ReportTo, RocksStore, StoreError, Tip};
 
 /// In the marker of a copy.
 const BACKUP: &str = "backup";
@@ -43,12 +43,6 @@ pub fn copy(
     Ok(tip)
 }
 
-struct Nobody;
-
-impl Completion for Nobody {
-    fn complete(self, _outcome: Result<Durable, Poisoned>) {}
-}
-
 /// `None` if a server uses the directory.
 pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Option<Tip>, Failed> {
     RestoredCopy::must_be_whole(from)?;
@@ -61,7 +55,7 @@ pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Resu
         Err(OpenError::InUse { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let log = Log::<Nobody>::open(Box::new(store), Config::default())?;
+    let log = Log::<ReportTo>::open(Box::new(store), Config::default())?;
     let tip = copy(from, into, |to| log.checkpoint(to), progress)?;
     log.close();
     Ok(Some(tip))
@@ -130,7 +124,7 @@ const OWN: [&str; 10] = [
     CARD_KEY_FILE,
     TOKEN_FILE,
     CLUSTER_FILE,
-    "OWNER",
+    OWNER_FILE,
     "LOCK",
 ];
 

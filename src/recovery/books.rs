@@ -2,7 +2,7 @@
 //! the way. Memory holds the books, not the history.
 
 use super::Failed;
-use actors::{Rules, Schedule, Storage};
+use actors::{LONG_AGO_MS, Rules, Schedule, Storage};
 use api::operators::changes;
 use api::render::render;
 use domain::index::PersonMarks;
@@ -17,9 +17,6 @@ use wal::{Damage, ReadError, Reader, Seq, StoredSnapshot};
 /// Handed at once from the thread that reads and checks to the one that applies.
 const GROUP_RECORDS: usize = 256;
 const GROUPS_WAITING: usize = 8;
-
-/// Before any record, in milliseconds since 1970.
-pub const LONG_AGO_MS: i64 = i64::MIN / 4;
 
 /// Nothing is decided, only applied, so the configuration of the rules does not matter.
 pub fn machine() -> Domain {

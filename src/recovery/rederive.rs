@@ -3,8 +3,8 @@
 //! hold; snapshots that differ from what the records lead to are named. The whole log is read once.
 
 use super::Failed;
-use super::books::{Books, LONG_AGO_MS, balances, each_record, restored, same};
-use actors::Schedule;
+use super::books::{Books, balances, each_record, restored, same};
+use actors::{LONG_AGO_MS, Schedule};
 use domain::machine::AnyBook;
 use wal::{Damage, Reader, Seq};
 

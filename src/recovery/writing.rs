@@ -13,25 +13,14 @@ use domain::refusal::Refusal;
 use domain::values::time::Timestamp;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use wal::{
-    Append, Completion, Config, Damage, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot,
+    Append, Config, Damage, Durable, IndexOps, Log, Poisoned, Reader, ReportTo, RocksStore, Snapshot,
     StoreError, Tip,
 };
 
 /// Between two fences; at most about twice as many records are not durable.
 const FENCE_RECORDS: u64 = 4096;
-
-struct ReportTo(Option<SyncSender<Result<Durable, Poisoned>>>);
-
-impl Completion for ReportTo {
-    fn complete(self, outcome: Result<Durable, Poisoned>) {
-        if let Some(to) = self.0 {
-            // A caller that has given up does not receive.
-            let _ = to.try_send(outcome);
-        }
-    }
-}
 
 pub struct Writing {
     directory: PathBuf,

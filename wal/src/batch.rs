@@ -71,6 +71,7 @@ impl Batch {
         OpenPut { value_at: self.bytes.len(), key_len: key.len() }
     }
 
+    /// Only ever append.
     pub(crate) fn grow(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }

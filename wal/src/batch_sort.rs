@@ -21,6 +21,7 @@ pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
     places.into_iter().map(move |place| ops[place.n])
 }
 
+/// Sorts by the beginning of the key and then by the place in the batch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SortKey {
     beginning: u64,

@@ -16,6 +16,7 @@ impl<'a> IndexCursor<'a> {
         IndexCursor { cursor, reverse, failed: false }
     }
 
+    /// To the first entry, or the last of a walk backwards.
     pub fn start(&mut self) {
         if self.reverse {
             self.cursor.last();
@@ -33,6 +34,7 @@ impl<'a> IndexCursor<'a> {
         Ok(checked_item(&*self.cursor)?)
     }
 
+    /// To `key`, or the nearest entry after it in the direction of the walk.
     pub fn seek(&mut self, key: &[u8]) {
         if self.reverse {
             self.cursor.seek_back(key);

@@ -53,6 +53,7 @@ pub enum OpenError {
     /// The directory has no log to read.
     #[error("there is no log in {}", path.display())]
     NotFound { path: PathBuf },
+    /// Opening the log would lose records silently.
     #[error("the log is damaged at sequence {}: {}", .0.seq, .0.detail)]
     Damage(#[from] Damage),
     #[error("the data directory cannot be opened: {0}")]

@@ -53,6 +53,7 @@ impl IndexOps {
         self.bytes.len()
     }
 
+    /// The value is `None` for a delete.
     pub fn iter(&self, seq: Seq) -> impl Iterator<Item = (Cow<'_, [u8]>, Option<Cow<'_, [u8]>>)> {
         let seq = seq.to_be_bytes();
         RawOps { bytes: &self.bytes }.map(move |(kind, key, value)| match kind {

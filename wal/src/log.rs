@@ -21,6 +21,7 @@ use crossbeam::channel::{self, Sender};
 use handoff::HandedOver;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
@@ -58,6 +59,19 @@ pub trait Completion: Send + 'static {
     fn complete(self, outcome: Result<Durable, Poisoned>);
 }
 
+/// Reports to a channel, if a caller waits for the outcome.
+pub struct ReportTo(pub Option<SyncSender<Result<Durable, Poisoned>>>);
+
+impl Completion for ReportTo {
+    fn complete(self, outcome: Result<Durable, Poisoned>) {
+        if let Some(to) = self.0 {
+            // A caller that has given up does not receive.
+            let _ = to.try_send(outcome);
+        }
+    }
+}
+
+/// Clones are the same log; dropping the last one closes it.
 pub struct Log<C: Completion> {
     inner: Arc<Inner<C>>,
 }
@@ -304,6 +318,7 @@ impl<C: Completion> Log<C> {
         self.inner.shared.published.seq()
     }
 
+    /// Keeps the data directory open and locked.
     pub fn reader(&self) -> Reader {
         self.inner.reader.clone()
     }

@@ -149,6 +149,7 @@ impl Faults {
         self.shared.lock().room_bytes = Some(bytes);
     }
 
+    /// Returns what the next start finds after a power cut.
     pub fn crash(&self, crash: Crash) -> MemoryStore {
         let mut state = self.shared.lock();
         state.crashed = true;
@@ -182,12 +183,14 @@ impl Faults {
         self.shared.lock().writes_after_failure
     }
 
+    /// Panics if there is no such value.
     pub fn flip_byte(&self, family: Family, key: &[u8], at: usize) {
         let mut state = self.shared.lock();
         let value = state.family(family).get_mut(key).expect("the key exists");
         value[at] ^= 1;
     }
 
+    /// The length field counts too.
     pub fn flip_byte_of_record(&self, seq: Seq, at: usize) {
         self.edit_record(seq, |record| record[at] ^= 1);
     }
@@ -196,6 +199,7 @@ impl Faults {
         self.edit_record(seq, Vec::clear);
     }
 
+    /// Leaves tip and witness as they are.
     pub fn drop_records_after(&self, last: Seq) {
         let end = {
             let state = self.shared.lock();

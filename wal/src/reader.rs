@@ -87,6 +87,7 @@ impl Reader {
         Reader::over(Arc::new(store))
     }
 
+    /// Nothing behind `tip` is seen.
     pub(crate) fn up_to(store: Arc<dyn Store>, tip: Tip) -> Reader {
         Reader { store, published: Arc::new(Published::new(Opened { tip, floor: 0 })) }
     }
@@ -126,6 +127,7 @@ impl Reader {
         Ok(self.store.get(Family::Index, key)?)
     }
 
+    /// From `from` up to and without `to`; with `reverse`, from the last to the first.
     pub fn index_scan(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
         self.index_cursor(from, to, reverse)
     }
@@ -148,6 +150,7 @@ impl Reader {
         cursor
     }
 
+    /// The newest of a tenant, or the newest that contains nothing after `at_or_before`.
     pub fn snapshot(
         &self,
         tenant: u64,

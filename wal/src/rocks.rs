@@ -28,7 +28,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-const OWNER_FILE: &str = "OWNER";
+/// Locked while a log is open; holds the pid of who locked it.
+pub const OWNER_FILE: &str = "OWNER";
 const MIB: usize = 1 << 20;
 
 /// The size of the cache for blocks of all families.
@@ -58,6 +59,7 @@ struct KeptState {
     is_usual: bool,
 }
 
+/// The directory is locked while it is open; the lock goes with the last handle.
 pub struct RocksStore {
     // The order of the fields is the order of closing: the directory is released last.
     db: DB,
@@ -79,6 +81,7 @@ struct OnDamage {
 type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
 impl OnDamage {
+    /// Whoever wants to know of damage is told.
     fn error(&self, db: &DB, error: &rocksdb::Error) -> StoreError {
         let StoreError::Corrupt(why) = store_error(error) else { return store_error(error) };
         let why = format!("{why}{}", held_by(db, &why));

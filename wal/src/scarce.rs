@@ -71,6 +71,7 @@ mod tests {
         }
         assert_eq!(tables(dir), 0, "all of it is in the log");
         for n in 90..130 {
+            // More than a memtable of the usual size.
             let db = DB::open(&keeping(usual()).expect("options"), dir).expect("it opens");
             assert_eq!(tables(dir), 0, "after {n}");
             put(&db, n);

@@ -13,6 +13,7 @@ const IN_PIECES: u8 = 2;
 const STATE_AT: usize = 9; // u8 version, i64 time
 const DESCRIPTION_BYTES: usize = 16; // u64 length, u32 pieces, u32 checksum
 
+/// The state after every record of the tenant that was appended before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     pub tenant: u64,
@@ -40,6 +41,7 @@ pub struct StoredSnapshot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotHead {
     pub tenant: u64,
+    /// All records before it are in it too.
     pub seq: Seq,
     pub time_ms: i64,
     /// 0 when the state is stored with the head.
@@ -105,6 +107,7 @@ pub(crate) fn decode_key(key: &[u8]) -> Result<(u64, Seq), Damage> {
     Ok((number(tenant), number(seq)))
 }
 
+/// At most `WHOLE_BYTES_MAX`; earlier programs wrote larger ones.
 pub(crate) fn put_whole_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot) {
     put(batch, &key(snapshot.tenant, seq), WHOLE, snapshot.time_ms, &snapshot.state);
 }

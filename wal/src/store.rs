@@ -60,6 +60,7 @@ pub trait Store: Send + Sync {
     /// Stands nowhere until it is placed. Later writes do not change what it sees.
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_>;
 
+    /// For several cursors that must see the same.
     fn moment(&self) -> Box<dyn StoreMoment + '_>;
 
     /// Keeps `note` apart from what `write` wrote, after the write that it names is durable and
@@ -115,6 +116,7 @@ pub(crate) fn leave(cursor: &mut (dyn StoreCursor + '_), owner: &[u8], next: &[u
     }
 }
 
+/// Steps for a while; returns whether the keys begin with `owner` no more.
 fn steps_out<'c>(
     cursor: &mut (dyn StoreCursor + 'c),
     owner: &[u8],
@@ -131,6 +133,7 @@ fn steps_out<'c>(
     !is_inside(cursor)
 }
 
+/// A failure is an error and not the end.
 pub(crate) fn checked_item<'c>(cursor: &'c (dyn StoreCursor + '_)) -> Result<Option<Item<'c>>, StoreError> {
     match cursor.item() {
         Some(item) => Ok(Some(item)),

@@ -74,6 +74,7 @@ pub(crate) struct Writer<C: Completion> {
     taken_bytes: usize,
     ack_sender: Option<AckSender<C>>,
     agreement: Option<Box<dyn Agreement>>,
+    /// Of the last batch, and those that waited behind it when it was acknowledged.
     under_way: usize,
     /// Until then those who were answered may be about to ask again.
     gather_until: Instant,
@@ -288,6 +289,7 @@ impl<C: Completion> Writer<C> {
         self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
     }
 
+    /// With the last piece its completion waits for the batch.
     fn add_piece(&mut self) {
         let Some(mut writing) = self.in_pieces.pop_front() else { return };
         if !self.building.add_piece(&mut writing) {

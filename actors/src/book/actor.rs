@@ -131,6 +131,7 @@ fn load<M: Machine>(host: &Host<M>, tenant: u64) -> Result<Option<Recovered<M>>,
     }
 }
 
+/// Starts the book when it is not in memory.
 pub(crate) fn send<M: Machine>(context: &impl BookContext<M>, tenant: u64, message: BookMessage<M>) {
     let books = context.books();
     let now = books.coarse_seconds.load(Ordering::Relaxed);

@@ -67,6 +67,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         });
     }
 
+    /// Only if the next deadline is earlier than the alarm that is set.
     pub(super) fn arm(&mut self) {
         // While no place is free, the alarm would wake the book in vain; the next deadline that
         // ends frees a place and sets the alarm.

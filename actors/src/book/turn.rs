@@ -4,7 +4,7 @@
 
 use super::{Book, BookContext};
 use crate::host::Host;
-use crate::machine::{Decision, Machine, Turn};
+use crate::machine::{Decision, LONG_AGO_MS, Machine, Turn};
 use crate::protocol::book::Ask;
 use crate::protocol::follow_ups::FollowUps;
 use crate::protocol::pending_reply::{Listener, PendingReply};
@@ -144,7 +144,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
 
     /// The time of the last record, before which no turn may be.
     pub(super) fn earliest_ms(&self) -> i64 {
-        self.host().machine.now_ms(&self.book, i64::MIN / 4)
+        self.host().machine.now_ms(&self.book, LONG_AGO_MS)
     }
 
     fn follow_ups(

@@ -51,6 +51,7 @@ pub fn unforeseeable() -> Seeds {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReady {
+    /// A write failed, or the platform's book is in doubt: the process is about to end.
     #[error("{0}")]
     Failed(String),
     #[error("shutting down")]
@@ -63,6 +64,7 @@ pub enum StartError {
     Log(#[from] OpenError),
     #[error("{0}")]
     Recovery(String),
+    /// Without this book the others could start.
     #[error("the book of tenant key {tenant}: {why}")]
     Book { tenant: u64, why: String },
 }

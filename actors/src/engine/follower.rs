@@ -6,22 +6,17 @@
 
 use super::StartError;
 use super::recovery::{self, Books, unreadable};
-use crate::machine::Machine;
+use crate::machine::{LONG_AGO_MS, Machine};
 use crate::wake_mark;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use wal::cluster::Lent;
-use wal::{
-    Append, Completion, Durable, IndexOps, Log, Poisoned, Reader, Record, Retention, Seq, Snapshot, Store,
-    Tip,
-};
+use wal::{Append, IndexOps, Log, Reader, Record, ReportTo, Retention, Seq, Snapshot, Store, Tip};
 
 /// Of one book in one round.
 const SUPERFLUOUS_MAX: usize = 64;
-/// Before any record, in milliseconds since 1970.
-const LONG_AGO_MS: i64 = i64::MIN / 4;
 
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
@@ -32,22 +27,11 @@ pub enum FollowError {
     Diverged(String),
 }
 
-struct Written(Option<SyncSender<Result<Durable, Poisoned>>>);
-
-impl Completion for Written {
-    fn complete(self, outcome: Result<Durable, Poisoned>) {
-        if let Some(to) = self.0 {
-            // A caller that has given up does not receive.
-            let _ = to.try_send(outcome);
-        }
-    }
-}
-
 pub struct Follower<M: Machine> {
     machine: Arc<M>,
     store: Arc<dyn Store>,
     config: wal::Config,
-    log: Log<Written>,
+    log: Log<ReportTo>,
     reader: Reader,
     books: Books<M>,
     changed: BTreeSet<u64>,
@@ -81,7 +65,7 @@ impl<M: Machine> Follower<M> {
         set_aside: BTreeMap<u64, String>,
     ) -> Result<Self, StartError> {
         let lent = Box::new(Lent(Arc::clone(&store)));
-        let log = Log::<Written>::open(lent, config.clone())?;
+        let log = Log::<ReportTo>::open(lent, config.clone())?;
         let reader = log.reader();
         let machine = Arc::new(machine);
         let books = recovery::recover(&machine, &reader, &set_aside)?;
@@ -158,7 +142,7 @@ impl<M: Machine> Follower<M> {
             self.tip = Tip { seq, hash: stored.hash };
             let Record { tenant, time_ms, payload, .. } = stored;
             let waits = (seq == last).then(|| to.clone());
-            self.log.append(Append { tenant, time_ms, payload, index }, Written(waits));
+            self.log.append(Append { tenant, time_ms, payload, index }, ReportTo(waits));
         }
         match from.recv() {
             Ok(Ok(_)) => {}
@@ -207,12 +191,12 @@ impl<M: Machine> Follower<M> {
             let mut index = IndexOps::new();
             wake_mark::mark(&*self.machine, *tenant, &recovered.book, &mut index);
             let state = self.machine.save(&recovered.book);
-            self.log.snapshot(Snapshot { tenant: *tenant, time_ms, state, index }, Written(None));
+            self.log.snapshot(Snapshot { tenant: *tenant, time_ms, state, index }, ReportTo(None));
             recovered.ahead = false;
             recovered.settled_ms = time_ms;
         }
         if self.set_aside.is_empty() {
-            self.log.raise_floor(self.tip.seq, Written(None));
+            self.log.raise_floor(self.tip.seq, ReportTo(None));
         }
         self.fence()?;
         self.saved = self.tip.seq;
@@ -220,7 +204,7 @@ impl<M: Machine> Follower<M> {
             let heads = self.reader.snapshot_heads(*tenant).map_err(storage)?;
             let superfluous = retention.superfluous(&heads, SUPERFLUOUS_MAX);
             if !superfluous.is_empty() {
-                self.log.remove_snapshots(superfluous, Written(None));
+                self.log.remove_snapshots(superfluous, ReportTo(None));
             }
         }
         self.forget_resting(&changed);
@@ -247,7 +231,7 @@ impl<M: Machine> Follower<M> {
 
     fn fence(&self) -> Result<(), FollowError> {
         let (to, from) = sync_channel(1);
-        self.log.fence(Written(Some(to)));
+        self.log.fence(ReportTo(Some(to)));
         match from.recv() {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(poisoned)) => Err(FollowError::Storage(poisoned.to_string())),

@@ -5,7 +5,7 @@
 
 use super::recovery::Books;
 use crate::host::Host;
-use crate::machine::Machine;
+use crate::machine::{LONG_AGO_MS, Machine};
 use crate::protocol::pending_reply::PendingReply;
 use crate::protocol::reply::Failure;
 use crate::wake_mark;
@@ -14,8 +14,6 @@ use wal::{IndexOps, Snapshot};
 
 /// In the log's queue at once.
 const GROUP_MAX: usize = 1_024;
-/// Before any record, in ms since 1970.
-const LONG_AGO_MS: i64 = i64::MIN / 4;
 
 /// When this returns well the snapshots are durable.
 pub(super) async fn rest<M: Machine>(host: &Host<M>, books: &mut Books<M>) -> Result<(), Failure> {

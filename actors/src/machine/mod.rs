@@ -8,7 +8,7 @@ mod storage;
 
 pub use effects::Effects;
 pub use rules::{Decision, Rules, Turn};
-pub use schedule::Schedule;
+pub use schedule::{LONG_AGO_MS, Schedule};
 pub use storage::Storage;
 
 pub trait Machine: Rules + Storage + Schedule {}

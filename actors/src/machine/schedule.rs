@@ -2,6 +2,9 @@
 
 use super::rules::Rules;
 
+/// Before any record, in milliseconds since 1970.
+pub const LONG_AGO_MS: i64 = i64::MIN / 4;
+
 /// The clocks of tenants, and the deadlines that derive from their books.
 pub trait Schedule: Rules {
     /// Never less than the time of the tenant's last record.

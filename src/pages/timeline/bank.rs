@@ -51,6 +51,7 @@ impl SaidBefore {
         let Some(trace) = state.and_then(trace) else { return BankPart { what: None, lines } };
         let asks = asks(trace);
         let word = trace.word.as_deref().cloned();
+        // Words and ids stay on the trace; each was said once.
         let new_word = word.as_ref().filter(|word| Some(*word) != self.word.as_ref());
         let new_id = trace.id.as_ref().filter(|id| Some(*id) != self.id.as_ref());
         let which = if trace.asks.is_none() || asks > self.asks {

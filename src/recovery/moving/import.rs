@@ -16,12 +16,10 @@ use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
-use wal::{IndexOps, Reader, Tip};
+use wal::{IndexOps, OWNER_FILE, Reader, Tip};
 
 /// The log is made here; no copy has it.
 const MAKING: &str = "moving";
-/// Locked while a log is in use.
-const OWNER: &str = "OWNER";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
@@ -249,7 +247,7 @@ fn json(block: &Block, file: &Path) -> Result<Value, NotMoved> {
 /// would end elsewhere.
 fn exchange(log: &Path, copy: &Path, copied: Tip) -> Result<(), NotMoved> {
     let held = [log, copy].map(|directory| {
-        let path = directory.join(OWNER);
+        let path = directory.join(OWNER_FILE);
         let file = File::open(&path).map_err(at(&path))?;
         match file.try_lock() {
             Ok(()) => Ok(file),

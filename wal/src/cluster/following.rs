@@ -113,6 +113,7 @@ impl Following {
         Ok((Seen { epoch, tip, beat, is_open, window_bytes, batches: Vec::new(), nodes }, following))
     }
 
+    /// None missing, each following the one before it.
     fn batches(&self, local: Tip, agreed: Tip, following: Vec<Pair>) -> Result<Vec<AgreedBatch>, LookError> {
         let mut at = local;
         let mut batches = Vec::new();

@@ -33,6 +33,7 @@ pub enum Compare {
     Absent(Vec<u8>),
 }
 
+/// No two changes of one transaction concern the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     Put(Vec<u8>, Vec<u8>),
@@ -60,6 +61,7 @@ pub enum TransactionOutcome {
     Refused(Vec<Vec<Pair>>),
 }
 
+/// What was asked may have been done, or may be done yet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Unanswered {

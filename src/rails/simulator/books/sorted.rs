@@ -189,6 +189,7 @@ impl Sorted {
     }
 }
 
+/// Under a name of its own until it is whole.
 pub(super) struct Writer {
     path: PathBuf,
     part: PathBuf,
