@@ -30,9 +30,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// In one call.
+/// Searched in one call, at most.
 const BLOCKS_MAX: u64 = 1_000;
-/// In one call.
+/// Searched for in one call, at most.
 const ADDRESSES_MAX: usize = 500;
 /// Calls in one turn, before others are looked at.
 const CHUNKS_MAX: usize = 20;

@@ -92,7 +92,6 @@ pub struct Transaction {
     pub currency: String,
     /// Picture or address, once it is there.
     pub qr_image: Option<String>,
-    /// Once they are there.
     pub codes: Option<CodeServices>,
 }
 

@@ -99,7 +99,6 @@ pub(super) fn opened_journal(path: &Path) -> Result<File, BooksError> {
 pub(super) struct Found {
     pub sorted: bool,
     pub journals: Vec<u64>,
-    /// Not finished.
     pub parts: Vec<PathBuf>,
     /// Where the books were once.
     pub rocksdb: bool,

@@ -76,7 +76,6 @@ pub(super) struct Sorted {
     file: File,
     summary: Summary,
     entries: u64,
-    /// Of each block.
     firsts: Vec<Uuid>,
     last: Uuid,
 }
