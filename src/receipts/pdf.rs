@@ -199,7 +199,7 @@ fn spelt(text: &str) -> String {
             // Also what stands for letters: a Roman numeral, a letter in a circle or in bold.
             let bare: String = iter::once(letter).nfkd().filter(|part| !is_combining_mark(*part)).collect();
             for part in bare.chars() {
-                if is_latin(part) { out.push_str(base(part)) } else { out.push(part) }
+                if is_latin(letter) || is_latin(part) { out.push_str(base(part)) } else { out.push(part) }
             }
         }
     }
