@@ -73,6 +73,7 @@ static FAULTS: &[(&str, &str)] = &[
     ("must begin with {} and have 9 to 200 visible ASCII characters", "empieza por {} y lleva de 9 a 200 caracteres ASCII, sin espacios"),
     ("must not be another tenant's", "ya es de otro comercio"),
     ("must be one of {}", "tiene que ser uno de: {}"),
+    ("must be false with held or merchantId", "no va junto con held ni con merchantId"),
     ("must be live or test", "tiene que ser «live» (real) o «test» (prueba)"),
     ("must be VES, COP or USDT", "tiene que ser VES, COP o USDT"),
     ("must be VES for a merchant", "de un vendedor solo hay VES"),
