@@ -205,6 +205,16 @@ impl Faults {
         self.shared.lock().writes_after_failure
     }
 
+    /// Whether a write has failed: the log writes nothing after it.
+    pub fn has_failed(&self) -> bool {
+        self.shared.lock().failed
+    }
+
+    /// The number of bytes of a value; 0 if there is no such value.
+    pub fn len_of(&self, family: Family, key: &[u8]) -> usize {
+        self.shared.lock().families[family as usize].get(key).map_or(0, Vec::len)
+    }
+
     /// Flips the lowest bit of a byte of a value. Panics if there is no such value.
     pub fn flip_byte(&self, family: Family, key: &[u8], at: usize) {
         let mut state = self.shared.lock();
