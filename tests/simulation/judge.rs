@@ -159,12 +159,15 @@ impl Model {
                 self.delete(id);
                 Ok(())
             }
-            Asked::SetOwn => {
+            Asked::SetOwn { phone } => {
                 // Every account is another one.
-                self.own = Some(Proof::None);
+                (self.own, self.own_phone) = (Some(Proof::None), Some(*phone));
                 Ok(())
             }
-            Asked::ProveOwn => {
+            Asked::ProveOwn { phone } => {
+                if self.own.is_some() && self.own_phone != Some(*phone) {
+                    return Err("settings_changed");
+                }
                 Model::may_start(self.own.ok_or("not_found")?, turn.now)?;
                 self.send_deposits(turn.now)?;
                 let by = operation(turn, EntityId::OWN_ACCOUNT, EntityId::OWN_ACCOUNT.id);

@@ -7,6 +7,7 @@ use crate::steps::Word;
 use crate::witness::By;
 use domain::rail::How;
 use domain::values::ids::{EntityId, Id};
+use domain::values::phone::MobilePhone;
 use std::collections::BTreeMap;
 
 pub const DAY: i64 = 86_400_000;
@@ -144,6 +145,8 @@ pub struct Model {
     pub sent: BTreeMap<Id, Sent>,
     pub shops: BTreeMap<Id, Shop>,
     pub own: Option<Proof>,
+    /// The phone of the tenant's own account, which another account may take the place of.
+    pub own_phone: Option<MobilePhone>,
     pub reserve: i64,
     pub payout_fee: i64,
     pub chargeback_fee: i64,

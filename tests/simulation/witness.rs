@@ -28,6 +28,7 @@ use domain::resources::payouts::batch::NewItem;
 use domain::resources::payouts::{NewPayout, Receiver};
 use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id};
+use domain::values::phone::MobilePhone;
 use domain::view::{Query, View};
 use pasarela::outbox::Outbox;
 use std::pin::Pin;
@@ -125,8 +126,13 @@ pub enum Asked {
     DeleteMethod(Id),
     Switch(bool),
     Delete,
-    SetOwn,
-    ProveOwn,
+    SetOwn {
+        phone: MobilePhone,
+    },
+    /// `phone` is the account's, as whoever asks has read it.
+    ProveOwn {
+        phone: MobilePhone,
+    },
     ProvedOwn,
     RailReply(RailReply),
     Deadline,
@@ -233,8 +239,10 @@ impl Asked {
             Command::Merchants(merchants::Command::DeleteMethod(method)) => Asked::DeleteMethod(*method),
             Command::Merchants(merchants::Command::SetActive(active)) => Asked::Switch(*active),
             Command::Merchants(merchants::Command::Delete) => Asked::Delete,
-            Command::OwnAccount(own_account::Command::Set(_)) => Asked::SetOwn,
-            Command::OwnAccount(own_account::Command::StartVerification(_)) => Asked::ProveOwn,
+            Command::OwnAccount(own_account::Command::Set(held)) => Asked::SetOwn { phone: held.phone },
+            Command::OwnAccount(own_account::Command::StartVerification(start)) => {
+                Asked::ProveOwn { phone: start.phone.phone }
+            }
             Command::OwnAccount(own_account::Command::Verify(_)) => Asked::ProvedOwn,
             Command::RailReply(heard) => Asked::RailReply(heard.clone()),
             Command::Deadline => Asked::Deadline,
