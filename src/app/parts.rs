@@ -42,7 +42,6 @@ use crate::webhooks::post::HeaderNames;
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Effects, Engine};
 use api::operators::changes;
-use api::render::render;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
 use domain::values::time::{MINUTE_MS, SECOND_MS, Timestamp};
@@ -173,7 +172,7 @@ fn warn_of_missing_prices(services: &Services) {
 fn machine(config: &Config, rails: &Arc<Registry>, keys: &ServerKeys) -> Domain {
     let rails = Arc::<Registry>::clone(rails);
     let person_marks = keys.person_marks().clone();
-    Domain { rails, holidays: translate::holidays(config), render, changes, person_marks }
+    Domain { rails, holidays: translate::holidays(config), changes, person_marks }
 }
 
 /// The prices, with the feeds that keep them fresh.

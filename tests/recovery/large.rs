@@ -3,7 +3,6 @@
 
 use actors::{Clock, Config, Effects, Engine, Shares};
 use api::operators::changes;
-use api::render::render;
 use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
 use domain::rail::Effect;
@@ -53,7 +52,6 @@ async fn engine(data: &Path) -> Engine<Domain> {
     let domain = Domain {
         rails: Arc::new(domain::rail::TestModeAlone),
         holidays: Vec::new(),
-        render,
         changes,
         person_marks: Default::default(),
     };

@@ -10,7 +10,6 @@ use crate::steps::{Act, Step, Who};
 use crate::witness::{Diary, Outside, Witness};
 use actors::{Config, Engine, Rules, Storage};
 use api::operators::changes;
-use api::render::render;
 use domain::machine::{AnyBook, Domain};
 use domain::platform::{Mode, tenant_key};
 use domain::record::Cause;
@@ -193,7 +192,6 @@ impl Universe {
         let domain = Domain {
             rails: Arc::new(domain::rail::TestModeAlone),
             holidays: vec![holiday],
-            render,
             changes,
             person_marks: Default::default(),
         };
