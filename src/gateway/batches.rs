@@ -57,7 +57,8 @@ pub async fn carry_out(
         }
     }
     let id = EntityId::batch(known.unwrap_or(batch.id));
-    let repeated = keep.clone().filter(|_| known.is_some());
+    // No record says what a batch that is known was answered: its payouts are read, and the bytes are kept.
+    let (keep, repeated) = if known.is_some() { (None, keep) } else { (keep, None) };
     let command = KeyedCommand::from(batch::Command::Pay(batch)).keeping(keep);
     let until_record: Guard = Box::new((names, slot));
     let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
@@ -65,7 +66,11 @@ pub async fn carry_out(
     let performed = settled.performed.take();
     let entity = settled.entity.clone();
     let (Some(Entity::Batch(decided)), None) = (entity.as_deref(), &settled.refusal) else {
-        return reply(&services, tenant, Shows::by(created), Ok(settled), &request_id);
+        let refused = reply(&services, tenant, Shows::by(created), Ok(settled), &request_id)?;
+        if matches!(refused.status(), 409 | 422) {
+            idempotency::keep_answer(&services, tenant, repeated, (refused.status(), refused.body())).await?;
+        }
+        return Ok(refused);
     };
     let mut ended = HashMap::new();
     if let Some(mut performed) = performed {

@@ -92,9 +92,13 @@ pub fn opened(record: &Record, reveal: Reveal<'_>) -> Option<Vec<u8>> {
     Some(shown.end())
 }
 
-/// The key that a record made; `None` if it made none.
+/// The key that a record made, which is the first of those that it changes; `None` if it made none.
 pub fn made(record: &Record, reveal: Reveal<'_>) -> Option<Vec<u8>> {
-    let Some(PlatformChange::Key(key)) = record.platform.as_deref() else { return None };
+    let key = match record.platform.as_deref()? {
+        PlatformChange::Key(key) => key,
+        PlatformChange::Opened { keys, .. } => keys.first()?,
+        _ => return None,
+    };
     Some(describe(name(key, reveal), key).end())
 }
 
