@@ -1,6 +1,6 @@
-//! Connections to endpoints: to checked addresses alone, with TLS where the address says so. Each counts what
-//! came over it, which tells a receiver that closed a connection while a request was on its way from one
-//! that took the request and said nothing.
+//! Connections to endpoints: to checked addresses alone, with TLS where the address says so. Each
+//! counts what came over it, which tells a receiver that closed a connection while a request was on
+//! its way from one that took the request and said nothing.
 
 use super::names::CheckedNames;
 use hyper::Uri;
@@ -21,39 +21,40 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::watch;
+use tokio::task_local;
 use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The history of a connection, as far as it tells whether a request over it may go out again.
+/// Tells whether a request over the connection may go out again.
 #[derive(Clone, Default)]
 pub struct History(Arc<Marks>);
 
 #[derive(Default)]
 struct Marks {
-    /// Whether something was read since the last write.
+    /// Since the last write.
     read: AtomicBool,
-    /// Whether something was written after something had been read: an answer came before this request.
+    /// Something was written after something had been read: an answer came before this request.
     carried: AtomicBool,
-    /// Whether the connection has several streams, and one was answered.
+    /// The connection has several streams, and one was answered.
     stream_answered: AtomicBool,
 }
 
 impl History {
-    /// Notes that one of the streams of the connection was answered.
     pub fn answered(&self) {
         self.0.stream_answered.store(true, Ordering::Relaxed);
     }
 
-    /// Whether an answer came over the connection, and it ended before one to the last request began.
+    /// An answer came, and the connection ended before one to the last request began.
     fn ended_between(&self) -> bool {
         self.0.carried.load(Ordering::Relaxed) && !self.0.read.load(Ordering::Relaxed)
     }
 }
 
-/// Whether a request that failed like this goes out once more: it met a kept-alive connection that ended
-/// before an answer began, or a stream that the other side says it did not process.
+/// The request met a kept-alive connection that ended before an answer began, or a stream that the
+/// other side says it did not process.
 pub fn may_go_again(error: &Error) -> bool {
     let Some(connected) = error.connect_info() else { return false };
     let mut extras = hyper::http::Extensions::new();
@@ -75,12 +76,22 @@ pub fn may_go_again(error: &Error) -> bool {
     history.0.stream_answered.load(Ordering::Relaxed)
 }
 
-/// Bytes in both directions.
+task_local! {
+    /// Ends with the delivery that connects. The client lets a connection go on that it has begun and needs no more,
+    /// as another came back; one whose receiver says nothing would hold its socket for ever.
+    static DELIVERY: watch::Receiver<()>;
+}
+
+/// Does the work of a delivery, and ends every attempt to connect that it has begun.
+pub async fn within_delivery<T>(work: impl Future<Output = T>) -> T {
+    let (_lasts, over) = watch::channel(());
+    DELIVERY.scope(over, work).await
+}
+
 trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
 
-/// A connection that keeps its history.
 pub struct Counted {
     stream: Box<dyn Stream>,
     history: History,
@@ -126,7 +137,6 @@ impl AsyncWrite for Counted {
     }
 }
 
-/// Makes connections.
 #[derive(Clone)]
 pub struct Connector {
     tcp: HttpConnector<CheckedNames>,
@@ -134,7 +144,7 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// Trusts the certificates of the system and `extra` ones.
+    /// `extra` beside those of the system.
     pub fn new(names: CheckedNames, extra: Vec<CertificateDer<'static>>) -> Result<Connector, rustls::Error> {
         let mut tcp = HttpConnector::new_with_resolver(names);
         tcp.enforce_http(false);
@@ -179,7 +189,8 @@ impl Service<Uri> for Connector {
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         let (connecting, tls) = (self.tcp.call(uri.clone()), self.tls.clone());
-        Box::pin(async move {
+        let delivery = DELIVERY.try_with(watch::Receiver::clone);
+        let connecting = async move {
             let plain = connecting.await?.into_inner();
             let (stream, is_h2): (Box<dyn Stream>, bool) = if uri.scheme() == Some(&Scheme::HTTPS) {
                 let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
@@ -190,6 +201,13 @@ impl Service<Uri> for Connector {
                 (Box::new(plain), false)
             };
             Ok(TokioIo::new(Counted { stream, history: History::default(), is_h2 }))
+        };
+        Box::pin(async move {
+            let mut delivery = delivery?;
+            tokio::select! {
+                connected = connecting => connected,
+                _ = delivery.changed() => Err("the delivery is over".into()),
+            }
         })
     }
 }
@@ -197,9 +215,33 @@ impl Service<Uri> for Connector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::webhooks::names::Lookups;
+    use std::time::Duration;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::net::TcpListener;
+    use tokio::runtime::Handle;
 
-    /// Steps of a connection and whether a request that then fails may go out again.
+    #[tokio::test]
+    async fn no_connection_is_begun_longer_than_its_delivery_lasts() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let uri: Uri =
+            format!("https://{}", listener.local_addr().expect("its own")).parse().expect("an address");
+        let lookups = Lookups::new(Handle::current());
+        let mut connector =
+            Connector::new(CheckedNames { allow_private: true, lookups }, Vec::new()).expect("a connector");
+        let (connecting, mut silent) = within_delivery(async {
+            // As the client does with a connection that it needs no more.
+            let connecting = tokio::spawn(connector.call(uri));
+            (connecting, listener.accept().await.expect("a connection").0)
+        })
+        .await;
+        let ended = tokio::time::timeout(Duration::from_secs(5), connecting).await.expect("it ends");
+        assert!(ended.expect("no panic").is_err());
+        let mut greeting = Vec::new();
+        let _ = silent.read_to_end(&mut greeting).await;
+    }
+
+    /// And whether a request that then fails may go out again.
     const CASES: [(&str, bool); 6] =
         [("", false), ("w", false), ("wr", false), ("wrw", true), ("wrwr", false), ("wrwrww", true)];
 

@@ -8,7 +8,6 @@ use domain::record::Record;
 use domain::values::money::{Currency, write_minor};
 use domain::values::time::Timestamp;
 
-/// The mode of a tenant key.
 pub fn mode(tenant: u64) -> &'static str {
     match tenant {
         PLATFORM => "platform",
@@ -17,7 +16,6 @@ pub fn mode(tenant: u64) -> &'static str {
     }
 }
 
-/// The subject of a record.
 pub fn entity(record: &Record) -> Option<String> {
     let written = record.entities.first().map(|written| written.state.id());
     written
@@ -26,7 +24,6 @@ pub fn entity(record: &Record) -> Option<String> {
         .or_else(|| record.platform.as_deref().map(changed))
 }
 
-/// The subject of a change of the platform's state.
 fn changed(change: &PlatformChange) -> String {
     match change {
         PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. } => {
@@ -43,8 +40,7 @@ fn changed(change: &PlatformChange) -> String {
     }
 }
 
-/// The operator's act in a record, if there is one: its entry of the audit or, in records from before
-/// there was one, the act itself.
+/// An operator's act: its entry of the audit or, in records from before there was one, the act itself.
 fn act(record: &Record) -> Option<String> {
     match (record.audit.as_deref(), record.platform.as_deref()) {
         (Some(entry), _) => Some(entry.to_string()),
@@ -53,14 +49,12 @@ fn act(record: &Record) -> Option<String> {
     }
 }
 
-/// An amount with the decimals of its currency.
 pub fn amount(minor: i64, currency: Currency) -> String {
     let mut amount = String::new();
     let _ = write_minor(&mut amount, minor, currency.decimals());
     amount
 }
 
-/// The name of a ledger's owner.
 pub fn owner(ledger: Ledger) -> String {
     match ledger {
         Ledger::Tenant => "tenant".to_owned(),
@@ -72,7 +66,7 @@ pub fn owner(ledger: Ledger) -> String {
     }
 }
 
-/// Postings, readable: whose, how much, and of what kind where it is a movement.
+/// Whose, how much, and of what kind where it is a movement.
 pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<String> {
     let shown = postings.into_iter().map(|posting| {
         let kind = posting.row.as_ref().map(|row| format!(" {}", row.kind.name())).unwrap_or_default();
@@ -86,14 +80,11 @@ pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<Stri
     shown.collect()
 }
 
-/// The place of a record in the log, and its time.
 #[derive(Clone, Copy)]
 pub struct RecordPlace {
-    /// The record's sequence.
     pub seq: u64,
-    /// The record's time, on its tenant's clock.
+    /// On its tenant's clock.
     pub time: Timestamp,
-    /// The record's tenant key.
     pub tenant: u64,
 }
 
@@ -103,7 +94,7 @@ impl From<&wal::Record> for RecordPlace {
     }
 }
 
-/// A record as a line. `money` are those of its postings that are to be shown.
+/// `money` are those of the record's postings that are to be shown.
 pub fn line(place: RecordPlace, record: &Record, money: &[String]) -> String {
     let RecordPlace { seq, time, tenant } = place;
     let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
@@ -139,7 +130,6 @@ fn kept(record: &Record) -> Option<String> {
     })
 }
 
-/// A record as an object.
 pub fn json(place: RecordPlace, record: &Record, money: &[String]) -> Vec<u8> {
     let RecordPlace { seq, time, tenant } = place;
     Object::new()
