@@ -348,7 +348,7 @@ impl Surface for Gateway {
     /// What only pages can call is named to nobody.
     fn not_found(&self, arrival: &Arrival) -> Problem {
         let head = &arrival.head;
-        let known = self.router.paths().filter(|path| page_routes().iter().all(|page| page.path != *path));
+        let known = self.router().paths().filter(|path| page_routes().iter().all(|page| page.path != *path));
         absent::path(head.method.as_str(), head.uri.path(), known)
     }
 

@@ -191,6 +191,7 @@ layout! {
         1 OperatorExists,
         2 TooManyKeys,
         3 KeyRetiring,
+        4 TooManyRotations { retry_after_seconds: u32 },
     }
 }
 
