@@ -61,6 +61,13 @@ pub struct Logged {
     pub index: u64,
 }
 
+impl Logged {
+    /// The name of the entry, for people.
+    pub fn name(&self) -> String {
+        entry_name(Some(self.block), Some(&self.transaction), Some(self.index))
+    }
+}
+
 /// The transfers in some blocks.
 #[derive(Debug, Default)]
 pub struct Logs {
@@ -270,8 +277,12 @@ fn read_transfer(log: &Value, contract: &Account) -> Option<Transfer> {
 /// The name of an entry of which nothing else has to be readable.
 fn name_of(log: &Value) -> String {
     let (block, index) = (small(&log["blockNumber"]), small(&log["logIndex"]));
+    entry_name(block, hash(&log["transactionHash"]).as_ref(), index)
+}
+
+fn entry_name(block: Option<u64>, transaction: Option<&Hash>, index: Option<u64>) -> String {
     let shown = |number: Option<u64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
-    let transaction = hash(&log["transactionHash"]).map_or_else(|| "?".to_owned(), |hash| hex0x(&hash));
+    let transaction = transaction.map_or_else(|| "?".to_owned(), |hash| hex0x(hash));
     format!("block {}, transaction {transaction}, log {}", shown(block), shown(index))
 }
 
