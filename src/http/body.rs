@@ -176,6 +176,13 @@ impl Inbound {
         Ok(bytes)
     }
 
+    /// The body of a call that takes whatever it is, if it is written plainly.
+    pub async fn of_any_type(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
+        let bytes = self.bytes().await?;
+        is_plain(headers)?;
+        Ok(bytes)
+    }
+
     /// The body of a call that takes CSV: 413 if it is too long, then 415 if it is something else.
     pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.bytes().await?;
