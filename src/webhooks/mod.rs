@@ -108,6 +108,9 @@ pub trait Tenants: Send + Sync {
     /// The tenant and mode of a tenant key, as events name them; `None` if there is no such tenant.
     fn mode_of(&self, tenant: u64) -> Option<TenantMode>;
 
+    /// Whether the disk has room for the outcomes of deliveries of a tenant key.
+    fn has_room(&self, tenant: u64) -> bool;
+
     /// The signing secret of an endpoint.
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret;
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 const FIRING_MAX: usize = 64;
 
 /// The rest of a deadline that came and changed nothing (a defect, no room in the log), before it
-/// comes again.
+/// comes again; and of all of them while the disk has no room.
 const REST: Duration = Duration::from_secs(1);
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
@@ -37,7 +37,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             return;
         }
         let now_ms = self.now_ms();
-        while self.firing.len() < FIRING_MAX {
+        while self.firing.len() < FIRING_MAX && self.has_room() {
             let Some((at_ms, id)) = self.due().filter(|(at_ms, _)| *at_ms <= now_ms) else { break };
             if done == Some((at_ms, id)) {
                 self.rest(id);
@@ -47,6 +47,10 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             }
         }
         self.arm();
+    }
+
+    fn has_room(&self) -> bool {
+        (self.host().has_room_for_due)(self.tenant)
     }
 
     /// Gives an entity the deadline that has come. It counts as dealt with when its record is
@@ -79,7 +83,10 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             return;
         }
         let Some((at_ms, _)) = self.due() else { return };
-        let wall_ms = self.host().machine.wall_ms(&self.book, at_ms);
+        let mut wall_ms = self.host().machine.wall_ms(&self.book, at_ms);
+        if !self.has_room() {
+            wall_ms = wall_ms.max(self.host().clock.wall_ms().saturating_add(REST.as_millis() as i64));
+        }
         if self.armed_ms.is_none_or(|armed_ms| wall_ms < armed_ms) {
             self.armed_ms = Some(wall_ms);
             self.context.books().alarm.set(wall_ms, self.tenant);

@@ -27,6 +27,9 @@ use wal::{Log, Reader};
 /// The source of the random bits of turns.
 pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
 
+/// The question whether there is room for what falls due in a tenant's book.
+pub type HasRoomForDue = Arc<dyn Fn(u64) -> bool + Send + Sync>;
+
 /// A callback for a failure after which the engine cannot go on, with the reason.
 pub(crate) type OnFatal = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -38,6 +41,7 @@ pub(crate) struct Host<M: Machine> {
     pub reader: Reader,
     pub clock: Clock,
     pub seeds: Seeds,
+    pub has_room_for_due: HasRoomForDue,
     pub runtime: tokio::runtime::Handle,
     /// The newest states of open entities that are not active, as many as there is room for; the
     /// others are read from the log. Changed under the lock of the map of entities alone, but for
