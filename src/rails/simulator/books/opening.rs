@@ -61,7 +61,7 @@ pub(super) fn following<'a>(
     for (expected, number) in expected.take(journals.len().max(1)) {
         if number != expected {
             let path = files::journal(directory, expected);
-            return Err(BooksError(format!("{}: is missing", path.display())));
+            return Err(BooksError::damaged(format!("{}: is missing", path.display())));
         }
     }
     Ok(journals)
@@ -89,7 +89,7 @@ fn read_journal(directory: &Path, number: u64, each: impl FnMut(Record)) -> Resu
 /// The error of a journal that is not read.
 pub(super) fn refused(path: &Path, damaged: &journal::Damaged) -> BooksError {
     let journal::Damaged { at, what } = damaged;
-    BooksError(format!("{}: byte {at}: {what}", path.display()))
+    BooksError::damaged(format!("{}: byte {at}: {what}", path.display()))
 }
 
 /// Removes the journals that a sorted file has.
@@ -146,7 +146,7 @@ pub(super) fn opened_rocksdb(directory: &Path) -> Result<DB, BooksError> {
 }
 
 fn in_rocksdb(directory: &Path) -> impl Fn(rocksdb::Error) -> BooksError {
-    move |error| BooksError(format!("{}: {error}", directory.display()))
+    move |error| BooksError::because(format!("{}: {error}", directory.display()))
 }
 
 /// Walks over every entry of it: key and value.
