@@ -12,7 +12,7 @@ use crate::scarce;
 use crate::store::{Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way};
 use crate::witness::{self, Witness};
 use crate::zeroed_end;
-use crate::{OpenError, Seq};
+use crate::{Damage, OpenError, Seq};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator,
@@ -161,6 +161,7 @@ impl RocksStore {
         make_directory(dir).map_err(|error| failed_at(dir, &error))?;
         let owner = lock(dir)?;
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
+        must_not_be_lost(dir)?;
         zeroed_end::cut_off(dir).map_err(|error| failed_at(dir, &error))?;
         let is_scarce = scarce::is_scarce(dir);
         let (options, families) = match is_scarce {
@@ -641,6 +642,18 @@ pub(crate) fn files_called(dir: &Path, ending: &str) -> Result<BTreeSet<OsString
         }
     }
     Ok(files)
+}
+
+/// Without `CURRENT` RocksDB makes a new database, and then removes the tables of the old one.
+fn must_not_be_lost(dir: &Path) -> Result<(), OpenError> {
+    let is_there = !files_called(dir, "sst")?.is_empty() || !files_called(dir, "log")?.is_empty();
+    match dir.join("CURRENT").exists() || !is_there {
+        true => Ok(()),
+        false => {
+            let why = "the file CURRENT is gone, and with it the list of RocksDB's files, which a salvage makes anew";
+            Err(Damage::new(1, why).into())
+        }
+    }
 }
 
 fn lock(dir: &Path) -> Result<File, OpenError> {
