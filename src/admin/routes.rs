@@ -310,7 +310,8 @@ pub fn routes() -> Vec<Route> {
         }),
         row(get(), "/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
         row(post(), "/admin/notices/:id/give", "giveNotice", |call| Box::pin(notices::give(call)))
-            .by(Role::Treasury, "notice.give"),
+            .by(Role::Treasury, "notice.give")
+            .approved_as(Approvable::Operations),
         row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call)))
             .by(Role::Admin, "bank.update"),
     ]

@@ -218,6 +218,7 @@ impl Universe {
             idle_seconds: 5 + self.seed % 20,
             awake_max: usize::try_from(self.seed % 4).expect("a small number"),
             has_room: Arc::new(|| true),
+            has_room_for_due: Arc::new(|_| true),
             patience: Duration::from_secs(2),
             on_fatal: Arc::new(|_| {}),
             set_aside: BTreeMap::new(),

@@ -77,6 +77,7 @@ pub async fn engine(data: &Path, permits_max: usize, idle_seconds: u64) -> Outco
         idle_seconds,
         awake_max: usize::MAX,
         has_room: Arc::new(|| true),
+        has_room_for_due: Arc::new(|_| true),
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| eprintln!("pasarela-bench: the engine stops: {why}")),
         set_aside: BTreeMap::new(),

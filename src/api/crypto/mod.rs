@@ -429,6 +429,7 @@ fn read_deposit(mut fields: Fields<'_>, id: Id) -> Result<Incoming, Invalid> {
         network,
         asset: asset.get(&sound),
         tx_hash: network.transaction(id.as_bytes()),
+        entry: None,
     })
 }
 
