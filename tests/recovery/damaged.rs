@@ -230,7 +230,8 @@ fn a_damaged_list_of_files_hides_no_record() {
     let (young, young_data, _) = killed(20);
     for data in [server.data(), young_data] {
         let all = last_seq(&server, &data);
-        let faults: [(&str, &dyn Fn(&Path)); 5] = [
+        type Damage<'a> = &'a dyn Fn(&Path);
+        let faults: [(&str, Damage<'_>); 5] = [
             ("MANIFEST", &|file| flip(file, fs::metadata(file).expect("there").len() / 2)),
             ("MANIFEST", &|file| fs::remove_file(file).expect("removed")),
             ("CURRENT", &|file| flip(file, 3)),
