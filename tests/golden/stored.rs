@@ -81,7 +81,7 @@ fn goldens() -> Vec<Golden> {
         conversions: Source End Accepted Stage Conversion Waiting Price Taken Day Totals;
         cop_payments: Channel Failure Telling Phase Marketplace ForSession Part Taken Aside EarlierRefund Live StepToken CopPayment;
         cop_payouts: AccountType ColombianAccount Beneficiary CopPayout;
-        crypto: Network Asset DepositAddress Till Place Deposit Status Transfer Attempt Fees Mark SearchedBlocks CryptoPayout;
+        crypto: Network Asset DepositAddress Till Place LogEntry Deposit Status Transfer Attempt Fees Mark SearchedBlocks CryptoPayout;
         days: Column Day ClosedDay;
         events: EventKind Extra BalanceReason Event;
         kept: KeepRef Kept Answer;
