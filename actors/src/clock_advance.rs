@@ -74,7 +74,7 @@ async fn run<M: Machine, C: Context<M>>(
         true => Failure::Halted,
         false => Failure::outcome_unknown(),
     };
-    let start_ms = from.await.map_err(|_| unanswered())?;
+    let (start_ms, generation) = from.await.map_err(|_| unanswered())?;
     let target_ms = start_ms.saturating_add(advance_ms);
     if let Err(refusal) = context.host().machine.may_reach(target_ms) {
         return Ok(Box::new(refused(start_ms, refusal)));
@@ -84,12 +84,12 @@ async fn run<M: Machine, C: Context<M>>(
     let mut dealt_with = HashSet::new();
     loop {
         let (to, from) = oneshot::channel();
-        context.send_to_book(tenant, BookMessage::NextDue { until_ms: target_ms, dealt_with, to });
+        context.send_to_book(tenant, BookMessage::NextDue { until_ms: target_ms, generation, dealt_with, to });
         let (due, back) = from.await.map_err(|_| unanswered())?;
         dealt_with = back;
         match due {
             Due::Next(firing) => {
-                deadline(context, tenant, &firing).await;
+                deadline(context, tenant, &firing, generation).await;
                 dealt_with.insert((firing.at_ms, firing.id));
             }
             Due::Busy => tokio::time::sleep(BUSY_PAUSE).await,
@@ -97,11 +97,12 @@ async fn run<M: Machine, C: Context<M>>(
         }
     }
     let (reply_to, from) = ReplyTo::new(None, None);
-    let (step, _end) = Step::new(target_ms);
+    let (step, _end) = Step::new(target_ms, generation);
     let ask = Box::new(Ask {
         command,
         entity: None,
         id: None,
+        generation: None,
         step: Some(step),
         fresh: false,
         asked: Instant::now(),
@@ -113,9 +114,14 @@ async fn run<M: Machine, C: Context<M>>(
 
 /// Gives an entity a deadline on the way of an advance, and waits until everything that it led to
 /// is done, the results of effects included.
-async fn deadline<M: Machine, C: Context<M>>(context: &C, tenant: u64, firing: &Firing<M>) {
+async fn deadline<M: Machine, C: Context<M>>(
+    context: &C,
+    tenant: u64,
+    firing: &Firing<M>,
+    generation: u64,
+) {
     let Firing { at_ms, id, .. } = firing;
-    let (step, end) = Step::new(*at_ms);
+    let (step, end) = Step::new(*at_ms, generation);
     let (reply_to, mut from) = ReplyTo::new(None, None);
     let command = context.host().machine.deadline(*id);
     context.send_to_entity(

@@ -60,6 +60,7 @@ fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
         Shape::OwnVerificationStarted => own_account::verification_started(the(facts)?, facts),
         Shape::Movement => balance::new_movement(facts)?,
         Shape::Clock => testing::clock(facts.time),
+        Shape::TestReset => testing::begun_anew(facts.time),
         Shape::Charged => payments::charged(the(facts)?, facts.record.is_some()),
         Shape::ChargebackOpened(id) => chargebacks::one_of(the(facts)?, id, 201)?,
         Shape::Chargeback(id) => chargebacks::one_of(the(facts)?, id, 200)?,
@@ -151,7 +152,8 @@ pub fn shows_secret(shape: Shape) -> bool {
         | Shape::Resent
         | Shape::Tenant
         | Shape::Operator
-        | Shape::ApprovalAsked => false,
+        | Shape::ApprovalAsked
+        | Shape::TestReset => false,
     }
 }
 

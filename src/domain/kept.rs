@@ -111,6 +111,8 @@ pub enum Shape {
     Operator,
     /// A call that waits for a second person.
     ApprovalAsked,
+    /// The beginning of test mode anew.
+    TestReset,
 }
 
 /// The use of an Idempotency-Key.

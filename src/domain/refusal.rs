@@ -34,6 +34,8 @@ pub enum Refusal {
     },
     /// The tenant moved to another deployment: nothing is decided for it here.
     TenantMoved,
+    /// What was decided on was changed after it was read: it is to be read again.
+    ChangedMeanwhile,
     /// An amount or a sum would overflow.
     AmountOverflow,
     /// No rail is configured for this mode.
@@ -101,6 +103,7 @@ impl Refusal {
             Refusal::NotFound
             | Refusal::Invalid { .. }
             | Refusal::TenantMoved
+            | Refusal::ChangedMeanwhile
             | Refusal::AmountOverflow
             | Refusal::RailNotConfigured
             | Refusal::RateUnavailable
@@ -132,6 +135,7 @@ impl Refusal {
             Refusal::NotFound
             | Refusal::Invalid { .. }
             | Refusal::TenantMoved
+            | Refusal::ChangedMeanwhile
             | Refusal::AmountOverflow
             | Refusal::RailNotConfigured
             | Refusal::RailUnavailable { .. }

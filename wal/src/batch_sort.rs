@@ -11,18 +11,24 @@ use crate::batch::{Batch, Family, Op};
 const _: () = assert!(Family::ALL.len() <= 8);
 
 /// The operations sorted by family and key. Those of one key keep their order, as the last one
-/// wins.
+/// wins; and so do all where a range is removed, as that concerns the keys before it alone.
 pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
     let ops: Vec<_> = batch.ops().collect();
     let mut places: Vec<SortKey> =
         ops.iter().enumerate().map(|(n, op)| SortKey { beginning: beginning(op), n }).collect();
+    if ops.iter().all(|op| op.until.is_none()) {
+        sort(&ops, &mut places);
+    }
+    places.into_iter().map(move |place| ops[place.n])
+}
+
+fn sort(ops: &[Op<'_>], places: &mut [SortKey]) {
     places.sort_unstable();
     for alike in places.chunk_by_mut(|a, b| a.beginning == b.beginning) {
         if !alike.is_sorted_by_key(|place| ops[place.n].key) {
             alike.sort_by_key(|place| ops[place.n].key);
         }
     }
-    places.into_iter().map(move |place| ops[place.n])
 }
 
 /// The position of an operation, which sorts by the beginning of its key and then by its place in
@@ -45,6 +51,16 @@ fn beginning(op: &Op<'_>) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_a_range_takes_stays_before_it() {
+        let mut batch = Batch::new();
+        batch.put(Family::Index, b"b", b"old");
+        batch.delete_range(Family::Index, b"a", b"c");
+        batch.put(Family::Index, b"b", b"new");
+        batch.put(Family::Log, b"a", b"");
+        assert_eq!(sorted(&batch).collect::<Vec<_>>(), batch.ops().collect::<Vec<_>>());
+    }
 
     proptest! {
         /// Short keys of few letters: many are the same, begin alike, or are the beginning of

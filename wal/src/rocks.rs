@@ -46,6 +46,9 @@ const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
 /// Blocks that a compaction has replaced leave the block cache, unless less than a twentieth of
 /// them is there (RocksDB's own scale). By default they stay until the cache is full of them.
 const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
+/// The removed ranges in a memtable of the index after which it is flushed: a read looks through all of
+/// them anew whenever one has joined them, and of those with the same bounds a file keeps one.
+const RANGES_MAX: (&str, &str) = ("memtable_max_range_deletions", "64");
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
 /// The time between two looks for room, while everything is kept in memory.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -180,7 +183,7 @@ impl RocksStore {
             .map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
         let index = db.cf_handle(Family::Index.name()).expect("every family was opened");
-        db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS]).map_err(|error| open_error(dir, &error))?;
+        db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS, RANGES_MAX]).map_err(|error| open_error(dir, &error))?;
         let store = RocksStore {
             db,
             damage: OnDamage::default(),
@@ -330,9 +333,10 @@ impl Store for RocksStore {
         let mut write = WriteBatch::with_capacity_bytes(batch.len_bytes() + 64);
         for op in batch_sort::sorted(batch) {
             let family = families[op.family as usize];
-            match op.value {
-                Some(value) => write.put_cf(family, op.key, value),
-                None => write.delete_cf(family, op.key),
+            match (op.value, op.until) {
+                (Some(value), _) => write.put_cf(family, op.key, value),
+                (None, None) => write.delete_cf(family, op.key),
+                (None, Some(until)) => write.delete_range_cf(family, op.key, until),
             }
         }
         self.db.write_opt(write, &self.write_options).map_err(|error| self.damage.error(&self.db, &error))

@@ -28,13 +28,16 @@ pub(super) struct EntityState<M: Machine> {
     /// The newest durable state, which may be that there is none; not known before it is asked for,
     /// and after a record that does not say.
     pub known: Option<Option<Arc<M::Entity>>>,
+    /// The generation of the book that the state is of; not known before it is asked for, as for one that is
+    /// new. Asked for before the state is loaded, so that it is never newer than that.
+    pub generation: Option<u64>,
     /// Effects that take their time, and the replies that wait for them.
     pub waiting: Vec<(u64, Option<EntityReply<M>>)>,
 }
 
 impl<M: Machine> EntityState<M> {
-    pub fn new(known: Option<Option<Arc<M::Entity>>>) -> Self {
-        EntityState { known, waiting: Vec::new() }
+    pub fn new(known: Option<Option<Arc<M::Entity>>>, generation: Option<u64>) -> Self {
+        EntityState { known, generation, waiting: Vec::new() }
     }
 
     /// Takes the reply that waits for an effect, which is over.

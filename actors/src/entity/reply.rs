@@ -91,6 +91,7 @@ impl<M: Machine> EntityReply<M> {
                 | Failure::Overloaded
                 | Failure::ShareFull
                 | Failure::TooLarge
+                | Failure::Reset
                 | Failure::Halted,
                 Some(settled),
             ) => reply_to.send(Ok(settled)),

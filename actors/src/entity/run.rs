@@ -101,12 +101,12 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
             return Some(message);
         }
         self.phase = Phase::Over;
-        let state = std::mem::replace(&mut self.state, EntityState::new(None));
+        let state = std::mem::replace(&mut self.state, EntityState::new(None, None));
         if state.waiting.is_empty() {
-            if let Some(Some(entity)) = state.known
+            if let (Some(Some(entity)), Some(generation)) = (state.known, state.generation)
                 && host.machine.is_open(&entity)
             {
-                host.entity_cache.put(self.tenant, self.id, entity);
+                host.entity_cache.put(self.tenant, self.id, generation, entity);
             }
             entry.remove();
         } else {
@@ -206,15 +206,16 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
 
     /// Sends the book a command to decide on, with this entity's state.
     fn ask(&mut self, command: M::Command, fresh: bool, asked: Instant, reply: Option<EntityReply<M>>) {
-        let entity = match self.state.known.take().map_or_else(|| self.load(), Ok) {
-            Ok(entity) => entity,
-            Err(failure) => return self.to_do.extend(conclude(Err(failure), reply)),
-        };
+        if let Err(failure) = self.know() {
+            return self.to_do.extend(conclude(Err(failure), reply));
+        }
+        let entity = self.state.known.take().flatten();
         let (reply_to, from) = ReplyTo::new(None, None);
         let ask = Box::new(Ask {
             command,
             entity: entity.clone(),
             id: Some(self.id),
+            generation: self.state.generation,
             step: self.step.clone(),
             fresh,
             asked,
@@ -235,19 +236,38 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
                 let is_gone = |record| self.context.host().machine.is_gone(record, self.id);
                 if settled.record.as_deref().is_some_and(is_gone) { None } else { settled.entity.clone() }
             }
+            Err(Failure::Reset) => {
+                self.context.host().forget_generation(self.tenant);
+                (self.state.known, self.state.generation) = (None, None);
+                return;
+            }
             Err(_) => before,
         };
         self.state.known = Some(known);
+    }
+
+    /// Has the entity's state and its generation known.
+    fn know(&mut self) -> Result<(), Failure> {
+        if self.state.generation.is_none() {
+            let generation = self.context.host().generation(self.tenant);
+            self.state.generation = Some(generation.map_err(|error| self.unreadable(&error))?);
+        }
+        if self.state.known.is_none() {
+            self.state.known = Some(self.load()?);
+        }
+        Ok(())
+    }
+
+    fn unreadable(&self, error: &dyn std::fmt::Display) -> Failure {
+        tracing::error!(tenant = self.tenant, id = ?self.id, %error, "an entity cannot be read");
+        Failure::Storage(error.to_string())
     }
 
     /// The newest durable state of the entity.
     fn load(&self) -> Result<Option<Arc<M::Entity>>, Failure> {
         match catch_unwind(AssertUnwindSafe(|| records::load(&self.context, self.tenant, self.id))) {
             Ok(Ok(entity)) => Ok(entity),
-            Ok(Err(error)) => {
-                tracing::error!(tenant = self.tenant, id = ?self.id, %error, "an entity cannot be read");
-                Err(Failure::Storage(error.to_string()))
-            }
+            Ok(Err(error)) => Err(self.unreadable(&error)),
             Err(_) => Err(Failure::Defect("a defect in reading an entity; nothing changed".to_owned())),
         }
     }
@@ -255,8 +275,8 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
     /// Whether a follow-up effect is still to be performed, as the entity may have changed
     /// meanwhile. An entity that cannot be read is left to its deadline.
     fn wants(&mut self, effect: &M::Effect) -> bool {
-        if self.state.known.is_none() {
-            self.state.known = self.load().ok();
+        if self.know().is_err() {
+            return false;
         }
         let machine = &self.context.host().machine;
         self.state.known.as_ref().is_some_and(|known| machine.is_wanted(known.as_deref(), effect))

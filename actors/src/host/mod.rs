@@ -20,9 +20,12 @@ use crate::protocol::book::BookMessage;
 use crate::protocol::entity::EntityMessage;
 use crate::protocol::pending_reply::PendingReply;
 use crate::protocol::reply::Failure;
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use foldhash::fast::RandomState;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use wal::{Log, Reader};
+use wal::{Log, ReadError, Reader};
 
 /// The source of the random bits of turns.
 pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -43,6 +46,8 @@ pub(crate) struct Host<M: Machine> {
     /// others are read from the log. Changed under the lock of the map of entities alone, but for
     /// entities that are new and not known to any caller yet.
     pub entity_cache: EntityCache<M::EntityId, M::Entity>,
+    /// The durable generations of books, as far as they were asked for.
+    pub generations: DashMap<u64, u64, RandomState>,
     pub halts: Halts,
     pub counters: Counters,
     pub end: End,
@@ -75,6 +80,28 @@ impl<M: Machine> Host<M> {
     /// Random bits for one turn.
     pub fn seed(&self) -> u64 {
         (self.seeds)()
+    }
+
+    /// The durable generation of a tenant's book.
+    pub fn generation(&self, tenant: u64) -> Result<u64, ReadError> {
+        if let Some(known) = self.generations.get(&tenant) {
+            return Ok(*known);
+        }
+        match self.generations.entry(tenant) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            // Read under the map's lock: what is forgotten is never put there again.
+            Entry::Vacant(vacant) => {
+                let key = self.machine.generation_key(tenant);
+                let stored = key.map(|key| self.reader.index_get(&key)).transpose()?.flatten();
+                let generation = stored.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
+                Ok(*vacant.insert(generation))
+            }
+        }
+    }
+
+    /// Forgets the generation of a book, which is read anew when it is asked for.
+    pub fn forget_generation(&self, tenant: u64) {
+        self.generations.remove(&tenant);
     }
 
     /// The failure of a request when too much is under way; it is counted.

@@ -89,6 +89,18 @@ pub trait Rules: Send + Sync + 'static {
         true
     }
 
+    /// A number that changes whenever the book begins anew, so that nothing is decided on the state of an
+    /// entity of before.
+    fn generation(&self, _book: &Self::Book) -> u64 {
+        0
+    }
+
+    /// Whether a command asks that the book begins anew: that is decided at the server's clock, however far
+    /// the tenant's is ahead.
+    fn begins_anew(&self, _command: &Self::Command) -> bool {
+        false
+    }
+
     /// Whether the outside world waits for such a record, given the book after it; see
     /// [`Effects::durable`].
     ///

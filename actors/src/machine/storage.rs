@@ -22,6 +22,12 @@ pub trait Storage: Rules {
     /// newest state.
     fn entity_key(&self, tenant: u64, id: Self::EntityId) -> Vec<u8>;
 
+    /// The key under which [`Storage::index`] keeps the generation of a book that began anew, 8 bytes big
+    /// endian; `None` for a tenant whose book never does.
+    fn generation_key(&self, _tenant: u64) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Whether more commands for an entity are expected soon, so that its state is worth a place in
     /// the entity cache while it is not active.
     fn is_open(&self, _entity: &Self::Entity) -> bool {

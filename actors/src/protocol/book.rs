@@ -37,10 +37,15 @@ pub(crate) enum BookMessage<R: Rules> {
     /// A deadline that changed nothing may come again.
     Rested(R::EntityId),
     /// A clock advance begins: deadlines are its own until it ends. The reply is the tenant's
-    /// clock.
-    BeginAdvance(oneshot::Sender<i64>),
-    /// The earliest deadline up to `until_ms` that is not among those dealt with.
-    NextDue { until_ms: i64, dealt_with: Skip<R>, to: oneshot::Sender<(Due<R>, Skip<R>)> },
+    /// clock, and the book's generation.
+    BeginAdvance(oneshot::Sender<(i64, u64)>),
+    /// The earliest deadline up to `until_ms` that is not among those dealt with, of this generation.
+    NextDue {
+        until_ms: i64,
+        generation: u64,
+        dealt_with: Skip<R>,
+        to: oneshot::Sender<(Due<R>, Skip<R>)>,
+    },
     /// The clock advance is over.
     EndAdvance,
     /// A request for a snapshot, if there were records since the last.
@@ -99,6 +104,8 @@ pub(crate) struct Ask<R: Rules> {
     pub entity: Option<Arc<R::Entity>>,
     /// The entity's name, to find its new state in the record.
     pub id: Option<R::EntityId>,
+    /// The generation of the book that the entity's state is of; `None` without an entity.
+    pub generation: Option<u64>,
     /// The step of a clock advance whose instant the decision bears; `None` is the tenant's now.
     pub step: Option<Step>,
     /// Whether no part of the request has happened yet, so that it may be refused for want of room.

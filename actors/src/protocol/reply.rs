@@ -62,6 +62,8 @@ pub enum Failure {
     /// The tenant's book is halted, because its state is in doubt or an operator set it aside;
     /// nothing happened.
     Halted,
+    /// The tenant's book began anew meanwhile; nothing happened.
+    Reset,
     /// A rule has a defect; nothing changed.
     Defect(String),
 }

@@ -8,6 +8,7 @@
 
 pub mod adjustments;
 pub mod approvals;
+pub mod begin_anew;
 pub mod banks;
 pub mod chargebacks;
 pub mod checkout;

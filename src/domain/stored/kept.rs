@@ -58,6 +58,7 @@ layout! {
         46 OperatorMade,
         47 Operator,
         48 ApprovalAsked,
+        49 TestReset,
     }
 }
 

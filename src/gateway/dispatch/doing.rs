@@ -44,7 +44,7 @@ struct Doing<'a> {
 impl Performer {
     /// Does what the handler wants done.
     pub(super) async fn carry_out(&self, work: Planned, request_id: &RequestId) -> Result<Reply, Problem> {
-        let Planned { plan, caller, used, slot, export: _ } = work;
+        let Planned { plan, caller, used, slot, export: _, pass: _ } = work;
         let mut doing = Doing { caller: &caller, request_id, used, slot };
         let (tenant, engine) = (caller.tenant_key, &self.services.engine);
         let plan = match plan {

@@ -11,6 +11,7 @@ use crate::gateway::receipts;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::statements;
 use crate::gateway::tenant_settings;
+use crate::gateway::test_reset;
 use crate::gateway::usdt_addresses;
 use crate::gateway::webhooks;
 use crate::http::respond::Reply;
@@ -90,6 +91,7 @@ impl Performer {
             }
             Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
             Work::Advance(advance_ms) => self.advance(advance_ms, doing).await,
+            Work::BeginAnew => self.begin_anew(doing).await,
             Work::BalanceAt(at) => self.balance_at(at, doing).await,
             Work::Statement(ask) => {
                 let lines = statements::lines(services, tenant, ask).await?;
@@ -197,12 +199,29 @@ impl Performer {
         self.answer(tenant, Shape::Clock, outcome, request_id)
     }
 
+    /// Has the data of test mode begin anew, in a task that goes on when the caller goes away.
+    async fn begin_anew(&self, mut doing: Doing<'_>) -> Result<Reply, Problem> {
+        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        doing.slot = None;
+        let services = Arc::clone(&self.services);
+        let (keep, _, held) = doing.keep(Shape::TestReset);
+        let beginning = tokio::spawn(async move { test_reset::begin_anew(&services, tenant, keep, held).await });
+        let outcome = beginning.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))?;
+        self.answer(tenant, Shape::TestReset, outcome, request_id)
+    }
+
     /// The balance at an instant, derived from the log.
     async fn balance_at(&self, at: Timestamp, mut doing: Doing<'_>) -> Result<Reply, Problem> {
         let tenant = doing.caller.tenant_key;
         doing.slot = None;
         if at > self.clock(tenant).await? {
             return Err(Problem::invalid_field("at", "must not be in the future"));
+        }
+        let reader = self.services.engine.reader();
+        if let Some(begun) = history::begun_at(reader, tenant)?
+            && at < history::record(reader, begun)?.time
+        {
+            return Err(Problem::not_found());
         }
         let then = self.services.read_pool.read_long(&self.services, tenant, move |services, budget| {
             let engine = &services.engine;
@@ -248,8 +267,7 @@ impl Performer {
     ) -> Result<Option<(String, NameHeld)>, Problem> {
         for slug in slugs {
             let held = self.services.names.reservations.hold_name(PLATFORM, Space::Slug, &slug).await;
-            let taken = self.services.engine.reader().index_get(&index::name(PLATFORM, Space::Slug, &slug));
-            if taken.map_err(Unreadable::from)?.is_none() {
+            if history::on_slug(self.services.engine.reader(), &slug)?.is_none() {
                 return Ok(Some((slug, held)));
             }
         }
