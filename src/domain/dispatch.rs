@@ -125,7 +125,7 @@ pub fn decide(
         // Nothing else waits for its turn.
         (Command::Begin, _) => Ruling::unchanged(),
         (Command::Deadline, entity) => deadline(book, entity, turn),
-        (Command::Look, entity) => look(entity, turn),
+        (Command::Look, entity) => look(book, entity, turn),
     }
 }
 
@@ -218,7 +218,7 @@ fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
     }
     let Some(entity) = entity.and_then(Entity::at_rail) else { return Ruling::unchanged() };
     match entity {
-        AtRail::Payment(payment) => payments::deadline(payment, turn),
+        AtRail::Payment(payment) => payments::deadline(book, payment, turn),
         AtRail::Otp(request) => otp::deadline(request, turn),
         AtRail::Payout(payout) => lifecycle::deadline(payout, turn),
         AtRail::Merchant(merchant) => merchants::deadline(book, merchant, turn),
@@ -232,10 +232,10 @@ fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
 /// A look before its time, at an order that its bank may have answered. Nobody is asked about what is
 /// not at a bank, but for collections of pesos: their processor may have more to say of one that is
 /// settled.
-fn look(entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
+fn look(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
     let Some(entity) = entity.and_then(Entity::at_rail) else { return Ruling::unchanged() };
     match entity {
-        AtRail::Payment(payment) if payment.phase.is_deciding() => payments::deadline(payment, turn),
+        AtRail::Payment(payment) if payment.phase.is_deciding() => payments::deadline(book, payment, turn),
         AtRail::CopPayment(payment) => cop_payments::look(payment, turn),
         // No bank works on the payment. The others are asked about when they are due: no caller
         // waits for their outcome.
@@ -256,8 +256,9 @@ pub fn is_open(entity: &Entity) -> bool {
         Entity::Conversion(conversion) => conversion.is_quote(),
         // A try or an older secret is due in hours.
         Entity::Webhook(_) => false,
-        Entity::Payment(_)
-        | Entity::Payout(_)
+        // A dispute is due in a day.
+        Entity::Payment(payment) => entity.deadline().is_some() && payment.disputed_at().is_none(),
+        Entity::Payout(_)
         | Entity::Merchant(_)
         | Entity::Batch(_)
         | Entity::Chargeback(_)

@@ -109,7 +109,8 @@ pub fn start(
         };
         looks.push((spec, look));
     }
-    let health: Arc<[FeedHealth]> = looks.iter().map(|(spec, _)| FeedHealth::new(spec)).collect();
+    let health = |spec: &FeedSpec| FeedHealth::new(spec.series.clone(), spec.every, spec.kind.is_made_up());
+    let health: Arc<[FeedHealth]> = looks.iter().map(|(spec, _)| health(spec)).collect();
     let mut tasks = Vec::new();
     for (n, (spec, look)) in looks.into_iter().enumerate() {
         let (board, clock, now, health) = (Arc::clone(board), now.clone(), now.clone(), Arc::clone(&health));

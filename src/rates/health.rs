@@ -1,7 +1,6 @@
 //! The health of the feeds, as plain numbers: for metrics, and for operators.
 
 use super::error::SourceError;
-use super::feeds::FeedSpec;
 use domain::resources::rates::samples::Series;
 use domain::values::time::Timestamp;
 use std::sync::{Mutex, PoisonError};
@@ -45,9 +44,8 @@ impl FeedState {
 
 impl FeedHealth {
     /// A feed that has not looked yet.
-    pub(super) fn new(spec: &FeedSpec) -> FeedHealth {
-        let (series, is_made_up) = (spec.series.clone(), spec.kind.is_made_up());
-        FeedHealth { series, every: spec.every, is_made_up, state: Mutex::default() }
+    pub(super) fn new(series: Series, every: Duration, is_made_up: bool) -> FeedHealth {
+        FeedHealth { series, every, is_made_up, state: Mutex::default() }
     }
 
     /// The present state.

@@ -20,8 +20,8 @@ const RECORDS_MAX: u32 = 256;
 ///
 /// A low priority is not enough: the scheduler gives a group of processes its slice whole, and the
 /// kernel's thread that completes writes to the disk belongs to another group. Beside a read that
-/// never rests, each sync of the log took 5 ms longer (docs/experiments/0040). Time is what counts: a
-/// record of a thousand payouts takes as long to read as hundreds of others.
+/// never rests, each sync of the log took 5 ms longer (docs/experiments/README.md, 40). Time is what
+/// counts: a record of a thousand payouts takes as long to read as hundreds of others.
 pub const STRETCH: Duration = Duration::from_micros(300);
 const REST: Duration = Duration::from_micros(50);
 

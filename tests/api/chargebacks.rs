@@ -8,7 +8,9 @@ use crate::harness::check::{
 use crate::harness::client::{Answer, Api};
 use crate::harness::flows::{UNKNOWN, fresh, merged};
 use crate::harness::server::Server;
+use chrono::TimeDelta;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 impl Api {
     /// Has the bank take a payment back; members of `over` are added or replaced.
@@ -98,6 +100,94 @@ fn a_whole_chargeback_reverses_the_payment() {
         assert!(row.get("availableAt").is_none_or(Value::is_null), "{row}");
     }
     api.charge_back(&payment, json!({})).refused(409, "chargeback_exceeds_payment");
+}
+
+/// What the card paid whose holder disputes it.
+fn disputed(api: &Api) -> Value {
+    let payment = api.vpos(10, json!({ "card": { "number": "4000000000000259" } })).expect(201);
+    assert_texts(&payment, &[("status", "COMPLETED"), ("cardLast4", "0259")]);
+    payment
+}
+
+fn chargebacks(api: &Api) -> Vec<Value> {
+    list(&api.get("/v1/chargebacks").expect(200), "items").to_vec()
+}
+
+#[test]
+fn a_disputed_card_is_charged_back_whole_a_day_later() {
+    let server = Server::shared();
+    for steps in [&[86_399_i64, 1][..], &[86_400], &[9 * 86_400]] {
+        let tenant = server.tenant();
+        let api = &tenant.test;
+        let payment = disputed(api);
+        if let [before, _] = steps {
+            api.advance(before - 30);
+            assert_eq!(api.payment(&payment)["status"], "COMPLETED");
+            api.assert_books("1970.00", "1970.00", "0.00");
+            api.advance(30);
+        }
+        api.advance(*steps.last().expect("a step"));
+        let [chargeback] = &chargebacks(api)[..] else { panic!("{:?}", chargebacks(api)) };
+        assert_texts(
+            chargeback,
+            &[("status", "open"), ("amountVes", "2000.00"), ("feeVes", "0.00"), ("reason", "fraud")],
+        );
+        let due = instant(&payment["completedAt"]) + TimeDelta::days(1);
+        assert_eq!(instant(&chargeback["createdAt"]), due, "{steps:?}");
+        let now = api.payment(&payment);
+        assert_texts(&now, &[("status", "REVERSED"), ("reversalType", "chargeback")]);
+        api.assert_books("-30.00", "0.00", "-30.00");
+        let events = api.get("/v1/events").expect(200);
+        let kinds: BTreeSet<_> = list(&events, "items").iter().map(|event| text(event, "event")).collect();
+        assert_eq!(kinds, ["payment.chargeback", "payment.completed", "payment.reversed"].into());
+        assert_eq!(list(&events, "items").len(), 3);
+        // Once: not after it was won either.
+        api.close(chargeback, "won").expect(200);
+        api.advance(40 * 86_400);
+        assert_eq!(chargebacks(api).len(), 1);
+        assert_eq!(api.payment(&payment)["status"], "COMPLETED");
+        api.assert_books("1970.00", "0.00", "1970.00");
+    }
+}
+
+#[test]
+fn a_dispute_survives_a_crash() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let payment = disputed(&api);
+    for seconds in [43_200, 43_200] {
+        server.kill();
+        server.restart();
+        assert_eq!(api.payment(&payment)["status"], "COMPLETED");
+        api.advance(seconds);
+    }
+    server.kill();
+    server.restart();
+    assert_eq!(api.payment(&payment)["status"], "REVERSED");
+    api.advance(10 * 86_400);
+    assert_eq!(chargebacks(&api).len(), 1);
+    api.assert_books("-30.00", "0.00", "-30.00");
+}
+
+#[test]
+fn a_dispute_that_was_opened_before_takes_the_place_of_the_one_a_day_later() {
+    let server = Server::shared();
+    for (amount, outcome, status) in [
+        ("2000.00", None, "REVERSED"),
+        ("2000.00", Some("won"), "COMPLETED"),
+        ("500.00", None, "COMPLETED"),
+        ("500.00", Some("lost"), "COMPLETED"),
+    ] {
+        let api = server.tenant().test;
+        let payment = disputed(&api);
+        let chargeback = api.charge_back(&payment, json!({ "amountVes": amount })).expect(201);
+        if let Some(outcome) = outcome {
+            api.close(&chargeback, outcome).expect(200);
+        }
+        api.advance(2 * 86_400);
+        assert_eq!(chargebacks(&api).len(), 1, "{amount} {outcome:?}");
+        assert_eq!(api.payment(&payment)["status"], status, "{amount} {outcome:?}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! 200 VES a dollar, fee 1.5 %: 10 USD are 2000.00 VES, fee 30.00, net 1970.00.
 
 use crate::harness::check::{
-    assert_id, assert_movements, assert_nulls, assert_number, assert_texts, race, text,
+    assert_id, assert_movements, assert_nulls, assert_number, assert_texts, list, race, text,
 };
 use crate::harness::flows::{UNKNOWN, fresh, merged, vpos_body};
 use crate::harness::server::Server;
@@ -74,6 +74,41 @@ fn every_refusal_has_its_code_and_moves_nothing() {
         assert_eq!(api.post("/v1/payments/vpos", &body).expect(200), payment, "a repeat does not try again");
     }
     api.assert_books("0.00", "0.00", "0.00");
+}
+
+#[test]
+fn a_silent_bank_has_decided_by_the_pollers_next_look() {
+    let server = Server::shared();
+    for (number, status, code, books) in [
+        ("4000000000000077", "COMPLETED", None, ["1970.00", "1970.00", "0.00"]),
+        ("4000000000000341", "FAILED", Some("processing_error"), ["0.00", "0.00", "0.00"]),
+    ] {
+        let api = server.tenant().test;
+        let body = vpos_body(10, json!({ "card": { "number": number } }));
+        let pending = api.post("/v1/payments/vpos", &body).expect(202);
+        assert_eq!(pending["status"], "PENDING", "{number}");
+        assert_id(&pending["operationId"]);
+        assert_nulls(&pending, &["failureCode", "bankReference", "completedAt"]);
+        let events = || list(&api.get("/v1/events").expect(200), "items").to_vec();
+        for _ in 0..2 {
+            assert_eq!(api.post("/v1/payments/vpos", &body).expect(200), pending, "{number}: a repeat");
+            assert_eq!(api.payment(&pending), pending, "{number}");
+            assert_eq!(events(), Vec::<Value>::new(), "{number}");
+            api.assert_books("0.00", "0.00", "0.00");
+            api.advance(25);
+        }
+        api.advance(35);
+        let decided = api.payment(&pending);
+        assert_texts(&decided, &[("status", status)]);
+        assert_eq!(decided["failureCode"].as_str(), code);
+        assert_nulls(&decided, &["operationId"]);
+        assert_eq!(api.post("/v1/payments/vpos", &body).expect(200), decided, "{number}: a repeat");
+        let kinds = events();
+        let kinds: Vec<_> = kinds.iter().map(|event| text(event, "event")).collect();
+        assert_eq!(kinds, [format!("payment.{}", status.to_lowercase())]);
+        let [ledger, held, available] = books;
+        api.assert_books(ledger, held, available);
+    }
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! `pasarela trigger` and `pasarela listen`, and signatures as another language's library sees them
 //! (`docs/contract.md, 13.4`; https://www.standardwebhooks.com).
 
-use crate::harness::check::text;
+use crate::harness::check::{decimal, text};
+use crate::harness::client::Api;
+use crate::harness::flows::merged;
 use crate::harness::receiver::{Arrived, Receiver};
 use crate::harness::server::Server;
 use crate::webhooks::{NAMES, PATIENCE, assert_signed, listen};
-use serde_json::Value;
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -112,6 +115,112 @@ fn an_event_comes_in_each_way_that_is_listed() {
         .map(|payment| text(payment, "method").to_owned())
         .collect();
     assert_eq!(methods, ["C2P", "COP", "DEBIT", "PAGO_MOVIL", "VPOS"].map(str::to_owned).into());
+}
+
+/// What of a balance is there: ledger, held and available bolívares, pesos and USDT.
+fn balances(api: &Api) -> Vec<Decimal> {
+    let of = |path: &str, members: &[&str]| {
+        let balance = api.get(path).expect(200);
+        members.iter().map(|member| decimal(&balance[member])).collect::<Vec<_>>()
+    };
+    let mut all = of("/v1/balance", &["ledgerNetVes", "heldVes", "availableVes"]);
+    all.extend(of("/v1/cop/balance", &["ledgerNetCop", "heldCop", "availableCop"]));
+    all.extend(of("/v1/crypto/balance", &["heldUsdt", "availableUsdt"]));
+    all
+}
+
+/// An event, a way, and what it makes of the balances: ledger, held and available bolívares, pesos, and
+/// held and available USDT.
+const MADE: &[(&str, &str, [&str; 8])] = &[
+    ("conversion.canceled", "", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("conversion.completed", "", ["-5000", "0", "-5000", "0", "0", "0", "0", "20.1"]),
+    ("conversion.created", "", ["-5000", "0", "-5000", "0", "0", "0", "0", "20.1"]),
+    ("crypto_deposit.completed", "", ["0", "0", "0", "0", "0", "0", "10", "0"]),
+    ("crypto_payout.completed", "", ["0", "0", "0", "0", "0", "0", "0", "-15"]),
+    ("crypto_payout.failed", "", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("merchant.balance.updated", "", ["20", "20", "0", "0", "0", "0", "0", "0"]),
+    ("merchant.deactivated", "", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("merchant.reactivated", "", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("merchant.rejected", "", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("merchant.verified", "", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("payment.canceled", "c2p", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("payment.canceled", "cop", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("payment.chargeback", "", ["-3", "197", "-200", "0", "0", "0", "0", "0"]),
+    ("payment.chargeback_closed", "lost", ["-3", "197", "-200", "0", "0", "0", "0", "0"]),
+    ("payment.chargeback_closed", "won", ["197", "197", "0", "0", "0", "0", "0", "0"]),
+    ("payment.completed", "c2p", ["197", "197", "0", "0", "0", "0", "0", "0"]),
+    ("payment.completed", "card", ["197", "197", "0", "0", "0", "0", "0", "0"]),
+    ("payment.completed", "cop", ["0", "0", "0", "46250", "46250", "0", "0", "0"]),
+    ("payment.completed", "debit", ["98.5", "98.5", "0", "0", "0", "0", "0", "0"]),
+    ("payment.completed", "link", ["196", "196", "0", "0", "0", "0", "0", "0"]),
+    ("payment.completed", "pago-movil", ["197", "197", "0", "0", "0", "0", "0", "0"]),
+    ("payment.failed", "c2p", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("payment.failed", "card", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("payment.failed", "cop", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("payment.reversed", "c2p", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("payment.reversed", "chargeback", ["-3", "197", "-200", "0", "0", "0", "0", "0"]),
+    ("payment.reversed", "cop", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+    ("payout.completed", "", ["-1", "0", "-1", "0", "0", "0", "0", "0"]),
+    ("payout.failed", "", ["0", "0", "0", "0", "0", "0", "0", "0"]),
+];
+
+#[test]
+fn balances_are_afterwards_what_the_event_made_of_them() {
+    let server = Server::shared();
+    let (empty, rich) = (server.tenant(), server.tenant());
+    for (currency, amount) in [("VES", "20000.00"), ("COP", "70000"), ("USDT", "300.00")] {
+        let funds = json!({ "currency": currency, "amount": amount });
+        rich.test.post("/v1/test/fund", &funds).expect(201);
+    }
+    rich.test.pay(10);
+    let listed = out(&server.command(&["trigger", "--list"]));
+    let mut tried = BTreeSet::new();
+    for line in listed.lines().filter(|line| !line.contains("by operators")) {
+        let (event, ways) = line.split_once(" --by ").unwrap_or((line, ""));
+        for way in ways.split(" | ") {
+            tried.insert((event.trim(), way));
+        }
+    }
+    assert_eq!(tried, MADE.iter().map(|(event, way, _)| (*event, *way)).collect());
+    for tenant in [&empty, &rich] {
+        let (api, key) = (&tenant.test, text(&tenant.created["testKey"], "key"));
+        for (event, way, made) in MADE {
+            let by: &[&str] = if way.is_empty() { &[] } else { &["--by", way] };
+            let before = balances(api);
+            out(&run(&server, key, &[&["trigger", event], by].concat()));
+            let after = balances(api);
+            let change: Vec<String> = after
+                .iter()
+                .zip(&before)
+                .map(|(after, before)| (after - before).normalize().to_string())
+                .collect();
+            assert_eq!(change, made, "{event} {way}");
+        }
+        api.books();
+    }
+}
+
+#[test]
+fn money_of_a_test_is_taken_back() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    for (currency, amount) in [("VES", "10.50"), ("COP", "1000"), ("USDT", "2.25")] {
+        let body = json!({ "currency": currency, "amount": amount, "takeBack": true });
+        let movement = api.post("/v1/test/fund", &body).expect(201);
+        assert_eq!((text(&movement, "type"), text(&movement, "currency")), ("adjustment", currency));
+    }
+    let after = ["-10.5", "0", "-10.5", "-1000", "0", "-1000", "0", "-2.25"];
+    assert_eq!(balances(&api).iter().map(|amount| amount.normalize().to_string()).collect::<Vec<_>>(), after);
+    api.books();
+    let seller = text(&api.merchant(), "merchantId").to_owned();
+    for over in [json!({ "held": true }), json!({ "merchantId": seller })] {
+        let body = json!({ "currency": "VES", "amount": "1.00", "takeBack": true });
+        api.post("/v1/test/fund", &merged(body, over)).names(&["takeBack"]);
+    }
+    for over in [json!({ "held": true }), json!({ "merchantId": seller })] {
+        let body = json!({ "currency": "VES", "amount": "1.00", "takeBack": false });
+        api.post("/v1/test/fund", &merged(body, over)).expect(201);
+    }
 }
 
 #[test]

@@ -116,11 +116,9 @@ fn tests_of(word: &str) -> PathBuf {
 }
 
 #[test]
-fn every_test_that_a_list_of_promises_names_is_there() {
-    for (document, least) in [("docs/crash-matrix.md", 50), ("docs/audit-findings.md", 50)] {
-        let named = named_tests(document);
-        assert!(named >= least, "{document} names {named} tests");
-    }
+fn every_test_that_the_list_of_promises_names_is_there() {
+    let named = named_tests("docs/crash-matrix.md");
+    assert!(named >= 50, "docs/crash-matrix.md names {named} tests");
 }
 
 /// The number of tests that a document's cases name, each of which is there.

@@ -1,6 +1,8 @@
 //! THE TABLE of faults in Spanish: the text by which the API says what is wrong with a member, beside what
-//! the pages say of it. The API answers in English (decision 0145); a person reads a page in their own
-//! language. `tests/tidy/faults.rs` finds a text that the readers have and this table lacks.
+//! the pages say of it. The API answers in English; a person reads a page in their own language. The text
+//! is the key because a second language beside each reader would put pages into the pure readers, and a
+//! code for each fault would be a contract that no caller asked for. `tests/tidy/faults.rs` finds a text
+//! that the readers have and this table lacks.
 
 /// A fault in Spanish, if it is one of the readers'.
 pub fn spanish(english: &str) -> Option<String> {
@@ -71,6 +73,7 @@ static FAULTS: &[(&str, &str)] = &[
     ("must begin with {} and have 9 to 200 visible ASCII characters", "empieza por {} y lleva de 9 a 200 caracteres ASCII, sin espacios"),
     ("must not be another tenant's", "ya es de otro comercio"),
     ("must be one of {}", "tiene que ser uno de: {}"),
+    ("must be false with held or merchantId", "no va junto con held ni con merchantId"),
     ("must be live or test", "tiene que ser «live» (real) o «test» (prueba)"),
     ("must be VES, COP or USDT", "tiene que ser VES, COP o USDT"),
     ("must be VES for a merchant", "de un vendedor solo hay VES"),

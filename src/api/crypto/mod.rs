@@ -56,7 +56,7 @@ pub fn show_balance(balance: &CryptoBalance, livemode: bool) -> Vec<u8> {
 /// The members of the balance.
 pub(crate) fn balance_members<'a, M: Members<'a, (&'a CryptoBalance, bool)>>(members: M) -> M {
     members
-        .plain("availableUsdt", values::ves, |(balance, _)| balance.available)
+        .plain("availableUsdt", values::signed_ves, |(balance, _)| balance.available)
         .plain("heldUsdt", values::ves, |(balance, _)| balance.held)
         .plain("held", || values::ves().about("Equal to `heldUsdt`."), |(balance, _)| balance.held)
         .plain("pendingPayoutsUsdt", values::ves, |(balance, _)| balance.pending_payouts)

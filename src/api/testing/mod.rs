@@ -114,17 +114,30 @@ fn read_fund(mut fields: Fields<'_>) -> Result<Adjustment, Invalid> {
     let held = fields.optional("held", held);
     let merchant = kinds::uuid().about("A seller whose balance gets it; VES alone.");
     let merchant = fields.optional("merchantId", merchant);
+    let take_back = kinds::boolean().default("false").about(
+        "Whether the amount is taken away again instead: from what is available, which may go below zero. \
+         Neither with `held` nor with `merchantId`.",
+    );
+    let take_back = fields.optional("takeBack", take_back);
+    let is_elsewhere = held.peek_some() == Some(&true) || fields.has("merchantId");
+    if take_back.peek_some() == Some(&true) && is_elsewhere {
+        fields.bad("takeBack", "must be false with held or merchantId");
+    }
     if fields.has("merchantId") && currency.peek().is_some_and(|currency| *currency != Currency::Ves) {
         fields.bad("currency", "must be VES for a merchant");
     }
     let sound = fields.finish()?;
+    let (sign, description) = match take_back.get(&sound) {
+        Some(true) => (-1, "test funds taken back"),
+        Some(false) | None => (1, "test funds"),
+    };
     Ok(Adjustment {
         cause: Cause::Funded,
         currency: currency.get(&sound),
-        minor: amount.get(&sound),
+        minor: sign * amount.get(&sound),
         merchant: merchant.get(&sound).map(Id::from),
         held: held.get(&sound).unwrap_or(false),
-        description: "test funds".to_owned(),
+        description: description.to_owned(),
         external_ref: None,
     })
 }

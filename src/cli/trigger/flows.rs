@@ -12,8 +12,8 @@ const NO_FUNDS: &str = "99999999";
 /// Cards that the simulated processor approves, and declines.
 const CARD: &str = "4111111111111111";
 const DECLINED_CARD: &str = "4000000000000002";
-/// The amount in bolívares that is enough, whatever chargebacks took before.
-const FUNDS: &str = "1000000.00";
+/// Test money of a currency that is enough, whatever chargebacks and earlier events took.
+const FUNDS: &str = "1000000000.00";
 /// Addresses that the simulated network takes, and refuses.
 const WALLET: &str = "0x1111111111111111111111111111111111111111";
 const REFUSED_WALLET: &str = "0x1111111111111111111111111111111111111110";
@@ -78,11 +78,8 @@ async fn others(caller: &Caller, event: &str) -> Result<Value, Failure> {
             let sold = json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": 10 });
             charge_card(caller, CARD, sold).await
         }
-        "conversion.created" | "conversion.completed" => convert(caller, "trigger").await,
-        "conversion.canceled" => {
-            let conversion = convert(caller, "test_pending").await?;
-            act(caller, "/v1/conversions", &conversion, "id", "cancel", json!({})).await
-        }
+        "conversion.created" | "conversion.completed" => convert(caller, "trigger", false).await,
+        "conversion.canceled" => convert(caller, "test_pending", true).await,
         "crypto_payout.completed" => send_usdt(caller, WALLET).await,
         "crypto_payout.failed" => send_usdt(caller, REFUSED_WALLET).await,
         "crypto_deposit.completed" => {
@@ -187,30 +184,52 @@ async fn set_active(caller: &Caller, merchant: &Value, active: bool) -> Result<V
         .await
 }
 
-async fn fund(caller: &Caller, currency: &str, amount: &str) -> Result<Value, Failure> {
-    caller.post("/v1/test/fund", &json!({ "currency": currency, "amount": amount })).await
+/// Has an event happen. An account that cannot bear it is lent the test money for it, which is taken back
+/// whether it happened or not: balances are what the event itself made of them.
+async fn lent(
+    caller: &Caller,
+    currency: &str,
+    event: impl AsyncFn() -> Result<Value, Failure>,
+) -> Result<Value, Failure> {
+    match event().await {
+        Err(refused) if refused.to_string().contains("insufficient_balance") => {}
+        made => return made,
+    }
+    let fund = async |back: bool| {
+        let body = json!({ "currency": currency, "amount": FUNDS, "takeBack": back });
+        caller.post("/v1/test/fund", &body).await
+    };
+    fund(false).await?;
+    let made = event().await;
+    let Err(why) = fund(true).await else { return made };
+    let before = made.err().map(|error| format!("{error}; ")).unwrap_or_default();
+    Err(Failure::Other(format!("{before}{FUNDS} {currency} of test money were not taken back: {why}")))
 }
 
 async fn pay(caller: &Caller, monto: &str) -> Result<Value, Failure> {
     let merchant = merchant(caller).await?;
-    fund(caller, "VES", FUNDS).await?;
-    caller.post("/v1/payouts", &json!({ "merchantId": merchant["merchantId"], "monto": monto, "concepto": "trigger", "externalRef": fresh() })).await
+    let payout = json!({ "merchantId": merchant["merchantId"], "monto": monto, "concepto": "trigger", "externalRef": fresh() });
+    lent(caller, "VES", async || caller.post("/v1/payouts", &payout).await).await
 }
 
-async fn convert(caller: &Caller, reference: &str) -> Result<Value, Failure> {
-    fund(caller, "VES", FUNDS).await?;
+/// A conversion, and its end by the tenant where it is called off.
+async fn convert(caller: &Caller, reference: &str, is_canceled: bool) -> Result<Value, Failure> {
     let quote = caller.post("/v1/conversions/quotes", &json!({ "sourceAmountVes": "5000.00" })).await?;
-    caller.post("/v1/conversions", &json!({ "quoteId": quote["id"], "reference": reference })).await
+    let accepted = json!({ "quoteId": quote["id"], "reference": reference });
+    lent(caller, "VES", async || {
+        let conversion = caller.post("/v1/conversions", &accepted).await?;
+        match is_canceled {
+            true => act(caller, "/v1/conversions", &conversion, "id", "cancel", json!({})).await,
+            false => Ok(conversion),
+        }
+    })
+    .await
 }
 
 async fn send_usdt(caller: &Caller, address: &str) -> Result<Value, Failure> {
-    fund(caller, "USDT", "50.00").await?;
-    caller
-        .post(
-            "/v1/crypto/payouts",
-            &json!({ "amountUsdt": "10.00", "address": address, "network": "ERC20", "externalRef": fresh() }),
-        )
-        .await
+    let payout =
+        json!({ "amountUsdt": "10.00", "address": address, "network": "ERC20", "externalRef": fresh() });
+    lent(caller, "USDT", async || caller.post("/v1/crypto/payouts", &payout).await).await
 }
 
 async fn debit(caller: &Caller) -> Result<Value, Failure> {

@@ -279,6 +279,19 @@ pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> 
     Ruling::write(draft)
 }
 
+/// Opens the chargeback of a card of test mode whose holder disputes what it paid.
+pub fn dispute(book: &Book, payment: &Payment, turn: &Turn) -> Ruling {
+    let new = NewChargeback {
+        // The rows of the record have ids of the seed itself.
+        id: Id::derived(turn.now.unix_ms(), !turn.seed, 0),
+        amount: None,
+        fee: None,
+        reason: Reason::Fraud,
+        bank_debited_at: None,
+    };
+    open(book, payment, new, turn)
+}
+
 /// Closes one of the payment's chargebacks with the end of its dispute.
 pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Ruling {
     let Some(at) = payment.chargebacks.iter().position(|chargeback| chargeback.id == id) else {

@@ -239,11 +239,6 @@ impl MethodStatus {
         }
     }
 
-    /// Whether the deposits were refused, as far as it stands.
-    pub fn is_refused(&self) -> bool {
-        matches!(self.standing(), MethodStatus::Unverified)
-    }
-
     /// The operation of the newest deposits, if the bank ever said that it made them, or its statement
     /// shows one.
     pub fn made(&self) -> Option<Id> {

@@ -124,5 +124,6 @@ layout! {
         trace: Trace,
         attempt: u32,
         failed_at: Option<Timestamp>,
+        is_disputed: bool,
     }
 }

@@ -80,6 +80,10 @@ impl Brand {
     }
 }
 
+/// The card of test mode whose holder disputes what it paid (`docs/contract.md, 4.5`). The other numbers
+/// with a meaning are the simulated bank's, because they mean something to a charge alone.
+const DISPUTED: &str = "4000000000000259";
+
 /// A card number: 13 to 19 digits with a right check digit.
 pub struct Number(Zeroizing<Box<str>>);
 
@@ -108,6 +112,11 @@ impl Number {
     /// The last four digits, which may be shown.
     pub fn last_four(&self) -> u16 {
         u16::try_from(self.digits(&self.0[self.0.len() - 4..])).unwrap_or(0)
+    }
+
+    /// Whether its holder disputes what it paid, in test mode.
+    pub fn is_disputed(&self) -> bool {
+        self.reveal() == DISPUTED
     }
 
     /// The digits: for the bank, and for a keyed hash of them.

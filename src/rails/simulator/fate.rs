@@ -246,6 +246,8 @@ fn of_card(card: Option<&Card>) -> Fate {
         Some("4000000000000069") => Fate::Refused(Refusal::CardExpired),
         // A card that the gateway lost in a crash is no card.
         Some("4000000000000119") | None => Fate::Refused(Refusal::CardProcessing),
+        Some("4000000000000077") => Fate::LaterDone,
+        Some("4000000000000341") => Fate::LaterRefused(Refusal::CardProcessing),
         Some(_) => Fate::Done,
     }
 }

@@ -76,6 +76,8 @@ final class Test
      *     COP.
      * @param ?bool $held Whether it is held for 24 hours.
      * @param ?string $merchantId A seller whose balance gets it; VES alone.
+     * @param ?bool $takeBack Whether the amount is taken away again instead: from what is available, which may go
+     *     below zero. Neither with `held` nor with `merchantId`.
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
      *     `test_mode_only`
      */
@@ -84,13 +86,14 @@ final class Test
         string|int|float $amount,
         ?bool $held = null,
         ?string $merchantId = null,
+        ?bool $takeBack = null,
         ?string $idempotencyKey = null,
         ?float $timeout = null,
     ): Model\Movement {
         $call = new Call(
             'POST',
             '/v1/test/fund',
-            body: ['currency' => ['', $currency], 'amount' => ['t', $amount], 'held' => ['', $held], 'merchantId' => ['', $merchantId]],
+            body: ['currency' => ['', $currency], 'amount' => ['t', $amount], 'held' => ['', $held], 'merchantId' => ['', $merchantId], 'takeBack' => ['', $takeBack]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,

@@ -1762,6 +1762,11 @@ export interface TestFund {
   held?: boolean | null;
   /** A seller whose balance gets it; VES alone. */
   merchantId?: string | null;
+  /**
+   * Whether the amount is taken away again instead: from what is available, which may go below zero. Neither with
+   * `held` nor with `merchantId`.
+   */
+  takeBack?: boolean | null;
 }
 
 export interface Rejection {

@@ -233,7 +233,12 @@ fn new_payment(
         Transfer::Used => return Err(PaymentRefusal::ReferenceAlreadyUsed.into()),
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
+    let is_disputed = match &new.secret {
+        Secret::Card(card) => !turn.livemode && card.number.is_disputed(),
+        Secret::None | Secret::Token(_) => false,
+    };
     let payment = Payment {
+        is_disputed,
         description: new.description.clone(),
         kept,
         checkout: new.checkout.clone(),

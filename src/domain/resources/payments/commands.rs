@@ -8,6 +8,7 @@ use crate::ledger::book::Book;
 use crate::rail::RailReply;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::chargebacks;
 use crate::resources::collections::asked_on;
 use crate::trace::Said;
 use std::borrow::Cow;
@@ -51,8 +52,11 @@ pub fn decide(
     }
 }
 
-/// The ruling on a deadline of a payment: the bank is asked, or the intent ends.
-pub fn deadline(payment: &Payment, turn: &Turn<'_>) -> Ruling {
+/// The ruling on a deadline of a payment: it is disputed, the bank is asked, or the intent ends.
+pub fn deadline(book: &Book, payment: &Payment, turn: &Turn<'_>) -> Ruling {
+    if payment.disputed_at().is_some_and(|at| at <= turn.now) {
+        return chargebacks::dispute(book, payment, turn);
+    }
     match payment.phase {
         Phase::Reversing { .. } => reversal::deadline(payment, turn),
         Phase::Charging { .. } => charge::deadline(payment, turn),

@@ -36,7 +36,7 @@ use crate::values::card::Brand;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd, Ves};
-use crate::values::time::Timestamp;
+use crate::values::time::{DAY_MS, Timestamp};
 pub use commands::{Command, deadline, decide, on_rail_reply};
 pub use means::{Debtor, Means, Method, Offer};
 pub use refusals::PaymentRefusal;
@@ -231,6 +231,8 @@ pub struct Payment {
     pub earlier_reversal: Option<Box<EarlierReversal>>,
     /// The trace of the newest order at its rail.
     pub trace: Trace,
+    /// Whether the holder of its card disputes it a day after it completed: a card of test mode.
+    pub is_disputed: bool,
 }
 
 /// The attempt before a new one on its reference.
@@ -308,6 +310,7 @@ impl Payment {
             reversals: 0,
             earlier_reversal: None,
             trace: Trace::default(),
+            is_disputed: false,
         }
     }
 
@@ -422,6 +425,13 @@ impl Payment {
         }
     }
 
+    /// The instant at which the holder of its card disputes it. A payment is disputed once: a chargeback
+    /// that was opened before takes the place of this one.
+    pub fn disputed_at(&self) -> Option<Timestamp> {
+        let is_due = self.is_disputed && self.status == Status::Completed && self.chargebacks.is_empty();
+        self.completed_at.filter(|_| is_due).map(|at| at.plus_ms(DAY_MS))
+    }
+
     /// The instants at which it moved money, by which its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         let of_chargebacks = self.chargebacks.iter().flat_map(Chargeback::moved_at);
@@ -439,7 +449,7 @@ impl Resource for Payment {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        match (&self.phase, self.status) {
+        let of_phase = match (&self.phase, self.status) {
             (
                 Phase::Charging { next_look, .. }
                 | Phase::Reversing { next_look, .. }
@@ -448,7 +458,8 @@ impl Resource for Payment {
             ) => Some(*next_look),
             (Phase::Idle, Status::Pending) => self.expires_at,
             (Phase::Idle | Phase::ReversalDenied { .. }, _) => None,
-        }
+        };
+        of_phase.into_iter().chain(self.disputed_at()).min()
     }
 
     fn external_ref(&self) -> Option<&str> {

@@ -85,6 +85,7 @@ class AsyncTest:
         amount: Amount,
         held: bool | None = None,
         merchant_id: str | None = None,
+        take_back: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Movement:
@@ -96,6 +97,8 @@ class AsyncTest:
             amount: Positive, with exactly the decimals of its currency: two of VES and USDT, none of COP.
             held: Whether it is held for 24 hours.
             merchant_id: A seller whose balance gets it; VES alone.
+            take_back: Whether the amount is taken away again instead: from what is available, which may go below
+                zero. Neither with `held` nor with `merchantId`.
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `not_found`, `test_mode_only`.
@@ -106,12 +109,14 @@ class AsyncTest:
                 "amount": ("amount", DECIMAL),
                 "held": ("held", VALUE),
                 "merchant_id": ("merchantId", VALUE),
+                "take_back": ("takeBack", VALUE),
             },
             {
                 "currency": currency,
                 "amount": amount,
                 "held": held,
                 "merchant_id": merchant_id,
+                "take_back": take_back,
             },
         )
         call = Call(
