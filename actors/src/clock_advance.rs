@@ -84,7 +84,8 @@ async fn run<M: Machine, C: Context<M>>(
     let mut dealt_with = HashSet::new();
     loop {
         let (to, from) = oneshot::channel();
-        context.send_to_book(tenant, BookMessage::NextDue { until_ms: target_ms, generation, dealt_with, to });
+        context
+            .send_to_book(tenant, BookMessage::NextDue { until_ms: target_ms, generation, dealt_with, to });
         let (due, back) = from.await.map_err(|_| unanswered())?;
         dealt_with = back;
         match due {
@@ -114,12 +115,7 @@ async fn run<M: Machine, C: Context<M>>(
 
 /// Gives an entity a deadline on the way of an advance, and waits until everything that it led to
 /// is done, the results of effects included.
-async fn deadline<M: Machine, C: Context<M>>(
-    context: &C,
-    tenant: u64,
-    firing: &Firing<M>,
-    generation: u64,
-) {
+async fn deadline<M: Machine, C: Context<M>>(context: &C, tenant: u64, firing: &Firing<M>, generation: u64) {
     let Firing { at_ms, id, .. } = firing;
     let (step, end) = Step::new(*at_ms, generation);
     let (reply_to, mut from) = ReplyTo::new(None, None);

@@ -17,8 +17,8 @@ use crate::resources::payouts::{batch, lifecycle};
 use crate::resources::reply_trace::ReplyTrace;
 use crate::resources::verification::booked::{self, Booking, BookingOutcome};
 use crate::resources::{
-    adjustments, approvals, begin_anew, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants,
-    notices, own_account, payments, payouts, products, webhooks,
+    adjustments, approvals, begin_anew, chargebacks, checkout, conversions, cop_payments, cop_payouts,
+    crypto, merchants, notices, own_account, payments, payouts, products, webhooks,
 };
 use crate::values::time::Timestamp;
 use std::sync::Arc;

@@ -69,7 +69,8 @@ pub async fn begin_anew(
     let _alone = tokio::time::timeout(PATIENCE, gate.write_owned()).await;
     let engine = &services.engine;
     for _ in 0..TRIES {
-        let View::Kept { changes, entities: ids } = engine.view(tenant, Query::Kept).await.map_err(failure)?
+        let View::Kept { changes, entities: ids } =
+            engine.view(tenant, Query::Kept).await.map_err(failure)?
         else {
             return Err(defect("a book does not say what it keeps"));
         };

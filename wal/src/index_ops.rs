@@ -72,7 +72,9 @@ impl IndexOps {
 
     /// The ranges of keys that are removed: the first key, and the first that is not in it.
     pub fn ranges(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        RawOps { bytes: &self.bytes }.filter(|(kind, ..)| *kind == DELETE_RANGE).map(|(_, from, to)| (from, to))
+        RawOps { bytes: &self.bytes }
+            .filter(|(kind, ..)| *kind == DELETE_RANGE)
+            .map(|(_, from, to)| (from, to))
     }
 
     /// The operations on single keys as they are stored for a record of sequence `seq`: the key, and the

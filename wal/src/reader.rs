@@ -170,12 +170,17 @@ impl Reader {
 
     /// The newest snapshot of a tenant that was taken at `at_ms` or before. Of the others at most
     /// the times of a few are read.
-    pub fn snapshot_taken_by(&self, tenant: u64, since: Seq, at_ms: i64) -> Result<Option<StoredSnapshot>, ReadError> {
+    pub fn snapshot_taken_by(
+        &self,
+        tenant: u64,
+        since: Seq,
+        at_ms: i64,
+    ) -> Result<Option<StoredSnapshot>, ReadError> {
         loop {
             let Some(found) = self.newest_head_by(tenant, since, at_ms)? else { return Ok(None) };
             // If the snapshot is removed meanwhile, another replaces it.
-            if let Some(stored) =
-                newest(&*self.store, tenant, found.seq)?.filter(|stored| stored.time_ms <= at_ms && stored.seq >= since)
+            if let Some(stored) = newest(&*self.store, tenant, found.seq)?
+                .filter(|stored| stored.time_ms <= at_ms && stored.seq >= since)
             {
                 return Ok(Some(stored));
             }

@@ -183,7 +183,8 @@ impl RocksStore {
             .map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
         let index = db.cf_handle(Family::Index.name()).expect("every family was opened");
-        db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS, RANGES_MAX]).map_err(|error| open_error(dir, &error))?;
+        db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS, RANGES_MAX])
+            .map_err(|error| open_error(dir, &error))?;
         let store = RocksStore {
             db,
             damage: OnDamage::default(),

@@ -40,12 +40,7 @@ pub(crate) enum BookMessage<R: Rules> {
     /// clock, and the book's generation.
     BeginAdvance(oneshot::Sender<(i64, u64)>),
     /// The earliest deadline up to `until_ms` that is not among those dealt with, of this generation.
-    NextDue {
-        until_ms: i64,
-        generation: u64,
-        dealt_with: Skip<R>,
-        to: oneshot::Sender<(Due<R>, Skip<R>)>,
-    },
+    NextDue { until_ms: i64, generation: u64, dealt_with: Skip<R>, to: oneshot::Sender<(Due<R>, Skip<R>)> },
     /// The clock advance is over.
     EndAdvance,
     /// A request for a snapshot, if there were records since the last.

@@ -2,9 +2,9 @@
 //! movements, events and kept answer.
 
 use super::{
-    AuditList, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, begun_at, contradicted, day_bytes, days,
-    deliveries, entity, event, found_by, kept_of_operator, kept_on, left, list, micro_deposits, movements, name,
-    sampled_at, search, searched_hash, time_bytes, webhook,
+    AuditList, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, begun_at, contradicted,
+    day_bytes, days, deliveries, entity, event, found_by, kept_of_operator, kept_on, left, list,
+    micro_deposits, movements, name, sampled_at, search, searched_hash, time_bytes, webhook,
 };
 use crate::bank_names::Owner;
 use crate::codec;

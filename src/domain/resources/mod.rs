@@ -8,8 +8,8 @@
 
 pub mod adjustments;
 pub mod approvals;
-pub mod begin_anew;
 pub mod banks;
+pub mod begin_anew;
 pub mod chargebacks;
 pub mod checkout;
 pub mod collections;

@@ -87,7 +87,8 @@ impl Pages for TenantPages {
             found.map_or_else(String::new, |(_, text)| text.clone())
         };
         let plan = source.performer.plan(source.handler, &source.caller, &path, Some(&query), &[])?;
-        let page = Planned { plan, caller: source.caller.clone(), used: None, slot: None, export: None, pass: None };
+        let page =
+            Planned { plan, caller: source.caller.clone(), used: None, slot: None, export: None, pass: None };
         Ok(source.performer.carry_out(page, &source.request_id).await?.body().clone())
     }
 }

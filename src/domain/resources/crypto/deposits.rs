@@ -192,9 +192,8 @@ pub enum Command {
 
 /// The ruling on a command.
 pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Ruling {
-    let is_there = |address: &&DepositAddress| {
-        address.till.as_ref().is_none_or(|till| till.generation == book.begun_at)
-    };
+    let is_there =
+        |address: &&DepositAddress| address.till.as_ref().is_none_or(|till| till.generation == book.begun_at);
     let address = address.filter(is_there);
     match (command, address) {
         (Command::Open(new), None) => open(book, *new, turn),

@@ -188,11 +188,7 @@ fn nothing_was_ordered(outcome: &CommandReply<Domain>) -> bool {
             settled.refusal.is_some() && !is_written
         }
         Err(
-            Failure::Overloaded
-            | Failure::ShareFull
-            | Failure::Halted
-            | Failure::TooLarge
-            | Failure::Reset,
+            Failure::Overloaded | Failure::ShareFull | Failure::Halted | Failure::TooLarge | Failure::Reset,
         ) => true,
         Err(Failure::ShuttingDown | Failure::Storage(_) | Failure::Defect(_)) => false,
     }

@@ -205,7 +205,8 @@ impl Performer {
         doing.slot = None;
         let services = Arc::clone(&self.services);
         let (keep, _, held) = doing.keep(Shape::TestReset);
-        let beginning = tokio::spawn(async move { test_reset::begin_anew(&services, tenant, keep, held).await });
+        let beginning =
+            tokio::spawn(async move { test_reset::begin_anew(&services, tenant, keep, held).await });
         let outcome = beginning.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))?;
         self.answer(tenant, Shape::TestReset, outcome, request_id)
     }
