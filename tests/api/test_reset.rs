@@ -122,7 +122,7 @@ fn everything_of_the_mode_is_gone_and_the_rest_stays() {
     let api = &tenant.test;
     let paths = fill(&tenant);
     for path in &paths {
-        api.get(path).expect(200);
+        assert_eq!(api.get(path).status, 200, "{path}");
     }
     let hits =
         |q: &str| api.query("/v1/search", &[("q", q)]).expect(200)["items"].as_array().map_or(0, Vec::len);
@@ -150,7 +150,7 @@ fn everything_of_the_mode_is_gone_and_the_rest_stays() {
     // Everything can be made again, and the numbers go on.
     let again = fill(&tenant);
     for path in again {
-        api.get(&path).expect(200);
+        assert_eq!(api.get(&path).status, 200, "{path}");
     }
     assert_eq!(api.events()[1]["sequence"], json!(last + 2));
     api.begin_anew();

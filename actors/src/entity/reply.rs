@@ -57,6 +57,8 @@ impl<M: Machine> EntityReply<M> {
         if let Some(before) = self.durable.take()
             && settled.record.is_none()
         {
+            // Of an entity that is gone since, the answer is what it was.
+            settled.entity = settled.entity.or(before.entity);
             settled.record = before.record;
             settled.seq = before.seq;
             settled.time_ms = before.time_ms;

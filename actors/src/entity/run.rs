@@ -120,10 +120,12 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         match message {
             EntityMessage::Ask { command, fresh, step, asked, reply_to } => {
                 self.step = step;
+                self.forget_before();
                 self.ask(command, fresh, asked, Some(EntityReply::to_caller(reply_to)));
             }
             EntityMessage::Due { command, firing } => {
                 self.step = None;
+                self.forget_before();
                 self.ask(command, false, Instant::now(), Some(EntityReply::of_deadline(firing)));
             }
             EntityMessage::Perform { effect, step, until_done } => {
@@ -244,6 +246,17 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
             Err(_) => before,
         };
         self.state.known = Some(known);
+    }
+
+    /// Forgets a state from before the book began anew. The result of an effect is of the state that asked
+    /// for it, and goes with it.
+    fn forget_before(&mut self) {
+        let known = self.state.generation;
+        if known
+            .is_some_and(|known| self.context.host().generation(self.tenant).is_ok_and(|now| now != known))
+        {
+            (self.state.known, self.state.generation) = (None, None);
+        }
     }
 
     /// Has the entity's state and its generation known.

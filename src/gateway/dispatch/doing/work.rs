@@ -17,7 +17,7 @@ use crate::gateway::webhooks;
 use crate::http::respond::Reply;
 use crate::store::history::{self, Unreadable};
 use crate::store::past_balance;
-use actors::Guard;
+use actors::{Failure, Guard};
 use api::balance;
 use api::conversions;
 use api::page::Page;
@@ -25,7 +25,7 @@ use api::plan::Work;
 use api::problem::Problem;
 use api::products::links;
 use api::search::Sought;
-use domain::commands::Command;
+use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::PLATFORM;
@@ -194,8 +194,20 @@ impl Performer {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
         // An advance takes as long as the deadlines on the way, so the work slot is given back first.
         doing.slot = None;
-        let (command, _, held) = doing.command(Command::MoveClock, Shape::Clock);
-        let outcome = self.services.engine.advance(tenant, advance_ms, command, held).await;
+        let (keep, _, held) = doing.keep(Shape::Clock);
+        let engine = self.services.engine.clone();
+        let advancing = tokio::spawn(async move {
+            let _held = held;
+            loop {
+                let command = KeyedCommand::from(Command::MoveClock).keeping(keep.clone());
+                match engine.advance(tenant, advance_ms, command, None).await {
+                    // It is the clock of after that moves.
+                    Err(Failure::Reset) => {}
+                    outcome => return outcome,
+                }
+            }
+        });
+        let outcome = advancing.await.map_err(Problem::internal_error)?;
         self.answer(tenant, Shape::Clock, outcome, request_id)
     }
 
