@@ -4,8 +4,8 @@
 //! and storage. Instructions are counted by Valgrind, so a noisy machine counts the same as a quiet one:
 //! `benches/instructions` runs this.
 
-// The macros' code is not documented and writes whole paths.
-#![allow(missing_docs, unused_qualifications)]
+// The macros' code writes whole paths.
+#![allow(unused_qualifications)]
 
 use actors::{Rules, Storage, Turn};
 use api::fields::Fields;

@@ -1,17 +1,13 @@
-//! Bounds on what is under way: requests in all, those of them that wait for their first record,
-//! and of both what one tenant may have.
+//! Bounds on what is under way: requests in all, those that wait for their first record, and of
+//! both what one tenant may have. Requests that wait for their first record keep processors and
+//! disk busy; the others wait for a bank, which takes as long as it takes. A request beyond either
+//! bound would only wait for its turn: it is refused at once. So is one more when those that wait
+//! for their first record wait too long (`age_bound.rs`).
 //!
-//! Requests that wait for their first record keep processors and disk busy; the others wait for a
-//! bank, which takes as long as it takes. A request beyond either bound would only wait for its
-//! turn: it is refused at once. So is one more when those that wait for their first record wait too
-//! long, however few they are (`age_bound.rs`).
-//!
-//! A tenant's share is a part of the places that it has and of those that are free, taken together:
-//! alone it may have [`Shares::percent`] of all, two have less each, and a tenant that has nothing
-//! yet always finds a free place (dynamic thresholds, as switches share their buffers). Tenants
-//! that yield ([`Rules::yields`]) also leave a reserve to the others.
-//!
-//! [`Rules::yields`]: crate::Rules::yields
+//! A tenant's share is a part of the places that it has and of those that are free: alone it may
+//! have [`Shares::percent`] of all, two have less each, and a tenant that has nothing yet always
+//! finds a free place (dynamic thresholds, as switches share their buffers). Tenants that yield
+//! ([`Rules::yields`](crate::Rules::yields)) also leave a reserve to the others.
 
 use crate::age_bound::AgeBound;
 use dashmap::DashMap;
@@ -21,31 +17,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
-/// The part of the requests under way that may wait for its first record: one in this many. By default
-/// it is 4,096: that many payouts which begin at once are served within 250 ms (`age_bound.rs`), and
-/// what is slower is bounded by its age.
+/// One in so many requests under way may wait for its first record. By default 4,096: that many
+/// payouts which begin at once are served within 250 ms; what is slower is bounded by its age.
 const FIRST_RECORDS_PART: usize = 4;
-/// The smallest number of requests that may wait for their first record: about a batch of the log.
+/// About a batch of the log.
 const FIRST_RECORDS_MIN: usize = 1_024;
-/// The number of commands at once that continue what is durable; one more waits.
+/// Commands at once that continue what is durable; one more waits.
 const CONTINUING_MAX: usize = 1_024;
 
-/// The part of the capacity that one tenant may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Shares {
-    /// The share in percent of a tenant's own places and the free ones together; 100 is no bound.
+    /// Of a tenant's own places and the free ones together; 100 is no bound.
     pub percent: usize,
-    /// The reserve in percent of all places, which tenants that yield never take.
+    /// Of all places; tenants that yield never take them.
     pub reserve_percent: usize,
 }
 
 impl Shares {
-    /// Shares without a bound and without a reserve.
     pub const UNBOUNDED: Shares = Shares { percent: 100, reserve_percent: 0 };
 
-    /// The check that a tenant that has `own` of `all` places may have one more while `left` are
-    /// free. Two requests that ask at once may both be let in where one place of the share was
-    /// left.
+    /// Whether a tenant that has `own` of `all` places may have one more while `left` are free. Two
+    /// requests that ask at once may both be let in where one place of the share was left.
     pub fn check(self, own: usize, left: usize, all: usize, yields: bool) -> Result<(), Refused> {
         let reserve = if yields { all.saturating_mul(self.reserve_percent) / 100 } else { 0 };
         match left.saturating_sub(reserve) {
@@ -56,14 +48,10 @@ impl Shares {
     }
 }
 
-/// The standing of a tenant when places are short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// The tenant is essential to the others: its share is unbounded.
     Essential,
-    /// The tenant has a share.
     First,
-    /// The tenant has a share, and leaves the reserve to the others.
     Yields,
 }
 
@@ -73,63 +61,47 @@ impl Standing {
     }
 }
 
-/// The reason why a request is not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// No place is left.
     Full,
-    /// The tenant has its share already.
     ShareFull,
 }
 
-/// The bounds of admission, and the places that are left.
 pub(crate) struct Gate {
-    /// The places of all tenants.
     pub places: Arc<Places>,
-    /// The places of commands that continue what is durable, whosever it is: nobody who asks for more
-    /// keeps it from its end.
+    /// For commands that continue what is durable, whosever it is: nobody who asks for more keeps
+    /// it from its end.
     pub continuing: Arc<Semaphore>,
-    /// The share of each tenant that asked lately.
     tenants: DashMap<u64, Arc<Share>, RandomState>,
     shares: Shares,
-    /// The number of requests that were refused because their tenant had its share: first of
-    /// tenants that do not yield, then of those that do.
+    /// Refusals because a tenant had its share: first of tenants that do not yield, then of those that do.
     pub share_full: [AtomicU64; 2],
 }
 
-/// The places of all tenants together.
 pub(crate) struct Places {
-    /// The permits of requests that may be under way.
     pub permits: Semaphore,
     permits_max: usize,
-    /// The number of requests that wait for their first record.
     first_records: AtomicUsize,
-    /// The number of those that are of tenants that yield.
+    /// Those of tenants that yield.
     yielding: AtomicUsize,
-    /// The number of them that may wait now.
     bound: AgeBound,
-    /// The part of these in percent that tenants that yield leave to the others.
+    /// Percent of the bound that tenants that yield leave to the others.
     reserve_percent: usize,
     began: Instant,
 }
 
-/// The places that a tenant has.
 struct Share {
     places: Arc<Places>,
     permits: AtomicUsize,
     first_records: AtomicUsize,
-    /// Whether the tenant asked since the last sweep.
     is_used: AtomicBool,
 }
 
-/// A request's part of the capacity, until it has its reply. Every record carries one, so it is
-/// small.
+/// A request's part of the capacity, until it has its reply. Every record carries one, so it is small.
 pub(crate) struct Admission {
     share: Arc<Share>,
     waits_for_record: bool,
-    /// Whether its tenant leaves the reserve to the others.
     yields: bool,
-    /// The instant of its admission.
     since_ms: u32,
 }
 
@@ -153,9 +125,8 @@ impl Gate {
         }
     }
 
-    /// The reason why a request for a record would be refused now; `None` if it would not. Takes no
-    /// place, and looks up the tenant's places only when so many are taken that it might have its
-    /// share.
+    /// `None` if a request for a record would be admitted now. Takes no place, and looks up the
+    /// tenant's places only when so many are taken that it might have its share.
     pub fn refuses(&self, tenant: u64, standing: Standing) -> Option<Refused> {
         let places = &self.places;
         let (permits, first_records) = (places.permits_left(), places.first_records_left(standing.yields()));
@@ -178,12 +149,10 @@ impl Gate {
         refused
     }
 
-    /// Admits a request that will ask for a record.
     pub fn admit(&self, tenant: u64, standing: Standing) -> Result<Admission, Refused> {
         self.let_in(tenant, standing, true).inspect_err(|refused| self.count(Some(*refused), standing))
     }
 
-    /// Admits a request that will not ask for a record.
     pub fn admit_without_record(&self, tenant: u64, standing: Standing) -> Result<Admission, Refused> {
         self.let_in(tenant, standing, false).inspect_err(|refused| self.count(Some(*refused), standing))
     }
@@ -240,8 +209,7 @@ impl Gate {
         share
     }
 
-    /// Waits until each request has been answered, and each command that continued something; to be
-    /// called when no more of them begin.
+    /// To be called when no more requests and continuing commands begin.
     pub async fn until_empty(&self) {
         let all = |places: usize| u32::try_from(places).unwrap_or(u32::MAX);
         drop(self.places.permits.acquire_many(all(self.places.permits_max)).await);
@@ -262,13 +230,12 @@ impl Places {
         self.permits.available_permits()
     }
 
-    /// The places for a first record that are left to a tenant.
     fn first_records_left(&self, yields: bool) -> usize {
         self.left_beside(self.first_records.load(Ordering::Relaxed), yields)
     }
 
-    /// The places that are left beside so many that wait. The bound may have become less than wait
-    /// already, and then those that yield have the reserve's places too: it counts without them.
+    /// The bound may have become less than wait already, and then those that yield have the
+    /// reserve's places too: it counts without them.
     fn left_beside(&self, waiting: usize, yields: bool) -> usize {
         let places = self.bound.places();
         let free = places.saturating_sub(waiting);
@@ -279,7 +246,6 @@ impl Places {
         free.max(reserve.saturating_sub(waiting.saturating_sub(self.yielding.load(Ordering::Relaxed))))
     }
 
-    /// Takes a place among those that wait for their first record; returns the instant.
     fn wait(&self, yields: bool) -> Result<u32, Refused> {
         let now_ms = self.now_ms();
         let waiting = self.first_records.fetch_add(1, Ordering::Relaxed);
@@ -293,7 +259,6 @@ impl Places {
         Ok(now_ms)
     }
 
-    /// Frees the place of one that waited since then.
     fn served(&self, since_ms: u32, yields: bool) {
         self.yielding.fetch_sub(usize::from(yields), Ordering::Relaxed);
         let waiting = self.first_records.fetch_sub(1, Ordering::Relaxed);
@@ -301,14 +266,13 @@ impl Places {
         self.bound.served(now_ms.wrapping_sub(since_ms), now_ms, waiting);
     }
 
-    /// The instant now, in ms that begin anew after 49 days.
+    /// In ms that begin anew after 49 days.
     fn now_ms(&self) -> u32 {
         (self.began.elapsed().as_millis() & u128::from(u32::MAX)) as u32
     }
 }
 
 impl Admission {
-    /// Notes that the request's first record is durable.
     pub fn recorded(&mut self) {
         if std::mem::take(&mut self.waits_for_record) {
             self.share.first_records.fetch_sub(1, Ordering::Relaxed);
@@ -334,7 +298,6 @@ mod tests {
         Gate::new(FIRST_RECORDS_MIN, Shares { percent, reserve_percent })
     }
 
-    /// The places that a tenant gets, and why no more.
     fn fill(gate: &Gate, tenant: u64, standing: Standing) -> (Vec<Admission>, Refused) {
         let mut taken = Vec::new();
         loop {
@@ -376,7 +339,6 @@ mod tests {
         assert_eq!(fill(&gate, 50, Standing::First).0.len(), 256);
     }
 
-    /// Has the bound see, at two looks, that all who were served had waited for a minute.
     fn late(gate: &Gate, waiting: usize) {
         let now_ms = gate.places.now_ms();
         gate.places.bound.served(60_000, now_ms + 1_000, waiting);

@@ -1,37 +1,31 @@
-//! The bound on requests that wait for their first record, by how long they wait: as many are let in
-//! as are served within a bounded time, however long each takes.
+//! The bound on requests that wait for their first record: as many are let in as are served within
+//! a bounded time, however long each takes. A number alone says little: two thousand payouts are
+//! served within a tenth of a second, two thousand batches of a thousand take a minute and more.
 //!
-//! A number alone says little: two thousand payouts are served within a tenth of a second, two
-//! thousand batches of a thousand take a minute and more. So now and then the shortest wait of those
-//! that were served is looked at (as CoDel does, RFC 8289). When even that was too long, everybody
-//! had a queue before them, and if that is so at two looks in a row, fewer are let in, as many as the
-//! pace of just now allows. One that waited long for a reason of its own changes nothing, nor does
-//! one sync of the disk that all waited for.
+//! So the shortest wait of those that were served is looked at (as CoDel does, RFC 8289). When even
+//! that was too long at two looks in a row, everybody had a queue before them, and fewer are let
+//! in, as many as the pace of just now allows. One that waited long for a reason of its own changes
+//! nothing, nor does one sync of the disk that all waited for.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// The longest time, in ms, that all may wait for their first record.
+/// The longest that all may wait for their first record, in ms.
 const WAIT_MS_MAX: u32 = 250;
-/// The time between two looks, in ms.
 const LOOK_MS: u32 = 100;
-/// The number that may wait always, so that a slow disk has records to sync together.
+/// So many may wait always, so that a slow disk has records to sync together.
 const PLACES_MIN: usize = 64;
 
-/// The number of requests that may wait, which follows from how long they waited. Instants are ms
-/// that begin anew after 49 days.
+/// Instants are ms that begin anew after 49 days.
 pub(crate) struct AgeBound {
     places: AtomicUsize,
     places_max: usize,
-    /// The shortest wait since the last look, in ms.
     shortest_ms: AtomicU32,
-    /// The instant of the next look.
     look_at_ms: AtomicU32,
-    /// Whether all waited too long at the last look.
     was_late: AtomicBool,
 }
 
 impl AgeBound {
-    /// A bound that lets in `places_max` until that turns out to be too many.
+    /// Lets in `places_max` until that turns out to be too many.
     pub fn new(places_max: usize) -> AgeBound {
         AgeBound {
             places: AtomicUsize::new(places_max),
@@ -42,12 +36,11 @@ impl AgeBound {
         }
     }
 
-    /// The number that may wait now.
     pub fn places(&self) -> usize {
         self.places.load(Ordering::Relaxed)
     }
 
-    /// Notes that nobody waited until now: what was known of the pace is over.
+    /// Nobody waited until now: what was known of the pace is over.
     pub fn begin(&self, now_ms: u32) {
         self.places.store(self.places_max, Ordering::Relaxed);
         self.shortest_ms.store(u32::MAX, Ordering::Relaxed);
@@ -55,7 +48,7 @@ impl AgeBound {
         self.was_late.store(false, Ordering::Relaxed);
     }
 
-    /// Notes that a request got its first record at `now_ms` after `waited_ms`, while so many waited.
+    /// Called when a request got its first record after `waited_ms`, while `waiting` were waiting.
     pub fn served(&self, waited_ms: u32, now_ms: u32, waiting: usize) {
         // Read first: to write what is there already would take it from other processors' caches.
         if waited_ms < self.shortest_ms.load(Ordering::Relaxed) {
@@ -93,8 +86,7 @@ impl AgeBound {
 mod tests {
     use super::*;
 
-    /// A queue at one pace for so many ms, to which more come all the time than it serves; returns
-    /// the longest wait of those that were let in during the second half.
+    /// Returns the longest wait of those that were let in during the second half.
     fn overloaded(bound: &AgeBound, per_ms: usize, ms: u32) -> u32 {
         let (mut queue, mut longest) = (std::collections::VecDeque::new(), 0);
         bound.begin(0);

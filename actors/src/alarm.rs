@@ -6,15 +6,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
-/// The longest that the alarm sleeps at once, so that a wall clock that was set is noticed.
+/// So that a wall clock that was set is noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
-/// The handle by which books set alarms.
 pub(crate) struct Alarm {
     set: mpsc::UnboundedSender<(i64, u64)>,
 }
 
-/// The queue of alarms that were set, for the task that wakes books.
 pub(crate) struct AlarmQueue {
     set: mpsc::UnboundedReceiver<(i64, u64)>,
     clock: Clock,
@@ -29,14 +27,13 @@ impl Alarm {
         (Alarm { set }, AlarmQueue { set: from, clock, moves })
     }
 
-    /// Wakes the book of `tenant` at `wall_ms`.
     pub fn set(&self, wall_ms: i64, tenant: u64) {
         // The queue is closed after the engine's end; then no book is left to wake.
         let _ = self.set.send((wall_ms, tenant));
     }
 }
 
-/// Waits until a manual clock moves; the machine's clock has no moves.
+/// The machine's clock has no moves: this waits for ever.
 async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
     if let Some(moves) = moves
         && moves.changed().await.is_ok()
@@ -46,7 +43,6 @@ async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
     std::future::pending().await
 }
 
-/// Wakes books at their alarms, until the engine is over.
 pub(crate) async fn run(mut queue: AlarmQueue, is_over: impl Fn() -> bool, wake: impl Fn(u64)) {
     let mut alarms: BTreeSet<(i64, u64)> = BTreeSet::new();
     // The alarm of each book: only the one that it set last counts.

@@ -1,10 +1,8 @@
-//! The clock of the engine.
-//!
-//! The wall clock can be set: by hand, by a wrong time service, by a host that resumes a machine. A
-//! step that the clock since boot does not explain (it counts suspension too) is not believed: time
-//! goes on as before, so that no hold ends early and no book has to stand still afterwards, and
-//! [`Clock::step_ms`] reports the step until it is undone or confirmed. Small corrections of a time
-//! service are followed.
+//! The clock of the engine. The wall clock can be set: by hand, by a wrong time service, by a host
+//! that resumes a machine. A step that the clock since boot does not explain (it counts suspension
+//! too) is not believed: time goes on as before, so that no hold ends early and no book has to
+//! stand still afterwards, and [`Clock::step_ms`] reports the step until it is undone or confirmed.
+//! Small corrections of a time service are followed.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
@@ -12,24 +10,20 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
-/// The largest distance from its expected value at which the wall clock is believed, in
-/// milliseconds.
+/// The wall clock is believed up to this distance from its expected value.
 pub const STEP_MS_MAX: i64 = 60_000;
 
-/// The longest time between two readings of the clock since boot, in milliseconds; if it is longer,
-/// the process slept between them.
+/// If two readings of the clock since boot are further apart, the process slept between them.
 const LOOK_MS_MAX: i64 = 1_000;
 
-/// The readings of both clocks at one instant, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// The wall clock, since the Unix epoch.
+    /// Since the Unix epoch.
     pub wall_ms: i64,
-    /// The clock since boot, suspension included.
+    /// Suspension included.
     pub boot_ms: i64,
 }
 
-/// The source of "now" for an engine.
 #[derive(Clone)]
 pub struct Clock {
     source: Source,
@@ -43,12 +37,11 @@ enum Source {
     Manual(Arc<watch::Sender<i64>>),
 }
 
-/// The machine's clock, with its expected value.
 struct Watched {
     read: Box<dyn Fn() -> Reading + Send + Sync>,
-    /// The believed difference between the wall clock and the clock since boot, in milliseconds.
+    /// The believed difference between the wall clock and the clock since boot.
     ahead_ms: AtomicI64,
-    /// The step of the wall clock that is not believed, in milliseconds; 0 while it is believed.
+    /// The step of the wall clock that is not believed; 0 while it is believed.
     step_ms: AtomicI64,
 }
 
@@ -101,8 +94,8 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The machine's clock. A debug build adds to the wall clock the milliseconds in the file that
-    /// the environment variable `PASARELA_TEST_CLOCK_STEP` names.
+    /// A debug build adds to the wall clock the milliseconds in the file that the environment
+    /// variable `PASARELA_TEST_CLOCK_STEP` names.
     pub fn system() -> Self {
         #[cfg(debug_assertions)]
         if let Some(file) = std::env::var_os("PASARELA_TEST_CLOCK_STEP") {
@@ -116,17 +109,16 @@ impl Clock {
         Clock::watched(Box::new(machine))
     }
 
-    /// A clock that watches the readings of `read`.
     pub fn watched(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Self {
         Clock { source: Source::Watched(Arc::new(Watched::new(read))) }
     }
 
-    /// A clock that stands at `now_ms` until it is moved.
+    /// A clock that stands until it is moved.
     pub fn manual(now_ms: i64) -> Self {
         Clock { source: Source::Manual(Arc::new(watch::Sender::new(now_ms))) }
     }
 
-    /// The believed time, in milliseconds since the Unix epoch.
+    /// The believed time, since the Unix epoch.
     pub fn wall_ms(&self) -> i64 {
         match &self.source {
             Source::Manual(manual) => *manual.borrow(),
@@ -134,8 +126,7 @@ impl Clock {
         }
     }
 
-    /// The step of the wall clock that is not believed, in milliseconds, when it was last read; 0
-    /// while it is believed.
+    /// As the wall clock was last read; 0 while it is believed.
     pub fn step_ms(&self) -> i64 {
         match &self.source {
             Source::Manual(_) => 0,
@@ -143,7 +134,7 @@ impl Clock {
         }
     }
 
-    /// Believes the wall clock as it is; returns the step that was not believed, in milliseconds.
+    /// Believes the wall clock as it is; returns the step that was not believed.
     pub fn confirm(&self) -> i64 {
         match &self.source {
             Source::Manual(_) => 0,
@@ -151,7 +142,7 @@ impl Clock {
         }
     }
 
-    /// Moves a manual clock forward; does nothing to the machine's clock.
+    /// Does nothing to the machine's clock.
     pub fn forward(&self, by_ms: i64) {
         if let Source::Manual(manual) = &self.source {
             manual.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
@@ -166,7 +157,7 @@ impl Clock {
     }
 }
 
-/// The readings of both clocks of the machine, repeated if the process slept between them.
+/// Repeated if the process slept between the two readings.
 fn machine() -> Reading {
     loop {
         let boot_ms = since_boot_ms();
@@ -190,7 +181,6 @@ mod tests {
 
     const HOUR_MS: i64 = 3_600_000;
 
-    /// A clock over two that are set by hand.
     fn by_hand() -> (Clock, Arc<(AtomicI64, AtomicI64)>) {
         let clocks = Arc::new((AtomicI64::new(1_000 * HOUR_MS), AtomicI64::new(HOUR_MS)));
         let read = Arc::clone(&clocks);

@@ -1,4 +1,4 @@
-//! A clock advance: everything that falls due on the way happens first, in the order of its
+//! Everything that falls due on the way of a clock advance happens first, in the order of its
 //! instants, each bearing its own.
 
 use crate::host::Context;
@@ -14,18 +14,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, oneshot};
 
-/// The pause between looks at a deadline that is being dealt with already.
+/// Between looks at a deadline that is being dealt with already.
 const BUSY_PAUSE: Duration = Duration::from_millis(1);
 
-/// The time that an advance waits for the outside world at one step. A bank that never answers must
-/// not hold a clock for ever; its result is taken when it comes.
+/// A bank that never answers must not hold a clock for ever; its result is taken when it comes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The locks of clock advances: a tenant has one at a time.
+/// A tenant has one advance at a time.
 #[derive(Default)]
 pub(crate) struct Advances(DashMap<u64, Arc<Mutex<()>>>);
 
-/// The guard of an advance: while it lives, the book leaves its deadlines to it.
+/// While it lives, the book leaves its deadlines to the advance.
 struct Advancing<'a, M: Machine, C: Context<M>> {
     context: &'a C,
     tenant: u64,
@@ -38,9 +37,8 @@ impl<M: Machine, C: Context<M>> Drop for Advancing<'_, M, C> {
     }
 }
 
-/// Moves the clock of `tenant` forward by `advance_ms`. Every record on the way moves it up to its
-/// own instant, and the last one to the end: an advance that breaks off leaves a clock that goes on
-/// from where it was.
+/// Every record on the way moves the clock up to its own instant, and the last one to the end: an
+/// advance that breaks off leaves a clock that goes on from where it was.
 pub(crate) async fn advance<M: Machine, C: Context<M>>(
     context: &C,
     advances: &Advances,
@@ -59,7 +57,6 @@ pub(crate) async fn advance<M: Machine, C: Context<M>>(
     reply
 }
 
-/// Runs an advance, while no other moves the tenant's clock.
 async fn run<M: Machine, C: Context<M>>(
     context: &C,
     tenant: u64,
@@ -113,8 +110,7 @@ async fn run<M: Machine, C: Context<M>>(
     received(from.await)
 }
 
-/// Gives an entity a deadline on the way of an advance, and waits until everything that it led to
-/// is done, the results of effects included.
+/// Waits until everything that the deadline led to is done, the results of effects included.
 async fn deadline<M: Machine, C: Context<M>>(context: &C, tenant: u64, firing: &Firing<M>, generation: u64) {
     let Firing { at_ms, id, .. } = firing;
     let (step, end) = Step::new(*at_ms, generation);
@@ -132,7 +128,7 @@ async fn deadline<M: Machine, C: Context<M>>(context: &C, tenant: u64, firing: &
     }
 }
 
-/// The reply when the machine refuses the instant that the clock would reach: nothing changed.
+/// The machine refuses the instant that the clock would reach: nothing changed.
 fn refused<M: Machine>(time_ms: i64, refusal: M::Refusal) -> Settled<M> {
     Settled {
         entity: None,

@@ -1,10 +1,7 @@
-//! The entity cache: the newest states of open entities that are not active, so that the next
-//! request for one does not read it from the log.
-//!
-//! Promises: the states that were put last are there, as many as there is room for. A lookup takes
-//! a state out, and it comes back after the entity's turn, so that first in, first out is the order
-//! of use. A cache by frequency would keep an entity for ever that stays open and is never asked
-//! for again.
+//! The newest states of open entities that are not active, so that the next request for one does
+//! not read the log. First in, first out is the order of use, as a lookup takes a state out and it
+//! comes back after the entity's turn. A cache by frequency would keep an entity for ever that
+//! stays open and is never asked for again.
 
 use foldhash::fast::RandomState;
 use quick_cache::sync::{Cache, DefaultLifecycle};
@@ -12,14 +9,12 @@ use quick_cache::{OptionsBuilder, UnitWeighter};
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// States of entities by tenant and id.
 pub(crate) struct EntityCache<I, E> {
     /// Each with the generation of its tenant's book.
     states: Cache<(u64, I), (u64, Arc<E>), UnitWeighter, RandomState>,
 }
 
 impl<I: Hash + Eq, E> EntityCache<I, E> {
-    /// Makes a cache with room for this many states.
     pub fn new(room: usize) -> EntityCache<I, E> {
         let options = OptionsBuilder::new()
             .estimated_items_capacity(room)
@@ -39,7 +34,7 @@ impl<I: Hash + Eq, E> EntityCache<I, E> {
         }
     }
 
-    /// Keeps a state of this generation, in the place of the oldest if there is no room.
+    /// In the place of the oldest if there is no room.
     pub fn put(&self, tenant: u64, id: I, generation: u64, state: Arc<E>) {
         self.states.insert((tenant, id), (generation, state));
     }

@@ -1,14 +1,12 @@
-//! A future that is polled only when it was woken, beside one that is polled all the time.
-//!
-//! A connection is polled two or three times for a request. The stop of the server, or a timer, has
-//! something to say once in ten thousand requests; polling both each time takes locks.
+//! A future that is polled only when it was woken, beside one that is polled all the time: a
+//! server's stop or a timer has something to say once in ten thousand polls, and each poll of it
+//! takes locks.
 
 use crate::sync::atomic::{AtomicBool, Ordering};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// The gate of one future: a waker of its own shows whether the future was woken.
 #[derive(Default)]
 pub struct Gated(Option<Arc<Called>>);
 
@@ -23,8 +21,8 @@ impl Wake for Called {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // A swap, as in `poll`, puts the two in one order, also for loom, which does not know what
-        // a plain store may not come between. It costs nothing where wake-ups are rare.
+        // A swap, as in `poll`, puts the two in one order, also for loom. It costs nothing where
+        // wake-ups are rare.
         self.has_something.swap(true, Ordering::Release);
         self.task.wake_by_ref();
     }
@@ -96,7 +94,6 @@ mod loom_tests {
     use std::future::poll_fn;
     use std::pin::pin;
 
-    /// The task: it sleeps until it is woken.
     struct Task(Notify);
 
     impl Wake for Task {
@@ -105,8 +102,7 @@ mod loom_tests {
         }
     }
 
-    /// The value that a task waits for. Relaxed, so that nothing but the gate makes it visible to
-    /// the poll.
+    /// Relaxed, so that nothing but the gate makes the value visible to the poll.
     struct News {
         value: AtomicUsize,
         waker: Mutex<Option<Waker>>,
@@ -117,8 +113,7 @@ mod loom_tests {
             Arc::new(News { value: AtomicUsize::new(0), waker: Mutex::new(None) })
         }
 
-        /// Stores the value, and wakes the task that waits. The value is stored under no lock that
-        /// a poll takes.
+        /// The value is stored under no lock that a poll takes.
         fn say(&self, value: usize) {
             self.value.store(value, Ordering::Relaxed);
             let waker = self.waker.lock().expect("the waker").clone();
@@ -127,7 +122,7 @@ mod loom_tests {
             }
         }
 
-        /// Ready with a value of at least `least`. The waker is left at the first poll only.
+        /// The waker is left at the first poll only.
         fn poll(&self, cx: &mut Context<'_>, least: usize, is_first: bool) -> Poll<usize> {
             if is_first {
                 *self.waker.lock().expect("the waker") = Some(cx.waker().clone());
@@ -139,7 +134,6 @@ mod loom_tests {
         }
     }
 
-    /// Waits for the value `last`, while the task is polled `other_polls` times for other reasons.
     fn waits_for(last: usize, other_polls: usize) {
         loom::model(move || {
             let news = News::new();

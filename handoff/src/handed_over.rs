@@ -3,29 +3,25 @@
 
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// The number of batches that were handed to another thread and are not finished. A writer that
-/// finds none may acknowledge the next batch itself: everything done for earlier ones has been
-/// done, and is visible.
+/// Batches that were handed to another thread and are not finished. A writer that finds none may
+/// acknowledge the next itself: all that was done for earlier ones is visible.
 #[derive(Default)]
 pub struct HandedOver(AtomicUsize);
 
 impl HandedOver {
-    /// A count of zero.
     pub fn new() -> HandedOver {
         HandedOver(AtomicUsize::new(0))
     }
 
-    /// Counts a batch, before it is handed over. Only the thread that hands over calls this.
+    /// Called before the batch is handed over, and only by the thread that hands over, as is `is_done`.
     pub fn begin(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that a batch is finished.
     pub fn end(&self) {
         self.0.fetch_sub(1, Ordering::Release);
     }
 
-    /// Whether all are finished, for the thread that hands over.
     pub fn is_done(&self) -> bool {
         self.0.load(Ordering::Acquire) == 0
     }
@@ -38,14 +34,12 @@ mod loom_tests {
     use loom::sync::mpsc::channel;
     use loom::thread;
 
-    /// Acknowledges `batch`, which must be the one after the last. Relaxed: an order that nobody
-    /// promised shows as a stale number.
+    /// Relaxed: an order that nobody promised shows as a stale number.
     fn acknowledge(last: &AtomicUsize, batch: usize) {
         assert_eq!(last.load(Ordering::Relaxed) + 1, batch, "out of order");
         last.store(batch, Ordering::Relaxed);
     }
 
-    /// A writer with these batches, the large ones of which go to a task.
     fn write(batches: &'static [(usize, bool)]) {
         loom::model(move || {
             let handed = Arc::new(HandedOver::new());

@@ -1,12 +1,9 @@
-//! The mailbox of an actor: a queue, and a flag whether its consumer was woken for it.
-//!
-//! A burst of messages wakes the consumer once: a sender wakes it only if no other has since it
-//! last began to read.
+//! The mailbox of an actor: a burst of messages wakes the consumer once, as a sender wakes it only
+//! if no other has since it last began to read.
 
 use crate::sync::Queue;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
-/// A queue of messages for one consumer.
 pub struct Mailbox<T> {
     queue: Queue<T>,
     /// Whether the consumer was woken, and has not begun to read yet.
@@ -14,19 +11,17 @@ pub struct Mailbox<T> {
 }
 
 impl<T> Mailbox<T> {
-    /// An empty mailbox, whose consumer sleeps.
     pub fn new() -> Mailbox<T> {
         Mailbox { queue: Queue::new(), is_woken: AtomicBool::new(false) }
     }
 
-    /// Adds a message. True if the caller has to wake the consumer.
+    /// True if the caller has to wake the consumer; so too for `request_read`.
     #[must_use = "a consumer that nobody wakes does not read"]
     pub fn push(&self, message: T) -> bool {
         self.queue.push(message);
         self.request_read()
     }
 
-    /// Asks the consumer to read again. True if the caller has to wake it.
     #[must_use = "a consumer that nobody wakes does not read"]
     pub fn request_read(&self) -> bool {
         // Release, so that a consumer whose `begin` reads this sees the message; as a swap it also
@@ -34,8 +29,7 @@ impl<T> Mailbox<T> {
         !self.is_woken.swap(true, Ordering::Release)
     }
 
-    /// Clears the flag. The consumer calls this after it was woken, before it reads until nothing
-    /// is left.
+    /// The consumer calls this after it was woken, before it reads until nothing is left.
     pub fn begin(&self) {
         // Acquire, before the queue is read, so that the consumer sees what the sender wrote: a
         // sender that pushes after the last read finds the flag cleared and wakes the consumer
@@ -43,17 +37,14 @@ impl<T> Mailbox<T> {
         self.is_woken.swap(false, Ordering::Acquire);
     }
 
-    /// The next message, for the consumer.
     pub fn pop(&self) -> Option<T> {
         self.queue.pop()
     }
 
-    /// The number of messages that wait.
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// Whether no message waits.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -90,10 +81,8 @@ mod loom_tests {
     use loom::sync::{Arc, Mutex};
     use loom::thread;
 
-    /// A wake-up of the consumer: it carries nothing.
     enum WakeUp {
         Look,
-        /// No sender is left.
         Stop,
     }
 
@@ -108,7 +97,6 @@ mod loom_tests {
         let _ = waker.send(WakeUp::Stop);
     }
 
-    /// The sum that a consumer reads until no sender is left; `after` is done after each look.
     fn read(mailbox: &Mailbox<usize>, waker: &Receiver<WakeUp>, mut after: impl FnMut()) -> usize {
         let mut sum = 0;
         while let Ok(WakeUp::Look) = waker.recv() {
@@ -217,7 +205,6 @@ mod loom_tests {
         });
     }
 
-    /// The end of the engine: a flag, then a call.
     #[test]
     fn one_that_is_called_after_the_end_was_declared_hears_of_it() {
         loom::model(|| {

@@ -16,11 +16,10 @@ mod modelled {
     use super::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::sync::{Mutex, PoisonError};
 
-    /// More messages than a model sends.
     const SLOTS: usize = 4;
 
-    /// A queue for one consumer that promises less than crossbeam's: a message is seen by whoever
-    /// is told of it, and by others at any time. What holds with this one holds with that one.
+    /// Promises less than crossbeam's queue: a message is seen by whoever is told of it, and by
+    /// others at any time. What holds with this one holds with that one.
     pub(crate) struct Queue<T> {
         slots: [Slot<T>; SLOTS],
         head: AtomicUsize,

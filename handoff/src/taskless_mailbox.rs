@@ -1,24 +1,20 @@
-//! The mailbox of an actor without a task of its own: it runs in the task of the caller that sends
-//! it a message while it rests; messages that come meanwhile wait for that task.
-//!
-//! Callers hold the lock of the map that the mailbox is in, so every step here is one for all
-//! others.
+//! The mailbox of an actor without a task: it runs in the task of the caller that finds it at rest;
+//! messages that come meanwhile wait for that task. Callers hold the lock of the map that the
+//! mailbox is in, so every step is one for all others.
 
 use std::collections::VecDeque;
 
-/// The messages that wait for an actor, and its state while it rests.
 pub struct TasklessMailbox<Message, State> {
     mailbox: VecDeque<Message>,
     resting: Option<State>,
 }
 
 impl<Message, State> TasklessMailbox<Message, State> {
-    /// The mailbox of an actor that its maker runs.
     pub fn running() -> Self {
         TasklessMailbox { mailbox: VecDeque::new(), resting: None }
     }
 
-    /// Takes a message for the actor. If it rests, the caller gets both, and has to run it.
+    /// If the actor rests, the caller gets both, and has to run it.
     pub fn deliver(&mut self, message: Message) -> Option<(State, Message)> {
         match self.resting.take() {
             Some(state) => Some((state, message)),
@@ -29,13 +25,11 @@ impl<Message, State> TasklessMailbox<Message, State> {
         }
     }
 
-    /// The next message for the actor that the caller runs.
     pub fn take_next(&mut self) -> Option<Message> {
         self.mailbox.pop_front()
     }
 
-    /// Lets the actor rest: the next caller runs it. Only after [`TasklessMailbox::take_next`]
-    /// returned `None`, under the same lock.
+    /// Only after `take_next` returned `None`, under the same lock.
     pub fn rest(&mut self, state: State) {
         debug_assert!(self.mailbox.is_empty(), "what has come would wait for ever");
         self.resting = Some(state);
@@ -49,7 +43,6 @@ mod loom_tests {
     use loom::sync::{Arc, Mutex};
     use loom::thread;
 
-    /// The shard of a map that has at most this one actor.
     struct Map {
         mailbox: Mutex<Option<TasklessMailbox<usize, usize>>>,
         is_running: AtomicBool,
@@ -57,8 +50,6 @@ mod loom_tests {
         rests: bool,
     }
 
-    /// Sends the actor a message, and runs it if no thread does: like the entities (`deliver`,
-    /// `next`).
     fn speak(map: &Map, message: usize) {
         let taken = {
             let mut found = map.mailbox.lock().expect("the map");

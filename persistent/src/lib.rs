@@ -1,11 +1,7 @@
-//! Sorted maps and sets whose clone costs as much as incrementing a counter, whatever they hold:
-//! for large collections in a state that is copied while it goes on being changed.
-//!
-//! The structure is a B-tree of shared nodes. A change copies the nodes on its path that a clone
-//! still shares, a few kilobytes, and changes the others in place.
-//!
-//! Collections belong here only if their clones share what does not change. It must not know what
-//! is in them, nor how they are stored.
+//! Sorted maps and sets whose clone costs as much as incrementing a counter, for large collections
+//! in a state that is copied while it goes on being changed: a B-tree of shared nodes. A change
+//! copies the nodes on its path that a clone still shares, a few kilobytes, and changes the others
+//! in place. It must not know what is in them, nor how they are stored.
 
 #[cfg(test)]
 mod tests;
@@ -18,24 +14,20 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 use walk::Walk;
 
-/// The largest number of entries in a node: about two kilobytes of holds. Tests have small nodes,
-/// so that a few entries make a deep tree.
+/// The largest number of entries in a node: about two kilobytes of holds; small in tests, for deep trees.
 const WIDTH: usize = if cfg!(test) { 4 } else { 64 };
-/// The width up to which neighbours are merged into one node: well below the largest, so that the
-/// next entry does not split them again.
+/// Well below the largest width, so that the next entry does not split merged neighbours again.
 const MERGED_MAX: usize = WIDTH / 2;
 
-/// A sorted map.
 pub struct SortedMap<K, V> {
     root: Option<Arc<Node<K, V>>>,
     len: usize,
 }
 
-/// A sorted set.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SortedSet<K>(SortedMap<K, ()>);
 
-/// A node of the tree. All leaves are at the same depth, and no node is empty.
+/// All leaves are at the same depth, and no node is empty.
 #[derive(Clone)]
 enum Node<K, V> {
     Leaf(Vec<(K, V)>),
@@ -46,7 +38,6 @@ enum Node<K, V> {
 
 type Child<K, V> = (K, Arc<Node<K, V>>);
 
-/// The result of putting an entry into a node.
 struct Put<K, V, R> {
     result: R,
     is_new: bool,
@@ -116,7 +107,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
     }
 }
 
-/// The position of a key in a leaf, or `Err` with the position where it would be.
+/// `Err` with the position where the key would be.
 fn find<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
     match pairs.last() {
         // The last key is compared first, as in `place`.
@@ -125,7 +116,6 @@ fn find<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
     }
 }
 
-/// The position of the only child that may have a key.
 fn place<K: Ord, V>(children: &[Child<K, V>], key: &K) -> usize {
     match children.split_last() {
         // The last child is tried first, as many keys are added at the end.
@@ -134,9 +124,9 @@ fn place<K: Ord, V>(children: &[Child<K, V>], key: &K) -> usize {
     }
 }
 
-/// Inserts an item into a row. A full row is split first, and its right half returned. A row that
-/// grows at its end is left full and gets a neighbour, so that entries added in order leave full
-/// nodes behind. No row ever has room for more than `WIDTH` items.
+/// Inserts an item into a row, of which none ever has room for more than `WIDTH`. A full row is
+/// split first, and its right half returned; one that grows at its end is left full, so that
+/// entries added in order leave full nodes behind.
 fn put<T>(row: &mut Vec<T>, at: usize, new: T) -> Option<Vec<T>> {
     if row.len() < WIDTH {
         insert(row, at, new);
@@ -151,8 +141,7 @@ fn put<T>(row: &mut Vec<T>, at: usize, new: T) -> Option<Vec<T>> {
     Some(right)
 }
 
-/// Inserts an item into a row that is not full. The capacity doubles, as that of any vector, but
-/// not past `WIDTH`.
+/// The capacity doubles, as that of any vector, but not past `WIDTH`.
 fn insert<T>(row: &mut Vec<T>, at: usize, new: T) {
     if row.len() == row.capacity() {
         row.reserve_exact(row.len().clamp(1, WIDTH - row.len()));
@@ -160,7 +149,7 @@ fn insert<T>(row: &mut Vec<T>, at: usize, new: T) {
     row.insert(at, new);
 }
 
-/// Merges a child, after a removal from it, with a neighbour when both together are small.
+/// After a removal, merges a child with a neighbour when both together are small.
 fn narrow<K: Ord + Clone, V: Clone>(children: &mut Vec<Child<K, V>>, at: usize) {
     if children[at].1.width() == 0 {
         children.remove(at);
@@ -185,22 +174,18 @@ fn narrow<K: Ord + Clone, V: Clone>(children: &mut Vec<Child<K, V>>, at: usize) 
 }
 
 impl<K, V> SortedMap<K, V> {
-    /// An empty map.
     pub const fn new() -> Self {
         SortedMap { root: None, len: 0 }
     }
 
-    /// The number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The entry with the lowest key.
     pub fn first_key_value(&self) -> Option<(&K, &V)> {
         let mut node = self.root.as_deref()?;
         loop {
@@ -211,7 +196,6 @@ impl<K, V> SortedMap<K, V> {
         }
     }
 
-    /// The entry with the highest key.
     pub fn last_key_value(&self) -> Option<(&K, &V)> {
         let mut node = self.root.as_deref()?;
         loop {
@@ -222,24 +206,20 @@ impl<K, V> SortedMap<K, V> {
         }
     }
 
-    /// The entries in order, from both ends.
     pub fn iter(&self) -> Iter<'_, K, V> {
         Iter::new(self.root.as_deref(), self.len)
     }
 
-    /// The keys in order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
         self.iter().map(|(key, _)| key)
     }
 
-    /// The values in the order of their keys.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
 }
 
 impl<K: Ord, V> SortedMap<K, V> {
-    /// The value under a key.
     pub fn get(&self, key: &K) -> Option<&V> {
         let mut node = self.root.as_deref()?;
         loop {
@@ -252,12 +232,10 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// Whether the map has a key.
     pub fn contains_key(&self, key: &K) -> bool {
         self.get(key).is_some()
     }
 
-    /// The entries from this key on, in order.
     pub fn iter_from(&self, key: &K) -> impl Iterator<Item = (&K, &V)> {
         let mut walk = Walk::from(self.root.as_deref(), key);
         std::iter::from_fn(move || walk.next())
@@ -278,7 +256,6 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         result
     }
 
-    /// Puts a value under a key, and replaces the one that was there.
     pub fn insert(&mut self, key: K, value: V) {
         let value = Cell::new(Some(value));
         self.with(
@@ -292,7 +269,6 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         );
     }
 
-    /// The value under a key, to be changed.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let mut node = Arc::make_mut(self.root.as_mut()?);
         loop {
@@ -311,21 +287,19 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         }
     }
 
-    /// Removes a key; returns its value, if there was one.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let removed = Node::remove(self.root.as_mut()?, key)?;
         self.lower();
         Some(removed)
     }
 
-    /// Removes the entry with the lowest key.
     pub fn pop_first(&mut self) -> Option<(K, V)> {
         let removed = Node::pop_first(self.root.as_mut()?)?;
         self.lower();
         Some(removed)
     }
 
-    /// Counts an entry less, and replaces a root that has one child by that child.
+    /// A root that has one child is replaced by that child.
     fn lower(&mut self) {
         self.len -= 1;
         if self.len == 0 {
@@ -340,24 +314,20 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
 }
 
 impl<K: Ord + Clone> SortedSet<K> {
-    /// Adds a value; true if it was not there.
     pub fn insert(&mut self, key: K) -> bool {
         let before = self.len();
         self.0.with(key, || (), |()| ());
         self.len() > before
     }
 
-    /// Removes a value; true if it was there.
     pub fn remove(&mut self, key: &K) -> bool {
         self.0.remove(key).is_some()
     }
 
-    /// Removes the lowest value, and returns it.
     pub fn pop_first(&mut self) -> Option<K> {
         self.0.pop_first().map(|(key, ())| key)
     }
 
-    /// Removes the values for which `keep` is false.
     pub fn retain(&mut self, keep: impl Fn(&K) -> bool) {
         let gone: Vec<K> = self.iter().filter(|key| !keep(key)).cloned().collect();
         for key in gone {
@@ -367,29 +337,24 @@ impl<K: Ord + Clone> SortedSet<K> {
 }
 
 impl<K> SortedSet<K> {
-    /// The number of values.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The lowest value.
     pub fn first(&self) -> Option<&K> {
         self.0.first_key_value().map(|(key, ())| key)
     }
 
-    /// The values in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &K> {
         self.0.keys()
     }
 }
 
 impl<K: Ord> SortedSet<K> {
-    /// Whether the set has a value.
     pub fn contains(&self, key: &K) -> bool {
         self.0.contains_key(key)
     }

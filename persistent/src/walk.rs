@@ -3,12 +3,10 @@
 use super::{Child, Node, SortedMap, place};
 use std::slice;
 
-/// The entries of a map, in order, from both ends.
 pub struct Iter<'a, K, V> {
     root: Option<&'a Node<K, V>>,
     front: Option<Walk<'a, K, V>>,
     back: Option<Walk<'a, K, V>>,
-    /// The number of entries between the two ends.
     left: usize,
 }
 
@@ -31,7 +29,6 @@ impl<'a, K, V> Walk<'a, K, V> {
         walk
     }
 
-    /// Goes down to the first leaf, or to the last.
     fn enter(&mut self, mut node: &'a Node<K, V>, forward: bool) {
         loop {
             match node {

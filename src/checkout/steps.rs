@@ -288,7 +288,7 @@ impl Visit {
     }
 
     /// The right to begin an attempt, and what was done before: nothing of it is pending any more,
-    /// except an intent that a newer one takes the place of.
+    /// except an intent that makes way for another or a charge, once that is not refused.
     async fn begin_attempt(&self, services: &Services, way: Way) -> Result<(NameHeld, Attempts), Problem> {
         services.admit(Some(self.shop.tenant_key))?;
         self.admits(way)?;
@@ -309,7 +309,7 @@ impl Visit {
             )
             .await?;
         }
-        if let Some(intent) = attempts.pending_intent().filter(|_| way != Way::C2p) {
+        if let Some(intent) = attempts.pending_intent().filter(|_| matches!(way, Way::Cop | Way::Usdt)) {
             self.ask(
                 services,
                 EntityId::payment(intent.id),

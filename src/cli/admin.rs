@@ -1,8 +1,6 @@
-//! `pasarela admin NOUN VERB`: the operators' API from the command line (`docs/contract.md, 3.9`).
-//! It talks to the running server at the configured address with the configured token.
-//!
-//! The table in `verbs.rs` says which verb makes which call; everything else is done once for all
-//! of them.
+//! `pasarela admin NOUN VERB`: the operators' API of the running server from the command line
+//! (`docs/contract.md, 3.9`). The table in `verbs.rs` says which verb makes which call; everything
+//! else is done once for all of them.
 
 mod client;
 mod fitting;
@@ -23,7 +21,7 @@ const WIDE: &str = "wide";
 const CSV: &str = "csv";
 const ALL: &str = "all";
 const AS: &str = "as";
-/// The items of a page while all of them are read.
+/// Of a page while all of them are read.
 const PAGE: usize = 100;
 const KEY: &str = "idempotency-key";
 
@@ -88,7 +86,6 @@ impl FromArgMatches for Admin {
     }
 }
 
-/// The command line of a verb.
 fn asked(command: Command, verb: &'static Verb) -> Command {
     let mut command =
         command.about(verb.about).after_help(format!("Example: pasarela admin {}", verb.example));
@@ -137,18 +134,16 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
     Settings::augment_args(command.arg(json)).about(verb.about).long_about(None)
 }
 
-/// A call of the API.
 #[derive(Debug, PartialEq)]
 struct Request {
     method: &'static str,
     path: String,
     body: Option<Value>,
-    /// The Idempotency-Key of a POST: the call is done once under it.
+    /// Of a POST: the call is done once under it.
     key: Option<Uuid>,
 }
 
 impl Admin {
-    /// Calls the API and prints its answer.
     pub fn run(self) -> Result<(), Failure> {
         let Some((verb, matches)) = chosen(&self.matches) else {
             return Err(Failure::Other("name what to do; see pasarela admin --help".to_owned()));
@@ -185,13 +180,11 @@ impl Admin {
     }
 }
 
-/// The characters of a line on the terminal.
 fn terminal_width() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout());
     size.ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0).unwrap_or(80)
 }
 
-/// Every page of a list, as one.
 fn all(operators: &Operators, asked: &Request) -> Result<String, Failure> {
     let unreadable = || Failure::Other("the server's answer is no page of a list".to_owned());
     let (mut items, mut cursor) = (Vec::new(), None::<String>);
@@ -219,7 +212,6 @@ fn chosen(matches: &ArgMatches) -> Option<(&'static Verb, &ArgMatches)> {
     verbs::all().find(|known| known.noun == noun && known.verb == verb).map(|verb| (verb, inner))
 }
 
-/// Builds the request to the API that a command line asks for.
 fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
     let (mut path, mut query, mut body) = (verb.path.to_owned(), Vec::new(), Map::new());
     let (mut whole, mut file) = (None, None);
@@ -273,7 +265,7 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
     Ok(Request { method: verb.method, path, body, key })
 }
 
-/// A key that nobody can guess: API keys that are made under one derive from it.
+/// API keys that are made under it derive from it, so nobody may guess it.
 fn random() -> Result<Uuid, Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| Failure::Other(format!("no randomness: {error}")))?;
@@ -309,8 +301,7 @@ fn json(name: &str, text: &str) -> Result<Value, Failure> {
     serde_json::from_str(text).map_err(|error| Failure::Other(format!("{name}: is not JSON: {error}")))
 }
 
-/// Percent-encoding of everything but letters, digits and a few marks: what is named stays one part
-/// of the path.
+/// What is named stays one part of the path.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

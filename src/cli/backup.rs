@@ -13,10 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-/// The pause between two looks at a copy that a server makes.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// The bytes of the files in a directory and those in it, as far as they can be seen.
 fn bytes_in(directory: &Path) -> u64 {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let bytes = entries.map(|entry| match entry.metadata() {
@@ -40,7 +38,7 @@ pub struct Backup {
 }
 
 impl Backup {
-    /// Copies. Whether a server runs, the lock of the data directory says.
+    /// Whether a server runs, the lock of the data directory says.
     pub fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
         let directory = std::path::absolute(&self.directory)

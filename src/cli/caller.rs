@@ -8,11 +8,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// The longest time that an answer may take; a bank may need some of it.
+/// A bank may need some of it.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Events that are fetched at once, as many as a page holds.
+/// As many as a page holds.
 const PAGE: usize = 100;
-/// The beginning of every test key.
 const TEST_KEY: &str = "pk_test_";
 
 /// The server to call, and the key to call it with.
@@ -28,25 +27,19 @@ pub struct Api {
     key: Option<String>,
 }
 
-/// A caller with a test key.
 pub struct Caller {
     client: reqwest::Client,
     base: String,
     key: String,
 }
 
-/// An event, as GET /v1/events shows it.
 #[derive(Deserialize)]
 pub struct Event {
-    /// The event's id.
     pub id: String,
-    /// The event's number.
     pub sequence: u64,
-    /// The event's name, such as `payment.completed`.
     pub event: String,
-    /// The event's data, byte by byte.
+    /// Byte by byte.
     pub data: Box<RawValue>,
-    /// The instant of the event, as the API writes it.
     pub timestamp: String,
 }
 
@@ -56,7 +49,7 @@ struct Page {
 }
 
 impl Api {
-    /// Makes ready to call in test mode.
+    /// In test mode.
     pub fn caller(&self) -> Result<Caller, Failure> {
         if self.key.as_ref().is_some_and(|key| !key.starts_with(TEST_KEY)) {
             return Err(Failure::Other(format!("the key is no test key: those begin with {TEST_KEY}")));
@@ -64,7 +57,7 @@ impl Api {
         self.any_caller()
     }
 
-    /// Makes ready to call in the mode of the key.
+    /// In the mode of the key.
     pub fn any_caller(&self) -> Result<Caller, Failure> {
         let key = self.key.clone().ok_or_else(|| {
             Failure::Other("a key is needed: --key, or PASARELA_KEY in the environment".to_owned())
@@ -84,45 +77,40 @@ impl Api {
 }
 
 impl Caller {
-    /// The key, for what derives from it.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The address that calls go to.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// GET; anything but a success is a failure in the words of the API.
+    /// Anything but a success is a failure in the words of the API, here and below.
     pub async fn get(&self, path: &str) -> Result<Value, Failure> {
         self.send("GET", path, None).await
     }
 
-    /// POST; anything but a success is a failure in the words of the API.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         self.send("POST", path, Some(body)).await
     }
 
-    /// PATCH, likewise.
     pub async fn patch(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         self.send("PATCH", path, Some(body)).await
     }
 
-    /// POST as the buyer of a checkout session, with its client secret.
+    /// With the client secret of a checkout session.
     pub async fn post_as_buyer(&self, path: &str, secret: &str, body: &Value) -> Result<Value, Failure> {
         let request = self.client.post(format!("{}{path}", self.base)).bearer_auth(secret);
         let body = self.answered("POST", path, with_json(request, Some(body))).await?;
         parsed("POST", path, &body)
     }
 
-    /// The events after a number, oldest first, at most a page of them.
+    /// Oldest first, at most a page of them.
     pub async fn events_after(&self, sequence: u64) -> Result<Vec<Event>, Failure> {
         self.events(sequence, PAGE).await
     }
 
-    /// The number of the newest event, 0 when there is none: looked for in ever larger steps, then
-    /// by halves.
+    /// 0 when there is none: looked for in ever larger steps, then by halves.
     pub async fn newest_event(&self) -> Result<u64, Failure> {
         let (mut known, mut step) = (0, 1);
         while let Some(event) = self.events(known + step - 1, 1).await?.first() {
@@ -138,7 +126,7 @@ impl Caller {
         Ok(known)
     }
 
-    /// Some events after a number, oldest first.
+    /// Oldest first.
     pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<Event>, Failure> {
         let path = format!("/v1/events?after={after}&limit={limit}");
         let body = self.exchange("GET", &path, None).await?;

@@ -21,7 +21,6 @@ pub struct Check {
 }
 
 impl Check {
-    /// Tries them one after the other.
     pub fn run(self) -> Result<(), Failure> {
         // Done before anything secret is read.
         privacy::forbid_core_dumps()
@@ -59,7 +58,7 @@ impl Check {
     }
 }
 
-/// Prints what was found, and counts what is wrong.
+/// Returns how many findings are wrong.
 fn report(rail: &str, findings: &[Finding]) -> Result<usize, Failure> {
     for finding in findings {
         super::print(line(rail, finding).as_bytes())?;

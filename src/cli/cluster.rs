@@ -11,9 +11,8 @@ use crate::recovery::directory::{self, LOG_DIRECTORY};
 use clap::{Args, Subcommand};
 use std::time::Duration;
 
-/// The time that a node has to answer.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The time for a hand-over, which answers once the other node serves.
+/// A hand-over answers once the other node serves.
 const HAND_OVER: Duration = Duration::from_secs(20);
 
 /// Found, join and manage a cluster of several machines
@@ -86,7 +85,6 @@ struct Forget {
 }
 
 impl Cluster {
-    /// Runs the command.
     pub fn run(self) -> Result<(), Failure> {
         match self.command {
             Command::Status(status) => {
@@ -126,8 +124,7 @@ impl Cluster {
     }
 }
 
-/// The word of this machine's node about the cluster or, if it does not answer, of the first other
-/// one.
+/// Of this machine's node or, if it does not answer, of the first other one.
 fn asked(config: &Config) -> Result<String, Failure> {
     must_be_cluster(config)?;
     let operators = Operators::new(config)?.within(PATIENCE);
@@ -147,8 +144,7 @@ fn asked(config: &Config) -> Result<String, Failure> {
     Err(unanswered)
 }
 
-/// The answer of the leader, which this machine's node is asked for or, if that does not answer, the leader
-/// itself, as a node asks it.
+/// This machine's node is asked or, if that does not answer, the leader itself, as a node asks it.
 fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
     must_be_cluster(config)?;
     let to = serde_json::json!({ "to": node });
@@ -190,7 +186,7 @@ fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
     Err(unanswered)
 }
 
-/// Refuses the configuration of one machine, which has no nodes to ask about.
+/// One machine has no nodes to ask about.
 fn must_be_cluster(config: &Config) -> Result<(), Failure> {
     if config.cluster.is_on() {
         return Ok(());
@@ -200,7 +196,6 @@ fn must_be_cluster(config: &Config) -> Result<(), Failure> {
     ))
 }
 
-/// The token of the configuration.
 fn token(config: &Config) -> Result<String, Failure> {
     Ok(match config.access()? {
         AdminAccess::Token(token) => token.expose().to_owned(),
@@ -208,7 +203,6 @@ fn token(config: &Config) -> Result<String, Failure> {
     })
 }
 
-/// The nodes as a table.
 fn table(shown: &str) -> String {
     let shown: serde_json::Value = serde_json::from_str(shown).unwrap_or_default();
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -32,7 +32,6 @@ enum Lang {
 }
 
 impl Errors {
-    /// Prints them.
     pub fn run(self) -> Result<(), Failure> {
         let tongue = match self.lang {
             Lang::En => Tongue::English,

@@ -5,7 +5,6 @@ use super::{Failure, print, runtime};
 use clap::{Args, Subcommand};
 use domain::values::ids::Id;
 
-/// Events that are shown unless another number is asked for.
 const SHOWN: usize = 20;
 
 /// List an account's events, and send one again to its webhook endpoints
@@ -77,7 +76,6 @@ fn id(text: &str) -> Result<String, &'static str> {
 }
 
 impl Events {
-    /// Asks the API.
     pub fn run(self) -> Result<(), Failure> {
         runtime()?.block_on(async {
             match self.command {

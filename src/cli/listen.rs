@@ -15,9 +15,9 @@ use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// The time between two looks when nothing happened.
+/// While nothing happens.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The time between two looks while the server does not answer.
+/// While the server does not answer.
 const PAUSE_FAILED: Duration = Duration::from_secs(5);
 
 /// Forward a test tenant's events to an address of your own, or print them
@@ -47,7 +47,6 @@ pub struct Listen {
 }
 
 impl Listen {
-    /// Forwards until it is stopped, or has forwarded enough.
     pub fn run(self) -> Result<(), Failure> {
         runtime()?.block_on(self.forward())
     }
@@ -118,7 +117,6 @@ impl Listen {
     }
 }
 
-/// The body of a webhook.
 fn body(event: &Event) -> Vec<u8> {
     Object::new()
         .text("event", &event.event)

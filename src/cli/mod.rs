@@ -1,10 +1,7 @@
-//! The command line: one file per command.
-//!
-//! Arguments, output and exit codes belong here. What a command does is done elsewhere: in `app`, in
-//! `recovery`, or by a running server that is asked over HTTP.
-//!
-//! Records go to stdout, everything else to stderr. Exit 0 if all is well, 1 if not, 2 if the
-//! command line or the configuration can't be accepted; then one line says why.
+//! The command line: one file per command, with its arguments, output and exit codes. What a
+//! command does is done elsewhere: in `app`, in `recovery`, or by a running server that is asked
+//! over HTTP. Records go to stdout, everything else to stderr. Exit 0 if all is well, 1 if not, 2
+//! if the command line or the configuration can't be accepted; then one line says why.
 
 mod admin;
 mod backup;
@@ -85,7 +82,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads the configuration.
     pub fn load(&self) -> Result<Config, ConfigError> {
         let mut config = Config::load(self.config.as_deref())?;
         if let Some(path) = &self.data_dir {
@@ -95,43 +91,31 @@ impl Settings {
     }
 }
 
-/// The reason why a command did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The configuration can't be accepted.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The certificates that `webhooks.extra_ca_file` names are of no use.
     #[error(transparent)]
     ExtraCa(#[from] ExtraCaError),
-    /// Traces are configured and can't be sent.
     #[error(transparent)]
     Collector(#[from] CollectorError),
-    /// The server does not start.
     #[error(transparent)]
     Startup(#[from] StartupError),
-    /// Events can't be forwarded.
     #[error(transparent)]
     Poster(#[from] PosterError),
-    /// The data on the disk is not right, or something could not be done with it.
     #[error(transparent)]
     Recovery(#[from] Failed),
-    /// A command about the cluster did nothing.
     #[error(transparent)]
     Cluster(#[from] NotDone),
-    /// A machine did not join a cluster.
     #[error(transparent)]
     NotJoined(#[from] NotJoined),
-    /// A tenant was not moved.
     #[error(transparent)]
     NotMoved(#[from] NotMoved),
-    /// Anything else, in words.
     #[error("{0}")]
     Other(String),
 }
 
 impl Failure {
-    /// The first sequence at which something is wrong, if that is what it is.
     fn bad_sequence(&self) -> Option<u64> {
         match self {
             Failure::Recovery(Failed::Damaged(damage))
@@ -152,7 +136,7 @@ impl Failure {
     }
 }
 
-/// Writes to standard output; a reader that has gone away is no failure.
+/// A reader that has gone away is no failure.
 fn print(bytes: &[u8]) -> Result<(), Failure> {
     use std::io::{ErrorKind, Write as _};
     match std::io::stdout().write_all(bytes) {
@@ -163,13 +147,11 @@ fn print(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// The runtime of the commands that call a server.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))
 }
 
-/// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
     privacy::keep_new_files_private();
     let outcome = match CommandLine::parse().command {

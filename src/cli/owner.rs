@@ -1,13 +1,12 @@
-//! The owner of a data directory, whom the commands that write into it have to be run as: files that root
-//! leaves there keep the service from starting.
+//! Commands that write into a data directory have to be run as its owner: files that root leaves
+//! there keep the service from starting.
 
 use super::Failure;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Refuses a directory of another user than the one who runs the command. One that is not there is made by
-/// whoever makes it.
+/// A directory that is not there is made by whoever makes it.
 pub fn must_be_ours(data: &Path) -> Result<(), Failure> {
     let ours = rustix::process::geteuid().as_raw();
     match fs::metadata(data) {
@@ -24,7 +23,7 @@ fn refused(data: &Path, owner: &str) -> String {
     )
 }
 
-/// The name of a user, or the number of one who has none.
+/// The number of a user who has no name.
 fn name_of(uid: u32) -> String {
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let named = users.lines().find_map(|line| {

@@ -4,13 +4,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// The least time between plain lines; there is one at the end of each part in any case.
+/// Between plain lines; there is one at the end of each part in any case.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 const WITH_END: &str = "{msg} {wide_bar} {human_pos} of {human_len} ({percent} %, {eta} left)";
 const WITHOUT_END: &str = "{msg} {human_pos} ({elapsed})";
 
-/// A progress that can be shown.
 pub struct Shown {
     bar: Option<ProgressBar>,
     part: &'static str,
@@ -18,13 +17,13 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// A bar, if stderr is a terminal.
+    /// If stderr is a terminal.
     pub fn new() -> Shown {
         let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
         Shown { bar, part: "", last_line: Instant::now() }
     }
 
-    /// Shows that of `part` so much is done; `of` is 0 when nobody knows how much there is.
+    /// `of` is 0 when nobody knows how much there is.
     pub fn tell(&mut self, part: &'static str, done: u64, of: u64) {
         let new = part != self.part;
         self.part = part;

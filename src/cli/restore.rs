@@ -51,7 +51,6 @@ pub struct Restore {
     json: bool,
 }
 
-/// The outcome of a restore, and how long it took.
 struct Report {
     from: PathBuf,
     tip: Tip,
@@ -87,7 +86,7 @@ impl Restore {
         Ok(())
     }
 
-    /// The last copy that the operators made, as the log tells.
+    /// As the log tells.
     fn last_backup(&self) -> Result<PathBuf, Failure> {
         let config = self.settings.load()?;
         let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY))

@@ -27,7 +27,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Runs it; returns when everything is closed in good order.
+    /// Returns when everything is closed in good order.
     pub fn run(self) -> Result<(), Failure> {
         // Done before anything secret is read.
         privacy::forbid_core_dumps()

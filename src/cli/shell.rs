@@ -17,7 +17,6 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Prints it on standard output.
     pub fn run(self) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut CommandLine::command(), "pasarela", &mut script);
@@ -33,7 +32,7 @@ pub struct Manual {
 }
 
 impl Manual {
-    /// Writes `pasarela.1`, `pasarela-serve.1` and so on.
+    /// `pasarela.1`, `pasarela-serve.1` and so on.
     pub fn run(self) -> Result<(), Failure> {
         let written = clap_mangen::generate_to(CommandLine::command(), &self.directory);
         written.map_err(|error| unwritable(&self.directory, &error))

@@ -28,7 +28,6 @@ enum TenantCommand {
 }
 
 impl Tenant {
-    /// Runs one of the commands.
     pub fn run(self) -> Result<(), Failure> {
         match self.command {
             TenantCommand::Id(name) => name.run(),
@@ -167,8 +166,7 @@ impl Reopen {
     }
 }
 
-/// The configuration of a directory that is not part of a cluster: what is written here is agreed on with
-/// nobody.
+/// Of a directory that is not part of a cluster: what is written here is agreed on with nobody.
 fn alone(settings: &Settings) -> Result<Config, Failure> {
     let config = settings.load()?;
     must_be_ours(&config.storage.path)?;
@@ -187,13 +185,10 @@ fn is_in_cluster(config: &Config) -> Result<bool, Failure> {
     Ok(config.cluster.is_on() || belongs.is_some_and(|belongs| !belongs.barred))
 }
 
-/// A name on the command line that names nothing.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum NoName {
-    /// The form of a tenant's id.
     #[error("is no UUID")]
     Tenant,
-    /// The form of a deployment's name.
     #[error("is not 32 digits of hexadecimal")]
     Deployment,
 }

@@ -9,15 +9,13 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use domain::resources::webhooks::EVENT_NAMES;
 
-/// The word for every event.
 const ALL: &str = "all";
-/// The event that `pasarela admin tenant live-status` makes, so it is not among those listed.
+/// `pasarela admin tenant live-status` makes it, so it is not among those listed.
 const OF_OPERATORS: &str = "tenant.live_status_changed";
 /// The event that takes away all that the others made, so it is not among `all` of them.
 const RESET: &str = "test.reset";
 
-/// Events that can come in more ways than one, and the ways; the first is what happens unless another
-/// is asked for.
+/// The first way is what happens unless another is asked for.
 const WAYS: [(&str, &[&str]); 5] = [
     ("payment.completed", &["c2p", "card", "debit", "pago-movil", "cop", "link"]),
     ("payment.failed", &["c2p", "card", "cop"]),
@@ -55,13 +53,12 @@ fn events() -> PossibleValuesParser {
     PossibleValuesParser::new(names.into_iter().chain([PossibleValue::new(ALL)]))
 }
 
-/// The ways in which an event can come; empty if there is one alone.
+/// Empty if there is one alone.
 fn ways(event: &str) -> &'static [&'static str] {
     WAYS.iter().find(|(known, _)| *known == event).map_or(&[], |(_, ways)| ways)
 }
 
 impl Trigger {
-    /// Makes it happen, and prints what did.
     pub fn run(self) -> Result<(), Failure> {
         let Some(event) = self.event.filter(|_| !self.list) else {
             return super::print(listed().as_bytes());
@@ -77,7 +74,6 @@ impl Trigger {
     }
 }
 
-/// The events to make, each in a way.
 fn asked<'a>(event: &'a str, by: Option<&'a str>) -> Result<Vec<(&'a str, &'a str)>, Failure> {
     if event == ALL {
         if by.is_some() {
@@ -111,7 +107,6 @@ async fn make(caller: &Caller, event: &str, way: &str) -> Result<(), Failure> {
     }
 }
 
-/// The events and their ways, a line each.
 fn listed() -> String {
     let mut lines = String::new();
     for event in EVENT_NAMES {

@@ -1,7 +1,6 @@
-//! The trust of the commands in a server of this configuration: over TLS if it speaks that, they
-//! trust exactly the certificate in its file, whoever signed it and whatever name is on it. A
-//! server on this machine is reached by its address, which no authority certifies; and nobody else
-//! has the key of that certificate.
+//! Over TLS the commands trust exactly the certificate in the file of this configuration, whoever
+//! signed it and whatever name is on it. A server on this machine is reached by its address, which
+//! no authority certifies; and nobody else has the key of that certificate.
 
 use super::Failure;
 use crate::config::Tls;
@@ -12,7 +11,6 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureScheme};
 use std::sync::Arc;
 
-/// The scheme of the server's address, and a client that trusts it.
 pub fn reach(tls: Option<&Tls>) -> Result<(&'static str, reqwest::ClientBuilder), Failure> {
     // A second call finds it installed.
     let _ = ring::default_provider().install_default();
@@ -34,7 +32,6 @@ pub fn reach(tls: Option<&Tls>) -> Result<(&'static str, reqwest::ClientBuilder)
     Ok(("https", client.tls_backend_preconfigured(config)))
 }
 
-/// Accepts one certificate.
 #[derive(Debug)]
 struct Pinned {
     certificate: CertificateDer<'static>,

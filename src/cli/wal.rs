@@ -1,8 +1,6 @@
 //! `pasarela wal …`: reading the log, proving it right, and making restored copies from it
 //! (`docs/contract.md, 16.1`). The log is only read, also beside a running server: up to the last
-//! durable sequence seen at the start.
-//!
-//! The commands' arguments and output belong here; what they do is in `src/recovery/`.
+//! durable sequence seen at the start. What the commands do is in `src/recovery/`.
 
 mod diff;
 mod explain;
@@ -47,7 +45,6 @@ enum WalCommand {
 }
 
 impl Wal {
-    /// Runs one of the commands.
     pub fn run(self) -> Result<(), Failure> {
         match self.command {
             WalCommand::Info(info) => info.run(),
@@ -63,7 +60,6 @@ impl Wal {
     }
 }
 
-/// The log of the configured data directory, for reading.
 pub fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
     let config = settings.load()?;
     let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY))
@@ -71,7 +67,7 @@ pub fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
     Ok((config, reader))
 }
 
-/// Writes a line to stdout. False when whoever reads, such as `head`, has seen enough.
+/// False when whoever reads, such as `head`, has seen enough.
 fn print(out: &mut impl Write, line: &[u8]) -> Result<bool, Failure> {
     match out.write_all(line).and_then(|()| out.write_all(b"\n")) {
         Ok(()) => Ok(true),
@@ -80,12 +76,10 @@ fn print(out: &mut impl Write, line: &[u8]) -> Result<bool, Failure> {
     }
 }
 
-/// The end of a new directory's log, in words.
 pub fn ends_with(tip: Tip) -> String {
     format!("up to sequence {}, head {}", tip.seq, hex::encode(tip.hash))
 }
 
-/// Flushes what is left to the reader.
 fn end(mut out: impl Write) -> Result<(), Failure> {
     match out.flush() {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Other(error.to_string())),

@@ -1,4 +1,4 @@
-//! Conditions before a machine is a node: its directory, its secret, its name, its log.
+//! What has to hold before a machine is a node: its directory, its secret, its name, its log.
 
 use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
@@ -19,85 +19,47 @@ use tokio::sync::watch;
 use wal::cluster::{Following, FoundingError, Keys, LookError, Quorum, Seen, founded};
 use wal::{OpenError, Tip};
 
-/// The time for which a start waits for etcd before it goes on without.
+/// A start waits for etcd so long before it goes on without.
 const START: Duration = Duration::from_secs(3);
 
-/// The time in which a process that lives speaks again: some of its words.
+/// A process that lives speaks again within this: some of its words.
 const SPEAKS: Duration = Duration::from_secs(1);
 
-/// The file that says since which start of the machine it runs.
+/// Says since which start of the machine it runs.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// The reason why a node does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// There is nothing in the directory.
     #[error("{}: there is no log here: pasarela cluster join --from URL brings it from a running \
         node", path.0.display())]
-    Empty {
-        /// The directory.
-        path: Shown,
-    },
+    Empty { path: Shown },
     /// The directory is that of one machine.
     #[error("{}: this directory is in no cluster: pasarela cluster init founds one with \
         it", path.0.display())]
-    NotMember {
-        /// The directory.
-        path: Shown,
-    },
-    /// The directory is a copy whose live banks and webhooks are shut, which other nodes' are not.
+    NotMember { path: Shown },
+    /// Its live banks and webhooks are shut, which other nodes' are not.
     #[error("{}: this directory is a restored copy, which is no node: start it once as one machine, with \
         cluster.etcd = [] and pasarela serve --take-over, stop it, and found a cluster with it by pasarela \
         cluster init", path.0.display())]
-    RestoredCopy {
-        /// The directory.
-        path: Shown,
-    },
-    /// The directory was taken out of its cluster.
+    RestoredCopy { path: Shown },
     #[error("{}: this directory has left its cluster for good (--take-over): empty it and join \
         anew", path.0.display())]
-    Barred {
-        /// The directory.
-        path: Shown,
-    },
-    /// The directory is a cluster's, and the configuration says one machine.
+    Barred { path: Shown },
     #[error(
         "{}: this directory belongs to a cluster, and cluster.etcd is empty: --take-over makes it one \
          machine's for good",
         path.0.display()
     )]
-    NotAlone {
-        /// The directory.
-        path: Shown,
-    },
-    /// The directory belongs to another cluster, or partition.
+    NotAlone { path: Shown },
     #[error("{}: this directory is of another cluster than the one in etcd", path.0.display())]
-    OtherCluster {
-        /// The directory.
-        path: Shown,
-    },
-    /// The secret is not the cluster's.
+    OtherCluster { path: Shown },
     #[error("{}: mark.key is not the one that the cluster was founded with", path.0.display())]
-    OtherKey {
-        /// The directory.
-        path: Shown,
-    },
-    /// Another node has this name.
+    OtherKey { path: Shown },
     #[error("cluster.node: another node called {node} was seen within ten seconds")]
-    NameInUse {
-        /// The name.
-        node: String,
-    },
-    /// The directory is a copy of one that a node uses.
+    NameInUse { node: String },
     #[error("{}: a node called {node} runs with another copy of this directory: stop one of the two; a new \
         node joins with an empty directory", path.0.display())]
-    Copied {
-        /// The directory.
-        path: Shown,
-        /// The name.
-        node: String,
-    },
-    /// There is no cluster in etcd.
+    Copied { path: Shown, node: String },
     #[error(
         "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster \
          reseed brings it back"
@@ -106,49 +68,30 @@ pub enum ClusterError {
     /// The local log has what was never agreed on.
     #[error("{}: {why}: records that were never agreed on are not served; keep the directory aside and join \
         anew", path.0.display())]
-    NotAgreed {
-        /// The directory.
-        path: Shown,
-        /// The difference.
-        why: LookError,
-    },
-    /// The file CLUSTER cannot be read.
+    NotAgreed { path: Shown, why: LookError },
     #[error("{}: {source}", path.0.display())]
-    File {
-        /// The directory.
-        path: Shown,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The founding in etcd is not readable.
+    File { path: Shown, source: io::Error },
     #[error(transparent)]
     Founding(#[from] FoundingError),
-    /// Etcd cannot be asked.
     #[error(transparent)]
     Etcd(#[from] EtcdError),
-    /// The directory is damaged.
     #[error(transparent)]
     Directory(#[from] Failed),
-    /// The log does not open.
     #[error(transparent)]
     Log(#[from] OpenError),
-    /// The books cannot be recovered.
     #[error(transparent)]
     Books(#[from] actors::StartError),
-    /// There is no client for other nodes.
     #[error("cluster.peers: {0}")]
     Peers(#[from] reqwest::Error),
-    /// The platform's book cannot be read.
     #[error(transparent)]
     Following(#[from] actors::FollowError),
-    /// A thread does not start.
     #[error("the thread that follows did not start: {0}")]
     Thread(io::Error),
 }
 
 impl ClusterError {
-    /// True if the node may not start as it is, however often it tries. The rest is what another start
-    /// may mend, such as a directory that another process has open.
+    /// The node may not start as it is, however often it tries. The rest is what another start may
+    /// mend, such as a directory that another process has open.
     pub fn is_refusal(&self) -> bool {
         !matches!(
             self,
@@ -162,7 +105,6 @@ impl ClusterError {
     }
 }
 
-/// A path in an error.
 #[derive(Clone, Debug)]
 pub struct Shown(std::path::PathBuf);
 
@@ -172,7 +114,7 @@ impl From<&Path> for Shown {
     }
 }
 
-/// Checks a directory before anything is made in it.
+/// Before anything is made in it.
 pub fn check_directory(config: &Config) -> Result<Belongs, ClusterError> {
     let data = config.storage.path.as_path();
     renewal::finish(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
@@ -193,7 +135,7 @@ pub fn check_directory(config: &Config) -> Result<Belongs, ClusterError> {
 }
 
 /// Takes a cluster's directory out of it, to be one machine's again, if that is asked for; it is
-/// barred from the cluster from then on. A directory of one machine is left as it is.
+/// barred from the cluster from then on.
 pub fn leave(data: &Path, take_over: bool) -> Result<(), ClusterError> {
     let file = |source| ClusterError::File { path: data.into(), source };
     match Belongs::read(data).map_err(file)? {
@@ -204,7 +146,7 @@ pub fn leave(data: &Path, take_over: bool) -> Result<(), ClusterError> {
     }
 }
 
-/// The parts of a node, checked as far as can be without its log.
+/// Checked as far as can be without the log.
 pub(super) fn prepare(
     config: &Config,
     operators: Operators,
@@ -264,7 +206,7 @@ pub(super) fn prepare(
     Ok((shared, quorum))
 }
 
-/// Checks a node against etcd, for as long as a start waits. False if etcd does not answer.
+/// For as long as a start waits. False if etcd does not answer.
 pub(super) fn admit(shared: &Shared, local: Tip) -> Result<bool, ClusterError> {
     let quorum = shared.following.quorum();
     let began = quorum.now();
@@ -280,7 +222,6 @@ pub(super) fn admit(shared: &Shared, local: Tip) -> Result<bool, ClusterError> {
     }
 }
 
-/// Checks a node against etcd, once.
 pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError> {
     let (settings, following) = (&shared.settings, &shared.following);
     let path = settings.data.as_path();
@@ -331,7 +272,6 @@ fn of_name(seen: &Seen, node: &str) -> Option<Member> {
     members(seen).into_iter().find(|member| member.node == node)
 }
 
-/// Whether the process that said this says more.
 fn speaks(shared: &Shared, before: &Member) -> bool {
     let quorum = shared.following.quorum();
     let began = quorum.now();
@@ -346,8 +286,8 @@ fn speaks(shared: &Shared, before: &Member) -> bool {
     false
 }
 
-/// The place of a directory: the machine since it was started, the disk, and the directory's number there. A
-/// restart in the same place knows it again; a copy is in another.
+/// The machine since it was started, the disk, and the directory's number there. A restart in the
+/// same place knows it again; a copy is in another.
 fn place(data: &Path) -> Result<String, ClusterError> {
     let found = std::fs::metadata(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
     let boot = std::fs::read_to_string(BOOT_ID)
@@ -355,13 +295,11 @@ fn place(data: &Path) -> Result<String, ClusterError> {
     Ok(format!("{} {} {}", boot.trim(), found.dev(), found.ino()))
 }
 
-/// The members' words about themselves; those that are not readable were written by a later
-/// version.
+/// Words that are not readable were written by a later version.
 pub(super) fn members(seen: &Seen) -> Vec<Member> {
     seen.nodes.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect()
 }
 
-/// The machine's clock.
 pub(super) fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

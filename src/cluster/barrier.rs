@@ -1,5 +1,5 @@
-//! The barrier of linearizable reads: one confirmation that this node still leads, asked of etcd,
-//! serves everybody who waited when it was asked for.
+//! Linearizable reads: one confirmation that this node still leads, asked of etcd, serves everybody
+//! who waited when it was asked for.
 
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,34 +8,32 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use wal::cluster::{Leader, Standing};
 
-/// The time between two attempts of which the first had no answer.
+/// Between two attempts of which the first had no answer.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The reason why nothing may be answered from memory.
+/// Nothing may be answered from memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this node could not confirm that it leads")]
 pub struct NotConfirmed;
 
-/// The confirmation that an answer needs: that this node led at an instant after this was begun.
-///
-/// A batch of the log that was agreed on since then shows it too, so whoever writes asks nothing of
-/// its own: the question is asked when this is polled, and only if nothing has shown it by then.
+/// This node led at an instant after this was begun. A batch of the log that was agreed on since
+/// then shows it too, so whoever writes asks nothing of its own: the question is asked when this is
+/// polled, and only if nothing has shown it by then.
 pub struct Confirming {
     node: Arc<super::Shared>,
-    /// The number of questions that had been asked of etcd when this was begun.
+    /// Questions asked of etcd when this was begun.
     since: u64,
     asked: Option<oneshot::Receiver<Result<(), NotConfirmed>>>,
 }
 
 impl Confirming {
-    /// A confirmation that is wanted from here on. While this node does not lead, all questions are
-    /// still to come.
+    /// While this node does not lead, all questions are still to come.
     pub(super) fn begin(node: Arc<super::Shared>) -> Confirming {
         let since = node.leader.get().map_or(0, Leader::asked);
         Confirming { node, since, asked: None }
     }
 
-    /// Asks at once, for a caller that has nothing to write: the question is on its way meanwhile.
+    /// For a caller that has nothing to write: the question is on its way meanwhile.
     pub fn asked(mut self) -> Confirming {
         self.asked = Some(self.node.barrier.ask());
         self
@@ -61,7 +59,7 @@ impl Future for Confirming {
 
 type Waiting = oneshot::Sender<Result<(), NotConfirmed>>;
 
-/// The barrier. Clones are the same one.
+/// Clones are the same one.
 #[derive(Clone, Default)]
 pub struct Barrier {
     shared: Arc<Shared>,
@@ -84,7 +82,7 @@ impl Barrier {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks whether this node leads at an instant after the call.
+    /// At an instant after the call.
     fn ask(&self) -> oneshot::Receiver<Result<(), NotConfirmed>> {
         let (to, from) = oneshot::channel();
         {
@@ -98,8 +96,7 @@ impl Barrier {
         from
     }
 
-    /// Confirms for whoever waits, until the epoch is lost. Those who have waited since before
-    /// `patience` ago hear that nobody answers.
+    /// Until the epoch is lost. Those who have waited since before `patience` ago hear that nobody answers.
     pub fn run(&self, leader: &Leader, patience: Duration) {
         loop {
             let waiting = {

@@ -7,23 +7,19 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The content of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Belongs {
-    /// The random name of the cluster.
     pub cluster: String,
-    /// The partition whose log this is.
     pub partition: String,
-    /// A random name of this directory: two nodes of one name are told apart by it.
+    /// Tells two nodes of one name apart.
     pub id: String,
-    /// Whether it was taken out to be one machine again, which bars it from the cluster for ever.
+    /// Taken out to be one machine again, which bars it from the cluster for ever.
     #[serde(default)]
     pub barred: bool,
 }
 
 impl Belongs {
-    /// A directory that is new in a cluster.
     pub fn new(cluster: &str, partition: &str) -> io::Result<Belongs> {
         Ok(Belongs {
             cluster: cluster.to_owned(),
@@ -33,7 +29,6 @@ impl Belongs {
         })
     }
 
-    /// The content of a directory's file; `None` if there is none.
     pub fn read(data: &Path) -> io::Result<Option<Belongs>> {
         match fs::read(data.join(CLUSTER_FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(io::Error::other)?)),
@@ -46,7 +41,6 @@ impl Belongs {
         }
     }
 
-    /// Writes the file, whole or not at all.
     pub fn write(&self, data: &Path) -> io::Result<()> {
         let part = data.join(format!("{CLUSTER_FILE}.new"));
         let mut file = File::create(&part)?;
@@ -58,7 +52,6 @@ impl Belongs {
     }
 }
 
-/// Sixteen random characters.
 pub fn random_name() -> io::Result<String> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;

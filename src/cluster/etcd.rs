@@ -1,8 +1,7 @@
-//! The quorum kept by etcd.
-//!
-//! One endpoint is asked at a time; one that does not answer within a second is left for the next.
-//! Only configured endpoints are used. Calls wait on the caller's thread, which must not be one of
-//! the server's own: a runtime of its own keeps signs of life apart from the load of requests.
+//! The quorum kept by etcd. One of the configured endpoints is asked at a time; one that does not
+//! answer within a second is left for the next. Calls wait on the caller's thread, which must not
+//! be one of the server's own: a runtime of its own keeps signs of life apart from the load of
+//! requests.
 
 use crate::config;
 use etcd_client::{
@@ -18,50 +17,36 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use wal::cluster::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 
-/// The silence after which an endpoint is left.
 const SILENCE: Duration = Duration::from_secs(1);
-/// The time by which a failure without any answer counts as later.
+/// A failure without any answer counts as later by this.
 const SILENT_MS: u64 = 1_000;
-/// The largest answer: some batches of a megabyte.
+/// Some batches of a megabyte.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// The reason why etcd cannot be asked at all.
 #[derive(Debug, thiserror::Error)]
 pub enum EtcdError {
-    /// A file that the configuration names cannot be read.
     #[error("cluster.{key}: {source}")]
-    File {
-        /// The key of the configuration.
-        key: &'static str,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The threads for it do not start.
+    File { key: &'static str, source: io::Error },
     #[error("the threads that speak to etcd did not start: {0}")]
     Runtime(io::Error),
 }
 
-/// The quorum.
 pub struct Etcd {
     runtime: Option<Runtime>,
     endpoints: Vec<String>,
     options: ConnectOptions,
-    /// A client for each endpoint that was connected to.
     clients: Vec<Mutex<Option<KvClient>>>,
-    /// The endpoint that is asked.
     current: AtomicUsize,
-    /// The last failure of each endpoint, in milliseconds since `began`: the one that failed
-    /// longest ago is asked next. One that did not answer at all counts as if it had failed later:
-    /// while etcd looks for a leader of its own, the others refuse at once, and would lead back to
-    /// it.
+    /// In milliseconds since `began`: the endpoint that failed longest ago is asked next. One that
+    /// did not answer at all counts as if it had failed later: while etcd looks for a leader of its
+    /// own, the others refuse at once, and would lead back to it.
     failed: Vec<AtomicU64>,
     began: Instant,
-    /// The newest revision that an answer named.
     revision: AtomicI64,
 }
 
 impl Etcd {
-    /// The etcd that the configuration names; nothing is connected to yet.
+    /// Nothing is connected to yet.
     pub fn new(config: &config::Cluster) -> Result<Etcd, EtcdError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -88,7 +73,7 @@ impl Etcd {
         }
     }
 
-    /// Asks the current endpoint; without an answer in time the next one is current.
+    /// Without an answer in time the next endpoint is current.
     fn ask(&self, txn: Txn) -> Result<TxnResponse, Unanswered> {
         let at = self.current.load(Ordering::Relaxed) % self.endpoints.len();
         let asked = self.block_on(async {
@@ -116,7 +101,6 @@ impl Etcd {
         Err(Unanswered { why: format!("{}: {why}", self.endpoints[at]) })
     }
 
-    /// The endpoint that is asked after a failure.
     fn next(&self) -> usize {
         let failed = self.failed.iter().map(|failed| failed.load(Ordering::Relaxed)).enumerate();
         failed.min_by_key(|(_, failed)| *failed).map_or(0, |(at, _)| at)
@@ -194,7 +178,7 @@ impl Quorum for Etcd {
     }
 }
 
-/// Whether an error came from etcd itself, such as that it has no leader at the moment.
+/// As that etcd has no leader at the moment.
 fn is_answer(error: &Error) -> bool {
     matches!(error, Error::GRpcStatus(status) if status.source().is_none())
 }

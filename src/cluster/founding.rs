@@ -18,81 +18,50 @@ use wal::cluster::{
 };
 use wal::{Config as LogConfig, Durable, Log, OpenError, Poisoned, RocksStore, Tip};
 
-/// The time for which a command waits for etcd.
+/// A command waits so long for etcd.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-/// The time between two attempts.
 pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
-/// The reason why a command did nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum NotDone {
-    /// The configuration names no etcd.
     #[error("cluster.etcd names no endpoint")]
     NoEtcd,
-    /// The directory is a cluster's already.
     #[error("{}: this directory is in a cluster already, which is not in etcd: if etcd's data was lost, \
         pasarela cluster reseed brings it back", .0.display())]
     InCluster(PathBuf),
-    /// The directory is not of the cluster that was there.
     #[error("{}: this directory is in no cluster: pasarela cluster init founds one with it", .0.display())]
     NotMember(PathBuf),
-    /// The directory is a copy whose live banks and webhooks are shut. Nodes that join would not
-    /// be, so that what the copied server sent would go out twice.
+    /// Nodes that join a restored copy would not keep live banks and webhooks shut, so that what
+    /// the copied server sent would go out twice.
     #[error("{}: this directory is a restored copy: start it once as one machine, with cluster.etcd = [] and \
         pasarela serve --take-over, stop it, and then found the cluster with pasarela cluster \
         init", .0.display())]
     RestoredCopy(PathBuf),
-    /// Something on the disk.
     #[error("{}: {source}", path.display())]
-    File {
-        /// The directory.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// There is no cluster in etcd.
+    File { path: PathBuf, source: io::Error },
     #[error("etcd holds no cluster under the partition {partition}; nothing was done")]
     NotFounded { partition: String },
-    /// The cluster has no such node.
     #[error("there is no node called {node} in this cluster{}; nothing was done", named(.nodes))]
-    UnknownNode {
-        /// The name that was given.
-        node: String,
-        /// The names that there are.
-        nodes: Vec<String>,
-    },
-    /// The node is there and leads.
+    UnknownNode { node: String, nodes: Vec<String> },
     #[error("{node} leads this cluster now{}: hand over first; nothing was done", named(.nodes))]
-    Leads {
-        node: String,
-        /// The names that there are.
-        nodes: Vec<String>,
-    },
-    /// The founding itself.
+    Leads { node: String, nodes: Vec<String> },
     #[error(transparent)]
     Founding(#[from] FoundingError),
-    /// Etcd cannot be asked.
     #[error(transparent)]
     Etcd(#[from] EtcdError),
-    /// The directory is damaged.
     #[error(transparent)]
     Directory(#[from] Failed),
-    /// The log does not open: a server is running on it, or it is damaged.
     #[error(transparent)]
     Log(#[from] OpenError),
 }
 
-/// The names of nodes, for the end of a line.
 fn named(nodes: &[String]) -> String {
     if nodes.is_empty() { String::new() } else { format!(" (its nodes are {})", nodes.join(", ")) }
 }
 
-/// The cluster that was founded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// The name of the cluster.
     pub cluster: String,
-    /// The end of the agreed log.
     pub tip: Tip,
 }
 
@@ -102,7 +71,7 @@ impl wal::Completion for Unawaited {
     fn complete(self, _: Result<Durable, Poisoned>) {}
 }
 
-/// Founds a cluster with the directory of the configuration, which may be empty.
+/// The directory may be empty.
 pub fn init(config: &Config) -> Result<Done, NotDone> {
     let (etcd, keys) = etcd(config)?;
     let data = &config.storage.path;
@@ -139,8 +108,7 @@ pub fn init(config: &Config) -> Result<Done, NotDone> {
     }
 }
 
-/// Founds the cluster of a directory again, whose record in etcd was lost. The log must have been
-/// verified.
+/// The record of the cluster in etcd was lost. The log must have been verified.
 pub fn reseed(config: &Config) -> Result<Done, NotDone> {
     let (etcd, keys) = etcd(config)?;
     let data = &config.storage.path;
@@ -158,7 +126,6 @@ pub fn reseed(config: &Config) -> Result<Done, NotDone> {
     Ok(Done { cluster: belongs.cluster, tip })
 }
 
-/// The addresses at which the nodes of the cluster reach each other, as etcd has them.
 pub fn peers(config: &Config) -> Result<Vec<String>, NotDone> {
     let (etcd, keys) = etcd(config)?;
     let following = Following::new(Arc::new(etcd), keys, &config.cluster.node);
@@ -169,7 +136,7 @@ pub fn peers(config: &Config) -> Result<Vec<String>, NotDone> {
     }
 }
 
-/// Forgets a node: what it has no longer counts, and nothing is kept in etcd for it.
+/// What the node has no longer counts, and nothing is kept in etcd for it.
 pub fn forget(config: &Config, node: &str) -> Result<(), NotDone> {
     let (etcd, keys) = etcd(config)?;
     if founded_in_time(&etcd, &keys)?.is_none() {
@@ -196,7 +163,7 @@ pub fn forget(config: &Config, node: &str) -> Result<(), NotDone> {
     forgotten.map(|_| ()).map_err(|unanswered| FoundingError::from(unanswered).into())
 }
 
-/// Refuses a restored copy: its marker is this directory's alone, and keeps no other node silent.
+/// A restored copy's marker is its directory's alone, and keeps no other node silent.
 fn must_be_active(config: &Config) -> Result<(), NotDone> {
     let data = &config.storage.path;
     match RestoredCopy::must_be_whole(data)? {
@@ -205,7 +172,7 @@ fn must_be_active(config: &Config) -> Result<(), NotDone> {
     }
 }
 
-/// Opens the log, or makes one, and the secret beside it; a running server has it open.
+/// A running server has the log open.
 fn open(config: &Config) -> Result<(String, Tip), NotDone> {
     let data = &config.storage.path;
     let key = directory::mark_key(data)?;

@@ -1,4 +1,4 @@
-//! The answers that a node gives itself while it does not lead, and the way of all other requests.
+//! What a node answers itself while it does not lead, and the way of all other requests.
 
 use super::Cluster;
 use super::passing::Passing;
@@ -20,35 +20,26 @@ use hyper::header::AUTHORIZATION;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// The call that shows the cluster.
 pub const CLUSTER: &str = "/admin/cluster";
-/// The call that has this node write snapshots.
 const SNAPSHOT: &str = "/admin/snapshot";
-/// The call that has this node copy its data.
 const BACKUP: &str = "/admin/backup";
-/// The call that has another node lead.
 pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 
-/// A listener, with what holds on it whoever leads.
+/// What holds on a listener whoever leads.
 #[derive(Clone)]
 pub enum ListenerKind {
-    /// The listener of tenants, buyers and banks.
     Api,
-    /// The listener of operators.
     Admin {
-        /// The check that keeps other sites' pages away.
         guard: OriginCheck,
-        /// Whether figures are for everybody who reaches it.
+        /// Whether figures are for everybody who reaches the listener.
         is_open: bool,
-        /// The check that refuses a copy while the disk has no room for more than what was begun.
+        /// Refuses a copy while the disk has no room for more than what was begun.
         room: Room,
     },
 }
 
-/// A look at the disk, which waits for it.
 pub type Room = Arc<dyn Fn() -> Result<(), Problem> + Send + Sync>;
 
-/// A node's own answers on one of its listeners.
 #[derive(Clone)]
 pub struct StandbyFront {
     cluster: Cluster,
@@ -57,12 +48,11 @@ pub struct StandbyFront {
 }
 
 impl StandbyFront {
-    /// The answers on this listener.
     pub fn new(cluster: Cluster, place: ListenerKind, passing: Passing) -> StandbyFront {
         StandbyFront { cluster, place, passing }
     }
 
-    /// The answer to what is the node's own also when it leads no more.
+    /// What is the node's own also when it leads no more.
     pub fn own(&self, arrival: &Arrival) -> Option<Reply> {
         let is_own = arrival.head.uri.path() == CLUSTER && !self.cluster.leads();
         match &self.place {
@@ -74,7 +64,6 @@ impl StandbyFront {
         }
     }
 
-    /// The answer while another node leads, or nobody.
     pub async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let answered = match &self.place {
             ListenerKind::Api => self.to_tenants(arrival, body).await,
@@ -113,8 +102,8 @@ impl StandbyFront {
         }
     }
 
-    /// A snapshot or a backup of this node's own data. The records that would tell of it are the leader's to
-    /// write: the log lines tell of it, and no Idempotency-Key is kept.
+    /// Of this node's own data. The records that would tell of it are the leader's to write: the
+    /// log lines tell of it, and no Idempotency-Key is kept.
     async fn copy(&self, room: &Room, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let head = &arrival.head;
         if head.method != Method::POST {
@@ -170,7 +159,6 @@ fn without_token(arrival: &Arrival) -> Problem {
     Problem::without_token(arrival.head.headers.contains_key(AUTHORIZATION))
 }
 
-/// An answer that is only read.
 pub fn read_only(method: &Method, reply: Reply) -> Result<Reply, Problem> {
     match *method {
         Method::GET | Method::HEAD => Ok(reply),
@@ -178,12 +166,10 @@ pub fn read_only(method: &Method, reply: Reply) -> Result<Reply, Problem> {
     }
 }
 
-/// The answer of a process that lives.
 pub fn alive() -> Reply {
     Reply::json(200, Object::new().plain("status", "ok").end())
 }
 
-/// The readiness of a node.
 pub fn ready(cluster: &Cluster) -> Reply {
     let view = cluster.view();
     match view.ready(cluster.failover()) {
@@ -192,7 +178,7 @@ pub fn ready(cluster: &Cluster) -> Reply {
     }
 }
 
-/// The readiness of a node that is not ready for another reason.
+/// Not ready for a reason of its own.
 pub fn unready(cluster: &Cluster, why: &str) -> Reply {
     unavailable(why, &cluster.view())
 }
@@ -210,7 +196,6 @@ fn members(object: Object, view: &View) -> Object {
         .number("behind", view.behind())
 }
 
-/// The cluster as this node sees it.
 pub fn show(view: &View) -> Vec<u8> {
     let nodes = view.members.iter().map(|member| show_member(view, member));
     Object::with_capacity(512)
@@ -242,7 +227,6 @@ fn show_member(view: &View, member: &Member) -> Vec<u8> {
         .end()
 }
 
-/// The figures of the cluster, as lines of a page of metrics.
 pub fn metrics(cluster: &Cluster) -> String {
     let view = cluster.view();
     let mut page = String::with_capacity(1024);

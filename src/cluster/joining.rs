@@ -1,11 +1,9 @@
-//! The command `cluster join`: it fills an empty data directory from a running node.
-//!
-//! Etcd is asked first, so that a machine which could not be a node copies nothing. The copy
-//! arrives in a folder of its own, `join`, and gets the mark `WHOLE` when everything of it is
-//! synced; then it is held against the agreed log, and its parts move into the directory, the word
-//! of the cluster first and the log last. So the directory has no log that is not a cluster's, and
-//! the same command goes on after a death at any step: it removes a copy without the mark and takes
-//! another, and moves what is left of one that has it.
+//! `cluster join` fills an empty data directory from a running node. Etcd is asked first, so that a
+//! machine which could not be a node copies nothing. The copy arrives in a folder of its own, and
+//! gets the mark `WHOLE` when everything of it is synced; then it is held against the agreed log,
+//! and its parts move into the directory, the word of the cluster first and the log last. So the
+//! directory has no log that is not a cluster's, and the same command goes on after a death at any
+//! step.
 
 use super::admission::{members, now_ms};
 use super::directory::Belongs;
@@ -22,88 +20,57 @@ use std::sync::Arc;
 use wal::cluster::{Following, Founded, FoundingError, LookError};
 use wal::{OpenError, Reader};
 
-/// The folder that a copy arrives in, inside the data directory.
 const FOLDER: &str = "join";
-/// The file in it that says that it is a copy under way.
+/// A copy is under way.
 const COPYING: &str = "COPYING";
-/// The name of that file when everything is there.
+/// Everything is there.
 const WHOLE: &str = "WHOLE";
 
-/// The reason why a machine did not join.
 #[derive(Debug, thiserror::Error)]
 pub enum NotJoined {
-    /// The configuration names no etcd, or etcd cannot be asked.
     #[error(transparent)]
     NotDone(#[from] NotDone),
-    /// The directory has joined before.
     #[error("{}: this directory is in a cluster already: start it with pasarela serve", .0.display())]
     InCluster(PathBuf),
-    /// The directory was taken out of its cluster.
     #[error("{}: this directory has left its cluster for good (--take-over): empty it to join, or found \
         another cluster with it by pasarela cluster init; nothing was copied", .0.display())]
     Barred(PathBuf),
-    /// The directory is in use for something else.
     #[error("{}: there is something in this directory", .0.display())]
     NotEmpty(PathBuf),
-    /// Another process fills the directory.
     #[error("{}: another pasarela cluster join is under way here", .0.display())]
     UnderWay(PathBuf),
-    /// There is no cluster to join.
     #[error(
         "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster \
          reseed on the node with the longest log brings it back; otherwise pasarela cluster init founds \
          one; nothing was copied"
     )]
     NotFounded { partition: String },
-    /// Another node has this name.
     #[error(
         "cluster.node: another node called {node} was seen within ten seconds: give this one a name of its \
          own; nothing was copied"
     )]
-    NameInUse {
-        /// The name.
-        node: String,
-    },
-    /// Etcd fell silent when the copy was there.
+    NameInUse { node: String },
     #[error("{0}; the copy is kept, and the same command goes on from it")]
     Kept(FoundingError),
-    /// The node that sent the copy is of another cluster.
     #[error("{from}: {why}: it is a node of another cluster than the one in etcd; its copy was removed")]
-    OtherCluster {
-        /// The address of the node.
-        from: String,
-        /// The difference.
-        why: String,
-    },
-    /// The log of the copy does not open.
+    OtherCluster { from: String, why: String },
     #[error(transparent)]
     Log(#[from] OpenError),
-    /// The copy did not come, in words.
     #[error("{0}")]
     NotCopied(io::Error),
-    /// Something on the disk.
     #[error("{}: {source}", path.display())]
-    File {
-        /// The directory.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
 }
 
-/// The remains of an earlier call in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
-    /// Nothing, or a copy that is not whole.
     Nothing,
-    /// A whole copy.
     Copy,
-    /// A whole copy that was found to be the cluster's, and began to move into its place.
+    /// The copy was found to be the cluster's, and began to move into its place.
     Moving,
 }
 
-/// Fills the directory of the configuration, which is empty or missing, from the peer listener of a
-/// running node.
+/// The directory is empty or missing; `from` is the peer listener of a running node.
 pub fn join(config: &Config, from: &str, token: &str) -> Result<(), NotJoined> {
     let data = config.storage.path.as_path();
     left(data)?;
@@ -132,13 +99,11 @@ pub fn join(config: &Config, from: &str, token: &str) -> Result<(), NotJoined> {
     finish(data).map_err(&file)
 }
 
-/// Removes what is left of a directory's copy once all of it has moved: a death may have come
-/// before that.
+/// What is left once all of a copy has moved: a death may have come before this.
 pub(super) fn sweep(data: &Path) -> io::Result<()> {
     if data.join(FOLDER).join(WHOLE).is_file() { clear(data) } else { Ok(()) }
 }
 
-/// The remains in a directory, if it is for a machine that joins.
 fn left(data: &Path) -> Result<Left, NotJoined> {
     let file = at(data);
     let names = names(data).map_err(&file)?;
@@ -164,7 +129,7 @@ fn left(data: &Path) -> Result<Left, NotJoined> {
     }
 }
 
-/// The names in a directory; none if it is not there.
+/// None if the directory is not there.
 fn names(directory: &Path) -> io::Result<Vec<OsString>> {
     match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -172,7 +137,7 @@ fn names(directory: &Path) -> io::Result<Vec<OsString>> {
     }
 }
 
-/// Has a new copy made in an empty folder, with the mark that it is whole; what broke off goes.
+/// In an empty folder; what broke off goes.
 fn renewed(data: &Path, copy: impl FnOnce(&Path) -> Result<(), NotJoined>) -> Result<(), NotJoined> {
     let (file, folder) = (at(data), data.join(FOLDER));
     clear(data).map_err(&file)?;
@@ -186,7 +151,6 @@ fn renewed(data: &Path, copy: impl FnOnce(&Path) -> Result<(), NotJoined>) -> Re
     whole
 }
 
-/// Syncs a copy, and marks it as whole.
 fn mark(data: &Path) -> io::Result<()> {
     let folder = data.join(FOLDER);
     renewal::sync_folders(&folder)?;
@@ -195,7 +159,7 @@ fn mark(data: &Path) -> io::Result<()> {
     File::open(data)?.sync_all()
 }
 
-/// Removes the folder, its mark last: what is left after a death is still known as a copy.
+/// The mark goes last: what is left after a death is still known as a copy.
 fn clear(data: &Path) -> io::Result<()> {
     let folder = data.join(FOLDER);
     for name in names(&folder)?.iter().filter(|name| *name != COPYING && *name != WHOLE) {
@@ -208,7 +172,7 @@ fn clear(data: &Path) -> io::Result<()> {
     }
 }
 
-/// Moves the parts of a whole copy into the directory: the word of the cluster first, the log last.
+/// The word of the cluster moves first, the log last.
 fn finish(data: &Path) -> io::Result<()> {
     let folder = data.join(FOLDER);
     let mut parts = names(&folder)?;
@@ -225,7 +189,6 @@ fn at(data: &Path) -> impl Fn(io::Error) -> NotJoined {
     |source| NotJoined::File { path: data.to_owned(), source }
 }
 
-/// The cluster as etcd has it.
 struct Known {
     following: Following,
     founded: Founded,
@@ -233,7 +196,7 @@ struct Known {
 }
 
 impl Known {
-    /// Asks etcd for the cluster, and whether this machine's name is free in it.
+    /// And whether this machine's name is free in it.
     fn ask(config: &Config) -> Result<Known, NotJoined> {
         let (etcd, keys) = founding::etcd(config)?;
         let unfounded = || NotJoined::NotFounded { partition: config.cluster.partition.clone() };
@@ -256,13 +219,11 @@ impl Known {
         Ok(Known { following, founded, partition: config.cluster.partition.clone() })
     }
 
-    /// Whether a copy that an earlier call took is this cluster's.
     fn is_of(&self, folder: &Path) -> io::Result<bool> {
         let belongs = Belongs::read(folder)?;
         Ok(belongs.is_some_and(|it| it.cluster == self.founded.id && it.partition == self.partition))
     }
 
-    /// Takes a node's copy.
     fn copy(&self, config: &Config, peer: (&str, &str), folder: &Path) -> Result<(), NotJoined> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(NotJoined::NotCopied)?;
@@ -271,7 +232,7 @@ impl Known {
         belongs.write(folder).map_err(at(folder))
     }
 
-    /// Checks that a copy has the cluster's secret, and a beginning of the agreed log.
+    /// The copy must have the cluster's secret, and a beginning of the agreed log.
     fn check(&self, folder: &Path, from: &str) -> Result<(), NotJoined> {
         let other = |why| NotJoined::OtherCluster { from: from.to_owned(), why };
         let key = fs::read(folder.join(MARK_KEY_FILE)).map_err(at(folder))?;
@@ -288,7 +249,6 @@ impl Known {
     }
 }
 
-/// Looks at etcd for as long as a command waits for it.
 fn in_time<T>(following: &Following, mut look: impl FnMut() -> Result<T, LookError>) -> Result<T, LookError> {
     let quorum = following.quorum();
     let began = quorum.now();

@@ -11,52 +11,40 @@ use std::time::{Duration, Instant};
 use wal::Seq;
 use wal::cluster::{Epoch, Leader, Seen, Standing};
 
-/// The time between two signs of life.
 const BEAT_EVERY: Duration = Duration::from_millis(250);
-/// The signs of life between two rounds of deleting what all nodes have.
+/// Signs of life between two rounds of pruning.
 const PRUNE_EVERY: u64 = 4;
-/// The signs of life between two compactions of etcd.
+/// Signs of life between two compactions of etcd.
 const COMPACT_EVERY: u64 = 120;
-/// The pages of batches that one round deletes at most.
+/// Pages of batches in one round.
 const PAGES_MAX: usize = 16;
-/// The part of the bound, as its divisor, that must be free again before writes are taken after a refusal.
+/// Writes are taken again after a refusal when this part of the bound is free.
 const RESUME_BELOW: u64 = 8;
-/// The time for which a hand-over waits for the other node to serve.
+/// For the other node to serve.
 const HAND_OVER: Duration = Duration::from_secs(10);
-/// The time that the other node has for a sign of life, and then for taking the log: some of its own looks.
-/// Nobody leads from the one to the other.
+/// For a sign of life, and then for taking the log. Nobody leads from the one to the other.
 const SIGN: Duration = Duration::from_secs(1);
-/// The time between two looks whether it does.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// A hand-over that is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedOver {
-    /// The node that leads now.
     pub leader: String,
-    /// The leader's epoch.
     pub epoch: u64,
 }
 
-/// The reason why a log was not handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandOverRefused {
-    /// The node does not lead.
     NotLeader,
-    /// There is no such node.
     UnknownNode,
-    /// The node is dead, behind or diverged.
     NotCandidate(&'static str),
-    /// The hand-over was begun, and the new leader is not known yet.
     Unknown,
 }
 
-/// The refusal of a node that died between its last sign of life and the appointment: another one leads, or
-/// will in a moment.
+/// The node died between its last sign of life and the appointment: another one leads, or will in a moment.
 const NOT_TAKEN: HandOverRefused =
     HandOverRefused::NotCandidate("it did not take the log: another node leads in its place");
 
-/// Begins what a leader does beside its log.
+/// What a leader does beside its log.
 pub(super) fn begin(shared: &Arc<Shared>, leader: &Leader) {
     let _ = shared.leader.set(leader.clone());
     shared.see(|view| {
@@ -168,8 +156,8 @@ fn prune(shared: &Shared, leader: &Leader, seen: &Seen, wal_seq: Seq) {
     }
 }
 
-/// The record up to which nobody needs what is in etcd: that which all nodes have, and at the bound that
-/// which a second node has that follows. A node that is held up could not go on from it.
+/// The record that all nodes have, and at the bound that which a second node has that follows. A
+/// node that is held up could not go on from it.
 fn prunable(own: Seq, others: &[Member], is_full: bool, now_ms: i64) -> Seq {
     let all = others.iter().map(|member| member.wal_seq).min().map_or(own, |least| least.min(own));
     let follows =
@@ -178,8 +166,8 @@ fn prunable(own: Seq, others: &[Member], is_full: bool, now_ms: i64) -> Seq {
     if is_full { second.map_or(all, |second| all.max(second.min(own))) } else { all }
 }
 
-/// Whether writes are refused: as much as may be is `left` after pruning because nodes lack it, or was,
-/// and there is not yet room for more than a moment.
+/// As much as may be is `left` after pruning because nodes lack it, or was, and there is not yet
+/// room for more than a moment.
 fn must_refuse((own, up_to): (Seq, Seq), left: u64, bound: u64, refused: bool) -> bool {
     let mark = if refused { bound - bound / RESUME_BELOW } else { bound };
     up_to < own && left >= mark
@@ -189,19 +177,18 @@ fn is_present(member: &Member, now_ms: i64) -> bool {
     now_ms - member.seen_at_ms < ABSENT_AFTER_MS
 }
 
-/// The node that has most of the log and may lead.
+/// Has most of the log and may lead.
 pub(super) async fn successor(shared: &Arc<Shared>) -> Option<String> {
     look(shared).await;
     let view = shared.views.borrow().clone();
     able_others(&view).max_by_key(|member| member.wal_seq).map(|member| member.node.clone())
 }
 
-/// The other nodes that may lead.
 fn able_others(view: &View) -> impl Iterator<Item = &Member> {
     view.members.iter().filter(|member| member.node != view.node && able(view, member).is_ok())
 }
 
-/// Hears what members say now: a node that came or went a moment ago is known to etcd alone.
+/// A node that came or went a moment ago is known to etcd alone.
 async fn look(shared: &Arc<Shared>) {
     let looking = Arc::clone(shared);
     if let Ok(Ok(seen)) = tokio::task::spawn_blocking(move || looking.following.glance()).await {
@@ -209,9 +196,9 @@ async fn look(shared: &Arc<Shared>) {
     }
 }
 
-/// The reason why a member could not lead, if it could not.
+/// `Err` says why a member could not lead.
 fn able(view: &View, member: &Member) -> Result<(), &'static str> {
-    /// The time after which a member is too quiet to be handed a log.
+    /// A member that is quiet for longer is not handed a log.
     const QUIET_MS: i64 = 2_000;
     if member.diverged {
         return Err("its log is not the agreed one");
@@ -228,7 +215,7 @@ fn able(view: &View, member: &Member) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether a node leads already, if it could be handed the log; see [`super::Cluster::consider`].
+/// See [`super::Cluster::consider`].
 pub(super) async fn consider(shared: &Arc<Shared>, to: &str) -> Result<bool, HandOverRefused> {
     if shared.leader.get().is_none_or(|leader| leader.lost().is_some()) {
         return Err(HandOverRefused::NotLeader);
@@ -248,7 +235,7 @@ pub(super) async fn consider(shared: &Arc<Shared>, to: &str) -> Result<bool, Han
     Ok(false)
 }
 
-/// The newest words of a node, if it is this one or could lead by them.
+/// If the node is this one or could lead.
 async fn candidate(shared: &Arc<Shared>, to: &str) -> Result<Member, HandOverRefused> {
     look(shared).await;
     let view = shared.views.borrow().clone();
@@ -260,7 +247,7 @@ async fn candidate(shared: &Arc<Shared>, to: &str) -> Result<Member, HandOverRef
     Ok(member.clone())
 }
 
-/// Hands the log over; see [`super::Cluster::hand_over`].
+/// See [`super::Cluster::hand_over`].
 pub(super) async fn hand_over(shared: &Arc<Shared>, to: &str) -> Result<HandedOver, HandOverRefused> {
     let Some(leader) = shared.leader.get().cloned() else { return Err(HandOverRefused::NotLeader) };
     if shared.leader.get().is_none_or(|leader| leader.lost().is_some()) {
@@ -316,7 +303,7 @@ fn is_anybody_able(shared: &Shared, seen: &Seen) -> bool {
     able_others(&shared.views.borrow()).next().is_some()
 }
 
-/// The outcome of a hand-over by the epoch `before`, once another node serves.
+/// Once another node serves than that of the epoch `before`.
 fn outcome(seen: &Seen, before: u64, to: &str) -> Option<Result<HandedOver, HandOverRefused>> {
     let Epoch { number, node, .. } = &seen.epoch;
     let serves = seen.is_open && *number > before;

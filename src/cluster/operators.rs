@@ -1,7 +1,6 @@
 //! The tokens that a node admits to its own answers while it does not lead: that of the
-//! configuration and, as far as its copy of the platform's book goes, those of named operators.
-//!
-//! A server that leads asks its own directory of operators; this one decides nothing else.
+//! configuration and, as far as its copy of the platform's book goes, those of named operators. A
+//! server that leads asks its own directory of operators.
 
 use crate::config::AdminAccess;
 use domain::platform::audit::Who;
@@ -11,10 +10,10 @@ use sha2::{Digest, Sha256};
 use std::sync::{Arc, PoisonError, RwLock};
 use subtle::ConstantTimeEq;
 
-/// The beginning of every named operator's token.
+/// Of every named operator's token.
 const STEM: &[u8] = b"op_";
 
-/// The tokens. Clones are the same ones.
+/// Clones are the same ones.
 #[derive(Clone)]
 pub struct Operators {
     /// The digest of the configuration's token; `None`: whoever reaches the listener is `root`.
@@ -23,7 +22,7 @@ pub struct Operators {
 }
 
 impl Operators {
-    /// The token of the configuration alone; without one whoever reaches the listener is admitted.
+    /// Without a token in the configuration whoever reaches the listener is admitted.
     pub fn of(access: &AdminAccess) -> Operators {
         let root = match access {
             AdminAccess::Token(token) => Some(Sha256::digest(token.expose().as_bytes()).into()),
@@ -32,31 +31,29 @@ impl Operators {
         Operators { root, named: Arc::default() }
     }
 
-    /// Takes the named operators as the platform's book has them now.
     pub fn learn<'a>(&self, named: impl Iterator<Item = &'a Arc<OperatorAccount>>) {
         *self.named.write().unwrap_or_else(PoisonError::into_inner) = named.cloned().collect();
     }
 
-    /// Whether a request brings the configuration's token, of which there has to be one: what opens a
-    /// node's keys and log is never open by [`AdminAccess::Insecure`].
+    /// The configuration's token, of which there has to be one: what opens a node's keys and log is
+    /// never open by [`AdminAccess::Insecure`].
     pub fn has_token(&self, headers: &HeaderMap) -> bool {
         let sent = bearer(headers).map(digest);
         self.root.zip(sent).is_some_and(|(root, sent)| root.ct_eq(&sent).into())
     }
 
-    /// Whether a request is `root`'s: with that token or, without one in the configuration, anybody's.
+    /// With the configuration's token or, without one, anybody's.
     fn is_root(&self, headers: &HeaderMap) -> bool {
         // A token that was somebody's does not become everybody's.
         let is_named = || bearer(headers).is_some_and(|sent| sent.starts_with(STEM));
         self.has_token(headers) || (self.root.is_none() && !is_named())
     }
 
-    /// Whether a request brings that token, or one of an operator who is active.
+    /// With that token, or one of an operator who is active.
     pub fn admit(&self, headers: &HeaderMap) -> bool {
         self.who(headers).is_some()
     }
 
-    /// The operator who sends a request, with the role.
     pub fn who(&self, headers: &HeaderMap) -> Option<(Who, Role)> {
         let named = bearer(headers).and_then(|sent| self.named(&digest(sent)));
         let root = || (Who::root(), Role::Admin);

@@ -1,5 +1,4 @@
-//! A standby's way to the leader: a request is passed on as it is, and its answer passed back. It is
-//! never sent twice.
+//! A standby passes a request on to the leader as it is, and its answer back. It is never sent twice.
 
 use super::front::HAND_OVER;
 use super::peers::{PROOF, Passed, PeerKey, Surface, TARGET};
@@ -18,9 +17,9 @@ use hyper::header::{
 use reqwest::{Client, Response};
 use std::time::Duration;
 
-/// The header that names who answered in the place of the node that was asked.
+/// Who answered in the place of the node that was asked.
 const SERVED_BY: HeaderName = HeaderName::from_static("pasarela-served-by");
-/// The headers that concern one connection.
+/// They concern one connection.
 const OF_CONNECTION: [HeaderName; 8] = [
     CONNECTION,
     CONTENT_LENGTH,
@@ -31,14 +30,13 @@ const OF_CONNECTION: [HeaderName; 8] = [
     UPGRADE,
     HeaderName::from_static("keep-alive"),
 ];
-/// The time for which an answer is waited for once the leader is silent or replaced.
+/// For an answer once the leader is silent or replaced.
 const GRACE: Duration = Duration::from_millis(900);
-/// The time for which the answer to a hand-over, which replaces the leader, is waited for.
+/// For the answer to a hand-over, which replaces the leader.
 const HAND_OVER_GRACE: Duration = Duration::from_secs(10);
 /// The largest answer that is passed back whole.
 const WHOLE_BYTES_MAX: u64 = 1 << 20;
 
-/// The way to the leader.
 #[derive(Clone)]
 pub struct Passing {
     client: Client,
@@ -46,12 +44,10 @@ pub struct Passing {
 }
 
 impl Passing {
-    /// A way with this client and key.
     pub fn new(client: Client, key: PeerKey) -> Passing {
         Passing { client, key }
     }
 
-    /// Passes a request to the leader.
     pub async fn pass(
         &self,
         cluster: &Cluster,
@@ -96,7 +92,7 @@ impl Passing {
     }
 }
 
-/// The problem of a request that was sent and has no answer.
+/// The request was sent and has no answer.
 fn unknown(method: &Method) -> Problem {
     if matches!(*method, Method::GET | Method::HEAD) {
         Problem::no_leader()
@@ -105,7 +101,7 @@ fn unknown(method: &Method) -> Problem {
     }
 }
 
-/// Returns when the leader that was asked has led no more for a while: it will not answer.
+/// When the leader that was asked has led no more for a while: it will not answer.
 async fn replaced(cluster: &Cluster, asked: &View, grace: Duration) {
     let mut views = cluster.changes();
     let is_other = |view: &View| view.leader != asked.leader || view.epoch != asked.epoch;
@@ -128,7 +124,6 @@ fn onward(headers: &HeaderMap) -> HeaderMap {
     onward
 }
 
-/// The leader's answer, as this node gives it.
 async fn back(answer: Response, leader: &str) -> Result<Reply, Problem> {
     let status = answer.status().as_u16();
     let is_ours = |name: &HeaderName| {

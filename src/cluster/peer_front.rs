@@ -16,27 +16,23 @@ use hyper::Method;
 use hyper::header::AUTHORIZATION;
 use std::sync::Arc;
 
-/// The media type of a node's data.
 const BINARY: &str = "application/octet-stream";
 
-/// The answers to other nodes.
 pub struct PeerFront<A, B> {
     cluster: Cluster,
     key: PeerKey,
-    /// Keeps pages of other sites away from a listener that gives away keys, as on that of operators.
+    /// Keeps pages of other sites away from a listener that gives away keys.
     guard: OriginCheck,
-    /// The two listeners' own answers.
     api: Arc<A>,
     admin: Arc<B>,
 }
 
 impl<A: Answer, B: Answer> PeerFront<A, B> {
-    /// Over the answers of the two listeners.
     pub fn new(cluster: Cluster, key: PeerKey, guard: OriginCheck, api: Arc<A>, admin: Arc<B>) -> Self {
         PeerFront { cluster, key, guard, api, admin }
     }
 
-    /// Answers what another node passes on, if this one leads: nothing is passed on twice.
+    /// If this node leads: nothing is passed on twice.
     async fn passed(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let headers = &arrival.head.headers;
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -58,7 +54,6 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         })
     }
 
-    /// Answers what is asked of this node itself.
     async fn own(&self, arrival: &Arrival) -> Result<Reply, Problem> {
         self.guard.check(&arrival.head)?;
         match arrival.head.uri.path() {
@@ -79,7 +74,7 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         Err(Problem::without_token(headers.contains_key(AUTHORIZATION)))
     }
 
-    /// Sends what a new node needs, secrets too, to who has the configuration's token, or is a node.
+    /// Secrets too, so only to who has the configuration's token, or is a node.
     async fn checkpoint(&self, arrival: &Arrival) -> Result<Reply, Problem> {
         let proof = arrival.head.headers.get(&PROOF).and_then(|proof| proof.to_str().ok());
         let is_node = |proof| self.key.check(&Method::GET, renewal::TARGET, proof, now_ms()).is_some();

@@ -1,8 +1,6 @@
-//! Words between nodes: the proof that it is a node that asks, and a client that trusts what the
-//! server's own TLS trusts.
-//!
-//! The key derives from `mark.key`, which every node has. A proof covers the method, the target, the
-//! listener and the caller's address, and is good for a minute.
+//! The proof that it is a node that asks, and a client that trusts what the server's own TLS
+//! trusts. The key derives from `mark.key`, which every node has. A proof covers the method, the
+//! target, the listener and the caller's address, and is good for a minute.
 
 use super::admission::now_ms;
 use crate::config::Config;
@@ -15,21 +13,16 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 
-/// The header with the proof.
 pub const PROOF: HeaderName = HeaderName::from_static("pasarela-peer");
-/// The header with the target of a request that is passed on.
+/// Of a request that is passed on.
 pub const TARGET: HeaderName = HeaderName::from_static("pasarela-peer-target");
-/// The time for which a proof is good, on both sides of now.
+/// On both sides of now.
 const GOOD_MS: i64 = 60_000;
-/// The time in which a connection to a peer is there.
 const CONNECT: Duration = Duration::from_secs(1);
 
-/// The listener that a request came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
-    /// Tenants, buyers, banks.
     Api,
-    /// Operators.
     Admin,
 }
 
@@ -42,42 +35,36 @@ impl Surface {
     }
 }
 
-/// A request that a node passes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed<'a> {
     pub method: &'a Method,
-    /// The path, with what is after the question mark.
+    /// With what is after the question mark.
     pub target: &'a str,
-    /// The listener that it came to.
     pub surface: Surface,
-    /// The address that it came from.
     pub peer: SocketAddr,
 }
 
-/// The key of the nodes of one cluster.
 #[derive(Clone)]
 pub struct PeerKey([u8; 32]);
 
 impl PeerKey {
-    /// The key that derives from the secret.
     pub fn derived(mark_key: &[u8; 32]) -> PeerKey {
         PeerKey(keyed(mark_key, &[b"pasarela cluster peer 1"]))
     }
 
-    /// The proof of a request that is passed on now.
     pub fn prove(&self, passed: &Passed<'_>, now_ms: i64) -> String {
         let Passed { surface, peer, .. } = passed;
         format!("{now_ms} {} {peer} {}", surface.name(), hex::encode(self.mac(passed, now_ms)))
     }
 
-    /// A POST to operators of the leader, with the proof that a node asks: a command on this machine.
+    /// To operators of the leader, with the proof that a node asks: a command on this machine.
     pub fn proving(&self, request: RequestBuilder, target: &str) -> RequestBuilder {
         let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let passed = Passed { method: &Method::POST, target, surface: Surface::Admin, peer };
         request.header(PROOF, self.prove(&passed, now_ms())).header(TARGET, target)
     }
 
-    /// The listener and the address that a proof names, if it is one.
+    /// If the proof is one.
     pub fn check(
         &self,
         method: &Method,
@@ -118,14 +105,13 @@ fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// A client for other nodes: over TLS it trusts what the system trusts, and the certificates in the
-/// file of this server's own.
+/// Over TLS it trusts what the system trusts, and the certificates in the file of this server's own.
 pub fn client(config: &Config) -> Result<Client, reqwest::Error> {
     builder(config)?.build()
 }
 
-/// The client for copies, which gives up a peer that sends nothing for so long: one that was
-/// stopped in the middle of a stream keeps its connection.
+/// Gives up a peer that sends nothing for so long: one that was stopped in the middle of a stream
+/// keeps its connection.
 pub fn copying_client(config: &Config, silence_max: Duration) -> Result<Client, reqwest::Error> {
     builder(config)?.read_timeout(silence_max).build()
 }

@@ -1,10 +1,8 @@
-//! The renewal of a node that was away for longer than etcd keeps the log: it takes a copy of another
-//! node's data, and starts anew from that.
-//!
-//! The copy arrives in a folder of its own, `renewal`, while the old data stays as it is. Only a
-//! copy that is whole, and whose log goes on from the end of ours, gets the mark `WHOLE`; the next
-//! start, which follows at once, puts it in the place of the old. A death at any step leaves one of
-//! the two.
+//! A node that was away for longer than etcd keeps the log takes a copy of another node's data, and
+//! starts anew from that. The copy arrives in a folder of its own, while the old data stays as it
+//! is. Only a copy that is whole, and whose log goes on from the end of ours, gets the mark
+//! `WHOLE`; the next start, which follows at once, puts it in the place of the old. A death at any
+//! step leaves one of the two.
 
 use super::admission::now_ms;
 use super::peers::{self, PROOF, Passed, PeerKey, Surface};
@@ -22,47 +20,37 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wal::{OpenError, ReadError, Reader, RocksStore, Seq, Tip};
 
-/// The folder that a copy arrives in, inside the data directory.
 const FOLDER: &str = "renewal";
-/// The file in it that says that everything is there.
+/// Everything is there.
 const WHOLE: &str = "WHOLE";
-/// The target that a node proves when it asks for a copy: none that a request could have.
+/// Proved when a node asks for a copy: no request could have this target.
 pub const TARGET: &str = "peer checkpoint";
-/// The time between two attempts.
+/// Between two attempts.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// The reason why a copy was not taken.
 #[derive(Debug, thiserror::Error)]
 enum NotRenewed {
-    /// The copy did not come, or could not be written.
     #[error("{0}")]
     Stream(#[from] io::Error),
-    /// The copy's log does not open.
     #[error("{0}")]
     Log(#[from] OpenError),
-    /// The copy's log cannot be read.
     #[error("{0}")]
     Unreadable(#[from] ReadError),
-    /// The copy's log does not go on from the end of ours.
     #[error("the copy ends at record {copy}, this log at {ours}")]
     Shorter { copy: Seq, ours: Seq },
-    /// The copy's log is another one than ours.
     #[error("record {seq} is another one than in the log of the other nodes")]
     Branched { seq: Seq },
 }
 
-/// The outcome of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Renewed {
-    /// There is no copy yet.
     NotYet,
-    /// The copy is there; the process is to start anew.
+    /// The process is to start anew.
     Whole,
     /// The log here is not a beginning of the others': no copy will ever continue it.
     Branched(String),
 }
 
-/// The attempts of a node.
 pub(super) struct Renewal {
     client: Client,
     key: PeerKey,
@@ -73,14 +61,13 @@ pub(super) struct Renewal {
 }
 
 impl Renewal {
-    /// No attempt yet.
     pub fn new(config: &Config, key: PeerKey) -> Result<Renewal, reqwest::Error> {
         let client = peers::copying_client(config, seed::SILENCE_MAX)?;
         let data = config.storage.path.clone();
         Ok(Renewal { client, key, data, under_way: None, tried_at: None, tries: 0 })
     }
 
-    /// Goes on with an attempt, or begins one; `local` is the end of the log here.
+    /// `local` is the end of the log here.
     pub fn turn(&mut self, view: &View, local: Tip) -> Renewed {
         if let Some(thread) = self.under_way.take_if(|thread| thread.is_finished()) {
             match thread.join() {
@@ -121,7 +108,7 @@ impl Renewal {
     }
 }
 
-/// The nodes that a copy may come from: standbys first, because they have less to do.
+/// Standbys first, because they have less to do.
 fn sources(view: &View) -> Vec<&Member> {
     let is_there = |member: &&Member| {
         member.node != view.node
@@ -158,7 +145,7 @@ fn take(asked: reqwest::RequestBuilder, data: &Path, local: Tip) -> Result<(), N
     Ok(File::open(data)?.sync_all()?)
 }
 
-/// Checks that a log goes on from the end of ours.
+/// The copy's log must go on from the end of ours.
 fn check(log: &Path, local: Tip) -> Result<(), NotRenewed> {
     if local.seq == 0 {
         return Ok(());
@@ -171,7 +158,6 @@ fn check(log: &Path, local: Tip) -> Result<(), NotRenewed> {
     }
 }
 
-/// Syncs a folder and those in it.
 pub(super) fn sync_folders(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -182,8 +168,7 @@ pub(super) fn sync_folders(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Puts a copy that has arrived in the place of the old data, before anything is opened; one that is
-/// not whole is thrown away.
+/// Before anything is opened; a copy that is not whole is thrown away.
 pub(super) fn finish(data: &Path) -> io::Result<()> {
     let from = data.join(FOLDER);
     if !from.is_dir() {

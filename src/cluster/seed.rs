@@ -25,24 +25,21 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 use wal::Reader;
 
-/// The bytes that are read at once.
 const PIECE_BYTES: usize = 256 << 10;
-/// The longest silence of a peer in the middle of its copy, before the first byte too.
+/// A peer in the middle of its copy may be silent so long, before the first byte too.
 pub(super) const SILENCE_MAX: Duration = Duration::from_secs(30);
-/// The beginning of a copy's name, inside the data directory.
 const COPY: &str = "seed-";
 
-/// A copy of a data directory, which goes with this.
+/// Removed with this.
 pub struct Seed {
     copy: PathBuf,
-    /// The files that are still to be sent, as they are called and where they are.
+    /// As files are called and where they are.
     files: VecDeque<(String, PathBuf)>,
     open: Option<File>,
     is_over: bool,
 }
 
 impl Seed {
-    /// Copies the directory of a running node.
     pub fn make(data: &Path, reader: &Reader) -> io::Result<Seed> {
         let copy = data.join(format!("{COPY}{}", super::directory::random_name()?));
         let made = backup::copy(data, &copy, |to| reader.checkpoint(to), &mut |_, _, _| {});
@@ -59,7 +56,6 @@ impl Seed {
         Ok(seed)
     }
 
-    /// The stream, piece by piece.
     pub fn stream(mut self) -> Rest {
         Rest::new(async move {
             let read = tokio::task::spawn_blocking(move || self.next().map(|piece| (piece, self))).await;
@@ -105,8 +101,8 @@ impl Drop for Seed {
     }
 }
 
-/// Removes copies that a process left which was killed, or started anew, while it sent them. The log must
-/// be locked: then no other process makes any.
+/// Left by a process that was killed, or started anew, while it sent them. The log must be locked:
+/// then no other process makes any.
 pub(super) fn sweep(data: &Path) -> io::Result<()> {
     for entry in fs::read_dir(data)? {
         let entry = entry?;
@@ -134,7 +130,6 @@ fn list(root: &Path, inside: &Path, files: &mut VecDeque<(String, PathBuf)>) -> 
     Ok(())
 }
 
-/// Takes a stream apart into a directory.
 pub struct Filling {
     into: PathBuf,
     kept: Vec<u8>,
@@ -143,12 +138,11 @@ pub struct Filling {
 }
 
 impl Filling {
-    /// Begins in a directory that is there and empty.
+    /// The directory is there and empty.
     pub fn new(into: &Path) -> Filling {
         Filling { into: into.to_owned(), kept: Vec::new(), open: None, is_whole: false }
     }
 
-    /// Takes the next bytes of the stream.
     pub fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.kept.extend_from_slice(bytes);
         loop {
@@ -189,19 +183,17 @@ impl Filling {
         File::options().write(true).create_new(true).mode(0o600).open(path)
     }
 
-    /// Whether the stream came to its end.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 }
 
-/// Fills a directory that is there from the peer listener that is named first, with the operators'
-/// token that is named second. A peer that sends nothing for half a minute is given up.
+/// `peer` is the address of a peer listener and the operators' token. One that sends nothing for
+/// half a minute is given up.
 pub(super) async fn fetch(config: &Config, peer: (&str, &str), into: &Path) -> io::Result<()> {
     fetch_within(config, peer, into, SILENCE_MAX).await
 }
 
-/// Fetches a node's data, and gives up a peer that is silent for longer than `silence_max`.
 async fn fetch_within(
     config: &Config,
     (from, token): (&str, &str),
@@ -226,7 +218,7 @@ async fn fetch_within(
     fill(into, &mut answer).await.map_err(|error| of_peer(from, error, silence_max))
 }
 
-/// Fills a directory that is there, and has none of its files, with what a peer sends.
+/// The directory is there, and has none of the peer's files.
 pub(super) async fn fill(data: &Path, answer: &mut reqwest::Response) -> io::Result<()> {
     let mut filling = Filling::new(data);
     while let Some(piece) = answer.chunk().await.map_err(io::Error::other)? {
@@ -235,7 +227,7 @@ pub(super) async fn fill(data: &Path, answer: &mut reqwest::Response) -> io::Res
     if filling.is_whole() { Ok(()) } else { Err(io::Error::other("the stream broke off")) }
 }
 
-/// The error of a copy, with the peer's name where it is the peer's.
+/// With the peer's name where the error is the peer's.
 fn of_peer(from: &str, error: io::Error, silence_max: Duration) -> io::Error {
     let Some(sent) = error.get_ref().and_then(|inner| inner.downcast_ref::<reqwest::Error>()) else {
         return error;
@@ -272,7 +264,7 @@ mod tests {
         assert_eq!(left, ["log", "seed-of-somebody"]);
     }
 
-    /// A peer that sends this to whoever asks, and then nothing.
+    /// Sends this to whoever asks, and then nothing.
     fn silent_after(sent: Vec<u8>) -> String {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));

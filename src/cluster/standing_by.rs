@@ -1,5 +1,5 @@
-//! The standby's thread: follows the agreed log, says what it has, and takes over from a leader that
-//! is silent.
+//! The standby's thread: follows the agreed log, says what it has, and takes over from a leader
+//! that is silent.
 
 use super::admission::{self, ClusterError, members, now_ms};
 use super::peers::PeerKey;
@@ -22,30 +22,26 @@ use tokio::sync::oneshot;
 use wal::cluster::{AgreedBatch, Leader, LookError, Seen, Silence};
 use wal::{Retention, Store};
 
-/// The time between two looks while nothing happens.
+/// While nothing happens.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// The time in which agreed batches gather, once all that there were are here: each look costs etcd
-/// a question to its majority, and each one with batches costs this node a sync.
+/// Agreed batches gather once all that there were are here: each poll costs etcd a question to its
+/// majority, and each one with batches costs this node a sync.
 const GATHER: Duration = Duration::from_millis(10);
-/// The time between two words about itself.
+/// Between two words about itself.
 const NOTE_EVERY: Duration = Duration::from_millis(250);
-/// The hold-up of a node whose log is not continued in etcd.
 const COPYING: &str = "what follows this log is no longer in etcd: taking another node's copy";
-/// The hold-up of a node that is older than the one that leads.
 const OUTDATED: &str = "the log has records of a later version: upgrade this node";
-/// Exit code when the local log failed: `EX_SOFTWARE`.
+/// `EX_SOFTWARE`: the local log failed.
 const EXIT_FATAL: i32 = 70;
-/// Exit code when another start may find what this one did not.
+/// Another start may find what this one did not.
 const EXIT_FAILED: i32 = 1;
-/// Exit code when this node may not be one.
+/// This node may not be one.
 const EXIT_REFUSED: i32 = 2;
 
-/// A standby.
 pub(super) struct StandingBy {
     shared: Arc<Shared>,
     follower: Follower<Domain>,
     silence: Silence,
-    /// The sign of life that the last look found.
     beat: Option<Vec<u8>>,
     retention: Retention,
     snapshot_records: u64,
@@ -97,7 +93,6 @@ impl StandingBy {
         })
     }
 
-    /// Follows until it leads.
     pub fn run(mut self) {
         loop {
             self.save_as_asked();
@@ -179,14 +174,14 @@ impl StandingBy {
         }
     }
 
-    /// Listens to a look that succeeded: whether the leader has been silent for so long that it is none.
+    /// Whether the leader has been silent for so long that it is none.
     fn hears_silence(&mut self, seen: &Seen) -> bool {
         let (now, failover) = (self.shared.following.quorum().now(), self.shared.settings.failover);
         self.silence.looked(now, seen, failover / 2);
         self.silence.lasts(now) >= failover
     }
 
-    /// Applies batches that follow each other, with one sync for as many as the log writes at once.
+    /// With one sync for as many batches as the log writes at once.
     fn apply(&mut self, batches: &[AgreedBatch]) -> Result<(), FollowError> {
         let Some(last) = batches.last() else { return Ok(()) };
         let records: Vec<_> = batches.iter().flat_map(|batch| batch.records.iter().cloned()).collect();
@@ -195,9 +190,8 @@ impl StandingBy {
         if are_platforms { learn_operators(&self.shared, &mut self.follower) } else { Ok(()) }
     }
 
-    /// Makes the newest look everybody's, with the reason why this node does not follow, if it does not. A
-    /// leader is one that lives: that is known from its second sign of life on, because the first may be left
-    /// from a machine that is gone.
+    /// `held_up` says why this node does not follow. A leader is one that lives: that is known from
+    /// its second sign of life on, because the first may be left from a machine that is gone.
     fn show(&mut self, seen: &Seen, is_silent: bool, held_up: Option<&'static str>) {
         let wal_seq = self.follower.tip().seq;
         let before = self.beat.replace(seen.beat.clone());
@@ -223,7 +217,7 @@ impl StandingBy {
         });
     }
 
-    /// Etcd did not answer: after a while nobody is known to lead.
+    /// After a while nobody is known to lead.
     fn unanswered(&mut self, why: &'static str) {
         self.silence.failed();
         self.beat = None;
@@ -258,8 +252,8 @@ impl StandingBy {
         }
     }
 
-    /// Follows no further, but shows what there is, and no leader that is silent: whoever asked that one
-    /// through this node would wait for ever.
+    /// Follows no further, but shows what there is, and no leader that is silent: whoever asked
+    /// that one through this node would wait for ever.
     fn stay_behind(&mut self, held_up: Option<&'static str>) {
         match self.shared.following.glance() {
             Ok(seen) => {
@@ -295,7 +289,7 @@ impl StandingBy {
         std::process::exit(EXIT_FATAL);
     }
 
-    /// Says what this node has, a few times a second.
+    /// A few times a second.
     fn note(&mut self) {
         if self.noted_at.is_some_and(|at| at.elapsed() < NOTE_EVERY) {
             return;
@@ -305,7 +299,7 @@ impl StandingBy {
         let _ = self.shared.say(self.follower.tip().seq, |about| self.shared.following.note(about));
     }
 
-    /// Writes snapshots when they are due, so that the next start is short.
+    /// So that the next start is short.
     fn save(&mut self) {
         let unsaved = self.follower.unsaved();
         let is_due = unsaved >= self.snapshot_records || self.saved_at.elapsed() >= self.snapshot_every;
@@ -314,8 +308,8 @@ impl StandingBy {
         }
     }
 
-    /// Writes the snapshots that operators ask for. A log that is not the agreed one gets none, and
-    /// whoever asked before that was known is answered by the channel's end.
+    /// A log that is not the agreed one gets no snapshot, and whoever asked before that was known
+    /// is answered by the channel's end.
     fn save_as_asked(&mut self) {
         let asked =
             std::mem::take(&mut *self.shared.snapshots.lock().unwrap_or_else(PoisonError::into_inner));
@@ -391,13 +385,11 @@ impl StandingBy {
 }
 
 enum Round {
-    /// Nothing new.
     Idle,
-    /// All that had been agreed on is here; more is likely to come.
+    /// More is likely to come.
     Followed,
     /// There may be more at once.
     Busy,
-    /// The node leads.
     Leads(Box<(Leader, wal::cluster::AgreedTip)>),
 }
 
@@ -406,7 +398,6 @@ fn is_known(batch: &AgreedBatch) -> bool {
     batch.records.iter().all(|record| codec::is_known(&record.payload))
 }
 
-/// Takes the operators' tokens from the book of the platform as it is here.
 fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(), FollowError> {
     if let AnyBook::Platform(book) = follower.book(PLATFORM)? {
         shared.operators.learn(book.operators.values());
@@ -414,7 +405,6 @@ fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(
     Ok(())
 }
 
-/// The words of this node about itself.
 pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
     let settings = &shared.settings;
     let is_leaving = shared.is_leaving.load(Ordering::Acquire);

@@ -1,9 +1,7 @@
 //! The end of leading: the process starts anew in its place, with the same arguments and the same
-//! process id, and stands by.
-//!
-//! A deposed leader has books with decisions that were never agreed on, calls to banks under way,
-//! timers and queues. None of it can be taken back one by one with certainty; a new start has none
-//! of it. What was synced is a beginning of the agreed log, so nothing has to be cut off.
+//! process id, and stands by. A deposed leader has books with decisions that were never agreed on,
+//! calls to banks under way, timers and queues; a new start has none of it. What was synced is a
+//! beginning of the agreed log, so nothing has to be cut off.
 
 use super::Shared;
 use std::os::unix::process::CommandExt;
@@ -12,22 +10,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time for answers to leave.
+/// For answers to leave.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-/// The longest that a hand-over under way is waited for, so that its caller hears of it.
+/// For a hand-over under way, so that its caller hears of it.
 const HAND_OVER: Duration = Duration::from_secs(11);
-/// Exit code when the process could not start anew: `EX_SOFTWARE`.
+/// `EX_SOFTWARE`: the process could not start anew.
 const EXIT_FATAL: i32 = 70;
 
-/// Whether the process is about to end: its end is what was asked for, also of a leader that was deposed.
+/// The process is about to end as it was asked to, also that of a leader that was deposed.
 static STOPS: AtomicBool = AtomicBool::new(false);
 
-/// Forbids new starts of the process, which ends by itself from here on.
+/// From here on the process ends by itself.
 pub fn stop() {
     STOPS.store(true, Ordering::Release);
 }
 
-/// Starts the process anew, in a moment. Only the first call counts.
+/// In a moment. Only the first call counts.
 pub(super) fn step_down(shared: &Arc<Shared>, why: &str) {
     static BEGUN: AtomicBool = AtomicBool::new(false);
     shared.barrier.close();
@@ -51,8 +49,8 @@ pub(super) fn step_down(shared: &Arc<Shared>, why: &str) {
     });
 }
 
-/// Replaces this process by a new one of the same program, which may have been deleted or replaced
-/// on the disk meanwhile; unless it is about to end.
+/// The program may have been deleted or replaced on the disk meanwhile. Does nothing if the process
+/// is about to end.
 pub(super) fn start_anew() -> ! {
     while STOPS.load(Ordering::Acquire) {
         std::thread::park();

@@ -12,41 +12,31 @@ use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The file of a generated token, inside the data directory.
 pub const TOKEN_FILE: &str = "admin.token";
-/// Characters that a token needs where others than this machine can try it, and that make one
-/// worth a warning elsewhere.
+/// Where others than this machine can try it; a shorter token is worth a warning elsewhere.
 pub const TOKEN_CHARACTERS_MIN: usize = 32;
-/// The longest time for which an approval may be given: 30 days.
+/// 30 days.
 const APPROVAL_SECONDS_MAX: u32 = 30 * 24 * 60 * 60;
-/// Random bytes of a generated token.
 const TOKEN_BYTES: usize = 32;
 
-/// `[admin]`: the listener of the operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admin {
-    /// Address and port.
     pub listen: SocketAddr,
-    /// The token that operators present; see [`Admin::access`].
     pub token: Option<Secret>,
-    /// Makes a token on the first start where there is none.
+    /// On the first start where there is no token.
     pub generate_token: bool,
-    /// Goes without a token on a loopback address.
+    /// On a loopback address.
     pub insecure_dev_token: bool,
-    /// Names beside those of loopback under which the listener answers, in lower case.
     pub hosts: Vec<String>,
-    /// The calls that need a second person.
+    /// Calls that need a second person.
     pub approvals: Vec<Approvable>,
-    /// The seconds for which the second person may decide.
+    /// For the second person to decide.
     pub approval_seconds: u32,
-    /// `[admin.tls]`.
     pub tls: Option<Tls>,
 }
 
-/// The access to the operators' API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdminAccess {
-    /// Callers who present this token.
     Token(Secret),
     /// Callers who reach the loopback address. Worth a warning in the log.
     Insecure,
@@ -68,9 +58,9 @@ impl Admin {
         admin
     }
 
-    /// The people who may use the operators' API; an error if nobody was named. A token that was
-    /// generated lies in the data directory, where the server and the command line find it alike.
-    /// `exposed` is the key of a listener that the token opens to other machines, if there is one.
+    /// An error if nobody was named. A token that was generated lies in the data directory, where
+    /// the server and the command line find it alike. `exposed` is the key of a listener that the
+    /// token opens to other machines, if there is one.
     pub(super) fn access(
         &self,
         data: &Path,
@@ -91,7 +81,7 @@ impl Admin {
         }
     }
 
-    /// The token that the command line sends: whoever's it is, so nothing is asked of its length.
+    /// The token that the command line sends: nothing is asked of its length.
     pub fn presented(&self, data: &Path) -> Result<Option<Secret>, ConfigError> {
         match &self.token {
             Some(token) => Ok(Some(token.clone())),
@@ -102,7 +92,7 @@ impl Admin {
         }
     }
 
-    /// The path of a token that was generated because that is configured and there was none.
+    /// Of a token that was generated because that is configured and there was none.
     pub fn generate(&self, data: &Path) -> Result<Option<PathBuf>, ConfigError> {
         let path = data.join(TOKEN_FILE);
         if !self.generate_token || self.token.is_some() || generated(&path)?.is_some() {
@@ -113,7 +103,7 @@ impl Admin {
     }
 }
 
-/// The token in a file; none if there is no file.
+/// None if there is no file.
 fn generated(path: &Path) -> Result<Option<Secret>, TokenError> {
     let path = path.to_owned();
     match fs::read_to_string(&path) {
@@ -124,7 +114,7 @@ fn generated(path: &Path) -> Result<Option<Secret>, TokenError> {
     }
 }
 
-/// A new token, written to a file that is whole from its first moment, and never replaces another.
+/// The file is whole from its first moment, and never replaces another.
 fn write_token(data: &Path, path: &Path) -> std::io::Result<()> {
     wal::make_directory(data)?;
     let mut random = [0; TOKEN_BYTES];
@@ -153,7 +143,6 @@ fn token(text: &str) -> Result<Secret, ValueError> {
     }
 }
 
-/// A kind of calls that may need a second person.
 fn approvable(text: &str) -> Result<Approvable, ValueError> {
     Approvable::from_name(text).ok_or_else(|| {
         let names = Approvable::ALL.map(Approvable::name).join(", ");
@@ -161,7 +150,6 @@ fn approvable(text: &str) -> Result<Approvable, ValueError> {
     })
 }
 
-/// A name or an address, without a port.
 fn host(text: &str) -> Result<String, ValueError> {
     let parsed = text.parse::<hyper::http::uri::Authority>().ok();
     match parsed.filter(|authority| authority.host() == text && !text.is_empty()) {

@@ -8,34 +8,24 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// `[cluster]`. Without endpoints there is one machine, and nothing else of it counts.
+/// Without endpoints there is one machine, and nothing else of this counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cluster {
-    /// The endpoints of etcd; none: one machine.
     pub etcd: Vec<String>,
-    /// The name of the log that is agreed on.
     pub partition: String,
-    /// The name of this node.
     pub node: String,
-    /// The address under which others reach this node's API.
     pub advertise: Option<String>,
-    /// The address where other nodes ask for checkpoints and pass requests to.
+    /// Other nodes ask here for checkpoints and pass requests.
     pub peer_listen: SocketAddr,
-    /// The address under which other nodes reach that.
     pub peer_advertise: Option<String>,
-    /// The silence of a leader, in milliseconds, after which a standby takes over.
+    /// A leader that is silent for longer is replaced by a standby.
     pub failover_ms: u64,
-    /// The bytes in etcd from which writes are refused while only one node is left.
+    /// Writes are refused from here on while only one node is left.
     pub window_bytes_max: u64,
-    /// Certificates that etcd's is checked against.
     pub ca_file: Option<PathBuf>,
-    /// The certificate shown to etcd.
     pub cert_file: Option<PathBuf>,
-    /// The certificate's key.
     pub key_file: Option<PathBuf>,
-    /// The user at etcd.
     pub username: Option<String>,
-    /// The file with the user's password.
     pub password_file: Option<PathBuf>,
 }
 
@@ -80,12 +70,10 @@ impl Cluster {
         }
     }
 
-    /// Whether there is more than one machine.
     pub fn is_on(&self) -> bool {
         !self.etcd.is_empty()
     }
 
-    /// The names under which other nodes call [`Cluster::peer_listen`].
     pub fn peer_hosts(&self) -> impl Iterator<Item = String> {
         let listen = Some(self.peer_listen).filter(|listen| !listen.ip().is_unspecified());
         let urls = [listen.map(|listen| format!("http://{listen}")), self.peer_advertise.clone()];
@@ -93,12 +81,10 @@ impl Cluster {
         urls.into_iter().flatten().filter_map(host)
     }
 
-    /// The silence after which a standby takes over.
     pub fn failover(&self) -> Duration {
         Duration::from_millis(self.failover_ms)
     }
 
-    /// The password at etcd, from its file.
     pub fn password(&self) -> std::io::Result<Option<Secret>> {
         let Some(file) = &self.password_file else { return Ok(None) };
         Ok(Some(Secret::new(std::fs::read_to_string(file)?.trim_end().to_owned())))
@@ -117,7 +103,7 @@ fn name(text: &str) -> Result<String, ValueError> {
     }
 }
 
-/// The host's name, as far as it may be a node's.
+/// As far as the host's name may be a node's.
 fn host_name() -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     if wal::cluster::is_node_name(&host) { host } else { "node".to_owned() }

@@ -1,6 +1,5 @@
-//! The reason why there is no configuration, in one line for the operator: the file or the
-//! variable, the key, and what its value must be. Values are never quoted: some of them are
-//! secrets.
+//! Why there is no configuration, in one line for the operator: the file or the variable, the key,
+//! and what its value must be. Values are never quoted: some of them are secrets.
 
 use super::TOKEN_CHARACTERS_MIN;
 use std::borrow::Cow;
@@ -9,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// The rule that a value breaks, such as "must be a path"; the reader of the key adds its name.
+/// Such as "must be a path"; the reader of the key adds its name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ValueError(Cow<'static, str>);
@@ -26,14 +25,12 @@ impl From<String> for ValueError {
     }
 }
 
-/// A key whose value cannot be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadKey {
-    /// The key's dotted path, or the variable that stands for it.
+    /// Its dotted path, or the variable that stands for it.
     pub key: String,
-    /// The reason why its value is refused.
     pub error: ValueError,
-    /// The variable that the value came from, unless it came from the file.
+    /// Unless the value came from the file.
     pub variable: Option<String>,
 }
 
@@ -47,35 +44,26 @@ impl fmt::Display for BadKey {
     }
 }
 
-/// The reason why there is no configuration: one line that names the key.
 #[derive(Debug)]
 pub enum ConfigError {
-    /// The file cannot be read.
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// The system's error.
         source: io::Error,
     },
-    /// A variable is not UTF-8.
-    NotUtf8 { variable: String },
-    /// The text is not TOML.
+    NotUtf8 {
+        variable: String,
+    },
     Syntax {
-        /// The line, from 1.
+        /// From 1.
         line: usize,
-        /// The parser's error.
         source: toml::de::Error,
     },
-    /// Values that cannot be accepted, all of them at once.
+    /// All of them at once.
     BadKeys(Vec<BadKey>),
-    /// The errors of a file.
     InFile {
-        /// The file.
         path: PathBuf,
-        /// The reason why its content is refused.
         source: Box<ConfigError>,
     },
-    /// The operators' access is not configured.
     Token(TokenError),
 }
 
@@ -106,50 +94,25 @@ impl Error for ConfigError {
     }
 }
 
-/// The reason why the operators' token is refused: the key `admin.token` is said before it.
+/// `admin.token` is said before it.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// No token is set.
     #[error(
         "is required; set it here or in PASARELA__ADMIN__TOKEN, or have one made with admin.generate_token = \
          true \
          (or, for local work, admin.insecure_dev_token = true)"
     )]
     Missing,
-    /// No token is set, and other machines reach a listener that it opens.
     #[error("is required because {listener} is no loopback address; insecure_dev_token does not count there")]
-    MissingBeyondLoopback {
-        /// The key of the listener.
-        listener: &'static str,
-    },
-    /// The token is so short that other machines could guess it.
+    MissingBeyondLoopback { listener: &'static str },
     #[error("must have at least {TOKEN_CHARACTERS_MIN} characters because {listener} is no loopback address")]
-    Short {
-        /// The key of the listener.
-        listener: &'static str,
-    },
-    /// The file of a generated one cannot be read or written.
+    Short { listener: &'static str },
     #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The file of a generated one is empty.
+    File { path: PathBuf, source: io::Error },
     #[error("{}: is empty; remove it, or write a token into it", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The text in that file is no token.
+    Empty { path: PathBuf },
     #[error("{}: {source}", path.display())]
-    Bad {
-        /// The file.
-        path: PathBuf,
-        /// The rule that a token must keep.
-        source: ValueError,
-    },
+    Bad { path: PathBuf, source: ValueError },
 }
 
 impl From<TokenError> for ConfigError {

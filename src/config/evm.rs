@@ -1,47 +1,34 @@
-//! `[rails.evm.POLYGON]`, `.BEP20` and `.ERC20`: USDT on Ethereum-like networks.
-//!
-//! Nothing of a network has a default that could send money to the wrong place: what is missing
-//! stops the start and is named. Files of secrets are read as those of the other live rails are.
+//! `[rails.evm.POLYGON]`, `.BEP20` and `.ERC20`: USDT on Ethereum-like networks. Nothing of a
+//! network has a default that could send money to the wrong place: what is missing stops the start
+//! and is named.
 
 use super::keys::Keys;
 use super::live_rails::{SecretSource, base_url, required, secret};
 use super::{ConfigError, Secret, ValueError};
 use url::Url;
 
-/// The networks, as they are spoken of.
 pub const EVM_NETWORKS: [&str; 3] = ["POLYGON", "BEP20", "ERC20"];
-/// Characters of an encrypted key.
 const KEYSTORE_CHARACTERS_MAX: usize = 8_192;
-/// Characters of a password and of a seed's words.
 const WORDS_CHARACTERS_MAX: usize = 1_024;
 
-/// A network that USDT travels on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evm {
-    /// One of [`EVM_NETWORKS`].
     pub network: &'static str,
-    /// The node, whose address may hold a key of its provider.
+    /// May hold a key of the node's provider.
     pub rpc_url: SecretSource,
-    /// The chain that the node must be on.
     pub chain_id: u64,
-    /// The contract of USDT: 0x and 40 hexadecimal digits.
+    /// 0x and 40 hexadecimal digits.
     pub usdt_contract: String,
-    /// The decimals of its amounts.
     pub usdt_decimals: u32,
-    /// The hot wallet's key, encrypted.
     pub keystore: SecretSource,
-    /// The password of the keystore.
     pub keystore_password: SecretSource,
     /// Blocks, that of the transaction counted, after which it is final.
     pub confirmations: u64,
-    /// The most that is paid for a unit of gas.
     pub max_fee_gwei: u64,
-    /// The seed that deposit addresses derive from.
     pub deposit_seed: SecretSource,
 }
 
 impl Evm {
-    /// The networks that are configured.
     pub(super) fn read(mut keys: Keys<'_>) -> Vec<Evm> {
         let all = EVM_NETWORKS.into_iter().filter_map(|network| Evm::one(network, keys.section(network)));
         let all = all.collect();
@@ -78,7 +65,6 @@ impl Evm {
         configured
     }
 
-    /// Reads the files of its secrets.
     pub(super) fn resolve(&mut self) -> Result<(), ConfigError> {
         let key = |name: &str| format!("rails.evm.{}.{name}", self.network);
         self.rpc_url.resolve(&key("rpc_url"), rpc_url)?;
@@ -88,7 +74,7 @@ impl Evm {
     }
 }
 
-/// A number that must be there once anything of its network is.
+/// Must be there once anything of its network is.
 fn number<T>(keys: &mut Keys<'_>, name: &str, is_given: bool, range: std::ops::RangeInclusive<T>) -> T
 where
     T: TryFrom<i64> + PartialOrd + std::fmt::Display + Default,
@@ -99,7 +85,7 @@ where
     keys.integer(name, T::default(), range)
 }
 
-/// The address of a node. What follows a question mark may be its provider's key.
+/// What follows a question mark may be the provider's key.
 fn rpc_url(text: &str) -> Result<Secret, ValueError> {
     let mut bare = Url::parse(text).map_err(|_| ValueError::from("must be a URL"))?;
     bare.set_query(None);

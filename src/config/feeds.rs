@@ -11,82 +11,66 @@ use rust_decimal::Decimal;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-/// The percentages that a step may be bounded by; 0: it is not.
+/// 0: a step has no bound.
 const STEP: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::ONE_THOUSAND;
 
-/// `[rates]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rates {
-    /// A rate older than this is not used for money.
+    /// An older rate is not used for money.
     pub max_age_seconds: u64,
     /// A price further than this from the one before it is suspect; 0: none is.
     pub max_step_percent: Decimal,
-    /// `[[rates.feeds]]`; a list in the file replaces the embedded one.
+    /// A list in the file replaces the embedded one.
     pub feeds: Vec<Feed>,
-    /// `[rates.bank]`: a bank's word on the BCV rate, for quotes.
+    /// A bank's word on the BCV rate, for quotes.
     pub bank: Option<Feed>,
 }
 
-/// A feed: one series of samples.
+/// One series of samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feed {
-    /// `BASE/QUOTE`, upper case.
     pub pair: String,
-    /// The source's name, `bcv`, `p2p`.
+    /// `bcv`, `p2p`.
     pub source: String,
-    /// The kind of price: `OFFICIAL`, `BUY`, `SELL`, `FLOOR`.
+    /// `OFFICIAL`, `BUY`, `SELL`, `FLOOR`.
     pub side: Option<String>,
-    /// The method by which the price was found, `p2p_floor`.
+    /// `p2p_floor`.
     pub method: Option<String>,
-    /// The source of the samples.
     pub kind: FeedKind,
-    /// Seconds between two samples.
     pub every_seconds: u64,
-    /// `max_step_percent` of this series, if it has its own.
+    /// If the series has its own.
     pub max_step_percent: Option<Decimal>,
 }
 
-/// The source of a feed's samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FeedKind {
-    /// A walk around a price, the same for the same seed.
     Simulated {
-        /// The price that the walk starts at.
         price: Decimal,
         /// The most that one step changes.
         step_percent: Decimal,
-        /// The seed that decides the steps.
         seed: u64,
     },
-    /// The same price at all times.
-    Fixed { price: Decimal },
-    /// Prices that the operator posts.
+    Fixed {
+        price: Decimal,
+    },
     Manual,
-    /// An HTTP call that answers JSON.
     Http(HttpFeed),
 }
 
-/// A call that answers JSON with a price in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpFeed {
-    /// `https://…`.
     pub url: String,
-    /// `GET` or `POST`.
     pub http_method: &'static str,
-    /// Headers, which may carry secrets of the source.
+    /// They may carry secrets of the source.
     pub headers: Vec<(String, super::Secret)>,
-    /// The body of the request.
     pub body: String,
-    /// JSON pointer to the price, `/data/0/price`; `*` stands for every element of a list, and the
-    /// median of several prices counts.
+    /// `/data/0/price`; `*` stands for every element of a list, and the median of several prices counts.
     pub pointer: String,
-    /// JSON pointer to the time or, of an official rate, the value date.
+    /// The time or, of an official rate, the value date.
     pub as_of_pointer: Option<String>,
-    /// The time limit until the whole answer is there.
     pub timeout_seconds: u64,
-    /// The key of the signature that `{hmac}` in a header stands for.
+    /// For `{hmac}` in a header.
     pub hmac_key: Option<super::Secret>,
-    /// The text that is signed.
     pub hmac_message: String,
 }
 
@@ -220,7 +204,6 @@ impl Feed {
     }
 }
 
-/// A bound of a series' own.
 fn max_step_percent(keys: &mut Keys<'_>) -> Option<Decimal> {
     let is_given = keys.has("max_step_percent");
     let percent = keys.percentage("max_step_percent", Decimal::ZERO, STEP, 4);
@@ -228,7 +211,7 @@ fn max_step_percent(keys: &mut Keys<'_>) -> Option<Decimal> {
 }
 
 impl FeedKind {
-    /// Whether its prices are made up: they never price live mode.
+    /// Made-up prices never price live mode.
     pub const fn is_made_up(&self) -> bool {
         matches!(self, FeedKind::Fixed { .. } | FeedKind::Simulated { .. })
     }
@@ -300,7 +283,6 @@ fn price(text: &str) -> Result<Decimal, ValueError> {
     exact(text, &(PRICE_MIN..=Decimal::from(1_000_000_000_u64)), PRICE_DECIMALS)
 }
 
-/// `^[A-Z]{3,5}/[A-Z]{3,5}$`.
 fn pair(text: &str) -> Result<String, ValueError> {
     let is_code =
         |code: &str| (3..=5).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_uppercase());

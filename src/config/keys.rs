@@ -1,10 +1,7 @@
 //! Reads keys out of a TOML table and the environment, by type, and names everything that can't be
-//! accepted.
-//!
-//! A key that is not asked for is unknown. A variable of the environment wins over the file and is
-//! read as the type that the key has, which only the reader knows; so there is no list of keys
-//! beside the code that reads them. Money and prices are strings, never floats. It must not know
-//! any particular key.
+//! accepted. A key that is not asked for is unknown. A variable of the environment wins over the
+//! file and is read as the type that the key has, which only the reader knows; so there is no list
+//! of keys beside the code that reads them. Money and prices are strings, never floats.
 
 use super::error::{BadKey, ValueError};
 use rust_decimal::Decimal;
@@ -14,19 +11,16 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
-/// Variables that start like this are keys.
 pub(super) const PREFIX: &str = "PASARELA__";
 
-/// The state that all sections of one reading share.
 #[derive(Debug, Default)]
 pub(super) struct Source {
-    /// Variables by the dotted lower-case path of their key.
+    /// By the dotted lower-case path of their key.
     variables: RefCell<BTreeMap<String, String>>,
     findings: RefCell<Vec<BadKey>>,
 }
 
 impl Source {
-    /// Takes the variables that are keys and leaves the others alone.
     pub(super) fn new(environment: impl IntoIterator<Item = (String, String)>) -> Self {
         let variables = environment
             .into_iter()
@@ -38,7 +32,6 @@ impl Source {
         Source { variables: RefCell::new(variables), findings: RefCell::default() }
     }
 
-    /// A value in the file that can't be accepted, noted.
     pub(super) fn bad(&self, path: &str, error: impl Into<ValueError>) {
         self.note(path, error.into(), None);
     }
@@ -47,7 +40,7 @@ impl Source {
         self.findings.borrow_mut().push(BadKey { key: path.to_owned(), error, variable });
     }
 
-    /// The values that can't be accepted, and the variables that name no setting.
+    /// And the variables that name no setting.
     pub(super) fn finish(self) -> Vec<BadKey> {
         let mut findings = self.findings.into_inner();
         for path in self.variables.into_inner().into_keys() {
@@ -58,12 +51,10 @@ impl Source {
     }
 }
 
-/// The variable for a key.
 fn variable(path: &str) -> String {
     format!("{PREFIX}{}", path.replace('.', "__").to_ascii_uppercase())
 }
 
-/// A value before it has a type.
 enum Given {
     File(Value),
     Variable(String),
@@ -78,7 +69,7 @@ impl Given {
     }
 }
 
-/// A section of the configuration while it is being read. Call [`Keys::done`] at its end.
+/// Call [`Keys::done`] at its end.
 pub(super) struct Keys<'s> {
     path: String,
     table: Table,
@@ -86,12 +77,11 @@ pub(super) struct Keys<'s> {
 }
 
 impl<'s> Keys<'s> {
-    /// The whole file.
     pub(super) fn root(table: Table, source: &'s Source) -> Self {
         Keys { path: String::new(), table, source }
     }
 
-    /// A section below this one; empty if the file does not have it.
+    /// Empty if the file does not have the section.
     pub(super) fn section(&mut self, name: &str) -> Keys<'s> {
         let path = self.path_of(name);
         let table = match self.take_from_file(name) {
@@ -105,21 +95,18 @@ impl<'s> Keys<'s> {
         Keys { path, table, source: self.source }
     }
 
-    /// True if the file has something below this section.
     pub(super) fn is_given(&self) -> bool {
         let below = format!("{}.", self.path).to_ascii_lowercase();
         let variables = self.source.variables.borrow();
         !self.table.is_empty() || variables.keys().any(|path| path.starts_with(&below))
     }
 
-    /// Whether a key of this section is given, whatever its value.
     pub(super) fn has(&self, name: &str) -> bool {
         let path = self.path_of(name).to_ascii_lowercase();
         self.table.keys().any(|known| known.eq_ignore_ascii_case(name))
             || self.source.variables.borrow().contains_key(&path)
     }
 
-    /// A list of sections; `None` if it is not given.
     pub(super) fn sections(&mut self, name: &str) -> Option<Vec<Keys<'s>>> {
         let path = self.path_of(name);
         let list = match self.given(name)? {
@@ -141,7 +128,6 @@ impl<'s> Keys<'s> {
         Some(sections)
     }
 
-    /// A whole number in this range.
     pub(super) fn integer<T>(&mut self, name: &str, default: T, range: RangeInclusive<T>) -> T
     where
         T: TryFrom<i64> + PartialOrd + Display,
@@ -161,7 +147,6 @@ impl<'s> Keys<'s> {
         })
     }
 
-    /// `true` or `false`.
     pub(super) fn boolean(&mut self, name: &str, default: bool) -> bool {
         self.read(name, default, |given| {
             match given {
@@ -183,8 +168,7 @@ impl<'s> Keys<'s> {
         self.read(name, default, |given| given.text(parse))
     }
 
-    /// A text that must be there. Without it there is no configuration, so what is returned for a
-    /// bad one is never seen.
+    /// Without it there is no configuration, so what is returned for a bad one is never seen.
     pub(super) fn required<T: Default>(
         &mut self,
         name: &str,
@@ -199,12 +183,11 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// Reads any text.
     pub(super) fn text(&mut self, name: &str, default: &str) -> String {
         self.parsed(name, default.to_owned(), |text| Ok(text.to_owned()))
     }
 
-    /// A text; the empty one means that there is none.
+    /// The empty text means that there is none.
     pub(super) fn optional<T>(
         &mut self,
         name: &str,
@@ -213,14 +196,13 @@ impl<'s> Keys<'s> {
         self.parsed(name, None, |text| if text.is_empty() { Ok(None) } else { parse(text).map(Some) })
     }
 
-    /// Reads one of these texts as the value that stands beside it.
     pub(super) fn one_of<T: Clone>(&mut self, name: &str, default: T, choices: &[(&str, T)]) -> T {
         self.parsed(name, default, |text| choice(text, choices))
     }
 
-    /// A percentage, in quotes or bare (`"1.5"` or `1.5`), with so many decimals at most. A bare
-    /// number is read as its shortest text, which is what was written as long as it has at most 15
-    /// digits; money has to stand in quotes.
+    /// In quotes or bare (`"1.5"` or `1.5`), with so many decimals at most. A bare number is read
+    /// as its shortest text, which is what was written as long as it has at most 15 digits; money
+    /// has to stand in quotes.
     pub(super) fn percentage(
         &mut self,
         name: &str,
@@ -235,7 +217,7 @@ impl<'s> Keys<'s> {
         })
     }
 
-    /// An exact decimal in quotes, with so many decimals at most.
+    /// In quotes, with so many decimals at most.
     pub(super) fn decimal(
         &mut self,
         name: &str,
@@ -246,8 +228,7 @@ impl<'s> Keys<'s> {
         self.parsed(name, default, |text| exact(text, &range, decimals))
     }
 
-    /// Texts, each of which `parse` makes something of. In a variable they are divided by commas,
-    /// or written as a TOML list.
+    /// In a variable texts are divided by commas, or written as a TOML list.
     pub(super) fn list<T>(
         &mut self,
         name: &str,
@@ -287,7 +268,6 @@ impl<'s> Keys<'s> {
         values
     }
 
-    /// A table of texts with names of the user's choice.
     pub(super) fn texts(&mut self, name: &str) -> Vec<(String, String)> {
         let section = self.section(name);
         let mut texts = Vec::with_capacity(section.table.len());
@@ -300,12 +280,12 @@ impl<'s> Keys<'s> {
         texts
     }
 
-    /// A value that can't be accepted together with others, noted.
+    /// Bad together with others.
     pub(super) fn bad(&self, name: &str, error: impl Into<ValueError>) {
         self.source.bad(&self.path_of(name), error);
     }
 
-    /// Ends the section: what is left in it is unknown.
+    /// What is left in the section is unknown.
     pub(super) fn done(self) {
         for name in self.table.keys() {
             self.source.bad(&self.path_of(name), "there is no such key");
@@ -341,8 +321,7 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// The value in the file, taken out. Case does not matter, so that `TRC20` may be written as it
-    /// is spoken.
+    /// Case does not matter, so that `TRC20` may be written as it is spoken.
     fn take_from_file(&mut self, name: &str) -> Option<Value> {
         let known = self.table.keys().find(|known| known.eq_ignore_ascii_case(name))?.clone();
         self.table.remove(&known)
@@ -362,7 +341,7 @@ impl<'s> Keys<'s> {
     }
 }
 
-/// Finds a text among `choices`; the message lists them.
+/// The message lists the choices.
 pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, ValueError> {
     match choices.iter().find(|(name, _)| *name == text) {
         Some((_, value)) => Ok(value.clone()),
@@ -373,7 +352,7 @@ pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, V
     }
 }
 
-/// An exact decimal in this range, with so many decimals at most.
+/// With so many decimals at most.
 pub(super) fn exact(
     text: &str,
     range: &RangeInclusive<Decimal>,

@@ -2,32 +2,28 @@
 
 use super::keys::Keys;
 
-/// `[limits]`: requests per key, what a client without a key may do, and tenants' shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests per account and mode in the long run; 0 = no limit.
+    /// In the long run; 0 = no limit.
     pub requests_per_second: u32,
-    /// The requests that may come at once; 0 = as many as in a second.
+    /// At once; 0 = as many as in a second.
     pub burst: u32,
-    /// Checkout sessions and payment links that a client asks for and that are not there, in the
-    /// long run; 0 = no limit.
+    /// Checkout sessions and payment links that a client asks for and that are not there; 0 = no limit.
     pub misses_per_minute: u32,
-    /// The misses that may come at once.
+    /// At once.
     pub misses_burst: u32,
-    /// The percentage of its own places and the free ones together that a tenant may have in a
-    /// mode.
+    /// Of its own places and the free ones together, for a tenant in a mode.
     pub share_percent: usize,
-    /// The percentage of all places that test mode never takes.
+    /// Of all places; test mode never takes them.
     pub live_reserve_percent: usize,
-    /// Requests of a tenant in live mode that are worked on at once while others ask too.
+    /// Of a tenant in live mode at once, while others ask too.
     pub live_slots: usize,
-    /// Requests of a tenant in test mode that are worked on at once while others ask too.
+    /// The same in test mode.
     pub test_slots: usize,
-    /// Requests of a tenant in a mode that may wait to be worked on.
+    /// For a slot, of a tenant in a mode.
     pub waiting_max: usize,
-    /// Long reads that may wait.
     pub long_reads_max: usize,
-    /// Long reads that may wait and be at work, of one tenant in a mode.
+    /// Waiting and at work, of one tenant in a mode.
     pub long_reads_per_tenant_max: usize,
 }
 

@@ -1,8 +1,7 @@
-//! `[rails.r4]` and `[rails.wompi]`: the live rails, and the secrets that they are paid with.
-//!
-//! A secret stands in its key, in a variable of the environment, or in a file of its own that
-//! nobody else may read; in two of these places at once it is refused. Files are read when a server
-//! starts and not when the configuration is parsed. No message has a secret in it.
+//! `[rails.r4]` and `[rails.wompi]`. A secret stands in its key, in a variable of the environment,
+//! or in a file of its own that nobody else may read; in two of these places at once it is refused.
+//! Files are read when a server starts and not when the configuration is parsed. No message has a
+//! secret in it.
 
 use super::error::BadKey;
 use super::keys::Keys;
@@ -22,80 +21,65 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 const SECRET_CHARACTERS_MAX: usize = 1_024;
-/// Bytes of a secret's file: encrypted keys are the longest.
+/// Encrypted keys are the longest.
 const FILE_BYTES_MAX: u64 = 8_192;
-/// The fault of a secret that has to be there and is not.
 const BESIDE: &str = "is required beside base_url";
-/// Bits of a file's mode that let others than its owner do something.
+/// Lets others than the owner do something.
 const OTHERS: u32 = 0o077;
-/// The seconds that a call may take, unless another number is configured.
+/// Unless another number is configured.
 const TIMEOUT_SECONDS: u64 = 25;
 
-/// A secret, or where it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SecretSource {
-    /// No secret.
     #[default]
     None,
-    /// The secret itself, in the configuration.
     Value(Secret),
-    /// A file with the secret, which was not read yet.
+    /// Not read yet.
     File(PathBuf),
 }
 
-/// `[rails.r4]`, if it has a `base_url`.
+/// `None` without a `base_url`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct R4 {
-    /// The URL of the bank's API.
     pub base_url: String,
-    /// The SHA-256 of the certificates that may be shown there; none: any that the system trusts.
+    /// Certificates that may be shown; none: any that the system trusts.
     pub certificate_sha256: Vec<[u8; 32]>,
     /// The value of the header `Commerce`, and the key of the signature.
     pub commerce_token: SecretSource,
-    /// The phone of our account at the bank.
+    /// Of our account at the bank.
     pub commerce_phone: Option<MobilePhone>,
-    /// `MB` or `R4`.
     pub path_family: &'static str,
-    /// `lower` or `upper`.
     pub signature_case: &'static str,
-    /// Whether one space stands before the signed message of C2P.
+    /// One space stands before the signed message of C2P.
     pub c2p_leading_space: bool,
-    /// `vuelto` or `credito_inmediato`.
     pub credit_by: &'static str,
-    /// Banks whose customers get their C2P key by GenerarOtp.
+    /// Their customers get their C2P key by GenerarOtp.
     pub otp_banks: Vec<BankCode>,
     /// The `Authorization` of the bank's own calls; without it they are refused.
     pub callback_uuid: SecretSource,
-    /// Addresses that may call; none: any.
+    /// None: any address may call.
     pub callback_sources: Vec<Network>,
-    /// The time, in seconds, that a verification waits for its notice.
+    /// A verification waits so long for its notice.
     pub notice_wait_seconds: u64,
-    /// The time limit of a call, in seconds.
     pub timeout_seconds: u64,
-    /// The time, in ms, for which a connection is used again.
+    /// A connection is used again within this.
     pub idle_ms: u64,
 }
 
-/// `[rails.wompi]`, if it has a `base_url`.
+/// `None` without a `base_url`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wompi {
-    /// The URL of the API, with its version.
     pub base_url: String,
-    /// The SHA-256 of the certificates that may be shown there; none: any that the system trusts.
+    /// Certificates that may be shown; none: any that the system trusts.
     pub certificate_sha256: Vec<[u8; 32]>,
-    /// The key that names the merchant.
     pub public_key: SecretSource,
-    /// The key that proves that the caller is the merchant.
     pub private_key: SecretSource,
-    /// The secret that events are signed with.
     pub events_secret: SecretSource,
-    /// The secret that transactions are signed with.
     pub integrity_secret: SecretSource,
-    /// The e-mail address that is sent where the buyer gave none.
+    /// Sent where the buyer gave none.
     pub customer_email: Option<String>,
-    /// The time limit of a call, in seconds.
     pub timeout_seconds: u64,
-    /// The time, in ms, for which a connection is used again.
+    /// A connection is used again within this.
     pub idle_ms: u64,
 }
 
@@ -176,14 +160,13 @@ impl Wompi {
     }
 }
 
-/// Reads the files of secrets.
 pub(super) fn read_secrets(r4: &mut Option<R4>, wompi: &mut Option<Wompi>) -> Result<(), ConfigError> {
     r4.as_mut().map_or(Ok(()), R4::resolve)?;
     wompi.as_mut().map_or(Ok(()), Wompi::resolve)
 }
 
 impl SecretSource {
-    /// The secret; none before its file was read.
+    /// None before its file was read.
     pub fn secret(&self) -> Option<&Secret> {
         match self {
             SecretSource::Value(secret) => Some(secret),
@@ -207,10 +190,9 @@ impl SecretSource {
     }
 }
 
-/// Reads a secret, without a word of it in the refusal.
+/// Without a word of the secret in the refusal.
 pub(super) type Parse = fn(&str) -> Result<Secret, ValueError>;
 
-/// A secret in its key or beside it, in a file.
 pub(super) fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> SecretSource {
     let value = keys.optional(name, parse);
     let file = keys.optional(&format!("{name}_file"), path);
@@ -231,7 +213,7 @@ pub(super) fn required(keys: &Keys<'_>, name: &str, source: &SecretSource, why: 
     }
 }
 
-/// Reads a file that its owner alone can read, without its last line end.
+/// Its owner alone can read the file; the last line end is left out.
 fn private_text(path: &Path) -> Result<Zeroizing<String>, ValueError> {
     let is_file = |metadata: &std::fs::Metadata| metadata.is_file();
     // Checked before the file is opened: opening a pipe waits for a writer.
@@ -266,7 +248,6 @@ fn token(text: &str) -> Result<Secret, ValueError> {
     }
 }
 
-/// A key that stands in a path.
 fn public_key(text: &str) -> Result<Secret, ValueError> {
     let fits = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     if fits { token(text) } else { Err("must have letters, digits, dashes and underscores".into()) }
@@ -287,7 +268,7 @@ fn email(text: &str) -> Result<String, ValueError> {
     }
 }
 
-/// A bank whose customers wait for an SMS: of one that is not there nobody would ask for it.
+/// Its customers wait for an SMS: of a bank that is not there nobody would ask for it.
 fn otp_bank(text: &str, has_bank_feed: bool) -> Result<BankCode, ValueError> {
     let code = BankCode::parse(text)?;
     if has_bank_feed || Catalogue::embedded().get(code).is_some() {
@@ -301,8 +282,8 @@ fn otp_banks() -> Vec<BankCode> {
     BankCode::parse("0102").into_iter().collect()
 }
 
-/// Reads the time limit of calls, which is shorter than the time to the first look: nobody is asked
-/// about an order that may still be on its way. What is not configured makes no calls.
+/// Shorter than the time to the first question: nobody is asked about an order that may still be on
+/// its way. What is not configured makes no calls.
 fn timeout(keys: &mut Keys<'_>, is_configured: bool, poll_seconds: u64) -> u64 {
     let seconds = keys.integer("timeout_seconds", TIMEOUT_SECONDS, 1..=3_600);
     if is_configured && seconds >= poll_seconds {
@@ -311,13 +292,11 @@ fn timeout(keys: &mut Keys<'_>, is_configured: bool, poll_seconds: u64) -> u64 {
     seconds
 }
 
-/// Reads the time for which a connection is used again: shorter than banks keep theirs, so that no order is
-/// written into one that is being closed.
+/// Shorter than banks keep their connections, so that no order is written into one that is being closed.
 fn idle(keys: &mut Keys<'_>) -> u64 {
     keys.integer("idle_ms", 1_000, 0..=60_000)
 }
 
-/// The address of an API that secrets are sent to.
 pub(super) fn base_url(text: &str) -> Result<String, ValueError> {
     let fits = Url::parse(text).is_ok_and(|url| {
         let is_loopback = match url.host() {
@@ -361,7 +340,6 @@ mod tests {
         error
     }
 
-    /// A file of this mode with this text, and its path.
     fn file(folder: &tempfile::TempDir, mode: u32, text: &str) -> PathBuf {
         let path = folder.path().join(format!("secret-{mode:o}"));
         let mut file = OpenOptions::new()

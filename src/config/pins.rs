@@ -4,10 +4,9 @@ use super::ValueError;
 use super::keys::Keys;
 use url::Url;
 
-/// The key.
 const PINS: &str = "certificate_sha256";
 
-/// Reads the fingerprints of certificates, of which plain HTTP has none.
+/// Plain HTTP has none.
 pub(super) fn pins(keys: &mut Keys<'_>, base_url: Option<&str>) -> Vec<[u8; 32]> {
     let pins = keys.list(PINS, Vec::new(), fingerprint);
     let is_plain = base_url.and_then(|text| Url::parse(text).ok()).is_some_and(|url| url.scheme() == "http");
@@ -17,7 +16,7 @@ pub(super) fn pins(keys: &mut Keys<'_>, base_url: Option<&str>) -> Vec<[u8; 32]>
     pins
 }
 
-/// A SHA-256 in hexadecimal, as programs print it: with a colon between bytes, or without.
+/// In hexadecimal, with a colon between bytes, or without.
 fn fingerprint(text: &str) -> Result<[u8; 32], ValueError> {
     let is_parted = text.contains(':') && text.split(':').all(|byte| byte.len() == 2);
     let digits = if is_parted { text.replace(':', "") } else { text.to_owned() };
@@ -36,7 +35,6 @@ mod tests {
         = \"a\"\n\
         private_key = \"b\"\nevents_secret = \"c\"\nintegrity_secret = \"d\"\n";
 
-    /// The line that pins a certificate.
     fn pin(fingerprint: &str) -> String {
         format!("certificate_sha256 = [\"{fingerprint}\"]\n")
     }

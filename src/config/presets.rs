@@ -1,26 +1,18 @@
-//! Feeds that work by their name alone: `preset = "binance_p2p_buy"` (`docs/contract.md, 14.1`). Public
-//! sources of others, none of them official; what a preset says is the whole feed, but for how often
+//! Feeds that work by their name alone: `preset = "binance_p2p_buy"` (`docs/contract.md, 14.1`).
+//! Public sources of others, none of them official; a preset is the whole feed, but for how often
 //! it is asked and where.
 
-/// A feed with a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Preset {
     pub name: &'static str,
-    /// The pair of currencies.
     pub pair: &'static str,
-    /// The source of the prices.
     pub source: &'static str,
-    /// The side of the market.
     pub side: &'static str,
-    /// The address.
     pub url: &'static str,
-    /// The body that is posted; empty: it is asked for with GET.
+    /// Empty: asked with GET.
     pub body: &'static str,
-    /// The place of the prices in the answer.
     pub pointer: &'static str,
-    /// The place of their time.
     pub as_of_pointer: Option<&'static str>,
-    /// Seconds between two samples.
     pub every_seconds: u64,
 }
 
@@ -47,7 +39,7 @@ const P2P: Preset = Preset {
     every_seconds: 60,
 };
 
-/// The presets. Binance's sides are the taker's; of its offers the median counts.
+/// Binance's sides are the taker's; of its offers the median counts.
 pub(super) const PRESETS: [Preset; 5] = [
     binance(
         "binance_p2p_buy",

@@ -5,48 +5,39 @@ use super::keys::Keys;
 use super::live_rails::{R4, Wompi};
 use super::{ConfigError, live_rails};
 
-/// `[rails]`: banks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rails {
-    /// The seconds for which a request waits for a bank, before it answers 202.
+    /// A request waits so long for a bank, before it answers 202.
     pub answer_seconds: u64,
-    /// The time, in ms, between an order to the simulated bank and its answer.
+    /// Between an order to the simulated bank and its answer.
     pub simulator_delay_ms: u64,
-    /// The fault that the simulated bank has.
     pub simulator_fault: SimulatorFault,
-    /// The seconds after which an order without an answer is put before an operator.
+    /// An order without an answer is put before an operator after this.
     pub unresolved_after_seconds: u32,
-    /// The seconds until the first look at an order, and between looks in its first hour.
+    /// To the first question about an order, and between questions in its first hour.
     pub poll_seconds: u64,
-    /// The time, in seconds, between two probes of a rail whose circuit is open.
+    /// Between two probes of a rail whose circuit is open.
     pub probe_seconds: u64,
-    /// The calls to one rail at once.
+    /// To one rail at once.
     pub calls_max: usize,
-    /// `[rails.r4]`.
     pub r4: Option<R4>,
-    /// `[rails.wompi]`.
     pub wompi: Option<Wompi>,
-    /// `[rails.evm.*]`.
     pub evm: Vec<Evm>,
 }
 
-/// The faults that the simulated bank can have, for tests of what becomes of the money then.
+/// For tests of what becomes of the money then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimulatorFault {
-    /// No fault.
     None,
-    /// A question about an order that is not answered yet is answered with the opposite of that
-    /// answer.
+    /// A question about an order that is not answered yet is answered with the opposite.
     Contradicts,
-    /// The bank loses operations: one that never arrived does not arrive when it is sent again
-    /// either.
+    /// An order that never arrived does not arrive when it is sent again either.
     Loses,
     /// Any digits of a transfer's reference find the same transfer.
     OneTransfer,
 }
 
 impl SimulatorFault {
-    /// The faults, by their names in the configuration.
     const ALL: [(&'static str, SimulatorFault); 4] = [
         ("none", SimulatorFault::None),
         ("contradicts", SimulatorFault::Contradicts),
@@ -56,7 +47,7 @@ impl SimulatorFault {
 }
 
 impl Rails {
-    /// `has_bank_feed` is whether the catalogue of banks may have more than the program's own.
+    /// Whether the catalogue of banks may have more than the program's own.
     pub(super) fn read(mut keys: Keys<'_>, has_bank_feed: bool) -> Self {
         let poll_seconds = keys.integer("poll_seconds", 60, 1..=3_600);
         let rails = Rails {
@@ -75,8 +66,7 @@ impl Rails {
         rails
     }
 
-    /// Reads the files of secrets. Only the server does: whoever else reads the configuration may
-    /// not be allowed to.
+    /// Only the server reads secrets: whoever else reads the configuration may not be allowed to.
     pub fn read_secrets(&mut self) -> Result<(), ConfigError> {
         live_rails::read_secrets(&mut self.r4, &mut self.wompi)?;
         self.evm.iter_mut().try_for_each(Evm::resolve)

@@ -2,10 +2,9 @@
 
 use super::keys::Keys;
 
-/// `[requests]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requests {
-    /// The most bytes on the disk.
+    /// On the disk.
     pub bytes_max: u64,
 }
 

@@ -1,20 +1,16 @@
-//! A text of the configuration that must not appear in logs: its Debug output does not show it, and its
-//! memory is zeroed when it goes.
+//! A text of the configuration that Debug output does not show, and whose memory is zeroed when it goes.
 
 use std::fmt;
 use zeroize::Zeroize;
 
-/// A text that must not appear in logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a text.
     pub fn new(text: impl Into<String>) -> Self {
         Secret(text.into())
     }
 
-    /// The text itself: to compare it, to hash it or to send it where it belongs.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -7,53 +7,41 @@ use crate::network::Network;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// `[server]`: the listener of the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// Address and port.
     pub listen: SocketAddr,
-    /// The server's public URL; see [`Server::base_url`].
     pub public_base_url: Option<String>,
-    /// The proxies that are believed when they name the sender of a request.
+    /// They are believed when they name the sender of a request.
     pub trusted_proxies: Vec<Network>,
-    /// Connections at once.
     pub max_connections: usize,
-    /// The most connections from one address; 0 = no limit.
+    /// From one address; 0 = no limit.
     pub max_connections_per_peer: usize,
-    /// The time limit until a head is complete.
     pub head_timeout_seconds: u64,
-    /// The bytes that a head may have.
     pub head_bytes_max: usize,
-    /// The time limit until a body is complete.
     pub body_timeout_seconds: u64,
-    /// Bytes of all bodies that are being read.
+    /// Of all bodies that are being read.
     pub bodies_bytes_max: usize,
-    /// The time after which an idle connection ends.
     pub idle_timeout_seconds: u64,
-    /// The time for requests under way on stop.
+    /// For requests under way on stop.
     pub shutdown_seconds: u64,
-    /// Threads of the runtime; 0 = one per core.
+    /// 0 = one per core.
     pub worker_threads: usize,
-    /// Whether debuggers and profilers of the same user may look into the process.
+    /// Debuggers and profilers of the same user may look into the process.
     pub traceable: bool,
-    /// `[server.tls]`.
     pub tls: Option<Tls>,
 }
 
 impl Server {
-    /// The base of links to this server, without a slash at the end.
+    /// Without a slash at the end.
     pub fn base_url(&self) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         self.public_base_url.clone().unwrap_or_else(|| format!("{scheme}://{}", self.listen))
     }
 }
 
-/// `[server.tls]` or `[admin.tls]`: what a listener shows, as PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
-    /// The server's certificate, then those between it and the root.
     pub certificate: PathBuf,
-    /// The file with its private key.
     pub key: PathBuf,
 }
 
@@ -83,7 +71,7 @@ impl Server {
     }
 }
 
-/// Certificate and key of a listener; none of both: it speaks plain HTTP.
+/// None of both: the listener speaks plain HTTP.
 pub(super) fn tls(mut keys: Keys<'_>) -> Option<Tls> {
     let files = match (keys.optional("certificate", path), keys.optional("key", path)) {
         (Some(certificate), Some(key)) => Some(Tls { certificate, key }),

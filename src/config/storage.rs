@@ -4,37 +4,33 @@ use super::keys::Keys;
 use super::values::path;
 use std::path::PathBuf;
 
-/// `[storage]`: the data directory and the log in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
-    /// The directory.
     pub path: PathBuf,
-    /// The key of cards' hashes; none: `card.key` in the directory.
+    /// None: `card.key` in the directory.
     pub card_key_file: Option<PathBuf>,
-    /// The free bytes on the disk below which writes are refused; 0 = never.
+    /// Writes are refused with less; 0 = never.
     pub reserve_bytes: u64,
-    /// Records between two rounds of snapshots.
+    /// Between two rounds of snapshots.
     pub snapshot_records: u64,
-    /// Seconds between two rounds of snapshots, if anything was written.
+    /// Between two rounds of snapshots, if anything was written.
     pub snapshot_seconds: u64,
-    /// Hours for which every snapshot of a book is kept, counted back from its newest.
+    /// Every snapshot of a book is kept so long, counted back from its newest.
     pub snapshot_all_hours: u32,
-    /// The days for which one snapshot of each hour is kept.
+    /// One of each hour is kept.
     pub snapshot_hourly_days: u32,
-    /// The days for which one snapshot of each day is kept; older ones monthly, for ever.
+    /// One of each day is kept; older ones monthly, for ever.
     pub snapshot_daily_days: u32,
-    /// Bytes that wait for the disk.
+    /// That wait for the disk.
     pub pending_bytes_max: usize,
-    /// Records that wait for the disk.
+    /// That wait for the disk.
     pub pending_records_max: usize,
-    /// Records that are written and synced at once.
+    /// Written and synced at once.
     pub batch_records_max: usize,
 }
 
-/// `[engine]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Engine {
-    /// Requests under way at once.
     pub permits_max: usize,
 }
 

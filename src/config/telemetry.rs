@@ -3,32 +3,26 @@
 use super::keys::Keys;
 use super::values::{level, url};
 
-/// `[log]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
-    /// A level, or directives such as `info,pasarela::http=debug`.
+    /// Or directives such as `info,pasarela::http=debug`.
     pub level: String,
-    /// The form of the lines.
     pub format: LogFormat,
 }
 
-/// `[telemetry]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Telemetry {
-    /// The collector of traces; none: there are no traces.
+    /// None: there are no traces.
     pub otlp_endpoint: Option<String>,
-    /// The sampling of traces that begin here: one in so many is recorded.
+    /// Of traces that begin here.
     pub sample_one_in: u32,
 }
 
-/// The form of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     /// Text on a terminal, JSON elsewhere.
     Auto,
-    /// JSON objects, one per line.
     Json,
-    /// Text for people.
     Text,
 }
 

@@ -1,5 +1,4 @@
-//! `[tenant_defaults]`, `[withdraw]`, `[crypto]` and `[bootstrap]`: what money costs, and who is
-//! there on a first start.
+//! `[tenant_defaults]`, `[withdraw]`, `[crypto]` and `[bootstrap]`: what money costs, and who is there first.
 
 use super::Secret;
 use super::error::ValueError;
@@ -8,9 +7,7 @@ use super::values::origin;
 use rust_decimal::Decimal;
 use std::ops::RangeInclusive;
 
-/// The networks that USDT travels on.
 pub const NETWORKS: [&str; 4] = ["TRC20", "ERC20", "BEP20", "POLYGON"];
-/// The policies for withdrawal fees.
 pub const WITHDRAW_POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
 
 const PERCENT: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::ONE_HUNDRED;
@@ -18,66 +15,46 @@ const PERCENT_DECIMALS: u32 = 4;
 /// 999999999999.99
 const AMOUNT: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::from_parts(276_447_231, 23_283, 0, false, 2);
 
-/// The fee of a method of payment, for the tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fee {
-    /// Share of the amount.
     pub percent: Decimal,
-    /// The fixed part of the fee, in bolívares, on top of the percentage.
+    /// In bolívares, on top of the percentage.
     pub fixed_ves: Decimal,
 }
 
-/// `[tenant_defaults]`: the settings of a tenant that has not set them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantDefaults {
-    /// The amount, in bolívares, that a balance must keep.
+    /// A balance must keep so much, in bolívares.
     pub reserve_ves: Decimal,
-    /// `fees.c2p`.
     pub c2p: Fee,
-    /// `fees.vpos`.
     pub vpos: Fee,
-    /// `fees.debit`.
     pub debit: Fee,
-    /// `fees.pago_movil`.
     pub pago_movil: Fee,
-    /// `fees.link_percent`: the operator's share on payment links.
+    /// The operator's share on payment links.
     pub link_percent: Decimal,
-    /// `fees.chargeback_ves`.
     pub chargeback_ves: Decimal,
-    /// `fees.payout_ves`.
     pub payout_ves: Decimal,
-    /// Business days for which a seller's share is held.
+    /// A seller's share is held so long.
     pub seller_hold_business_days: u32,
-    /// `micro_deposits_daily_max`.
     pub micro_deposits_daily_max: u32,
-    /// `conversions.*`.
     pub conversions: Conversions,
-    /// `usdt.enabled`.
     pub usdt_enabled: bool,
-    /// `usdt.payout_auto_limit_usdt`: larger payouts wait for an operator.
+    /// Larger payouts wait for an operator.
     pub usdt_payout_auto_limit: Decimal,
-    /// `cop.enabled`.
     pub cop_enabled: bool,
-    /// The name of a policy in [`WITHDRAW_POLICIES`].
+    /// One of [`WITHDRAW_POLICIES`].
     pub withdraw_fee_policy: &'static str,
-    /// `checkout.allowed_origins`: pages that may embed the checkout.
     pub checkout_allowed_origins: Vec<String>,
 }
 
-/// `[tenant_defaults.conversions]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversions {
-    /// `VES`, `COP`: what may be converted.
     pub enabled: Vec<&'static str>,
-    /// `spread_percent.ves`.
     pub spread_percent_ves: Decimal,
-    /// `spread_percent.cop`.
     pub spread_percent_cop: Decimal,
-    /// The least that a conversion yields.
+    /// A conversion yields at least this.
     pub minimum_usdt: Decimal,
-    /// `daily_limit.ves`; none if empty.
     pub daily_limit_ves: Option<Decimal>,
-    /// `daily_limit.cop`; none if empty.
     pub daily_limit_cop: Option<Decimal>,
 }
 
@@ -161,34 +138,28 @@ impl Conversions {
     }
 }
 
-/// `[withdraw]`: what the public interface says about withdrawals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Withdraw {
-    /// The least that can be withdrawn, in US cents.
     pub min_withdrawal_cents: u64,
-    /// The percentage by which Pago Móvil withdrawals pay less than the market.
+    /// Pago Móvil withdrawals pay less than the market by so much.
     pub pago_movil_margin_percent: Decimal,
-    /// Taken off the fee of Pago Móvil withdrawals, unless the full policy is asked for.
+    /// Off the fee of Pago Móvil withdrawals, unless the full policy is asked for.
     pub pago_movil_fee_waiver_percent: Decimal,
-    /// `policies.*`, in the order of [`WITHDRAW_POLICIES`].
     pub policies: [Vec<Tier>; 3],
-    /// `network_fee_cents.*`, in the order of [`NETWORKS`].
     pub network_fee_cents: [u64; 4],
 }
 
 /// A step of a policy for withdrawal fees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tier {
-    /// The amount, in US cents, below which the step holds; none for the last.
+    /// In US cents; none for the last step.
     pub below_cents: Option<u64>,
-    /// Share of the amount.
     pub percent: Decimal,
-    /// The fixed part of the fee, in US cents, on top of the percentage.
+    /// In US cents, on top of the percentage.
     pub fixed_cents: u64,
 }
 
 impl Withdraw {
-    /// The steps of a policy.
     pub fn policy(&self, name: &str) -> Option<&[Tier]> {
         let index = WITHDRAW_POLICIES.iter().position(|known| *known == name)?;
         Some(&self.policies[index])
@@ -262,10 +233,8 @@ fn read_policy(mut keys: Keys<'_>, default: &[Tier]) -> Vec<Tier> {
     tiers
 }
 
-/// `[crypto]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crypto {
-    /// `network_fee_usdt.*`, in the order of [`NETWORKS`].
     pub network_fee_usdt: [Decimal; 4],
 }
 
@@ -281,14 +250,13 @@ impl Crypto {
     }
 }
 
-/// An entry of `[[bootstrap.tenants]]`: a tenant that is created once, on a first start.
+/// Created once, on a first start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootstrapTenant {
-    /// 1 to 128 characters.
     pub name: String,
-    /// A fixed test key; a random one if empty.
+    /// A random key if empty.
     pub test_key: Option<Secret>,
-    /// A fixed live key; a random one if empty.
+    /// A random key if empty.
     pub live_key: Option<Secret>,
 }
 

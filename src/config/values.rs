@@ -4,7 +4,6 @@ use super::error::ValueError;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// A level for everything, or directives such as `info,pasarela::http=debug`.
 pub(super) fn level(text: &str) -> Result<String, ValueError> {
     let is_level = |part: &str| matches!(part, "off" | "error" | "warn" | "info" | "debug" | "trace");
     let known = text.split(',').all(|part| is_level(part.rsplit('=').next().unwrap_or(part)));
@@ -27,7 +26,6 @@ pub(super) fn path(text: &str) -> Result<PathBuf, ValueError> {
     Ok(PathBuf::from(text))
 }
 
-/// An address of the web.
 pub(super) fn url(text: &str) -> Result<String, ValueError> {
     let parsed = text.parse::<hyper::Uri>().ok();
     let fine = parsed.is_some_and(|uri| {
@@ -36,7 +34,7 @@ pub(super) fn url(text: &str) -> Result<String, ValueError> {
     if fine { Ok(text.to_owned()) } else { Err("must be an http or https URL".into()) }
 }
 
-/// Scheme, host and port of a site, as browsers send it in `Origin`.
+/// As browsers send it in `Origin`.
 pub(super) fn origin(text: &str) -> Result<String, ValueError> {
     let bare = text.split_once("://").is_some_and(|(_, rest)| !rest.contains(['/', '?', '#', '@']));
     match url(text) {

@@ -1,5 +1,4 @@
-//! `[webhooks]`: where messages to tenants' endpoints may go, whose certificates are trusted there, and how
-//! two of their headers are called.
+//! `[webhooks]`: where messages may go, whose certificates are trusted there, and names of two headers.
 
 use super::error::ValueError;
 use super::keys::Keys;
@@ -10,7 +9,7 @@ use std::path::PathBuf;
 const SIGNATURE: HeaderName = HeaderName::from_static("svc-signature");
 const EVENT_ID: HeaderName = HeaderName::from_static("svc-event-id");
 
-/// Headers that a message has besides these two; none of them can have another meaning.
+/// A message has these besides the two below; none of them can have another meaning.
 const TAKEN: [&str; 15] = [
     "connection",
     "content-length",
@@ -29,16 +28,12 @@ const TAKEN: [&str; 15] = [
     "x-webhook-signature",
 ];
 
-/// `[webhooks]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhooks {
-    /// Delivers to loopback and private addresses too.
     pub allow_private_targets: bool,
-    /// Certificates to trust beside those of the system, as PEM.
+    /// Trusted beside those of the system, as PEM.
     pub extra_ca_file: Option<PathBuf>,
-    /// The header that bears a message's signature.
     pub signature_header: HeaderName,
-    /// The header that bears the event's id.
     pub event_id_header: HeaderName,
 }
 

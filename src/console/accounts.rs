@@ -112,7 +112,6 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str, failed: Option<(&str,
     Ok(page)
 }
 
-/// The form that puts a new key in a key's place, or ends it.
 fn key_form<G: Answer>(visit: &Here<'_, G>, tenant: &str, key: &str) -> view::Form {
     let to = |act: &str| path("/console/keys", key, act);
     let overlaps = [
@@ -174,7 +173,6 @@ pub async fn act_on_key<G: Answer>(
     shown(visit, (form.text("tenant"), act), form, outcome).await
 }
 
-/// The forms that the visitor's role may send.
 fn forms<G: Answer>(
     visit: &Here<'_, G>,
     id: &str,
@@ -224,7 +222,6 @@ fn forms<G: Answer>(
     blocks
 }
 
-/// The form that corrects a balance.
 fn adjustment<G: Answer>(
     visit: &Here<'_, G>,
     to: String,
@@ -285,7 +282,7 @@ pub async fn act<G: Answer>(visit: &Here<'_, G>, id: &str, act: &str, form: &For
     shown(visit, (id, act), form, outcome).await
 }
 
-/// The page after an act on a tenant: of a new key the only one that shows it.
+/// The only page that shows a new key.
 async fn shown<G: Answer>(
     visit: &Here<'_, G>,
     (id, act): (&str, &str),

@@ -1,5 +1,5 @@
-//! Advice about a payment or payout, in a sentence: what may be done about it now, so that support
-//! can say it to a buyer who waits.
+//! What may be done about a payment or payout now, in a sentence, so that support can say it to a
+//! buyer who waits.
 
 use super::Here;
 use super::at_bank::{AnswerFrom, AtBank};
@@ -9,7 +9,7 @@ use crate::pages::view::{Block, Link};
 use domain::resources::operations::Kind;
 use serde_json::Value;
 
-/// A sentence in Spanish and in English.
+/// Spanish, English.
 type Said = (&'static str, &'static str);
 
 const AT_BANK: Said = (
@@ -86,7 +86,7 @@ const BY_HAND: Said = (
     "Treasury pays it through its bank and notes the reference in Queues.",
 );
 
-/// The sentence for a payment of which no bank has anything.
+/// No bank has anything of the payment.
 fn of_payment(status: &str, is_of_pesos: bool) -> Option<Said> {
     Some(match status {
         "PENDING" => OF_PAYER,
@@ -99,7 +99,6 @@ fn of_payment(status: &str, is_of_pesos: bool) -> Option<Said> {
     })
 }
 
-/// The sentence for a payout of whatever currency.
 fn of_payout(status: &str, is_of_pesos: bool) -> Option<Said> {
     Some(match status {
         "pending" if is_of_pesos => BY_HAND,
@@ -111,7 +110,6 @@ fn of_payout(status: &str, is_of_pesos: bool) -> Option<Said> {
     })
 }
 
-/// The sentence for what a bank has.
 const fn of_order(at_bank: &AtBank) -> Said {
     match (at_bank.standing, at_bank.operation.kind) {
         (AnswerFrom::Queued, _) => QUEUED,
@@ -122,7 +120,6 @@ const fn of_order(at_bank: &AtBank) -> Said {
     }
 }
 
-/// The parts of a page that say what may be done now.
 fn said<G: Answer>(visit: &Here<'_, G>, said: Option<Said>, is_in_queues: bool) -> Vec<Block> {
     let Some(said) = said else { return Vec::new() };
     let heading = Block::Heading(visit.say("Qué se puede hacer", "What you can do").to_owned());
@@ -134,7 +131,6 @@ fn said<G: Answer>(visit: &Here<'_, G>, said: Option<Said>, is_in_queues: bool) 
     blocks
 }
 
-/// The acts that a payment allows.
 pub fn on_payment<G: Answer>(visit: &Here<'_, G>, payment: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
     let sentence = match at_bank {
         Some(at_bank) => Some(of_order(at_bank)),
@@ -143,7 +139,6 @@ pub fn on_payment<G: Answer>(visit: &Here<'_, G>, payment: &Value, at_bank: Opti
     said(visit, sentence, at_bank.is_some_and(|at_bank| at_bank.is_unresolved))
 }
 
-/// The acts that a payout allows.
 pub fn on_payout<G: Answer>(visit: &Here<'_, G>, payout: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
     let sentence = match at_bank {
         Some(at_bank) => Some(of_order(at_bank)),

@@ -9,28 +9,21 @@ use domain::resources::operations::{self, Operation};
 use domain::trace::Trace;
 use domain::view::{Query, View};
 
-/// The party that can tell what became of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerFrom {
-    /// Nobody yet: nothing of it has left this machine.
+    /// Nothing of the order has left this machine.
     Queued,
-    /// The bank, which the server asks.
     Asked,
-    /// An operator alone: the bank cannot be asked about it.
     Unaskable,
 }
 
-/// An order that no bank has answered.
 pub struct AtBank {
-    /// The order.
     pub operation: Operation,
-    /// The party that can tell what became of it.
     pub standing: AnswerFrom,
-    /// Whether it is in the queue of those that nobody can tell the outcome of.
     pub is_unresolved: bool,
 }
 
-/// The order of a payment or payout that no bank has answered, if there is one.
+/// If there is one.
 pub async fn of<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Option<AtBank> {
     let operation = operations::unanswered(entity).into_iter().next()?;
     let standing = match &operation {
@@ -60,7 +53,7 @@ fn is_unaskable(entity: &Entity, operation: &Operation) -> bool {
     trace.is_some_and(Trace::is_unaskable)
 }
 
-/// The form by which an operator says what became of an operation, by its id.
+/// By the operation's id.
 pub fn resolve_form<G: Answer>(visit: &Here<'_, G>, id: &str) -> Form {
     let outcomes = vec![
         ("done".to_owned(), visit.say("Se hizo", "It was done").to_owned()),

@@ -1,5 +1,5 @@
-//! The number of what waits in a queue that is longer than a page, by the keys of its list: what is in it
-//! is not read, and a count ends at a bound.
+//! What waits in a queue that is longer than a page, by the keys of its list: what is in it is not
+//! read, and a count ends at a bound.
 
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
@@ -10,10 +10,9 @@ use domain::record::Entity;
 use domain::resources::{approvals, chargebacks, crypto, payouts};
 use domain::values::ids::{EntityId, Id, Kind};
 
-/// Entries of a queue that are counted.
 pub const COUNT_MAX: usize = 10_000;
 
-/// The length of a queue, by its name on the page; more than [`COUNT_MAX`] is one more.
+/// More than [`COUNT_MAX`] is one more.
 pub fn of(services: &Services, queue: &str, budget: &ReadBudget) -> Result<usize, Stopped> {
     let lists = |kind, facet| lists_of_tenants(services, kind, facet, &Mode::ALL);
     match queue {
@@ -58,7 +57,7 @@ fn keys(services: &Services, lists: &[Vec<u8>], budget: &ReadBudget) -> Result<u
     Ok(count)
 }
 
-/// The approvals that wait: those that nobody decided on in time are in the same list.
+/// Those that nobody decided on in time are in the same list.
 fn pending_approvals(services: &Services, budget: &ReadBudget) -> Result<usize, Stopped> {
     let list = index::list(PLATFORM, Kind::Approval, approvals::Status::Pending.facet());
     let end = [list.as_slice(), &[0xFF; 40]].concat();

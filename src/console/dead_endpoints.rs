@@ -1,5 +1,5 @@
-//! Webhook endpoints that take nothing: enabled, and none of the newest deliveries arrived. And the events
-//! that were given up after their last try.
+//! Webhook endpoints that take nothing: enabled, and none of the newest deliveries arrived. And the
+//! events that were given up after their last try.
 
 use crate::gateway::services::Services;
 use crate::store::history;
@@ -9,41 +9,31 @@ use domain::record::Entity;
 use domain::resources::webhooks::Exhausted;
 use domain::values::ids::{EntityId, Id};
 
-/// Endpoints that are looked at.
 const ENDPOINTS_MAX: usize = 2_000;
-/// Deliveries in a row that fail at an endpoint that counts as dead.
+/// In a row, at an endpoint that counts as dead.
 const FAILURES: usize = 3;
 
-/// An endpoint that takes nothing.
 pub struct Dead {
-    /// The tenant key.
     pub tenant: u64,
-    /// The address.
     pub url: String,
-    /// The reason why the newest delivery did not arrive.
     pub error: String,
 }
 
-/// An event that an endpoint did not take in all its tries.
+/// Not taken in all its tries.
 pub struct GivenUp {
-    /// The tenant key.
     pub tenant: u64,
-    /// The address.
     pub url: String,
-    /// The event, and when its last try failed.
+    /// And when its last try failed.
     pub exhausted: Exhausted,
 }
 
-/// What webhook endpoints of all tenants do not take.
 #[derive(Default)]
 pub struct Untaken {
-    /// Endpoints that take nothing.
     pub dead: Vec<Dead>,
-    /// Events that were given up, newest first.
+    /// Newest first.
     pub given_up: Vec<GivenUp>,
 }
 
-/// What the endpoints of all tenants do not take.
 pub fn find(services: &Services, budget: &ReadBudget) -> Result<Untaken, Stopped> {
     let reader = services.engine.reader();
     let prefix = index::webhooks();
@@ -78,7 +68,7 @@ pub fn find(services: &Services, budget: &ReadBudget) -> Result<Untaken, Stopped
     Ok(untaken)
 }
 
-/// The errors of the newest deliveries of an endpoint, `None` for one that arrived.
+/// `None` for a delivery that arrived.
 fn newest_errors(
     services: &Services,
     tenant: u64,

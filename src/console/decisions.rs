@@ -38,7 +38,6 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made 
     Ok(page)
 }
 
-/// A call that waits, with the forms that decide it.
 async fn waiting_call<G: Answer>(
     console: &Console<G>,
     visit: &Here<'_, G>,
@@ -58,7 +57,7 @@ async fn waiting_call<G: Answer>(
     Ok(blocks)
 }
 
-/// The form of whoever may decide; else who may.
+/// Of whoever may decide; else who may.
 fn decision<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, item: &Value) -> Block {
     let id = str_of(item, "approvalId");
     let least = least_role(&console.services, Id::parse(id));
@@ -103,7 +102,6 @@ fn decision<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, item: &Value) 
         .into()
 }
 
-/// The consequence of an approval, in a sentence.
 fn what<G: Answer>(visit: &Here<'_, G>, item: &Value) -> &'static str {
     let request = &item["request"];
     match str_of(item, "action") {
@@ -136,7 +134,6 @@ fn what<G: Answer>(visit: &Here<'_, G>, item: &Value) -> &'static str {
     }
 }
 
-/// A person as the API names one.
 fn person(of: &Value) -> String {
     of["name"].as_str().map_or_else(|| show::text(of), str::to_owned)
 }

@@ -1,11 +1,7 @@
 //! The console of operators (`docs/contract.md, 20.9`): what an operator's token may see and do, as
-//! pages on the admin listener.
-//!
-//! `front.rs` of the room `pages` is the way of a request; here is a file per subject. Every page asks
-//! the operators' API with the token of whoever is logged in: roles, masks, approvals and the audit are
-//! those of the API. What a role may not do has no form on a page, and is refused when it is sent.
-//!
-//! Pages of operators belong here. Rules about money do not.
+//! pages on the admin listener; a file per subject. Every page asks the operators' API with the
+//! token of whoever is logged in: roles, masks, approvals and the audit are those of the API. What
+//! a role may not do has no form on a page, and is refused when it is sent.
 
 mod accounts;
 mod advice;
@@ -36,12 +32,11 @@ use domain::values::ids::Id;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The owner of the sessions of `root`, who has no account.
+/// The owner of `root`'s sessions, who has no account.
 const ROOT: Id = Id::from_bytes([0; 16]);
-/// The largest form: a bank's statement.
+/// A bank's statement.
 const FORM_BYTES_MAX: usize = 33 << 20;
 
-/// The console, in front of the API of operators.
 pub struct Console<G> {
     services: Arc<Services>,
     guard: OriginCheck,
@@ -49,19 +44,17 @@ pub struct Console<G> {
 }
 
 impl<G> Console<G> {
-    /// The console in front of this API; `guard` keeps other sites' pages out.
+    /// `guard` keeps other sites' pages out.
     pub fn new(services: Arc<Services>, guard: OriginCheck, api: G) -> Console<G> {
         Console { services, guard, api }
     }
 }
 
-/// A visit of the console.
 type Here<'a, G> = Visit<'a, Console<G>>;
 
-/// A page, or why the API did not give what it is made of.
 type Made = Result<Page, Refused>;
 
-/// The pages, with their names in Spanish and English.
+/// Spanish, English.
 const PAGES: [(&str, &str, &str); 11] = [
     ("home", "Inicio", "Home"),
     ("queues", "Colas", "Queues"),
@@ -76,7 +69,6 @@ const PAGES: [(&str, &str, &str); 11] = [
     ("search", "Búsqueda", "Search"),
 ];
 
-/// Whether the visitor has a role.
 fn may<G: Answer>(visit: &Here<'_, G>, role: Role) -> bool {
     visit.who.role() >= role
 }
@@ -200,13 +192,12 @@ impl<G: Answer> Site for Console<G> {
     }
 }
 
-/// The name of the page that a visit is about, as far as there is one.
 fn page_name<G: Answer>(visit: &Here<'_, G>) -> &'static str {
     let found = PAGES.iter().find(|(name, ..)| *name == visit.part(0));
     found.map_or("home", |(name, ..)| *name)
 }
 
-/// The page in the place of one that the API did not give: what is not there is a 404.
+/// What is not there is a 404.
 fn refused_page<G: Answer>(visit: &Here<'_, G>, refused: &Refused) -> Result<Page, Problem> {
     if refused.status == 404 && !visit.part(1).is_empty() {
         return Err(Problem::not_found());
@@ -215,7 +206,6 @@ fn refused_page<G: Answer>(visit: &Here<'_, G>, refused: &Refused) -> Result<Pag
     Ok(page.failed(refused.status, show::refusal(visit.language, refused)))
 }
 
-/// The page of a form that failed.
 fn failed_page<G: Answer>(visit: &Here<'_, G>, made: Made, refused: &Refused) -> Result<Shown, Problem> {
     let note = show::refusal(visit.language, refused);
     let page =
@@ -223,14 +213,13 @@ fn failed_page<G: Answer>(visit: &Here<'_, G>, made: Made, refused: &Refused) ->
     Ok(Shown::Page(page.failed(refused.status, note)))
 }
 
-/// The redirection after an act: to its page, with a note that it was done, or that it waits for a
-/// second person.
+/// With a note that the act was done, or that it waits for a second person.
 fn after(to: &str, answer: &Value) -> Shown {
     let waits = answer.get("approvalId").is_some() && show::str_of(answer, "status") == "pending";
     Shown::See(with_query(to, &[("done", if waits { "waits" } else { "done" })]))
 }
 
-/// The message of an act that was done, which the address of the next page names.
+/// The address of the next page names it.
 fn done_note<G: Answer>(visit: &Here<'_, G>) -> Option<Note> {
     let (tone, text) = match visit.query.get("done")? {
         "done" => (Tone::Good, visit.say("Hecho.", "Done.")),
@@ -246,7 +235,6 @@ fn done_note<G: Answer>(visit: &Here<'_, G>) -> Option<Note> {
     Some(Note::new(tone, text))
 }
 
-/// The path of a thing of the API.
 fn path(base: &str, id: &str, act: &str) -> String {
     if act.is_empty() { format!("{base}/{}", segment(id)) } else { format!("{base}/{}/{act}", segment(id)) }
 }

@@ -113,7 +113,6 @@ pub async fn search<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Mad
     Ok(page.with(table))
 }
 
-/// The page of a thing, if there is one.
 fn place(kind: &str, id: &str) -> Option<String> {
     let page = match kind {
         "payment" => "payments",
@@ -124,7 +123,6 @@ fn place(kind: &str, id: &str) -> Option<String> {
     Some(format!("/console/{page}/{id}"))
 }
 
-/// A payment, payout or tenant by its id.
 async fn by_id<G>(console: &Console<G>, text: &str) -> Result<Vec<Value>, Problem> {
     let Some(id) = Id::parse(&text.to_ascii_lowercase()) else { return Ok(Vec::new()) };
     if console.services.callers.directory.tenant(id).is_some() {
@@ -141,7 +139,6 @@ async fn by_id<G>(console: &Console<G>, text: &str) -> Result<Vec<Value>, Proble
     ])
 }
 
-/// A payment or payout of any tenant, with the tenant key that it belongs to.
 async fn find<G>(console: &Console<G>, id: Id) -> Result<Option<(u64, Arc<Entity>)>, Problem> {
     let read = move |services: &Services, budget: &ReadBudget| among_all(services, id, budget);
     console.services.read_pool.read(&console.services, PLATFORM, read).await
@@ -173,7 +170,6 @@ fn among_all(
     Ok(None)
 }
 
-/// An entity as its account reads it, with its tenant and mode.
 fn shown<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Value {
     let body = match entity {
         Entity::Payout(payout) => api::payouts::show(payout),
@@ -194,7 +190,6 @@ fn shown<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Value {
     shown
 }
 
-/// The facts of a thing, with its tenant's page.
 fn facts<G: Answer>(visit: &Here<'_, G>, of: &Value, names: &[&str]) -> Vec<Fact> {
     let mut facts = show::facts(visit.language, of, names);
     for fact in facts.iter_mut().filter(|fact| fact.field == "tenantId") {
@@ -246,8 +241,7 @@ pub async fn payment<G: Answer>(
     Ok(page)
 }
 
-/// Whether the server takes a cancellation: of an intent that no bank has yet, and of pesos for which the
-/// buyer is waited for.
+/// Of an intent that no bank has yet, and of pesos for which the buyer is waited for.
 fn may_be_canceled(entity: &Entity, at_bank: Option<&AtBank>) -> bool {
     match entity {
         Entity::Payment(payment) => {
@@ -261,7 +255,7 @@ fn may_be_canceled(entity: &Entity, at_bank: Option<&AtBank>) -> bool {
     }
 }
 
-/// The form by which whoever pays pesos sees to whom: a deed, as each look is in the audit.
+/// Whoever pays pesos sees to whom by a form, as each look is in the audit.
 pub fn show_receiver<G: Answer>(visit: &Here<'_, G>, id: &str) -> view::Form {
     let label = visit.say("Ver a quién se paga", "Show whom it pays");
     view::Form::new(path("/console/payouts", id, "unmask"), "unmask", label)
@@ -303,7 +297,7 @@ pub async fn payout<G: Answer>(
     Ok(page)
 }
 
-/// The form by which treasury says what became of an order that was sent, on the page of what it is of.
+/// An order that was sent.
 fn resolve_form<G: Answer>(
     visit: &Here<'_, G>,
     (page, id): (&str, &str),
@@ -315,7 +309,7 @@ fn resolve_form<G: Answer>(
     may(visit, Role::Treasury).then(|| form.hidden("page", page).hidden("id", id))
 }
 
-/// The forms by which support sends events of a thing again, to whoever listens now.
+/// To whoever listens now.
 fn resends<G: Answer>(
     visit: &Here<'_, G>,
     (page, id): (&str, &str),
@@ -334,7 +328,7 @@ fn resends<G: Answer>(
     events.iter().map(form).collect()
 }
 
-/// The form that records what the bank took back of a card payment.
+/// What the bank took back of a card payment.
 fn chargeback_form<G: Answer>(visit: &Here<'_, G>, id: &str) -> view::Form {
     let reasons = [
         ("fraud", visit.say("Otro usó la tarjeta", "Somebody else used the card")),
@@ -406,12 +400,11 @@ pub async fn resend<G: Answer>(visit: &Here<'_, G>, id: &str, form: &Form) -> Re
     }
 }
 
-/// A cell with an id that leads to a page of the console.
 pub fn cell_to(page: &str, id: &str) -> Cell {
     Cell::code(id).to(format!("/console/{page}/{id}"))
 }
 
-/// A list that may not be there yet: nothing then.
+/// The list may not be there yet: nothing then.
 pub async fn maybe_list<G: Answer>(visit: &Here<'_, G>, asked: &str) -> Result<Value, Refused> {
     Ok(visit.inside.find(asked).await?.unwrap_or_default())
 }

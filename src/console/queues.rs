@@ -20,12 +20,10 @@ use domain::platform::operators::Role;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Items of a queue that are shown.
 const LIMIT: &str = "100";
 const OPERATION: [&str; 8] =
     ["operationId", "kind", "rail", "amount", "currency", "sentAt", "asks", "bankText"];
 
-/// The queues as they are now.
 struct Queues {
     unresolved: Value,
     contradicted: Value,
@@ -35,13 +33,12 @@ struct Queues {
     approvals: Value,
     untaken: Untaken,
     reconciliations: Value,
-    /// The accounts that asked for live mode.
     live_asked: usize,
-    /// The lengths of the queues that are longer than a page.
+    /// Of queues that are longer than a page.
     long: BTreeMap<&'static str, usize>,
 }
 
-/// The address of a later page of a queue, whose cursor has the queue's name there.
+/// The cursor has the queue's name there.
 fn next(name: &str, list: &Value) -> Option<String> {
     list["nextCursor"].as_str().map(|cursor| with_query("/console/queues", &[(name, cursor)]))
 }
@@ -95,7 +92,6 @@ impl Queues {
         console.services.read_pool.read_long(&console.services, PLATFORM, count).await
     }
 
-    /// Turns to the pages of queues that the address names.
     async fn turn<G: Answer>(&mut self, visit: &Here<'_, G>) -> Result<(), Refused> {
         for (name, base, status, list) in [
             ("unresolved", "/admin/operations", "unresolved", &mut self.unresolved),
@@ -301,7 +297,7 @@ fn reviews<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
     }
 }
 
-/// A form with one field and two ends, the good one first.
+/// The good end first.
 fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2], input: Input) -> view::Form {
     let other =
         Button { action: bad.0, label: bad.1.to_owned(), tone: Tone::Bad, to: Some(path(base, id, bad.0)) };
@@ -365,7 +361,6 @@ fn chargebacks<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
     }
 }
 
-/// The name of a tenant, leading to its page.
 fn tenant_cell<G>(console: &Console<G>, tenant_key: u64) -> Cell {
     let number = u32::try_from(tenant_key / 2).unwrap_or_default();
     let tenant = console.services.callers.directory.tenant_numbered(number);
@@ -417,7 +412,7 @@ fn dead<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, list: &[Dead]) -> 
     }
 }
 
-/// A key of an act, where one form has several buttons.
+/// One form has several buttons.
 fn key_of(form: &Form, act: &str) -> String {
     form.filled("once").map(|once| format!("{once}-{act}")).unwrap_or_default()
 }

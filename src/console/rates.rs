@@ -21,11 +21,9 @@ const FEEDS: [&str; 7] = ["pair", "source", "side", "method", "ageSeconds", "fai
 const PINS: [&str; 6] = ["pair", "source", "side", "price", "pinnedUntil", "reason"];
 const PRESENT: [&str; 8] = ["pair", "source", "side", "method", "price", "asOf", "pinnedUntil", SUSPECT];
 const SUSPECT: &str = "suspect";
-/// Points of a plot: those of every hour, of twenty series.
+/// Those of every hour, of twenty series.
 const POINTS_MAX: usize = 24 * 7 * 20;
-/// The days of a plot.
 const DAYS: i64 = 7;
-/// The members of a price by hand.
 const MEMBERS: [&str; 7] = ["pair", "source", "side", "method", "price", "pinnedUntil", "reason"];
 
 /// GET /console/rates
@@ -74,7 +72,7 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
     Ok(page)
 }
 
-/// The row of a price; one that is suspect says so, and that it decides nothing.
+/// One that is suspect says so, and that it decides nothing.
 fn price<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
     let is_suspect = item[SUSPECT] == Value::Bool(true);
     let words = crate::pages::words::words(visit.language, SUSPECT);
@@ -105,7 +103,6 @@ fn feeds<G: Answer>(visit: &Here<'_, G>, items: &[Value]) -> Table {
     }
 }
 
-/// The row of a price that is held by hand, with the form that lets it go.
 fn pinned<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
     let mut cells: Vec<Cell> = PINS.map(|name| show::cell(visit.language, name, &item[name])).into();
     cells.push(Cell::text(str_of(&item["operator"], "name")));
@@ -154,7 +151,6 @@ fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> view::Form {
         .input(Input::new("reason", say("Motivo", "Reason")).value(typed("reason")).optional())
 }
 
-/// The last price of a point, as a decimal text.
 fn last(kept: &Kept) -> String {
     match kept {
         Kept::One { price, .. } => price.0.normalize().to_string(),
@@ -162,7 +158,6 @@ fn last(kept: &Kept) -> String {
     }
 }
 
-/// A plot for each pair, of the last days.
 fn plots(services: &Services, language: crate::pages::language::Language) -> Vec<Plot> {
     let (store, now) = (&services.prices.history, services.now());
     let window = Window { from: now.plus_ms(-DAYS * DAY_MS), to: now.plus_ms(1) };
@@ -205,7 +200,7 @@ fn plots(services: &Services, language: crate::pages::language::Language) -> Vec
         .collect()
 }
 
-/// The instant that a form has in Caracas' time; what is none stays as it was typed.
+/// In Caracas' time; what is no instant stays as it was typed.
 fn of_caracas(typed: &str) -> String {
     let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
     let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(typed, form).ok());

@@ -18,7 +18,6 @@ const RESULTS: [&str; 6] = ["proposal", "missingHere", "missingThere", "amountDi
 const COUNTS: [&str; 8] =
     ["status", "lines", "matched", "missingHere", "missingThere", "amountDiffers", "proposals", "bad"];
 const RAILS: [&str; 2] = ["r4", "wompi"];
-/// The refused items that a page names.
 const REFUSED_SHOWN: usize = 50;
 const FIELDS: [&str; 4] = ["rail", "account", "from", "to"];
 
@@ -56,7 +55,6 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> Made
     Ok(page.with(all(visit, &known)))
 }
 
-/// The reconciliations so far.
 fn all<G: Answer>(visit: &Here<'_, G>, known: &Value) -> Table {
     const SHOWN: [&str; 11] = [
         "createdAt",
@@ -142,7 +140,7 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
     Ok(page)
 }
 
-/// The message of a reconciliation that failed. The reason is for whoever reads the server's log.
+/// The reason is for whoever reads the server's log.
 fn failure<G: Answer>(visit: &Here<'_, G>, why: &str) -> Note {
     match visit.language {
         Language::English => Note::new(Tone::Bad, why),
@@ -152,7 +150,6 @@ fn failure<G: Answer>(visit: &Here<'_, G>, why: &str) -> Note {
     }
 }
 
-/// The words about an item.
 fn message<G: Answer>(visit: &Here<'_, G>, item: &Value) -> String {
     let said = item["message"].as_str();
     said.map(|said| show::fault(visit.language, said)).unwrap_or_default()
@@ -201,7 +198,6 @@ fn table<G: Answer>(visit: &Here<'_, G>, here: &str, lines: &Value, next: Option
     }
 }
 
-/// The form that accepts one proposal.
 fn accept_one<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> view::Form {
     view::Form::new(format!("{here}/accept"), "accept-one", visit.say("Aceptar", "Accept"))
         .id(format!("accept-{}", str_of(item, "id")))
@@ -230,7 +226,7 @@ pub async fn accept<G: Answer>(visit: &Here<'_, G>, id: &str, form: &Form) -> Re
     Ok(Shown::Page(page.failed(409, not_all(visit, &answer, refused))))
 }
 
-/// The message of an acceptance of which something was refused, each with its code.
+/// Each refusal with its code.
 fn not_all<G: Answer>(visit: &Here<'_, G>, answer: &Value, refused: &[Value]) -> Note {
     let text = format!(
         "{} {} · {} {}",

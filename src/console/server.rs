@@ -63,7 +63,7 @@ pub async fn rails<G: Answer>(visit: &Here<'_, G>) -> Made {
     Ok(page)
 }
 
-/// All plain members of an object as facts; those of objects inside with dotted names.
+/// Those of objects inside with dotted names.
 fn every_member(language: Language, prefix: &str, of: &Value) -> Vec<Fact> {
     let mut facts = Vec::new();
     for (name, value) in of.as_object().into_iter().flatten() {
@@ -182,7 +182,6 @@ pub async fn audit<G: Answer>(visit: &Here<'_, G>) -> Made {
     Ok(Page::new("audit", visit.say("Auditoría", "Audit")).with(form).with(table))
 }
 
-/// The statement that is asked for, and the path of the API that answers it.
 async fn asked<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> (statement::Asked, String) {
     let services = &console.services;
     let tenant = visit.query.filled("tenantId").and_then(Id::parse);

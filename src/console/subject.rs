@@ -16,7 +16,6 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::money::write_minor;
 use serde_json::Value;
 
-/// The facts of what a waiting call is about.
 pub async fn of<G: Answer>(
     console: &Console<G>,
     visit: &Here<'_, G>,
@@ -56,7 +55,6 @@ pub async fn of<G: Answer>(
     Ok(facts)
 }
 
-/// An operation that no bank has answered, by its id.
 async fn operation<G>(console: &Console<G>, id: Id) -> Result<Option<Operation>, Problem> {
     let Some((tenant, entity)) = admin::operations::find(&console.services, id).await? else {
         return Ok(None);
@@ -94,7 +92,6 @@ fn fact<G: Answer>(visit: &Here<'_, G>, name: &'static str, text: String) -> Fac
     Fact::new(name, words(visit.language, name), Cell::text(text))
 }
 
-/// The members of the request.
 fn asked<G: Answer>(visit: &Here<'_, G>, request: &Value) -> Vec<Fact> {
     let members = request.as_object().into_iter().flatten();
     let shown = |(name, value): (&String, &Value)| {

@@ -1,14 +1,12 @@
-//! The table of contents: which pages there are, in the order in which they are read, each in both
-//! languages under one name.
+//! Which pages there are, in the order in which they are read, each in both languages under one name.
 
 use crate::language::Language;
 
-/// The languages of the guides; the first is that of who says nothing.
+/// The first is that of who says nothing.
 pub const LANGUAGES: [Language; 2] = [Language::Spanish, Language::English];
 
-/// A page, as its documents have it.
 pub struct Source {
-    /// The name in addresses, and of the files.
+    /// In addresses, and of the files.
     pub name: &'static str,
     spanish: &'static str,
     english: &'static str,
@@ -19,7 +17,6 @@ impl Source {
         language.say(self.spanish, self.english)
     }
 
-    /// The address of the page.
     pub fn path(&self, language: Language) -> String {
         if self.name == INDEX {
             return format!("/docs/{}", language.code());
@@ -28,14 +25,13 @@ impl Source {
     }
 }
 
-/// A heading of the table of contents and the pages under it.
 pub struct Group {
-    /// The heading in Spanish and in English.
+    /// Spanish, English.
     pub title: (&'static str, &'static str),
     pub pages: &'static [Source],
 }
 
-/// The name of the first page, which stands at the address of its language.
+/// It stands at the address of its language.
 pub const INDEX: &str = "index";
 
 macro_rules! pages {
@@ -48,7 +44,6 @@ macro_rules! pages {
     };
 }
 
-/// Everything there is to read.
 pub static GROUPS: [Group; 5] = [
     Group { title: ("Empezar", "Start"), pages: pages!["index", "quick-start", "concepts"] },
     Group {
@@ -69,18 +64,13 @@ pub static GROUPS: [Group; 5] = [
     },
 ];
 
-/// All pages in their order.
 pub fn pages() -> impl Iterator<Item = &'static Source> {
     GROUPS.iter().flat_map(|group| group.pages)
 }
 
-/// A picture that documents show.
 pub struct Picture {
-    /// The file's name in `docs/images`.
     pub name: &'static str,
-    /// The type of the file.
     pub media: &'static str,
-    /// The file.
     pub bytes: &'static [u8],
 }
 
@@ -94,7 +84,6 @@ macro_rules! pictures {
     };
 }
 
-/// The pictures of the documents.
 pub static PICTURES: [Picture; 4] = pictures![
     "payment-states.es.svg" "image/svg+xml",
     "payment-states.en.svg" "image/svg+xml",

@@ -1,10 +1,6 @@
-//! The guides at `/docs/es` and `/docs/en`: the documents of `docs/es` and `docs/en`, compiled in, as
-//! pages that need no script and no other host, and a search over them that the server answers.
-//!
-//! `contents.rs` says which pages there are, `render.rs` makes a page of a document, `search.rs`
-//! finds sections by words, `words.rs` has those that mean the same, `serve.rs` answers. This room
-//! does not know what the gateway does: that is in the documents, whose calls `tests/guides/run`
-//! makes.
+//! The guides at `/docs/es` and `/docs/en`: the documents of `docs/es` and `docs/en`, compiled in,
+//! as pages that need no script and no other host, and a search over them that the server answers.
+//! What the gateway does is in the documents, whose calls `tests/guides/run` makes.
 
 mod contents;
 mod render;

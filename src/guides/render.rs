@@ -1,42 +1,37 @@
-//! A page made of a document: Markdown as HTML, headings with the anchors that GitHub gives them, links to
-//! documents as links to pages, and an example in several languages as one block that opens.
+//! A page made of a document: Markdown as HTML, headings with the anchors that GitHub gives them,
+//! links to documents as links to pages, and an example in several languages as one block that
+//! opens.
 
 use crate::language::Language;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use std::collections::BTreeSet;
 
-/// A part of a page under one heading.
 #[derive(Debug)]
 pub struct Section {
-    /// The heading.
     pub title: String,
-    /// The anchor; empty for the beginning of the page.
+    /// Empty for the beginning of the page.
     pub anchor: String,
-    /// The prose there, without marks.
+    /// Without marks.
     pub prose: String,
-    /// The calls and answers there.
     pub code: String,
     /// Whether the page's own table of contents has it.
     pub is_main: bool,
 }
 
-/// A document as a page.
 #[derive(Debug)]
 pub struct Rendered {
-    /// The content of the page.
     pub html: String,
-    /// The sections in their order; the first is the beginning, under the title.
+    /// The first is the beginning, under the title.
     pub sections: Vec<Section>,
 }
 
 impl Rendered {
-    /// The title of the page.
     pub fn title(&self) -> &str {
         self.sections.first().map_or("", |section| &section.title)
     }
 }
 
-/// The languages of examples, by what their blocks are marked with.
+/// By what their blocks are marked with.
 const EXAMPLES: [(&str, &str); 4] = [("sh", "curl"), ("php", "PHP"), ("js", "Node"), ("python", "Python")];
 
 pub fn page(language: Language, document: &str) -> Rendered {
@@ -99,7 +94,6 @@ pub fn page(language: Language, document: &str) -> Rendered {
     Rendered { html, sections: writer.sections }
 }
 
-/// The marks of a block of code: its language.
 fn marks_of(kind: CodeBlockKind<'_>) -> CowStr<'_> {
     match kind {
         CodeBlockKind::Fenced(marks) => marks,
@@ -111,7 +105,6 @@ fn raw(html: String) -> Event<'static> {
     Event::Html(html.into())
 }
 
-/// The text of an element, up to its end.
 fn text_until(parser: &mut Parser<'_>, is_end: impl Fn(&TagEnd) -> bool) -> String {
     let mut text = String::new();
     for event in parser.by_ref() {
@@ -124,13 +117,13 @@ fn text_until(parser: &mut Parser<'_>, is_end: impl Fn(&TagEnd) -> bool) -> Stri
     text
 }
 
-/// The anchor that GitHub gives to a heading.
+/// As GitHub gives it.
 fn anchor(heading: &str) -> String {
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     heading.trim().to_lowercase().chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// The address of what a document links to. As documents stand beside each other, so do pages.
+/// As documents stand beside each other, so do pages.
 fn address(language: Language, target: &str) -> String {
     let (file, anchor) = target.split_once('#').map_or((target, None), |(file, at)| (file, Some(at)));
     let (language, file) = match (file.strip_prefix("../es/"), file.strip_prefix("../en/")) {
@@ -146,7 +139,6 @@ fn address(language: Language, target: &str) -> String {
     anchor.map_or_else(|| path.clone(), |at| format!("{path}#{at}"))
 }
 
-/// Text as HTML.
 fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -161,12 +153,11 @@ fn escaped(text: &str) -> String {
     html
 }
 
-/// The page so far, as far as what follows depends on it.
 struct Writer {
     language: Language,
     sections: Vec<Section>,
     anchors: BTreeSet<String>,
-    /// An example, in the languages that have come: their labels and codes.
+    /// Of the example so far.
     examples: Vec<(&'static str, &'static str, String)>,
 }
 
@@ -193,7 +184,7 @@ impl Writer {
         format!("<{level} id=\"{id}\"><a href=\"#{id}\">{title_html}</a></{level}>\n")
     }
 
-    /// A block of code; one of an example waits for the languages that follow.
+    /// One of an example waits for the languages that follow.
     fn block(&mut self, marks: &str, code: String) -> Option<String> {
         if let Some(section) = self.sections.last_mut() {
             section.code.push_str(&code);
@@ -219,7 +210,7 @@ impl Writer {
         ))
     }
 
-    /// The example that has gathered: its first language is open.
+    /// Its first language is open.
     fn gathered(&mut self) -> Option<String> {
         if self.examples.is_empty() {
             return None;

@@ -1,5 +1,5 @@
-//! The search over the guides: sections by words. Accents and case make no difference, nor does a letter
-//! that is wrong; a word finds those that begin with it or mean the same, and every word has to be found.
+//! Accents and case make no difference, nor does a letter that is wrong; a word finds those that
+//! begin with it or mean the same, and every word has to be found.
 
 use crate::guides::contents::Source;
 use crate::guides::render::{Rendered, Section};
@@ -7,51 +7,42 @@ use crate::guides::words::{Term, terms};
 use crate::language::Language;
 use deunicode::deunicode;
 
-/// The longest text that is searched for; what is behind it is left out.
+/// What is behind it is left out.
 const CHARACTERS_MAX: usize = 128;
-/// The most words that are searched for, after the text is folded: one character may be a sentence.
+/// After the text is folded: one character may be a sentence.
 const WORDS_MAX: usize = 8;
-/// The longest word that is searched for; no page has a longer one.
+/// No page has a longer word.
 const WORD_MAX: usize = 64;
-/// The number of sections that are shown.
 const SHOWN_MAX: usize = 30;
-/// The length of an excerpt, and what of it stands before the word, in characters.
+/// Its length, and what of it stands before the word, in characters.
 const EXCERPT: (usize, usize) = (200, 60);
 
-/// A section, as it is searched.
 struct Entry {
     path: String,
-    /// The name of its page.
     name: &'static str,
     page: String,
     title: String,
     prose: String,
     code: String,
-    /// The words of the title, the prose and the code, without accents, in lower case.
+    /// Without accents, in lower case.
     title_words: Vec<String>,
     prose_words: Vec<String>,
     code_words: Vec<String>,
-    /// Whether the section is the beginning of its page.
+    /// The beginning of its page.
     is_first: bool,
 }
 
-/// The index of one language.
 pub struct Index(Vec<Entry>);
 
-/// A section that was found.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found<'a> {
-    /// The address.
     pub path: &'a str,
-    /// The title of the page.
     pub page: &'a str,
-    /// The heading of the section.
     pub title: &'a str,
-    /// A part of the text around the first word, in three parts: what is before it, the word, what follows.
+    /// Before the first word, the word, after it.
     pub excerpt: (String, String, String),
 }
 
-/// Words without accents, in lower case.
 fn words(text: &str) -> Vec<String> {
     let plain = deunicode(text).to_lowercase();
     plain
@@ -61,7 +52,6 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The words of a text that is searched for, as many as are searched for.
 fn sought_words(text: &str) -> Vec<String> {
     let text: String = text.chars().take(CHARACTERS_MAX).collect();
     let words = words(&text).into_iter().filter(|word| word.len() <= WORD_MAX);
@@ -69,13 +59,11 @@ fn sought_words(text: &str) -> Vec<String> {
 }
 
 impl Index {
-    /// The index of all pages.
     pub fn new(language: Language, pages: Vec<(&Source, Rendered)>) -> Index {
         Index(pages.into_iter().flat_map(|(source, page)| entries(source, language, page)).collect())
     }
 
-    /// The sections with every word of a text, the best first: where it is in the heading, then where it is
-    /// said most.
+    /// The best first: where a word is in the heading, then where it is said most.
     pub fn find(&self, sought: &str) -> Vec<Found<'_>> {
         let terms = terms(sought_words(sought), || Box::new(self.0.iter().flat_map(Entry::vocabulary)));
         if terms.is_empty() {
@@ -111,7 +99,7 @@ impl Entry {
         [&self.title_words, &self.prose_words, &self.code_words].into_iter().flatten().map(String::as_str)
     }
 
-    /// The fit of the section; `None` if a word is not in it.
+    /// `None` if a word is not in the section.
     fn score(&self, terms: &[Term]) -> Option<usize> {
         let mut score = 0;
         for term in terms {
@@ -158,8 +146,7 @@ fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The place of the first word that begins in one of these ways: the first character of it, and the
-/// one behind it.
+/// Where the first word begins that starts in one of these ways, and where it ends.
 fn place(characters: &[char], term: &Term) -> Option<(usize, usize)> {
     let is_word = |c: &char| c.is_alphanumeric();
     let mut at = 0;

@@ -13,16 +13,16 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Uri};
 use std::sync::OnceLock;
 
-/// The policy of the pages: they have no script, and ask no other host for anything.
+/// No script, no other host.
 const CSP: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action \
     'self'; frame-ancestors 'none'";
 const CSS: &str = "text/css; charset=utf-8";
 
-/// The addresses as metrics name them.
+/// As metrics name the addresses.
 pub const ROUTES: [&str; 5] =
     ["/docs", "/docs/:language", "/docs/:language/:page", "/docs/guides.css", "/docs/images/:picture"];
 
-/// The guides, with a value of the caller's for each of [`ROUTES`], such as the meter that counts answers.
+/// With a value of the caller's for each of [`ROUTES`], such as the meter that counts answers.
 pub struct Guides<M> {
     values: [M; 5],
     test_key: Option<String>,
@@ -30,7 +30,6 @@ pub struct Guides<M> {
     style: OnceLock<Made>,
 }
 
-/// Everything in one language.
 struct Site {
     groups: Vec<Group>,
     pages: Vec<(&'static str, Made)>,
@@ -38,7 +37,6 @@ struct Site {
     reference: Made,
 }
 
-/// A heading of the table of contents, with the pages under it.
 #[derive(Clone)]
 struct Group {
     title: &'static str,
@@ -52,7 +50,6 @@ struct Link {
     title: String,
 }
 
-/// The frame of a page.
 struct Shell<'a> {
     language: Language,
     other: Language,
@@ -195,7 +192,7 @@ impl Site {
 }
 
 impl<M> Guides<M> {
-    /// The guides. `test_key` is a test key that may be shown to whoever asks.
+    /// `test_key` may be shown to whoever asks.
     pub fn new(test_key: Option<&str>, value: impl Fn(&'static str) -> M) -> Guides<M> {
         Guides {
             values: ROUTES.map(value),
@@ -205,12 +202,11 @@ impl<M> Guides<M> {
         }
     }
 
-    /// The value of a route.
     pub fn value(&self, route: usize) -> &M {
         &self.values[route]
     }
 
-    /// Whether an answer takes so long that no request must wait behind it: a search, and the first page of
+    /// An answer takes so long that no request must wait behind it: a search, and the first page of
     /// a language, for which all of its pages are made.
     pub fn takes_long(&self, path: &str) -> bool {
         let Some(below) = path.strip_prefix("/docs") else { return false };
@@ -218,7 +214,7 @@ impl<M> Guides<M> {
         name == Some("search") || (!below.contains('.') && self.sites.iter().any(|site| site.get().is_none()))
     }
 
-    /// The answer and the number of its route, if the path is one of the guides'.
+    /// With the number of its route; `None` if the path is not one of the guides'.
     pub fn answer(
         &self,
         method: &Method,
@@ -255,8 +251,7 @@ impl<M> Guides<M> {
         Some(reply.map(|reply| (route, reply)))
     }
 
-    /// The reference at `/docs`; at `/docs/` the way to the guides. Both in the language that `lang`
-    /// names, or else in the reader's.
+    /// At `/docs/` the way to the guides. In the language that `lang` names, or else in the reader's.
     fn front(&self, below: &str, query: Option<&str>, headers: &HeaderMap) -> Result<Reply, Problem> {
         let named = LANGUAGES.into_iter().find(|language| parameter(query, "lang") == language.code());
         let language = named.unwrap_or_else(|| Language::accepted(headers));
@@ -286,7 +281,7 @@ impl<M> Guides<M> {
         }
     }
 
-    /// The pages of a language, made when they are first asked for: a start need not wait for them.
+    /// Made when they are first asked for: a start need not wait for them.
     fn site(&self, language: Language) -> Result<&Site, Problem> {
         let at = usize::from(language == LANGUAGES[1]);
         let site = self.sites[at].get_or_init(|| Site::new(language, self.test_key.as_deref()).ok());
@@ -294,7 +289,7 @@ impl<M> Guides<M> {
     }
 }
 
-/// The first value of a parameter; empty if there is none.
+/// Empty if there is none.
 fn parameter(query: Option<&str>, name: &str) -> String {
     let mut parameters = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     parameters.find(|(known, _)| known == name).map_or_else(String::new, |(_, value)| value.into_owned())

@@ -1,57 +1,53 @@
-//! The words that mean the same: who searches "refund" wants the page about a "reintegro". The table of
+//! Words that mean the same: who searches "refund" wants the page about a "reintegro". The table of
 //! them is that of the reference's search too.
 
 use crate::http::documents::SYNONYMS;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// Words that are looked over where others are sought: they stand in every sentence.
+/// They stand in every sentence.
 const SMALL: [&str; 24] = [
     "a", "al", "con", "de", "del", "el", "en", "la", "las", "lo", "los", "mi", "para", "por", "un", "una",
     "an", "for", "in", "my", "of", "on", "the", "to",
 ];
-/// The letters of the shortest word that may be mistyped: any two shorter ones are alike.
+/// Of the shortest word that may be mistyped: any two shorter ones are alike.
 const MISTYPED_MIN: usize = 5;
-/// The letters of the shortest beginning of a word that stands for it.
+/// Of the shortest beginning that stands for a word.
 const BEGINNING_MIN: usize = 4;
 
-/// Words that mean the same, as the table has them.
 #[derive(Deserialize)]
 struct Meaning {
-    /// The words, without accents. One with spaces is a name of several.
+    /// Without accents. One with spaces is a name of several.
     words: Vec<String>,
-    /// The name of the page that is about it.
     page: Option<String>,
 }
 
 static MEANINGS: LazyLock<Vec<Meaning>> =
     LazyLock::new(|| serde_json::from_str(SYNONYMS).unwrap_or_default());
 
-/// A word that is sought, or a name of several.
+/// Or a name of several words.
 #[derive(Debug)]
 pub struct Term {
-    /// The beginnings of words, of which a section has one at least.
+    /// Beginnings of words, of which a section has one at least.
     pub stems: Vec<String>,
-    /// The beginnings of the words of a name that was typed: a section that has all of them needs no other.
+    /// Of the words of a name that was typed: a section that has all of them needs no other.
     pub name: Vec<String>,
-    /// The page that is about it.
     pub page: Option<&'static str>,
 }
 
-/// A word that is searched for, without the ending of a plural, which both languages write with an s.
+/// Without the ending of a plural, which both languages write with an s.
 fn stem(word: &str) -> &str {
     let stem = word.strip_suffix("es").or(word.strip_suffix('s')).unwrap_or(word);
     if stem.len() < 4 { word } else { stem }
 }
 
-/// Whether a word that was typed is this one, or how it begins.
+/// Or how the word begins.
 fn is(typed: &str, word: &str) -> bool {
     let is_plural = typed.strip_suffix('s') == Some(word);
     is_plural || stem(typed) == stem(word) || (typed.len() >= BEGINNING_MIN && word.starts_with(stem(typed)))
 }
 
-/// Whether one letter makes the difference: one too many, one that is missing, another one, or two that
-/// changed places.
+/// One letter too many, one that is missing, another one, or two that changed places.
 fn is_near(one: &str, other: &str) -> bool {
     let (mut one, mut other) = (one.as_bytes(), other.as_bytes());
     while let ([first, rest @ ..], [same, others @ ..]) = (one, other)
@@ -71,8 +67,8 @@ fn is_near(one: &str, other: &str) -> bool {
     }
 }
 
-/// The words as they were meant: one that nothing begins with is the first that it is a letter away from.
-/// Of those of the table one is meant before any other word of the pages.
+/// A word that nothing begins with is the first that it is a letter away from; one of the table
+/// before any other word of the pages.
 fn corrected<'a>(
     typed: Vec<String>,
     vocabulary: impl Fn() -> Box<dyn Iterator<Item = &'a str> + 'a>,
@@ -91,7 +87,7 @@ fn corrected<'a>(
     typed.into_iter().map(mean).collect()
 }
 
-/// The terms that words ask for, in their order. `vocabulary` is every word of the pages.
+/// `vocabulary` is every word of the pages.
 pub fn terms<'a>(
     typed: Vec<String>,
     vocabulary: impl Fn() -> Box<dyn Iterator<Item = &'a str> + 'a>,
@@ -123,7 +119,7 @@ pub fn terms<'a>(
     terms
 }
 
-/// The number of these words that are the name, if they begin with it.
+/// How many of the typed words are the name, if they begin with it.
 fn length(name: &str, typed: &[String]) -> Option<usize> {
     let words = name.split(' ').count();
     let fits = words <= typed.len() && name.split(' ').zip(typed).all(|(word, typed)| is(typed, word));

@@ -1,17 +1,16 @@
-//! The header `Accept`: which of the forms that can be had a caller wants, weighed by q
-//! (RFC 9110, section 12.5.1). It must not know what is sent in them.
+//! The header `Accept`: which of the forms that can be had a caller wants, weighed by q (RFC 9110,
+//! section 12.5.1).
 
 use hyper::header::{ACCEPT, HeaderMap};
 
-/// The fit of a form: its q in thousandths, then how closely it was named.
+/// Its q in thousandths, then how closely it was named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
     thousandths: u16,
     closeness: u8,
 }
 
-/// The form that is wanted most of those that can be had, such as `text/csv`. Without a wish, or
-/// where none of them is wanted, it is the first.
+/// The form wanted most, such as `text/csv`. Without a wish, or where none is wanted, it is the first.
 pub fn wanted<'f>(headers: &HeaderMap, forms: &[&'f str]) -> Option<&'f str> {
     let ranges: Vec<(String, u16)> = headers
         .get_all(ACCEPT)
@@ -31,7 +30,7 @@ pub fn wanted<'f>(headers: &HeaderMap, forms: &[&'f str]) -> Option<&'f str> {
     best.map(|(form, _)| form)
 }
 
-/// A range of forms, in lower case, and its q. What has no sound q counts as not sent.
+/// In lower case. What has no sound q counts as not sent.
 fn range(text: &str) -> Option<(String, u16)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?.to_ascii_lowercase();
@@ -42,7 +41,7 @@ fn range(text: &str) -> Option<(String, u16)> {
     Some((name, q.unwrap_or(Some(1_000))?))
 }
 
-/// A q, 0 to 1 with at most three decimals.
+/// 0 to 1 with at most three decimals.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     if decimals.len() > 3 || !decimals.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -56,7 +55,7 @@ fn thousandths(text: &str) -> Option<u16> {
     }
 }
 
-/// The fit of a form to the closest range that it is in.
+/// To the closest range that it is in.
 fn fit(ranges: &[(String, u16)], form: &str) -> Fit {
     let family = form.split_once('/').map_or("", |(family, _)| family);
     let closeness = |range: &str| match range {

@@ -1,9 +1,7 @@
-//! The body of a request, while it arrives.
-//!
 //! A body is read up to a limit and within a time, whole or not at all. What nobody read is
 //! discarded behind the answer, so that the connection can be used again. A body that comes in more
 //! than one piece has to be gathered: all bodies of the process together are given so many bytes
-//! for that. It must not know what the JSON says.
+//! for that.
 
 use crate::http::listen::Limits;
 use crate::http::wiping::Secrets;
@@ -20,14 +18,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-/// The most bytes of an unread body that are discarded to keep a connection; beyond it a new one is
-/// cheaper.
+/// Of an unread body, to keep its connection; beyond it a new one is cheaper.
 const DISCARD_BYTES_MAX: u64 = 2 << 20;
 
-/// The announced bytes for which room is made at once; for more, room is made as they come.
+/// Room is made at once for so many announced bytes; for more, as they come.
 const EXPECTED_BYTES_MAX: usize = 16 << 10;
 
-/// The bytes that all bodies together may be gathered in.
+/// For all bodies together.
 #[derive(Debug)]
 pub struct Budget {
     left: AtomicUsize,
@@ -35,28 +32,26 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of so many bytes.
     pub fn new(bytes: usize) -> Budget {
         Budget { left: AtomicUsize::new(bytes), bytes }
     }
 }
 
-/// The part of the budget that one caller may have beside the others. Who that is, and how much it
-/// may be, is decided elsewhere.
+/// What one caller may have of the budget beside the others. Who that is, and how much it may be,
+/// is decided elsewhere.
 pub trait Room: fmt::Debug + Send + Sync {
-    /// Takes room for so many bytes more, of which `left` of `all` are free for everybody.
+    /// `left` of `all` are free for everybody.
     fn gather(&self, bytes: usize, left: usize, all: usize) -> Result<(), Problem>;
 
-    /// Gives room back.
     fn release(&self, bytes: usize);
 }
 
-/// The bytes of one body that are taken from the budget, until the request is answered.
+/// Until the request is answered.
 #[derive(Debug)]
 struct TakenBytes {
     budget: Arc<Budget>,
     bytes: usize,
-    /// The part of its caller, once the caller is known.
+    /// Once the caller is known.
     caller: Option<Arc<dyn Room>>,
 }
 
@@ -89,25 +84,21 @@ impl Drop for TakenBytes {
     }
 }
 
-/// A body that has not been read yet, with the limits that hold for it.
 #[derive(Debug)]
 pub struct Inbound {
     incoming: Either<Incoming, Full<Bytes>>,
     share: TakenBytes,
     bytes_max: usize,
     timeout: Duration,
-    /// Whether nothing more will come.
     ended: bool,
-    /// The rest of the body is not worth waiting for: the caller took too long, or waits for a `100
-    /// Continue` itself.
+    /// Not worth waiting for: the caller took too long, or waits for a `100 Continue` itself.
     hopeless: bool,
-    /// The buffers that are zeroed when the connection is over.
+    /// Zeroed when the connection is over.
     secrets: Arc<Secrets>,
     has_card: bool,
 }
 
 impl Inbound {
-    /// The body of a request with these headers.
     pub(super) fn new(
         incoming: Incoming,
         headers: &HeaderMap,
@@ -126,7 +117,6 @@ impl Inbound {
         }
     }
 
-    /// The body of a request that this process makes itself, of so many bytes that are there.
     pub fn made(bytes: Bytes) -> Inbound {
         Inbound {
             ended: bytes.is_empty(),
@@ -140,12 +130,11 @@ impl Inbound {
         }
     }
 
-    /// Takes no more than so many bytes.
     pub fn cap(&mut self, bytes_max: usize) {
         self.bytes_max = self.bytes_max.min(bytes_max);
     }
 
-    /// Takes so many bytes, whatever the listener takes otherwise: of a call that is known to be large.
+    /// Whatever the listener takes otherwise: for a call that is known to be large.
     pub fn cap_at(&mut self, bytes_max: usize) {
         self.bytes_max = bytes_max;
     }
@@ -155,18 +144,16 @@ impl Inbound {
         self.has_card = true;
     }
 
-    /// Charges the body to the caller's part of the budget. To be called before the body is read.
+    /// To be called before the body is read.
     pub fn charge_to(&mut self, caller: Arc<dyn Room>) {
         self.share.caller = Some(caller);
     }
 
-    /// Whether so many cards came that the connection is to be ended.
     pub(super) fn ends_connection(&self) -> bool {
         self.has_card && self.secrets.is_full()
     }
 
-    /// The body of a call that takes JSON: 413 if it is too long, then 415 if it is something else.
-    /// An empty body needs no type.
+    /// 413 if the body is too long, then 415 if it is something else. An empty body needs no type.
     pub async fn json(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.bytes().await?;
         is_plain(headers)?;
@@ -176,7 +163,7 @@ impl Inbound {
         Ok(bytes)
     }
 
-    /// The body of a call that takes CSV: 413 if it is too long, then 415 if it is something else.
+    /// As `json`.
     pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.bytes().await?;
         is_plain(headers)?;
@@ -189,7 +176,7 @@ impl Inbound {
         Ok(bytes)
     }
 
-    /// Reads the whole body: 413 if it is too long, 408 if it takes too long.
+    /// 413 if the body is too long, 408 if it takes too long.
     pub async fn bytes(&mut self) -> Result<Bytes, Problem> {
         if self.ended {
             return Ok(Bytes::new());
@@ -248,7 +235,7 @@ impl Inbound {
         Ok(())
     }
 
-    /// The next data; `None` at the end. Trailers are passed over.
+    /// `None` at the end. Trailers are passed over.
     async fn data(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
             let Some(frame) = self.incoming.frame().await else {
@@ -270,7 +257,7 @@ impl Inbound {
         }
     }
 
-    /// Says what to do with the unread rest of a body when the answer is there.
+    /// When the answer is there.
     pub(super) fn leftover(mut self) -> Leftover {
         // A handler that read the body has its content; the rest is gathered by nobody.
         self.share.release();
@@ -283,14 +270,13 @@ impl Inbound {
         Leftover::Discard(self)
     }
 
-    /// The bytes that are discarded: where large bodies are taken, whoever sends one that is too
-    /// large is still writing when it is refused, and would not see the answer.
+    /// Where large bodies are taken, whoever sends one that is too large is still writing when it
+    /// is refused, and would not see the answer.
     fn discard_bytes_max(&self) -> u64 {
         DISCARD_BYTES_MAX.max(2 * self.bytes_max as u64)
     }
 
-    /// Reads on and throws away, within bounds. True if the end was reached; if not, hyper closes
-    /// the connection.
+    /// Within bounds. True if the end was reached; if not, hyper closes the connection.
     pub(super) async fn discard(mut self) -> bool {
         let (timeout, most) = (self.timeout, self.discard_bytes_max());
         let all = async {
@@ -308,19 +294,14 @@ impl Inbound {
     }
 }
 
-/// The unread rest of a body.
 #[derive(Debug)]
 pub(super) enum Leftover {
-    /// The body was read to its end.
     Nothing,
-    /// The rest is short enough to read, which keeps the connection.
     Discard(Inbound),
-    /// The rest is too long to read: the connection ends with the answer.
     TooMuch,
 }
 
-/// Checks that a body is as it was made: what is compressed is not unpacked, and would be read as nothing
-/// that it is.
+/// What is compressed is not unpacked, and would be read as nothing that it is.
 pub fn is_plain(headers: &HeaderMap) -> Result<(), Problem> {
     let mut codings = headers.get_all(header::CONTENT_ENCODING).into_iter();
     if codings.all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
@@ -332,7 +313,7 @@ pub fn is_plain(headers: &HeaderMap) -> Result<(), Problem> {
     })
 }
 
-/// True for `application/json`, whatever its parameters.
+/// Whatever the parameters.
 fn is_json(content_type: Option<&HeaderValue>) -> bool {
     is_media(content_type, "application/json")
 }

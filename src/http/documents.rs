@@ -1,7 +1,6 @@
-//! `/openapi.json`, `/docs` and, where it has one, the page at `/` of a listener: its description
-//! for programs, and a page made from it for people. The page is three files of our own: it asks no
-//! other host for anything, has no inline script, and works where there is no network. It must not
-//! know what is described.
+//! `/openapi.json`, `/docs` and, where it has one, the page at `/` of a listener. The page is three
+//! files of our own: it asks no other host for anything, has no inline script, and works where
+//! there is no network.
 
 pub mod home;
 mod made;
@@ -15,20 +14,18 @@ use hyper::Method;
 use hyper::header::HeaderMap;
 use std::sync::OnceLock;
 
-/// The content security policy of the page: it loads its own files and calls its own server.
+/// The page loads its own files and calls its own server.
 pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// The words that searches take for one another, as JSON: `words` that people type, the names that
-/// the `api` has for the same, and the guide's `page` that is about it.
+/// What searches take for one another, as JSON: `words` that people type, the names that the `api`
+/// has for the same, and the guide's `page` that is about it.
 pub const SYNONYMS: &str = include_str!("documents/synonyms.json");
-/// The script of the page, with that table before it.
 const SCRIPT: &str = concat!(
     "'use strict';\nconst SYNONYMS = ",
     include_str!("documents/synonyms.json"),
     ";\n",
     include_str!("documents/page.js")
 );
-/// The methods of every file.
 pub const ALLOW: &str = "GET, HEAD";
 
 #[derive(Template)]
@@ -38,31 +35,26 @@ struct Reference<'a> {
     test_key: Option<&'a str>,
 }
 
-/// The page of the reference, with HTML before it that leads to guides, and a test key that may be shown
-/// to whoever asks.
+/// `guides` is HTML before the page, `test_key` one that may be shown to whoever asks.
 pub fn reference(guides: &str, test_key: Option<&str>) -> Result<Vec<u8>, askama::Error> {
     Reference { guides, test_key }.render().map(String::into_bytes)
 }
 
-/// A file of the documentation, made when it is first asked for: a start need not wait for it.
+/// Made when it is first asked for: a start need not wait for it.
 struct File<M> {
     path: &'static str,
     media: &'static str,
     make: Box<dyn Fn() -> Vec<u8> + Send + Sync>,
     made: OnceLock<Made>,
-    /// The value that its caller has for it.
     value: M,
 }
 
-/// The files of a listener, each with a value of its caller's, such as the meter that counts
-/// answers.
+/// Each with a value of its caller's, such as the meter that counts answers.
 pub struct Documents<M> {
     files: Vec<File<M>>,
 }
 
 impl<M> Documents<M> {
-    /// The documentation with the description that `describe` makes, and for each path what `value`
-    /// gives.
     pub fn new(describe: fn() -> Vec<u8>, value: impl Fn(&'static str) -> M) -> Documents<M> {
         let mut documents = Documents { files: Vec::with_capacity(5) };
         documents.add("/openapi.json", JSON, describe, &value);
@@ -77,7 +69,6 @@ impl<M> Documents<M> {
         documents
     }
 
-    /// Adds `page` at `/`.
     pub fn with_home(mut self, page: Vec<u8>, value: impl Fn(&'static str) -> M) -> Documents<M> {
         self.add("/", HTML, move || page.clone(), &value);
         self
@@ -94,7 +85,7 @@ impl<M> Documents<M> {
         self.files.push(File { path, media, make, made, value: value(path) });
     }
 
-    /// The answer and the file's value, if the path is one of theirs.
+    /// `None` if the path is not one of theirs.
     pub fn answer(
         &self,
         method: &Method,

@@ -1,7 +1,6 @@
-//! HTTP: from the socket to a request and back. Listeners and their limits, TLS, routing, bodies,
-//! and what a response is made of.
-//!
-//! Tenants, keys and rules about money are unknown here. What a request means is `gateway/`'s.
+//! From the socket to a request and back: listeners and their limits, TLS, routing, bodies, and
+//! what a response is made of. Tenants, keys and rules about money are unknown here. What a request
+//! means is `gateway/`'s.
 
 pub mod accept;
 pub mod body;

@@ -2,24 +2,21 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files beside the connections: those of the log and of the runtime.
+/// Those of the log and of the runtime.
 const OTHER_FILES: u64 = 1_024;
-/// The fewest open files with which a start is worth while: the log alone has some hundred.
+/// The log alone has some hundred.
 const FILES_MIN: u64 = 256;
 
-/// A limit of open files under which no start is worth while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the limit of open files (ulimit -n) is {allowed}; at least {FILES_MIN} are needed, and {OTHER_FILES} \
      beside server.max_connections"
 )]
 pub struct OpenFilesError {
-    /// The files that may be open.
     pub allowed: u64,
 }
 
-/// Raises the limit as far as it may be raised, and says how many of the configured connections fit
-/// into it; an error if next to nothing does.
+/// Raises the limit as far as it may be raised; an error if next to no connection fits.
 pub fn connections_allowed(configured: usize) -> Result<usize, OpenFilesError> {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -37,8 +34,7 @@ pub fn connections_allowed(configured: usize) -> Result<usize, OpenFilesError> {
     Ok(connections)
 }
 
-/// The number of connections that fit beside the other files. Where little is allowed, half is for
-/// connections.
+/// Beside the other files. Where little is allowed, half is for connections.
 fn fitting(configured: usize, allowed: Option<u64>) -> Result<usize, OpenFilesError> {
     let Some(allowed) = allowed else { return Ok(configured) };
     if allowed < FILES_MIN {

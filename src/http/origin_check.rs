@@ -1,9 +1,8 @@
-//! Keeps pages of other sites away from the operators' listener.
-//!
-//! A browser on an operator's machine reaches loopback on behalf of any page that it shows. A page
-//! whose name resolves to loopback (DNS rebinding) is known by its `Host`, one that sends requests
-//! across sites by its `Origin` or `Sec-Fetch-Site`. All of them are checked before the token, so
-//! that a listener for local work without one is safe too.
+//! Keeps pages of other sites away from the operators' listener. A browser on an operator's machine
+//! reaches loopback on behalf of any page that it shows. A page whose name resolves to loopback
+//! (DNS rebinding) is known by its `Host`, one that sends requests across sites by its `Origin` or
+//! `Sec-Fetch-Site`. All of them are checked before the token, so that a listener for local work
+//! without one is safe too.
 
 use api::problem::Problem;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
@@ -13,7 +12,6 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The names under which the listener may be called, and its scheme.
 #[derive(Clone, Debug)]
 pub struct OriginCheck {
     hosts: Vec<String>,
@@ -21,7 +19,7 @@ pub struct OriginCheck {
 }
 
 impl OriginCheck {
-    /// The guard of a listener that is called under these names, beside those of loopback.
+    /// Beside those of loopback.
     pub fn new(hosts: Vec<String>, is_tls: bool) -> OriginCheck {
         OriginCheck { hosts, scheme: if is_tls { "https" } else { "http" } }
     }
@@ -48,7 +46,7 @@ impl OriginCheck {
     }
 }
 
-/// The host and port that a request is for; none if it does not say, or says two things.
+/// None if the request does not say, or says two things.
 fn named(head: &Parts) -> Option<Authority> {
     let mut sent = head.headers.get_all(HOST).iter();
     let in_header = match (sent.next(), sent.next()) {
@@ -64,7 +62,6 @@ fn named(head: &Parts) -> Option<Authority> {
     (!named.as_str().contains('@')).then_some(named)
 }
 
-/// Whether an origin is that of requests to `own`.
 fn is_origin(origin: &str, scheme: &str, own: &Authority) -> bool {
     let port_of =
         |authority: &Authority| authority.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });

@@ -1,8 +1,6 @@
-//! Bodies of answers: whole ones, and long ones that come in pieces.
-//!
-//! The next piece is made when the connection takes it, never before: a caller that stops reading
-//! holds one piece in memory and nothing else, no thread and no place among those at work. It must
-//! not know what is in a body.
+//! Bodies of answers: whole ones, and long ones that come in pieces. The next piece is made when
+//! the connection takes it, never before: a caller that stops reading holds one piece in memory and
+//! nothing else, no thread and no place among those at work.
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -12,25 +10,22 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The end of a body before it was whole: the connection is cut, so that nobody takes a part for
-/// all there is.
+/// The body ended before it was whole: the connection is cut, so that nobody takes a part for all there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the body ended before it was whole")]
 pub struct Broken;
 
-/// A piece, and what follows it; nothing after the last one.
+/// Nothing after the last one.
 pub type Piece = Result<Option<(Bytes, Rest)>, Broken>;
 
-/// The pieces of a body that are not made yet.
+/// Not made yet.
 pub struct Rest(Pin<Box<dyn Future<Output = Piece> + Send>>);
 
 impl Rest {
-    /// The pieces that a future makes, one after the other.
     pub fn new(next: impl Future<Output = Piece> + Send + 'static) -> Rest {
         Rest(Box::pin(next))
     }
 
-    /// No more pieces.
     pub fn nothing() -> Rest {
         Rest::new(std::future::ready(Ok(None)))
     }
@@ -42,7 +37,6 @@ impl fmt::Debug for Rest {
     }
 }
 
-/// The body of a response.
 pub struct Body(Form);
 
 enum Form {
@@ -50,27 +44,24 @@ enum Form {
     Pieces(Pieces),
 }
 
-/// A body that is being made.
 struct Pieces {
-    /// The piece that is there.
     ready: Option<Bytes>,
     rest: Option<Rest>,
-    /// Called when a piece is taken.
     taken: Option<Box<dyn Fn() + Send>>,
 }
 
 impl Body {
-    /// A body that is there whole; its length is sent ahead.
+    /// Its length is sent ahead.
     pub fn whole(bytes: Bytes) -> Body {
         Body(Form::Whole(Full::new(bytes)))
     }
 
-    /// A body that comes in pieces, whose length nobody knows.
+    /// Nobody knows the length.
     pub fn pieces(first: Bytes, rest: Rest) -> Body {
         Body(Form::Pieces(Pieces { ready: Some(first), rest: Some(rest), taken: None }))
     }
 
-    /// The body, which calls this whenever a piece of it is taken.
+    /// Called whenever a piece of the body is taken.
     pub fn noting(mut self, taken: impl Fn() + Send + 'static) -> Body {
         if let Form::Pieces(pieces) = &mut self.0 {
             pieces.taken = Some(Box::new(taken));

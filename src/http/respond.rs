@@ -1,9 +1,6 @@
-//! The answers that go back: a [`Reply`] in terms of this service, and its form as an HTTP
-//! response.
-//!
-//! Every response carries `X-Request-Id`; the listener adds it, so no handler can forget it. All
-//! header values that are made for one response share one allocation. It must not know why a reply
-//! is what it is.
+//! A [`Reply`] in terms of this service, and its form as an HTTP response. The listener adds
+//! `X-Request-Id`, so no handler can forget it. All header values that are made for one response
+//! share one allocation.
 
 use crate::http::pieces::{Body, Rest};
 use api::problem::Problem;
@@ -15,25 +12,21 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The header with the sequence of the record that a response speaks of.
+/// The record that a response speaks of.
 pub const WAL_SEQ: HeaderName = HeaderName::from_static("wal-seq");
-/// The header that tells a kept response from a first one.
+/// Tells a kept response from a first one.
 pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
-/// `Content-Type` of nearly everything.
 pub const JSON: &str = "application/json";
-/// `Content-Type` of pages.
 pub const HTML: &str = "text/html; charset=utf-8";
-/// `Content-Type` of lists as CSV.
 pub const CSV: &str = "text/csv; charset=utf-8";
-/// `Content-Type` of plain text, and of metrics.
 pub const TEXT: &str = "text/plain; charset=utf-8";
 
-/// The longest id of a caller's that is kept; longer ones are replaced.
+/// Longer ids of callers are replaced.
 const REQUEST_ID_LEN_MAX: usize = 64;
 
-/// The name of one request: in the response, in the error body and in every log line about it.
+/// In the response, in the error body and in every log line about the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(Named);
 
@@ -46,7 +39,7 @@ enum Named {
 }
 
 impl RequestId {
-    /// The caller's id if it is fit, 1 to 64 visible ASCII characters, or else a new one.
+    /// The caller's id if it is 1 to 64 visible ASCII characters, or else a new one.
     pub fn of(headers: &HeaderMap) -> Self {
         match headers.get(X_REQUEST_ID) {
             Some(sent) if is_fit(sent.as_bytes()) => RequestId(Named::Outside(sent.clone())),
@@ -54,8 +47,8 @@ impl RequestId {
         }
     }
 
-    /// A new id of 13 characters, unlike any other with all likelihood. It is a keyed hash of a
-    /// counter, so that nobody learns from two of them how many requests came in between.
+    /// 13 characters, unlike any other with all likelihood: a keyed hash of a counter, so that
+    /// nobody learns from two of them how many requests came in between.
     pub fn generate() -> Self {
         static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -64,7 +57,6 @@ impl RequestId {
         RequestId(Named::Here(std::array::from_fn(|digit| ALPHABET[(mixed >> (5 * digit)) as usize & 31])))
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Named::Here(text) => std::str::from_utf8(text),
@@ -78,30 +70,27 @@ fn is_fit(sent: &[u8]) -> bool {
     (1..=REQUEST_ID_LEN_MAX).contains(&sent.len()) && sent.iter().all(u8::is_ascii_graphic)
 }
 
-/// The parts of the time that a write took, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// The time until the command's actor took it.
+    /// Until the command's actor took it.
     pub queue_us: u64,
-    /// The time of deciding and applying.
+    /// Deciding and applying.
     pub apply_us: u64,
-    /// The time until the command's record was durable.
+    /// Until the command's record was durable.
     pub wal_us: u64,
-    /// The part of that in which other machines agreed, where there are others.
+    /// The part of `wal_us` in which other machines agreed, where there are others.
     pub agree_us: Option<u64>,
 }
 
-/// The headers of an answer that concern the command behind it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
-    /// The sequence of the record that was written.
     pub seq: Option<u64>,
-    /// The parts of the time that it took, unless nothing was asked of the engine.
+    /// Unless nothing was asked of the engine.
     pub timing: Option<Timing>,
 }
 
-/// The log line of a problem that has a private message, beside the request's id. Whoever answers
-/// with a problem in a shape of its own calls this; nobody else does.
+/// Of a problem that has a private message, beside the request's id. Whoever answers with a problem
+/// in a shape of its own calls this; nobody else does.
 pub fn log(problem: &Problem, request_id: &RequestId) {
     if let Some(error) = problem.private_message() {
         let (status, code) = (problem.status, problem.code);
@@ -109,13 +98,12 @@ pub fn log(problem: &Problem, request_id: &RequestId) {
     }
 }
 
-/// An answer before it is HTTP.
 #[derive(Debug)]
 #[must_use]
 pub struct Reply {
     status: StatusCode,
     body: Bytes,
-    /// The pieces that follow, of a body that is not there whole.
+    /// Of a body that is not there whole.
     rest: Option<Rest>,
     content_type: &'static str,
     wal_seq: Option<u64>,
@@ -126,7 +114,6 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A reply of any status with a body of this type.
     pub fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         Reply {
             status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
@@ -141,17 +128,14 @@ impl Reply {
         }
     }
 
-    /// A reply with a body of JSON.
     pub fn json(status: u16, body: impl Into<Bytes>) -> Self {
         Self::new(status, JSON, body)
     }
 
-    /// A reply without a body.
     pub fn empty(status: u16) -> Self {
         Self::new(status, JSON, Bytes::new())
     }
 
-    /// A reply whose body comes in pieces: the first, and those that follow.
     pub fn pieces(content_type: &'static str, first: impl Into<Bytes>, rest: Rest) -> Self {
         Reply { rest: Some(rest), ..Self::new(200, content_type, first) }
     }
@@ -161,18 +145,17 @@ impl Reply {
         Self::new(status, "", body)
     }
 
-    /// Another machine's answer, whose body comes in pieces.
     pub fn passed_in_pieces(status: u16, rest: Rest) -> Self {
         Reply { rest: Some(rest), ..Self::passed(status, Bytes::new()) }
     }
 
-    /// A problem in the shape of interface B; the log gets its private message.
+    /// In the shape of interface B; the log gets its private message.
     pub fn problem(problem: &Problem, request_id: &RequestId) -> Self {
         log(problem, request_id);
         Self::json(problem.status, problem.to_json(request_id.as_str())).with_problem_headers(problem)
     }
 
-    /// A problem in the shape of the public interface; the log gets its private message.
+    /// In the shape of the public interface; the log gets its private message.
     pub fn public_problem(problem: &Problem, request_id: &RequestId) -> Self {
         log(problem, request_id);
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -190,49 +173,42 @@ impl Reply {
         self
     }
 
-    /// Replaces status and body.
     pub fn with_body(mut self, status: u16, body: impl Into<Bytes>) -> Self {
         self.status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         self.body = body.into();
         self
     }
 
-    /// Adds the sequence of the durable record.
     pub fn wal_seq(mut self, seq: u64) -> Self {
         self.wal_seq = Some(seq);
         self
     }
 
-    /// Adds the parts of the time that the write took.
     pub fn timing(mut self, timing: Timing) -> Self {
         self.timing = Some(timing);
         self
     }
 
-    /// Adds the sequence and the times, as far as they are known.
     pub fn trace(self, trace: Trace) -> Self {
         Reply { wal_seq: trace.seq, timing: trace.timing, ..self }
     }
 
-    /// Marks a kept response.
     pub fn replayed(mut self) -> Self {
         self.replayed = true;
         self
     }
 
-    /// Ends the connection after this answer.
     pub fn close(mut self) -> Self {
         self.close = true;
         self
     }
 
-    /// Adds a header.
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    /// Keeps the answer out of every cache, unless it says already how long it may be kept.
+    /// Unless the answer says already how long it may be kept.
     pub fn no_store(self) -> Self {
         if self.headers.iter().any(|(name, _)| *name == header::CACHE_CONTROL) {
             return self;
@@ -244,12 +220,10 @@ impl Reply {
         self.status.as_u16()
     }
 
-    /// The sequence of the durable record.
     pub fn seq(&self) -> Option<u64> {
         self.wal_seq
     }
 
-    /// The parts of the time that the write took, if there was one.
     pub fn times(&self) -> Option<Timing> {
         self.timing
     }
@@ -297,8 +271,7 @@ impl Reply {
     }
 }
 
-/// Writes the header `Server-Timing`: `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in
-/// milliseconds.
+/// `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in milliseconds.
 fn write_timing(out: &mut BytesMut, timing: Timing) {
     let parts =
         [("queue;dur=", timing.queue_us), (", apply;dur=", timing.apply_us), (", wal;dur=", timing.wal_us)];

@@ -1,80 +1,57 @@
-//! Finds the row of the route table for a method and a path.
-//!
-//! A table with something ambiguous is refused at construction: a row twice, two names for one
-//! parameter, two rows of one method of which neither is more literal than the other, and malformed
-//! paths. Literal segments win over parameters, from left to right. A lookup allocates nothing
-//! unless a parameter is percent-encoded. It must not know what a row is for.
+//! Finds the row of the route table for a method and a path. A table with something ambiguous is
+//! refused at construction: a row twice, two names for one parameter, two rows of one method of
+//! which neither is more literal than the other, and malformed paths. Literal segments win over
+//! parameters, from left to right. A lookup allocates nothing unless a parameter is
+//! percent-encoded.
 
 use api::query::percent_decode;
 use hyper::Method;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Parameters in one path.
 pub const PARAMETERS_MAX: usize = 4;
 
-/// The reason why a row of a table is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteFault {
-    /// The path does not begin at the root.
     #[error("a path starts with a slash")]
     NoSlash,
-    /// Two slashes follow upon each other, or one is at the end.
     #[error("a segment is empty")]
     EmptySegment,
-    /// A segment has characters that clients may write in two ways.
+    /// Characters that clients may write in two ways.
     #[error("segment {segment} has characters that need escaping")]
     BadSegment { segment: &'static str },
-    /// A parameter is called otherwise than parameters are.
     #[error("{segment} is no parameter name in camel case")]
     BadName { segment: &'static str },
-    /// Two parameters have one name.
     #[error("parameter {segment} occurs twice")]
     NameTwice { segment: &'static str },
-    /// A parameter has another name than in a row with the same beginning.
+    /// Than in a row with the same beginning.
     #[error(":{here} is called :{there} in another row")]
-    OtherName {
-        /// The parameter's name in this row.
-        here: &'static str,
-        /// The parameter's name in the other row.
-        there: &'static str,
-    },
-    /// The path has more parameters than a lookup keeps.
+    OtherName { here: &'static str, there: &'static str },
     #[error("it has more than {PARAMETERS_MAX} parameters")]
     ParametersMany,
-    /// Another row has the same method and path.
     #[error("another row has this method and path")]
     Twice,
     /// Some path fits both rows, and neither has a better right to it.
     #[error("neither it nor {other} is more literal than the other")]
-    Ambiguous {
-        /// The path of the other row.
-        other: &'static str,
-    },
-    /// The tree of paths does not accept the path.
+    Ambiguous { other: &'static str },
     #[error(transparent)]
     Tree(matchit::InsertError),
 }
 
-/// The row for which a table can't be a router.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("route {row}: {fault}")]
 pub struct BadRoute {
-    /// The method and path of the offending row.
     pub row: String,
-    /// The reason why the row is refused.
     #[source]
     pub fault: RouteFault,
 }
 
-/// The rows of a table, ready for lookups.
 #[derive(Debug)]
 pub struct Router<T> {
     tree: matchit::Router<End<T>>,
     paths: Vec<&'static str>,
 }
 
-/// The rows of one path.
 #[derive(Debug)]
 struct End<T> {
     path: &'static str,
@@ -82,33 +59,26 @@ struct End<T> {
     allow: Arc<str>,
 }
 
-/// The outcome of a lookup.
 #[derive(Debug)]
 pub enum Lookup<'r, 'p, T> {
-    /// The row of the path and method.
     Found(Found<'r, 'p, T>),
     /// The path is there, under other methods.
     WrongMethod {
-        /// The path's methods, as the header `Allow` lists them.
+        /// As the header `Allow` lists them.
         allow: &'r Arc<str>,
     },
-    /// No row has this path.
     NotFound,
 }
 
-/// A row and the values of its parameters.
 #[derive(Debug)]
 pub struct Found<'r, 'p, T> {
-    /// The value that the table has for the row.
     pub value: &'r T,
-    /// The path as the table writes it, `/v1/payments/:id`: for metrics and for keys that are
-    /// scoped by path.
+    /// As the table writes it, `/v1/payments/:id`: for metrics and for keys that are scoped by path.
     pub path: &'static str,
-    /// The decoded parameters.
     pub parameters: Parameters<'p>,
 }
 
-/// The decoded parameters of a path, in its order.
+/// In the path's order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters<'p> {
     count: usize,
@@ -116,19 +86,17 @@ pub struct Parameters<'p> {
 }
 
 impl Parameters<'_> {
-    /// The parameter that the path calls `name`; empty if it has none of that name.
+    /// Empty if the path has no such parameter.
     pub fn get(&self, name: &str) -> &str {
         self.entries[..self.count].iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
     }
 
-    /// All parameters, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.entries[..self.count].iter().map(|(name, text)| (*name, text.as_ref()))
     }
 }
 
 impl<T> Router<T> {
-    /// Builds it from the rows of the table.
     pub fn new(rows: impl IntoIterator<Item = (Method, &'static str, T)>) -> Result<Self, BadRoute> {
         let mut ends: Vec<End<T>> = Vec::new();
         let mut known: Vec<(Method, &'static str)> = Vec::new();
@@ -161,12 +129,11 @@ impl<T> Router<T> {
         Ok(Router { tree, paths })
     }
 
-    /// The paths of the table, as it writes them.
     pub fn paths(&self) -> impl Iterator<Item = &'static str> {
         self.paths.iter().copied()
     }
 
-    /// The row for a request. `HEAD` finds the row of `GET`.
+    /// `HEAD` finds the row of `GET`.
     pub fn lookup<'r, 'p>(&'r self, method: &Method, path: &'p str) -> Lookup<'r, 'p, T> {
         let Ok(matchit::Match { value: end, params }) = self.tree.at(path) else {
             return Lookup::NotFound;
@@ -188,7 +155,7 @@ impl<T> Router<T> {
     }
 }
 
-/// The path as the tree writes it: `/v1/payments/{id}`.
+/// `/v1/payments/{id}`
 fn braced(path: &'static str) -> String {
     let braced: Vec<Cow<'_, str>> = segments(path)
         .map(|segment| {
@@ -198,7 +165,7 @@ fn braced(path: &'static str) -> String {
     format!("/{}", braced.join("/"))
 }
 
-/// Checks that a parameter has one name wherever the same segments lead to it.
+/// Wherever the same segments lead to a parameter it must have one name.
 fn check_names(path: &'static str, other: &'static str) -> Result<(), RouteFault> {
     for (here, there) in segments(path).zip(segments(other)) {
         match (here.strip_prefix(':'), there.strip_prefix(':')) {
@@ -252,8 +219,8 @@ fn check_path(path: &'static str) -> Result<(), RouteFault> {
     Ok(())
 }
 
-/// True if some path fits both and each is more literal than the other somewhere. A literal in the
-/// place of an id decides by itself, as the first that differs does in a look-up: no id is a word.
+/// Some path fits both and each is more literal than the other somewhere. A literal in the place of
+/// an id decides by itself, as the first that differs does in a look-up: no id is a word.
 fn is_ambiguous(one: &'static str, other: &'static str) -> bool {
     if segments(one).count() != segments(other).count() {
         return false;
@@ -273,7 +240,6 @@ fn is_ambiguous(one: &'static str, other: &'static str) -> bool {
     one_wins && other_wins
 }
 
-/// Whether a parameter stands for an id.
 fn is_id(parameter: &str) -> bool {
     parameter == ":id" || parameter.ends_with("Id")
 }

@@ -1,6 +1,6 @@
-//! The certificates that a listener shows, and how they are renewed: on SIGHUP, and when the files
-//! change. New connections get the new ones, open ones keep theirs; files that cannot be used leave
-//! the old ones in force and are reported in the log.
+//! Certificates are renewed on SIGHUP, and when the files change. New connections get the new ones,
+//! open ones keep theirs; files that cannot be used leave the old ones in force and are reported in
+//! the log.
 
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -15,49 +15,30 @@ use std::time::{Duration, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
 
-/// The time between two looks at the files. A certificate is renewed weeks before its end.
+/// A certificate is renewed weeks before its end.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// The files of a certificate chain and its private key, as PEM.
+/// PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// The server's certificate, then those between it and the root.
     pub certificate: PathBuf,
-    /// The file with the private key.
     pub key: PathBuf,
 }
 
-/// The reason why the files of a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
-    /// A file cannot be read, or is no PEM.
     #[error("{}: {source}", path.display())]
-    NotPem {
-        /// The path of the file.
-        path: PathBuf,
-        /// The reason why the file could not be read as PEM.
-        source: rustls::pki_types::pem::Error,
-    },
-    /// No certificate is in the file.
+    NotPem { path: PathBuf, source: rustls::pki_types::pem::Error },
     #[error("{}: has no certificate in it", path.display())]
-    Empty {
-        /// The path of the file.
-        path: PathBuf,
-    },
-    /// The TLS protocol cannot be set up.
+    Empty { path: PathBuf },
     #[error(transparent)]
     Protocol(rustls::Error),
-    /// The key is unusable, or belongs to another certificate.
     #[error("{}: {source}", path.display())]
-    WrongKey {
-        /// The file of the key.
-        path: PathBuf,
-        /// The reason why rustls refuses the key.
-        source: rustls::Error,
-    },
+    WrongKey { path: PathBuf, source: rustls::Error },
 }
 
-/// The time and the length of both files when they were last seen: they change with the content.
+/// Time and length of both files when they were last seen: they change with the content.
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
 impl Files {
@@ -89,7 +70,6 @@ impl Files {
     }
 }
 
-/// The certificates of a listener.
 pub struct Certificates {
     name: &'static str,
     files: Files,
@@ -110,7 +90,7 @@ impl fmt::Debug for Certificates {
 }
 
 impl Certificates {
-    /// Reads them; without them there is no start. `name` is the listener's, for the log.
+    /// Without certificates there is no start. `name` is the listener's, for the log.
     pub fn load(name: &'static str, files: Files) -> Result<Arc<Certificates>, CertificateError> {
         let seen = files.stamp();
         let current = RwLock::new(Arc::new(files.read()?));
@@ -124,12 +104,12 @@ impl Certificates {
         }))
     }
 
-    /// An acceptor of TLS connections with the newest certificate.
+    /// With the newest certificate.
     pub fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Reads the files again if they changed since the last time, or if `asked` to.
+    /// If the files changed since the last time, or if `asked` to.
     pub fn renew(&self, asked: bool) {
         // Taken before the files are read: a change in between is seen the next time.
         let stamp = self.files.stamp();
@@ -155,18 +135,17 @@ impl Certificates {
         }
     }
 
-    /// The name of the listener that the certificates are for.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The number of renewals, and of renewals that failed.
+    /// Renewals, and renewals that failed.
     pub fn renewals(&self) -> (u64, u64) {
         (self.renewed.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }
 }
 
-/// Keeps certificates new, for ever. SIGHUP ends nobody who has none.
+/// SIGHUP ends nobody who has no certificates.
 pub async fn keep_fresh(all: Vec<Arc<Certificates>>) {
     let mut asked = match signal(SignalKind::hangup()) {
         Ok(asked) => asked,

@@ -1,6 +1,5 @@
-//! The parts of a write beside its body: its Idempotency-Key, and parameters that do not belong
-//! there. What is bad about them is reported together with what is bad in the body
-//! (`docs/contract.md, 1.2`).
+//! What is bad about a write beside its body, its Idempotency-Key and parameters that do not belong
+//! there, is reported together with what is bad in the body (`docs/contract.md, 1.2`).
 
 use api::problem::{BadField, Problem};
 use api::query;
@@ -8,10 +7,8 @@ use hyper::header::{HeaderMap, HeaderName};
 use std::ops::RangeInclusive;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// The number of characters that a key may have.
 const IDEMPOTENCY_KEY_CHARACTERS: RangeInclusive<usize> = 1..=255;
 
-/// The Idempotency-Key, if there is one.
 pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
     let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(first) = sent.next() else { return Ok(None) };
@@ -22,8 +19,7 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
     key.map(Some).ok_or_else(|| BadField::new("Idempotency-Key", "must have 1 to 255 characters of ASCII"))
 }
 
-/// Checks that a write has no parameters: what is meant for the body must not be overlooked in the
-/// query.
+/// What is meant for the body must not be overlooked in the query.
 pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
     if query.is_none() {
         return Vec::new();
@@ -33,8 +29,7 @@ pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
         .map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)
 }
 
-/// Adds the bad fields outside of a body to those inside it, so that one problem names them all.
-/// Without any, `read` is returned as it is.
+/// One problem names all bad fields, outside of the body and inside it.
 pub fn without_unexpected<T>(read: Result<T, Problem>, mut unexpected: Vec<BadField>) -> Result<T, Problem> {
     match read {
         read if unexpected.is_empty() => read,

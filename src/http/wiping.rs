@@ -1,25 +1,22 @@
-//! Zeroes the memory of request bodies that had a card in them.
-//!
-//! A body is a part of the buffer that hyper read it into, and the connection goes on using that
-//! buffer. So the bodies are held until the connection is over and nobody else has a part of the
-//! buffer, and zeroed then; a connection that brought many cards is ended for it. Below TLS there
-//! are further copies, which are out of reach.
+//! Zeroes the memory of request bodies that had a card in them. A body is a part of the buffer that
+//! hyper read it into, and the connection goes on using that buffer. So the bodies are held until
+//! the connection is over and nobody else has a part of the buffer, and zeroed then; a connection
+//! that brought many cards is ended for it. Below TLS there are further copies, which are out of
+//! reach.
 
 use bytes::Bytes;
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroize;
 
-/// The number of bodies with a card after which a connection is ended.
+/// Bodies with a card after which a connection is ended.
 const HELD_MAX: usize = 16;
-/// The most bodies that are held, of a connection that cannot be ended.
+/// Held at most, of a connection that cannot be ended.
 const FORGOTTEN_FROM: usize = 256;
 
-/// The bodies of one connection that are zeroed when it is over.
 #[derive(Debug, Default)]
 pub struct Secrets(Mutex<Vec<Bytes>>);
 
 impl Secrets {
-    /// Holds a body until the connection is over.
     pub(super) fn hold(&self, bytes: Bytes) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if held.len() < FORGOTTEN_FROM {
@@ -27,7 +24,6 @@ impl Secrets {
         }
     }
 
-    /// Whether it is time to end the connection.
     pub(super) fn is_full(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len() >= HELD_MAX
     }
@@ -39,10 +35,9 @@ impl Drop for Secrets {
     }
 }
 
-/// Zeroes the bodies whose buffers nobody else holds, and returns how many buffers that were.
-///
-/// Several bodies may lie in one buffer, and only its last holder may write. That is the first body
-/// in it, because each is let go after those behind it; from there to its end the buffer is zeroed.
+/// Returns how many buffers were zeroed, those that nobody else holds. Several bodies may lie in
+/// one buffer, and only its last holder may write. That is the first body in it, because each is
+/// let go after those behind it; from there to its end the buffer is zeroed.
 fn zero(mut held: Vec<Bytes>) -> usize {
     held.sort_unstable_by_key(|bytes| bytes.as_ptr());
     let mut zeroed = 0;

@@ -1,14 +1,12 @@
-//! The families about business: what became of money, and what waits. Labels are bounded; no tenant is one.
+//! What became of money, and what waits. Labels are bounded; no tenant is one.
 
 use super::text::{Page, Value};
 use crate::gateway::business::{Business, CONVERTED, CURRENCIES, Counts, DISPUTED, PAID_OUT, currency_of};
 use crate::gateway::waiting::{AGES, KINDS, Line, Seen};
 use domain::resources::payments::Method;
 
-/// The modes, by their names in labels.
 const MODES: [(&str, bool); 2] = [("live", true), ("test", false)];
 
-/// The families.
 pub fn write(page: &mut Page, business: &Business, waiting: &Seen) {
     let modes = MODES.map(|(mode, is_live)| (mode, business.of(is_live)));
     payments(page, &modes);

@@ -18,10 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 use wal::Counted;
 
-/// Wei in a gwei.
 const GWEI: u128 = 1_000_000_000;
 
-/// The whole page.
 pub fn write(metrics: &Metrics) -> String {
     let mut page = Page::default();
     let services = &*metrics.services;
@@ -45,7 +43,6 @@ pub fn write(metrics: &Metrics) -> String {
     page.end()
 }
 
-/// The part that this node has in its cluster, and what an agreement takes.
 fn cluster(page: &mut Page, node: &Cluster, agree_us: &Counted) {
     let view = node.view();
     page.gauge("pasarela_cluster_role", "1 for the part that this node has.")
@@ -188,8 +185,7 @@ fn engine(page: &mut Page, services: &Services) {
     .is(status.snapshot_age);
 }
 
-/// The requests that were refused because their tenant had its share, and those that wait. No label
-/// names a tenant.
+/// No label names a tenant.
 fn shares(page: &mut Page, services: &Services, status: &actors::Status) {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let (shares, reads) = (services.shares.counters(), services.read_pool.counters());
@@ -432,7 +428,6 @@ fn rails(page: &mut Page, services: &Services) {
     .is(duplicates);
 }
 
-/// The networks of USDT in live mode that are configured.
 fn networks(page: &mut Page, services: &Services) {
     let seen: Vec<_> =
         services.rails.networks().iter().map(|evm| (evm.network().name(), evm.figures())).collect();

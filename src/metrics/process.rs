@@ -1,27 +1,21 @@
-//! The process's memory, processor time and files, as the kernel counts them. On systems other than
-//! Linux, nothing is shown.
+//! The process as the kernel counts it; nothing is shown on systems other than Linux.
 
 use rustix::process::{Resource, getrlimit};
 use std::fs;
 
-/// The length of a tick in `/proc`, in microseconds: a hundredth of a second on every Linux.
+/// A tick in `/proc` is a hundredth of a second on every Linux.
 const TICK_US: u64 = 10_000;
 
-/// A reading of the process.
 pub struct Process {
-    /// Memory in use, in bytes.
     pub resident_bytes: u64,
-    /// Processor time spent, in microseconds.
     pub cpu_us: u64,
     pub threads: u64,
-    /// Files and sockets that are open.
     pub open_files: u64,
-    /// The limit of open files; none if there is no limit.
+    /// None if there is no limit.
     pub open_files_max: Option<u64>,
 }
 
 impl Process {
-    /// Reads the process now.
     pub fn now() -> Option<Process> {
         let status = fs::read_to_string("/proc/self/status").ok()?;
         let word = |name: &str| {

@@ -1,17 +1,15 @@
-//! Prometheus' text format, version 0.0.4: families with help and type, samples with labels. Times
-//! are whole microseconds inside and exact decimals of seconds on the page.
+//! Prometheus' text format, version 0.0.4. Times are whole microseconds inside and exact decimals
+//! of seconds on the page.
 
 use std::fmt::{self, Write};
 use wal::Counted;
 
-/// A number as the page shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A whole number.
     Whole(u64),
-    /// Microseconds, shown as seconds.
+    /// Shown as seconds.
     Micros(u64),
-    /// Minor units of a currency with so many decimals, shown as units.
+    /// Of a currency with so many decimals, shown as units.
     Minor(u64, u32),
 }
 
@@ -64,38 +62,32 @@ impl From<std::time::Duration> for Value {
     }
 }
 
-/// Names and values of labels.
 pub type Labels<'a> = &'a [(&'a str, &'a str)];
 
-/// A page in the making.
 #[derive(Default)]
 pub struct Page {
     text: String,
 }
 
-/// A family whose samples are being written.
 pub struct Family<'p> {
     text: &'p mut String,
     name: &'static str,
 }
 
 impl Page {
-    /// A count that only rises; its name ends with `_total`.
+    /// Its name ends with `_total`.
     pub fn counter(&mut self, name: &'static str, help: &str) -> Family<'_> {
         self.family(name, "counter", help)
     }
 
-    /// A number that goes up and down.
     pub fn gauge(&mut self, name: &'static str, help: &str) -> Family<'_> {
         self.family(name, "gauge", help)
     }
 
-    /// Values counted by size.
     pub fn histogram(&mut self, name: &'static str, help: &str) -> Family<'_> {
         self.family(name, "histogram", help)
     }
 
-    /// The whole page.
     pub fn end(self) -> String {
         self.text
     }
@@ -108,19 +100,17 @@ impl Page {
 }
 
 impl Family<'_> {
-    /// Writes the one sample of a family without labels.
     pub fn is(self, value: impl Into<Value>) {
         let mut family = self;
         family.sample(&[], value);
     }
 
-    /// Adds a sample.
     pub fn sample(&mut self, labels: Labels<'_>, value: impl Into<Value>) -> &mut Self {
         self.line("", labels, None, value.into());
         self
     }
 
-    /// Writes a histogram; `unit` says what its bounds and its sum are.
+    /// `unit` says what the bounds and the sum are.
     pub fn counted(&mut self, labels: Labels<'_>, counted: &Counted, unit: fn(u64) -> Value) -> &mut Self {
         let mut below = 0_u64;
         for (bound, count) in counted.bounds.iter().zip(&counted.counts) {

@@ -1,7 +1,5 @@
-//! The names under which a bank speaks of an order, taken for it before its word counts: a name that is
-//! another operation's already decides nothing about either (`docs/contract.md, 18.3`).
-//!
-//! What becomes of both is decided by the domain, in the words of a bank that nobody can ask.
+//! The names under which a bank speaks of an order, taken for it before its word counts: a name
+//! that is another operation's already decides nothing about either (`docs/contract.md, 18.3`).
 
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
@@ -19,7 +17,7 @@ use domain::view::Query;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// The bank's word about an order of a tenant's, if its names are the order's own.
+/// `Own` only if the answer's names are the order's own.
 pub async fn claimed(
     services: Arc<Services>,
     (tenant, entity): (u64, EntityId),
@@ -42,15 +40,13 @@ pub async fn claimed(
 }
 
 enum Claim {
-    /// The answer names nothing.
     Nameless,
-    /// The names are the order's, and nobody else may take them until the answer is durable.
+    /// Nobody else may take the names until the answer is durable.
     Own(Vec<NameHeld>),
-    /// One of them is another's, or was: in the bank's word, with the reason.
+    /// One of the names is another's, or was: in the bank's word, with the reason.
     Anothers(BankWord),
 }
 
-/// Holds the names that an answer has, and looks whose they are.
 async fn claim(
     services: &Services,
     (tenant, id): (u64, EntityId),
@@ -96,8 +92,8 @@ async fn claim(
     Ok(Claim::Own(held))
 }
 
-/// Has the operation that had the name first put before an operator: as one that no bank can be asked about
-/// if it is open, as contradicted if it is done.
+/// Puts the operation that had the name first before an operator: as one that no bank can be asked
+/// about if it is open, as contradicted if it is done.
 async fn give_up(services: &Services, owner: Owner, word: BankWord) {
     let said = Said { word: Some(Box::new(word)), is_ambiguous: true, ..Said::default() };
     for answer in [RailAnswer::Unaskable, RailAnswer::refused(AMBIGUOUS)] {
@@ -123,19 +119,16 @@ async fn give_up(services: &Services, owner: Owner, word: BankWord) {
     }
 }
 
-/// The answer without anything that it decides.
 fn undecided(reply: &RailReply, said: Said) -> RailReply {
     RailReply { answer: RailAnswer::Unaskable, said, ..reply.clone() }
 }
 
-/// The bank's own words, and why they decide nothing.
 fn word(reply: &RailReply, why: &str) -> BankWord {
     let said = reply.said.word.as_deref().cloned().unwrap_or_default();
     BankWord::new(&said.code, &format!("{why}; the bank: {}", said.text))
 }
 
-/// Keeps names reserved until the decision that ends with the drop of what this returns is durable: only then
-/// does the index tell of them.
+/// Only when the decision is durable does the index tell of the names.
 fn until_durable(services: Arc<Services>, tenant: u64, names: Vec<NameHeld>) -> oneshot::Sender<()> {
     let (decided, until_decided) = oneshot::channel();
     tokio::spawn(async move {

@@ -1,6 +1,6 @@
-//! The emptying of a rail's queue: one order at a time, in the order of acceptance, each after a record
-//! that says that it is being sent. And its filling: by an order that is accepted, and at a start by those
-//! that the last process left.
+//! The emptying of a rail's queue: one order at a time, in the order of acceptance, each after a
+//! record that says that it is being sent. And its filling: by an order that is accepted, and at a
+//! start by those that the last process left.
 
 use crate::gateway::ask::failure;
 use crate::gateway::services::Services;
@@ -22,7 +22,7 @@ use domain::view::{Query, View};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wal::{Reader, Seq};
 
-/// The record that was read last: a batch of a thousand payouts is one, and they come one after the other.
+/// Kept, as a batch of a thousand payouts is one record, and they come one after the other.
 #[derive(Clone, Default)]
 pub struct LastRead(Arc<Mutex<Option<ReadRecord>>>);
 
@@ -32,8 +32,7 @@ impl LastRead {
     }
 }
 
-/// The command for an order that may be sent when it is its turn: at once, if nobody is before it. One
-/// whose place cannot be told comes back with its deadline.
+/// At once, if nobody is before the order. One whose place cannot be told comes back with its deadline.
 pub fn offer(
     services: Option<&Services>,
     lane: &Lane,
@@ -51,7 +50,6 @@ pub fn offer(
     Command::RailReply(RailReply::plain(effect.operation, How::Offer, answer))
 }
 
-/// Puts an order at its place, if it waits for its turn.
 fn arrive(
     services: Option<&Services>,
     tenant: u64,
@@ -76,8 +74,7 @@ fn arrive(
     }
 }
 
-/// Keeps the rails of live mode going: their probes and their queues. Called once, when the books are
-/// there.
+/// Probes and queues of live mode. Called once, when the books are there.
 pub async fn start(services: &Arc<Services>) -> Result<(), Problem> {
     let lanes = services.rails.live();
     if lanes.is_empty() {
@@ -97,7 +94,6 @@ pub async fn start(services: &Arc<Services>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The orders that wait in the books of live mode.
 async fn left(services: &Services) -> Result<Vec<Queued>, Problem> {
     let engine = &services.engine;
     let mut found = Vec::new();
@@ -117,8 +113,8 @@ async fn left(services: &Services) -> Result<Vec<Queued>, Problem> {
     Ok(found)
 }
 
-/// The place of a payout, if it waits for its turn. States and debits are read apart, as those of many
-/// payouts are in a few records each.
+/// `None` if the payout does not wait for its turn. States and debits are read apart, as those of
+/// many payouts are in a few records each.
 fn waiting(
     reader: &Reader,
     tenant: u64,
@@ -136,8 +132,8 @@ fn waiting(
     }
 }
 
-/// The sequence of the record that debited a payout: the payer's of that instant, and if there are several
-/// the one that has it. One whose debit is not found, a defect, goes last: its place is no reason to keep a
+/// The record that debited a payout: the payer's of that instant, and if there are several the one
+/// that has it. One whose debit is not found, a defect, goes last: its place is no reason to keep a
 /// server from starting.
 fn accepted(
     reader: &Reader,
@@ -168,7 +164,6 @@ fn accepted(
     Ok(Seq::MAX)
 }
 
-/// Gives each order of a queue its turn, for ever.
 async fn empty(lane: Arc<Lane>, services: Arc<Services>) {
     loop {
         let first = lane.next().await;

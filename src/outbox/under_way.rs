@@ -1,29 +1,27 @@
-//! The orders on their way to the bank of test mode, by operation. A machine of a cluster makes sure that it
-//! leads before each call, which takes its time, and test clocks move over a minute at once: a question
-//! could reach the bank before the order that it is about, and have that sent again.
-//!
-//! Promises: a question waits until the order that was begun before it has been answered or given up.
+//! The orders on their way to the bank of test mode. A machine of a cluster makes sure that it
+//! leads before each call, and test clocks move over a minute at once: a question could reach the
+//! bank before the order that it is about, and have that sent again. So a question waits until the
+//! order that was begun before it has been answered or given up.
 
 use dashmap::DashMap;
 use domain::values::ids::Id;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The orders. Clones are the same ones.
+/// Clones are the same orders.
 #[derive(Clone, Default)]
 pub struct UnderWay {
     orders: Arc<DashMap<Id, watch::Receiver<()>>>,
 }
 
 impl UnderWay {
-    /// Begins an order, which is on its way until the result is dropped.
+    /// The order is on its way until the result is dropped.
     pub fn begin(&self, operation: Id) -> Sending {
         let (ended, until) = watch::channel(());
         self.orders.insert(operation, until);
         Sending { under_way: self.clone(), operation, ended }
     }
 
-    /// Waits for the order that is on its way now, if there is one.
     pub fn ended(&self, operation: Id) -> impl Future<Output = ()> + Send + use<> {
         let until = self.orders.get(&operation).map(|until| until.value().clone());
         async move {
@@ -35,7 +33,6 @@ impl UnderWay {
     }
 }
 
-/// An order on its way.
 pub struct Sending {
     under_way: UnderWay,
     operation: Id,

@@ -1,16 +1,14 @@
-//! The files that pages load: a style sheet, a script, an icon, and two libraries as their authors
-//! published them (`assets/vendor/`, each with its licence), compiled in. Their names carry a hash of
-//! what is in them, so browsers may keep them for ever.
+//! The files that pages load, compiled in; two libraries are as their authors published them
+//! (`assets/vendor/`, each with its licence). Their names carry a hash of what is in them, so
+//! browsers may keep them for ever.
 
 use crate::http::respond::Reply;
 use hyper::header::{self, HeaderValue};
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// The path of all files.
 pub const PREFIX: &str = "/page-assets/";
 
-/// The caching of a file whose content never changes under its name.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
@@ -21,16 +19,12 @@ struct File {
     bytes: &'static [u8],
 }
 
-/// The paths of the files.
 pub struct Paths {
-    /// The style sheet.
     pub style: String,
     pub script: String,
     pub icon: String,
-    /// The style sheet of plots.
     pub plot_style: String,
     pub plot_script: String,
-    /// The script that shows parts of a page anew.
     pub htmx: String,
 }
 
@@ -45,7 +39,6 @@ static FILES: LazyLock<[File; 6]> = LazyLock::new(|| {
     ]
 });
 
-/// The paths of all files.
 pub static PATHS: LazyLock<Paths> = LazyLock::new(|| {
     let [style, script, icon, plot_style, plot_script, htmx] = FILES.each_ref().map(|file| file.path.clone());
     Paths { style, script, icon, plot_style, plot_script, htmx }
@@ -56,7 +49,6 @@ fn file(stem: &str, extension: &str, content_type: &'static str, bytes: &'static
     File { path: format!("{PREFIX}{stem}-{}.{extension}", hex::encode(&hash[..6])), content_type, bytes }
 }
 
-/// The file with this path.
 pub fn find(path: &str) -> Option<Reply> {
     let file = FILES.iter().find(|file| file.path == path)?;
     let reply = Reply::new(200, file.content_type, file.bytes)

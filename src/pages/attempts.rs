@@ -1,34 +1,29 @@
-//! The limit on attempts to log in: after so many failures from one address within ten minutes
-//! nobody logs in from there, not even with the right secret, until the oldest of them is ten
-//! minutes ago.
-//!
-//! A failure is counted before the secret is looked at and taken back if it was right, so that many
-//! attempts at once are no way around it.
+//! After so many failures from one address within ten minutes nobody logs in from there, not even
+//! with the right secret, until the oldest of them is ten minutes ago. A failure is counted before
+//! the secret is looked at and taken back if it was right, so that many attempts at once are no way
+//! around it.
 
 use crate::network::Client;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Failures after which nobody logs in.
 const FAILURES_MAX: usize = 10;
-/// The time in which they count.
 const WINDOW: Duration = Duration::from_secs(10 * 60);
-/// Addresses that are remembered. Beyond them those are forgotten whose last failure is the oldest:
-/// whoever has so many addresses can try ten secrets from each.
+/// Beyond so many addresses those are forgotten whose last failure is the oldest: whoever has so
+/// many can try ten secrets from each.
 const CLIENTS_MAX: usize = 20_000;
 
-/// The failures of a listener, by address.
 #[derive(Default)]
 pub struct Attempts(Mutex<HashMap<Client, VecDeque<Instant>>>);
 
 impl Attempts {
-    /// Counts an attempt; the error is the number of seconds until the next one may be made.
+    /// The error is the number of seconds until the next attempt may be made.
     pub fn begin(&self, client: Client) -> Result<(), u32> {
         self.begin_at(client, Instant::now())
     }
 
-    /// Takes the newest attempt back: it was no failure.
+    /// The newest attempt was no failure.
     pub fn succeeded(&self, client: Client) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(failures) = all.get_mut(&client) {

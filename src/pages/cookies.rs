@@ -3,13 +3,11 @@
 use api::problem::Problem;
 use hyper::header::{COOKIE, HeaderMap, HeaderValue};
 
-/// The cookie of a site.
 #[derive(Clone, Copy)]
 pub struct Cookie {
-    /// The name, without the prefix.
+    /// Without the prefix.
     pub name: &'static str,
-    /// Whether it travels over TLS alone. Then its name has the prefix that keeps other hosts from
-    /// setting it.
+    /// Travels over TLS alone. Then its name has the prefix that keeps other hosts from setting it.
     pub is_secure: bool,
 }
 
@@ -18,7 +16,7 @@ impl Cookie {
         format!("{}{}", if self.is_secure { "__Host-" } else { "" }, self.name)
     }
 
-    /// The value that a request brings; the first one, if it brings more.
+    /// The first one, if a request brings more.
     pub fn find(self, headers: &HeaderMap) -> Option<String> {
         let name = self.full_name();
         let values = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -27,12 +25,10 @@ impl Cookie {
         pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
     }
 
-    /// The header that sets it.
     pub fn set(self, value: &str) -> HeaderValue {
         self.header(value, "")
     }
 
-    /// The header that takes it away.
     pub fn cleared(self) -> HeaderValue {
         self.header("", "; Max-Age=0")
     }
@@ -44,7 +40,6 @@ impl Cookie {
     }
 }
 
-/// The value of a new cookie.
 pub fn fresh() -> Result<String, Problem> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(|error| {

@@ -1,31 +1,29 @@
-//! Reads what a form sent: pairs of names and texts, percent-encoded, with plus signs for spaces.
+//! What a form sent: pairs of names and texts, percent-encoded, with plus signs for spaces.
 
 use zeroize::Zeroizing;
 
-/// The most members that a form of ours has: one with a box for each event.
+/// One form has a box for each event.
 const MEMBERS_MAX: usize = 64;
 
-/// The members of a form, or of a query. One of them may be a code, so their memory is zeroed.
+/// One of them may be a code, so their memory is zeroed.
 pub struct Form(Vec<(String, Zeroizing<String>)>);
 
 impl Form {
-    /// Reads a body; one that is not UTF-8 has no members.
+    /// A body that is not UTF-8 has no members.
     pub fn read(body: &[u8]) -> Form {
         Form::parse(std::str::from_utf8(body).unwrap_or_default())
     }
 
-    /// Reads what stands after a question mark.
+    /// What stands after a question mark.
     pub fn query(query: Option<&str>) -> Form {
         Form::parse(query.unwrap_or_default())
     }
 
-    /// Members that were sent in another way.
     pub fn of(members: Vec<(String, String)>) -> Form {
         let members = members.into_iter().take(MEMBERS_MAX);
         Form(members.map(|(name, value)| (name, Zeroizing::new(value))).collect())
     }
 
-    /// The same members with this value for one of them.
     pub fn with(&self, name: &str, value: &str) -> Form {
         let others = self.0.iter().filter(|(known, _)| known != name).cloned();
         let set = (name.to_owned(), Zeroizing::new(value.to_owned()));
@@ -37,22 +35,21 @@ impl Form {
         Form(pairs.map(|(name, value)| (name.into_owned(), Zeroizing::new(value.into_owned()))).collect())
     }
 
-    /// A member, without white space around it.
+    /// Without white space around it.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim())
     }
 
-    /// All members with a name, in their order.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.trim())
     }
 
-    /// A member that somebody wrote something into.
+    /// Somebody wrote something into it.
     pub fn filled(&self, name: &str) -> Option<&str> {
         self.get(name).filter(|text| !text.is_empty())
     }
 
-    /// A member like [`Form::get`], empty when it is missing.
+    /// Empty when it is missing.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }

@@ -1,9 +1,7 @@
-//! The way of a request for a page: who is logged in, the form and its token, the page.
-//!
-//! A [`Site`] has its pages and says who may log in with what. What holds for every page is here,
-//! once: a page that needs a session shows the login in its place; a form without the token of its
-//! session is refused before anything else of it is looked at; a page is never kept by a browser and
-//! loads nothing from elsewhere.
+//! The way of a request for a page. A [`Site`] has its pages and says who may log in with what.
+//! What holds for every page is here, once: a page that needs a session shows the login in its
+//! place; a form without the token of its session is refused before anything else of it is looked
+//! at; a page is never kept by a browser and loads nothing from elsewhere.
 
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::on_behalf::OnBehalf;
@@ -37,22 +35,18 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// The header by which htmx shows itself: a page shows a part anew, and nobody pressed anything.
+/// From htmx: a page shows a part anew, and nobody pressed anything.
 const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
 const HX_REFRESH: HeaderName = HeaderName::from_static("hx-refresh");
-/// The hours for which the form of the login may be left open.
+/// The form of the login may be left open so long.
 const LOGIN_HOURS: i64 = 24;
 
-/// The kind of a path.
 #[derive(Clone, Copy)]
 pub enum PathKind {
-    /// A page or an act.
     Page,
-    /// A file that pages load.
     File,
 }
 
-/// The pages of a site, in front of its API.
 pub struct Front<S> {
     site: S,
     services: Arc<Services>,
@@ -60,13 +54,12 @@ pub struct Front<S> {
     sessions: Sessions,
     attempts: Attempts,
     proxies: TrustedProxies,
-    /// Whether the listener speaks TLS, or stands behind a proxy that does.
+    /// The listener speaks TLS, or stands behind a proxy that does.
     is_secure: bool,
     unrouted: Arc<Meter>,
 }
 
 impl<S: Site> Front<S> {
-    /// The pages of a site.
     pub fn new(
         services: Arc<Services>,
         site: S,
@@ -102,12 +95,11 @@ impl<S: Site> Front<S> {
         Cookie { name: S::COOKIE, is_secure: self.is_secure }
     }
 
-    /// The token of the forms of a session.
     fn csrf(&self, cookie: &str) -> String {
         hex::encode(self.services.keys.mark(&[b"form", S::BASE.as_bytes(), cookie.as_bytes()]))
     }
 
-    /// The token of the login's form: there is no session yet that it could belong to.
+    /// There is no session yet that the token could belong to.
     fn login_token(&self, hour: i64) -> String {
         let mark = self.services.keys.mark(&[b"login form", S::BASE.as_bytes(), &hour.to_be_bytes()]);
         format!("{hour}-{}", hex::encode(mark))
@@ -125,7 +117,6 @@ impl<S: Site> Front<S> {
         })
     }
 
-    /// Whoever is logged in, with the cookie of the session.
     fn visitor(&self, arrival: &Arrival) -> Option<(String, [u8; 32], S::Who)> {
         let cookie = self.cookie().find(&arrival.head.headers)?;
         let is_used = !arrival.head.headers.contains_key(HX_REQUEST);
@@ -179,8 +170,7 @@ impl<S: Site> Front<S> {
         self.written(&visit, self.site.act(&visit, sent).await?)
     }
 
-    /// The login in the place of a page that needs a session. A form of a session that is over has
-    /// done nothing, and says so with its status.
+    /// A form of a session that is over has done nothing, and says so with its status.
     async fn login_instead(
         &self,
         arrival: &Arrival,
@@ -375,7 +365,7 @@ impl<S: Site> Surface for Front<S> {
         match work {}
     }
 
-    /// A page in the place of a problem. Without a session it has no links.
+    /// Without a session it has no links.
     fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
         respond::log(problem, &arrival.request_id);
         let query = Form::query(arrival.head.uri.query());
@@ -399,8 +389,7 @@ fn no_token() -> Problem {
     Problem::refused(403, "csrf_token", "the form does not carry the token of its session; nothing was done")
 }
 
-/// Whether a browser says that a form came from another site. A page's own forms say where they come
-/// from; programs say nothing.
+/// A page's own forms say where they come from; programs say nothing.
 fn is_foreign(arrival: &Arrival, is_secure: bool) -> bool {
     let headers = &arrival.head.headers;
     let elsewhere = headers
@@ -428,21 +417,19 @@ fn is_same(sent: &str, right: &str) -> bool {
     sent.as_bytes().ct_eq(right.as_bytes()).into()
 }
 
-/// Whether an address is one of the site's own pages: nobody is led elsewhere by a link to a login.
+/// Nobody is led elsewhere by a link to a login.
 fn is_own(base: &str, address: &str) -> bool {
     let below = address.strip_prefix(base);
     below.is_some_and(|below| below.is_empty() || below.starts_with(['/', '?']))
         && address.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
-/// An answer that leads to another page: what a form asked is done, and loading the page anew does
-/// not ask it again.
+/// What a form asked is done, and loading the page anew does not ask it again.
 fn see(to: &str) -> Reply {
     let location = HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/"));
     shell::safe(Reply::empty(303)).header(header::LOCATION, location)
 }
 
-/// A message for a form that failed.
 pub fn bad(text: impl Into<String>) -> Block {
     Block::Note(Note::new(Tone::Bad, text))
 }

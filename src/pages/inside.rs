@@ -14,10 +14,8 @@ use serde_json::Value;
 use std::net::SocketAddr;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// The code of a call that the key has no scope for.
 const SCOPE_MISSING: &str = "scope_missing";
 
-/// The API behind a page, as its visitor may call it.
 pub struct Inside<'a, A> {
     api: &'a A,
     visitor: OnBehalf,
@@ -26,16 +24,12 @@ pub struct Inside<'a, A> {
     request_id: RequestId,
 }
 
-/// An answer that is no success.
 #[derive(Clone, Debug)]
 pub struct Refused {
-    /// The HTTP status.
     pub status: u16,
-    /// The code that programs branch on.
     pub code: String,
-    /// The message for people, in English.
+    /// In English.
     pub message: String,
-    /// The names of the members that cannot be accepted, each with the reason.
     pub fields: Vec<(String, String)>,
 }
 
@@ -55,11 +49,9 @@ impl From<Problem> for Refused {
     }
 }
 
-/// The outcome of a call: a status and a body, or a refusal.
 pub type ApiResult = Result<Value, Refused>;
 
 impl<'a, A: Answer> Inside<'a, A> {
-    /// The API as somebody may call it who sent a request for a page.
     pub fn of(api: &'a A, visitor: OnBehalf, arrival: &Arrival) -> Inside<'a, A> {
         Inside {
             api,
@@ -70,13 +62,12 @@ impl<'a, A: Answer> Inside<'a, A> {
         }
     }
 
-    /// Reads.
     pub async fn get(&self, path: &str) -> ApiResult {
         read(self.send(Method::GET, path, None, None, JSON).await)
     }
 
-    /// Reads what may be missing: `None` where there is nothing, or nothing for the visitor's role or
-    /// settings. A key without the scope is refused: nothing is known of what it may not read.
+    /// `None` where there is nothing, or nothing for the visitor's role or settings. A key without
+    /// the scope is refused: nothing is known of what it may not read.
     pub async fn find(&self, path: &str) -> Result<Option<Value>, Refused> {
         match self.get(path).await {
             Ok(found) => Ok(Some(found)),
@@ -86,25 +77,24 @@ impl<'a, A: Answer> Inside<'a, A> {
         }
     }
 
-    /// Acts, once however often the same `once` is sent; the page's own request id names the act.
+    /// Once however often the same `once` is sent; the page's own request id names the act.
     pub async fn post(&self, path: &str, body: &Value, once: &str) -> ApiResult {
         let body = Some(Bytes::from(body.to_string()));
         read(self.send(Method::POST, path, body, Some(once).filter(|once| !once.is_empty()), JSON).await)
     }
 
-    /// Changes or removes.
     pub async fn change(&self, method: Method, path: &str, body: Option<&Value>) -> ApiResult {
         let body = body.map(|body| Bytes::from(body.to_string()));
         read(self.send(method, path, body, None, JSON).await)
     }
 
-    /// Acts like [`Inside::post`] with bytes of another form than JSON.
+    /// In another form than JSON.
     pub async fn upload(&self, path: &str, content_type: &'static str, body: Bytes, once: &str) -> ApiResult {
         let once = Some(once).filter(|once| !once.is_empty());
         read(self.call(Method::POST, path, (body, Some(content_type)), once, JSON).await)
     }
 
-    /// Reads in another form than JSON; the answer as it is.
+    /// In another form than JSON; the answer as it is.
     pub async fn download(&self, path: &str, form: &'static str) -> Reply {
         self.send(Method::GET, path, None, None, form).await
     }
@@ -157,7 +147,7 @@ fn read(reply: Reply) -> ApiResult {
     if reply.status() < 400 { Ok(body) } else { Err(Refused::of(reply.status(), &body)) }
 }
 
-/// The path with parameters that were filled in, encoded.
+/// Encoded.
 pub fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
     let mut address = path.to_owned();
     let mut mark = if path.contains('?') { '&' } else { '?' };
@@ -171,7 +161,6 @@ pub fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
     address
 }
 
-/// A part of a path, encoded.
 pub fn segment(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }

@@ -3,18 +3,16 @@
 use qrcode::{Color, EcLevel, QrCode};
 use std::fmt::Write as _;
 
-/// Light modules around a QR code (ISO/IEC 18004).
+/// ISO/IEC 18004.
 const QUIET: usize = 4;
 
-/// A QR code, as the path of a drawing of so many units along its side.
+/// As the path of a drawing.
 pub struct Drawing {
-    /// The dark modules.
     pub path: String,
-    /// The length of a side, light modules included.
+    /// Light modules included.
     pub side: usize,
 }
 
-/// The QR code of a short text.
 pub fn drawing(text: &str) -> Drawing {
     // A code of the largest version holds some 2,300 bytes; an address has 42, a transfer key 20.
     let Ok(code) = QrCode::with_error_correction_level(text, EcLevel::M) else {

@@ -1,8 +1,7 @@
-//! Sessions of those who logged in. They are in memory alone: a restart ends them all.
-//!
-//! A session is found by the hash of its cookie and knows the hash of the key or token that opened
-//! it; neither the cookie nor the key is kept. Whether that key still opens anything is asked with
-//! every page, so a session never outlives it.
+//! Sessions are in memory alone: a restart ends them all. A session is found by the hash of its
+//! cookie and knows the hash of the key or token that opened it; neither the cookie nor the key is
+//! kept. Whether that key still opens anything is asked with every page, so a session never
+//! outlives it.
 
 use domain::values::ids::Id;
 use sha2::{Digest, Sha256};
@@ -10,20 +9,18 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The time without a page after which a session is over.
+/// Without a page.
 pub const IDLE: Duration = Duration::from_secs(30 * 60);
-/// The time after which a session is over however busy it is: a working day.
+/// However busy a session is: a working day.
 const LONGEST: Duration = Duration::from_secs(12 * 60 * 60);
-/// The number of sessions on a listener; the one that was idle longest makes room.
+/// The one that was idle longest makes room.
 const SESSIONS_MAX: usize = 10_000;
-/// The number of sessions that one account, or operator, may have with all its keys; its own oldest makes
-/// room.
+/// Of one account, or operator, with all its keys; its own oldest makes room.
 const SESSIONS_OF_AN_OWNER_MAX: usize = 20;
 
 struct Session {
-    /// The account or operator.
     owner: Id,
-    /// The hash of the key or token that opened it.
+    /// Of the key or token that opened the session.
     secret: [u8; 32],
     began: Instant,
     used: Instant,
@@ -36,7 +33,6 @@ impl Session {
     }
 }
 
-/// The sessions of a listener.
 #[derive(Default)]
 pub struct Sessions(Mutex<HashMap<[u8; 32], Session>>);
 
@@ -45,19 +41,16 @@ fn hash(cookie: &str) -> [u8; 32] {
 }
 
 impl Sessions {
-    /// Opens a session of an account or operator for whoever brought the key with this hash. `cookie` is its
-    /// new secret.
+    /// `secret` is the hash of the key, `cookie` the session's new secret.
     pub fn open(&self, cookie: &str, owner: Id, secret: [u8; 32]) {
         self.open_at(cookie, owner, secret, Instant::now());
     }
 
-    /// The hash of the key that opened the session with this cookie. `is_used` says whether a
-    /// person asks, and not a page by itself.
+    /// `is_used` says whether a person asks, and not a page by itself.
     pub fn find(&self, cookie: &str, is_used: bool) -> Option<[u8; 32]> {
         self.find_at(cookie, is_used, Instant::now())
     }
 
-    /// Ends a session.
     pub fn close(&self, cookie: &str) {
         self.all().remove(&hash(cookie));
     }
@@ -93,7 +86,6 @@ impl Sessions {
     }
 }
 
-/// Ends the first of the sessions that have a place in an order.
 fn drop_first(all: &mut HashMap<[u8; 32], Session>, place: impl Fn(&Session) -> Option<Instant>) {
     let placed = all.iter().filter_map(|(key, session)| Some((place(session)?, *key)));
     if let Some((_, first)) = placed.min() {

@@ -10,38 +10,28 @@ use api::problem::Problem;
 use askama::Template;
 use hyper::header::{self, HeaderName, HeaderValue};
 
-/// The policy of what a page may load: nothing that stands in it, nothing from elsewhere.
+/// Nothing that stands in the page, nothing from elsewhere.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// The frame of a page.
 pub struct Shell {
-    /// The name of the site.
     pub brand: String,
-    /// Whoever is logged in.
     pub who: String,
-    /// The class of the body.
     pub class: &'static str,
-    /// The address of the first page.
     pub home: String,
-    /// The address that ends the session.
     pub logout: String,
-    /// The address of the search, if there is one.
+    /// If there is one.
     pub search: Option<String>,
-    /// The text that was searched for.
     pub sought: String,
-    /// A warning above the page.
     pub banner: Option<String>,
-    /// The links to the pages.
     pub nav: Vec<Link>,
-    /// The same page in the other language.
     pub other_language: String,
 }
 
 impl Shell {
-    /// The frame of a page that nobody is logged in for.
+    /// Nobody is logged in.
     pub fn guest(brand: String, base: &str, language: Language, arrival: &Arrival) -> Shell {
         Shell {
             brand,
@@ -58,8 +48,7 @@ impl Shell {
     }
 }
 
-/// The address of the same page in the other language. A form's own address may take no GET, so it
-/// is that of the page that the form was on.
+/// A form's own address may take no GET, so it is that of the page that the form was on.
 fn other_language(language: Language, arrival: &Arrival) -> String {
     let query = arrival.head.uri.query().unwrap_or_default();
     let pairs = url::form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != "lang");
@@ -75,7 +64,7 @@ fn other_language(language: Language, arrival: &Arrival) -> String {
     format!("{path}?{}", query.finish())
 }
 
-/// The first two parts of a path: every site has a page there.
+/// Every site has a page at the first two parts of a path.
 fn page_of(path: &str) -> &str {
     path.match_indices('/').nth(2).map_or(path, |(at, _)| &path[..at])
 }
@@ -92,7 +81,6 @@ struct Layout<'a> {
     live: bool,
 }
 
-/// A page as an answer.
 pub fn write(page: &Page, shell: &Shell, on: &Writing<'_>) -> Result<Reply, Problem> {
     let body = view::html(&page.blocks, on)?;
     let plots = page.blocks.iter().any(|block| matches!(block, Block::Plot(_)));
@@ -102,8 +90,7 @@ pub fn write(page: &Page, shell: &Shell, on: &Writing<'_>) -> Result<Reply, Prob
     Ok(safe(Reply::new(page.code, HTML, html)).header(header::CONTENT_SECURITY_POLICY, POLICY))
 }
 
-/// An answer with the headers of every page. The referrer stays at home; without one browsers say
-/// of a form that it comes from nowhere.
+/// The referrer stays at home; without one browsers say of a form that it comes from nowhere.
 pub fn safe(reply: Reply) -> Reply {
     reply
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
@@ -116,7 +103,6 @@ pub fn safe(reply: Reply) -> Reply {
         )
 }
 
-/// The page of a problem.
 pub fn trouble(problem: &Problem, request_id: &str, base: &str, language: Language) -> Page {
     let say = |spanish, english| language.say(spanish, english);
     let (title, hint) = match problem.status {

@@ -1,5 +1,5 @@
-//! Answers of an API, written for people: amounts, instants, states, and a member of an object as a
-//! row of facts. Objects are read as they come, so a member that the API adds appears by itself.
+//! Answers of an API, written for people. Objects are read as they come, so a member that the API
+//! adds appears by itself.
 
 use crate::pages::inside::Refused;
 use crate::pages::language::Language;
@@ -11,7 +11,7 @@ use chrono::{DateTime, NaiveDate};
 use domain::values::time::Zone;
 use serde_json::Value;
 
-/// A member as a text: empty where there is none.
+/// Empty where there is none.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -21,37 +21,34 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// A member as a text that is borrowed: empty where it is none.
+/// Empty where there is none.
 pub fn str_of<'a>(of: &'a Value, name: &str) -> &'a str {
     of[name].as_str().unwrap_or_default()
 }
 
-/// The items of a list.
 pub fn items(of: &Value) -> &[Value] {
     of["items"].as_array().or(of.as_array()).map_or(&[], Vec::as_slice)
 }
 
-/// The milliseconds since 1970 of an instant as the API writes it.
+/// As the API writes it.
 pub fn instant_ms(text: &str) -> Option<i64> {
     DateTime::parse_from_rfc3339(text).ok().map(|at| at.timestamp_millis())
 }
 
-/// An instant in Caracas; what is none stays as it is.
+/// In Caracas; what is no instant stays as it is.
 pub fn instant(text: &str) -> String {
     instant_in(Zone::Caracas, text)
 }
 
-/// An instant in a zone; what is none stays as it is.
 fn instant_in(zone: Zone, text: &str) -> String {
     instant_ms(text).map_or_else(|| text.to_owned(), |at| in_zone(zone, at))
 }
 
-/// An instant in Caracas, to the second.
 pub fn in_caracas(unix_ms: i64) -> String {
     in_zone(Zone::Caracas, unix_ms)
 }
 
-/// An instant to the second, with the zone where it is not that of the page.
+/// To the second, with the zone where it is not that of the page.
 pub fn in_zone(zone: Zone, unix_ms: i64) -> String {
     let local = written(zone, unix_ms, "%d/%m/%Y %H:%M:%S");
     match zone {
@@ -67,30 +64,29 @@ fn written(zone: Zone, unix_ms: i64, form: &str) -> String {
         .unwrap_or_default()
 }
 
-/// The zone of a thing's times: what is in pesos has the days of Bogotá, as statements have.
+/// What is in pesos has the days of Bogotá, as statements have.
 fn zone_of(of: &Value) -> Zone {
     let is_in_pesos = ["amountCop", "ledgerNetCop"].iter().any(|name| !of[*name].is_null());
     if is_in_pesos { Zone::Bogota } else { Zone::Caracas }
 }
 
-/// A day as people write it; what is none stays as it is.
+/// What is no day stays as it is.
 pub fn day(text: &str) -> String {
     NaiveDate::parse_from_str(text, "%Y-%m-%d")
         .map_or_else(|_| text.to_owned(), |day| day.format("%d/%m/%Y").to_string())
 }
 
-/// The day in Caracas of an instant, as the API writes days.
+/// As the API writes days.
 pub fn day_in_caracas(unix_ms: i64) -> String {
     written(Zone::Caracas, unix_ms, "%Y-%m-%d")
 }
 
-/// A member as a cell, by what its name says of it; instants are those of Caracas.
+/// By what its name says of it; instants are those of Caracas.
 pub fn cell(language: Language, name: &str, value: &Value) -> Cell {
     cell_in(Zone::Caracas, language, name, value)
 }
 
-/// A member of a thing as a cell: of what is in pesos with the instants of Bogotá, and the word for what
-/// goes back there.
+/// Of what is in pesos with the instants of Bogotá, and the word for what goes back there.
 pub fn member(language: Language, of: &Value, name: &str) -> Cell {
     let zone = zone_of(of);
     match &of[name] {
@@ -133,28 +129,25 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
     Cell::text(plain)
 }
 
-/// Whether a member is an amount, by its name.
 fn is_money(name: &str) -> bool {
     ["Ves", "Cop", "Usd", "Usdt", "Amount"].iter().any(|end| name.ends_with(end))
         || name.starts_with("amount")
         || ["monto", "held", "price", "bcvRate", "opening", "closing"].contains(&name)
 }
 
-/// A fact about a member.
 pub fn fact(language: Language, of: &Value, name: &str) -> Fact {
     let mut cell = member(language, of, name);
     cell.is_figure = false;
     Fact::new(name, words(language, name), cell)
 }
 
-/// Facts about these members, but those that are nothing.
+/// Without those that are nothing.
 pub fn facts(language: Language, of: &Value, names: &[&str]) -> Vec<Fact> {
     let is_there =
         |name: &&&str| !matches!(&of[**name], Value::Null) && of[**name] != Value::Array(Vec::new());
     names.iter().filter(is_there).map(|name| fact(language, of, name)).collect()
 }
 
-/// An empty table with these columns, named by members.
 pub fn table(language: Language, caption: impl Into<String>, names: &[&str]) -> Table {
     Table {
         caption: caption.into(),
@@ -165,8 +158,8 @@ pub fn table(language: Language, caption: impl Into<String>, names: &[&str]) -> 
     }
 }
 
-/// A refusal of the API, for people: what it means where that is known, and what is wrong with each
-/// member. The API's own message is English, so that pages in Spanish have the words of its code.
+/// What the refusal means where that is known, and what is wrong with each member. The API's own
+/// message is English, so that pages in Spanish have the words of its code.
 pub fn refusal(language: Language, refused: &Refused) -> Note {
     let fault =
         |(field, why): &(String, String)| format!("{}: {}", words(language, field), fault(language, why));
@@ -187,17 +180,15 @@ pub fn refusal(language: Language, refused: &Refused) -> Note {
     Note { tone: Tone::Bad, text, more }
 }
 
-/// The row of a refusal's code in the table of codes.
 fn of_code(refused: &Refused) -> Option<&'static Code> {
     codes::all().find(|code| code.name == refused.code && code.statuses.contains(&refused.status))
 }
 
-/// A part of the table of codes without the marks of Markdown.
+/// Without the marks of Markdown.
 fn plain(text: &str) -> String {
     text.replace('`', "")
 }
 
-/// A part of the table of codes as a sentence.
 fn sentence(text: &str) -> String {
     let plain = plain(text);
     let mut letters = plain.chars();
@@ -205,7 +196,7 @@ fn sentence(text: &str) -> String {
     format!("{first}{}.", letters.as_str())
 }
 
-/// The fault of a member, by the API's text for it.
+/// By the API's text for it.
 pub fn fault(language: Language, english: &str) -> String {
     match language {
         Language::English => english.to_owned(),
@@ -213,7 +204,6 @@ pub fn fault(language: Language, english: &str) -> String {
     }
 }
 
-/// The message of a problem that has a page of its own.
 pub fn problem(language: Language, problem: &Problem) -> String {
     match language {
         Language::English => problem.message.to_string(),
@@ -225,13 +215,13 @@ pub fn problem(language: Language, problem: &Problem) -> String {
     }
 }
 
-/// A refusal in one line, for a form.
+/// In one line, for a form.
 pub fn why(language: Language, refused: &Refused) -> String {
     let note = refusal(language, refused);
     [note.text].into_iter().chain(note.more).collect::<Vec<_>>().join(" · ")
 }
 
-/// The meanings of the codes that people meet most, in Spanish and in English.
+/// Of the codes that people meet most, in Spanish and in English.
 fn meaning(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {
         "scope_missing" => ("Tu llave no tiene permiso para esto.", "Your key is not allowed to do this."),

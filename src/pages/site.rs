@@ -1,5 +1,5 @@
-//! The parts of its pages that a site has of its own: who may log in with what, which pages there
-//! are, and what a visit of one of them knows.
+//! What a site has of its own: who may log in with what, which pages there are, and what a visit of
+//! one of them knows.
 
 use crate::gateway::services::Services;
 use crate::http::listen::{Answer, Arrival};
@@ -13,10 +13,9 @@ use api::problem::Problem;
 use domain::values::ids::Id;
 use hyper::Method;
 
-/// The answer of a page.
 pub enum Shown {
     Page(Page),
-    /// Another page, whose address is this: what was done was done.
+    /// Done; another page has this address.
     See(String),
     /// A file, or what else is no page.
     Raw(Reply),
@@ -28,20 +27,16 @@ impl From<Page> for Shown {
     }
 }
 
-/// Pages behind a login.
 pub trait Site: Send + Sync + 'static {
-    /// The API that the pages are made of, which answers everything that is no page, too.
+    /// Answers everything that is no page, too.
     type Api: Answer;
-    /// Whoever is logged in.
     type Who: Clone + Send + Sync;
 
-    /// The path of the pages.
     const BASE: &'static str;
-    /// The name of the cookie, without its prefix.
+    /// Without its prefix.
     const COOKIE: &'static str;
-    /// The name of the field with the secret.
     const SECRET: &'static str;
-    /// The paths of the pages below the base, as the router writes them; of acts too.
+    /// Below the base, as the router writes them; of acts too.
     const PATHS: &'static [(Method, &'static str)] = &[
         (Method::GET, "/:page"),
         (Method::GET, "/:page/:id"),
@@ -49,80 +44,67 @@ pub trait Site: Send + Sync + 'static {
         (Method::POST, "/:page/:id"),
         (Method::POST, "/:page/:id/:act"),
     ];
-    /// The largest form.
     const FORM_BYTES_MAX: usize;
 
-    /// The server's parts.
     fn services(&self) -> &Services;
 
-    /// The API behind the pages.
     fn api(&self) -> &Self::Api;
 
-    /// A check of every request, before anything else of it is looked at.
+    /// Before anything else of a request is looked at.
     fn guard(&self, _: &Arrival) -> Result<(), Problem> {
         Ok(())
     }
 
-    /// Whoever has the key or token with this hash, if it opens anything now.
+    /// If the key or token with this hash opens anything now.
     fn recognise(&self, hash: &[u8; 32]) -> Option<Self::Who>;
 
-    /// Whose the sessions of whoever is logged in are: the account, or the operator.
+    /// The account, or the operator, that sessions belong to.
     fn owner(&self, who: &Self::Who) -> Id;
 
-    /// The name of the site.
     fn brand(&self, language: Language) -> String;
 
-    /// The words of the login: the label of its field, and a help.
+    /// The label of the field, and a help.
     fn login(&self, language: Language) -> (String, String);
 
-    /// The line under the name: whoever is logged in.
+    /// Under the name.
     fn who(&self, who: &Self::Who, language: Language) -> String;
 
-    /// A warning above every page.
+    /// Above every page.
     fn banner(&self, who: &Self::Who, language: Language) -> Option<String>;
 
-    /// The links to the pages, with the name of each.
     fn nav(&self, who: &Self::Who, language: Language) -> Vec<(&'static str, Link)>;
 
-    /// The page with this path below the base; its parts are given one by one.
+    /// The path's parts below the base are given one by one.
     fn show(&self, visit: &Visit<'_, Self>) -> impl Future<Output = Result<Shown, Problem>> + Send;
 
-    /// Does what a form asks, and shows what came of it.
     fn act(&self, visit: &Visit<'_, Self>, sent: Sent)
     -> impl Future<Output = Result<Shown, Problem>> + Send;
 }
 
-/// A request of somebody who is logged in.
 pub struct Visit<'a, S: Site + ?Sized> {
-    /// Whoever is logged in.
     pub who: S::Who,
     pub language: Language,
-    /// The parts of the path below the base.
     pub path: Vec<String>,
-    /// The parameters of the address.
     pub query: Form,
-    /// The API as the visitor may call it.
+    /// As the visitor may call it.
     pub inside: Inside<'a, S::Api>,
-    /// The head of the request.
     pub arrival: &'a Arrival,
-    /// The token of the session's forms.
+    /// Of the session's forms.
     pub csrf: String,
-    /// The public URL of this server, without a slash at the end.
+    /// Without a slash at the end.
     pub base_url: String,
 }
 
 impl<S: Site + ?Sized> Visit<'_, S> {
-    /// A part of the path below the base; empty where there is none.
+    /// Empty where there is none.
     pub fn part(&self, at: usize) -> &str {
         self.path.get(at).map_or("", String::as_str)
     }
 
-    /// The values that parts of a page are written with.
     pub fn writing(&self) -> Writing<'_> {
         Writing { language: self.language, csrf: &self.csrf }
     }
 
-    /// Whichever of two texts is in the page's language.
     pub fn say(&self, spanish: &'static str, english: &'static str) -> &'static str {
         self.language.say(spanish, english)
     }

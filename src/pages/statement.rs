@@ -12,7 +12,7 @@ use domain::values::time::{DAY_MS, SECOND_MS, Timestamp};
 use domain::view::{Query, View};
 use serde_json::Value;
 
-/// The columns of a day. Those that are zero on every day are left out.
+/// Those that are zero on every day are left out.
 const COLUMNS: [&str; 15] = [
     "date",
     "opening",
@@ -30,10 +30,10 @@ const COLUMNS: [&str; 15] = [
     "closing",
     "movements",
 ];
-/// The days that are shown unless others are asked for.
+/// Unless others are asked for.
 const DAYS: i64 = 30;
 
-/// The present of a tenant: a test clock may be ahead. Of a book that is halted the server's.
+/// A test clock may be ahead. Of a book that is halted the server's time.
 pub async fn present(services: &Services, tenant_key: u64) -> Timestamp {
     match services.engine.view(tenant_key, Query::Clock).await {
         Ok(View::Clock(now)) => now,
@@ -41,7 +41,6 @@ pub async fn present(services: &Services, tenant_key: u64) -> Timestamp {
     }
 }
 
-/// The days and the currency that are asked for.
 pub struct Asked {
     language: Language,
     currency: String,
@@ -51,8 +50,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The question in an address; the last thirty days in bolívares, by the clock of whom they are of,
-    /// unless it says otherwise.
+    /// The last thirty days in bolívares, by the clock of whom they are of, unless the address says
+    /// otherwise.
     pub fn read(query: &Form, language: Language, now: Timestamp) -> Asked {
         let now_ms = now.unix_ms();
         let or = |name: &str, other: String| query.filled(name).map_or(other, str::to_owned);
@@ -65,7 +64,7 @@ impl Asked {
         }
     }
 
-    /// The fault of the days that are asked for; `None` where they are in their order.
+    /// `None` where the days are in their order.
     pub fn fault(&self) -> Option<&'static str> {
         // Days as the API writes them are in the order of their texts.
         (self.from > self.to).then(|| {
@@ -76,12 +75,11 @@ impl Asked {
         })
     }
 
-    /// The parameters of the API.
     pub fn parameters(&self) -> [(&str, &str); 4] {
         [("currency", &self.currency), ("from", &self.from), ("to", &self.to), ("mode", &self.mode)]
     }
 
-    /// The form that asks for others. `kept` are parameters that stay.
+    /// `kept` are parameters that stay.
     pub fn form(&self, to: &str, kept: &[(&'static str, &str)]) -> view::Form {
         let say = |spanish, english| self.language.say(spanish, english);
         let currencies =
@@ -102,14 +100,12 @@ impl Asked {
         form
     }
 
-    /// The links to the same days as a file.
     pub fn download(&self, to: &str) -> Vec<Link> {
         let say = |spanish, english| self.language.say(spanish, english);
         vec![Link::new(say("Descargar CSV", "Download CSV"), with_query(to, &self.parameters()))]
     }
 }
 
-/// A statement as the API answers it.
 pub fn blocks(language: Language, statement: &Value) -> Vec<Block> {
     let days = statement["days"].as_array().map_or(&[][..], Vec::as_slice);
     let is_zero = |value: &Value| show::text(value).bytes().all(|byte| matches!(byte, b'0' | b'.' | b'-'));

@@ -1,5 +1,5 @@
-//! The timeline of a payment or a payout in words: every record of it, with what the bank was asked
-//! and what it answered, its money, and every delivery of its events.
+//! Every record of a payment or payout in words, with what the bank was asked and what it answered,
+//! its money, and every delivery of its events.
 
 mod bank;
 
@@ -20,15 +20,12 @@ use domain::values::money::{Currency, write_minor};
 use domain::values::time::{Timestamp, Zone};
 use std::sync::Arc;
 
-/// The story of a payment or payout.
 pub struct Timeline {
-    /// The steps, oldest first.
+    /// Oldest first.
     pub steps: Vec<Step>,
-    /// The events that tell of it, by their ids.
     pub events: Vec<(Id, EventKind)>,
 }
 
-/// The story of a payment or payout of a tenant.
 pub async fn of(
     services: &Arc<Services>,
     tenant: u64,
@@ -59,7 +56,7 @@ pub async fn of(
     Ok(Timeline { steps: steps(language, &story, entity), events })
 }
 
-/// The parts of the steps before one that are told once.
+/// Told once.
 #[derive(Default)]
 struct Before {
     codes: WrongCodes,
@@ -102,7 +99,7 @@ fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
     steps
 }
 
-/// The zone of a story's times: what is in pesos has the days of Bogotá.
+/// What is in pesos has the days of Bogotá.
 fn zone_of(entity: EntityId) -> Zone {
     match entity.kind {
         Kind::CopPayment | Kind::CopPayout => Zone::Bogota,
@@ -156,7 +153,7 @@ fn of_moment(language: Language, moment: &Moment, entity: EntityId, before: &mut
     Step { when: show::in_zone(zone_of(entity), moment.time.unix_ms()), what, more, tone }
 }
 
-/// A wrong code in words, without the code, which nobody keeps.
+/// Without the code, which nobody keeps.
 fn of_wrong_code(language: Language, WrongCode { nth, of, is_void }: WrongCode) -> String {
     match (language, is_void) {
         (Language::Spanish, false) => format!("Código equivocado: {nth} de {of}"),

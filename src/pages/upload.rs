@@ -7,18 +7,14 @@ use bytes::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderMap};
 use multer::{Constraints, Multipart, SizeLimit};
 
-/// The most members of a form with a file.
 const PARTS_MAX: usize = 20;
 
-/// A form that was sent.
 pub struct Sent {
-    /// The texts.
     pub form: Form,
-    /// The file, if there is one.
     pub file: Option<Bytes>,
 }
 
-/// Reads a form: 413 if it is longer than `bytes_max`, 415 if it is none.
+/// 413 if the form is longer than `bytes_max`, 415 if it is none.
 pub async fn read(inbound: &mut Inbound, headers: &HeaderMap, bytes_max: usize) -> Result<Sent, Problem> {
     inbound.cap(bytes_max);
     body::is_plain(headers)?;

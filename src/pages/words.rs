@@ -1,9 +1,8 @@
-//! The names that the API gives to members, states and kinds, in the words of people. A name that is
-//! not here stands for itself.
+//! The names that the API gives to members, states and kinds, in the words of people. A name that
+//! is not here stands for itself.
 
 use crate::pages::language::Language;
 
-/// The words for a name of the API.
 pub fn words(language: Language, name: &str) -> &str {
     let found = WORDS.iter().find(|(known, ..)| *known == name);
     found.map_or(name, |(_, spanish, english)| language.say(spanish, english))

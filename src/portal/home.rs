@@ -10,9 +10,8 @@ use domain::values::time::{HOUR_MS, SECOND_MS};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Pages of movements that are looked at for what is held.
+/// Looked at for what is held.
 const PAGES_MAX: usize = 5;
-/// Movements of a page of the API.
 const LIMIT: &str = "100";
 
 /// GET /portal/home
@@ -74,7 +73,6 @@ pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
     Ok(page)
 }
 
-/// The movements of a currency, as the API gives them.
 struct Ledger {
     currency: &'static str,
     balance: &'static str,
@@ -107,14 +105,13 @@ fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table 
 }
 
 struct HeldMoney {
-    /// The bolívares that become available in each hour.
+    /// What becomes available in each hour.
     hours: BTreeMap<i64, i64>,
-    /// Whether all that is held is in them.
+    /// Whether all that is held is in `hours`.
     is_whole: bool,
 }
 
-/// The money that is held. Newer movements are held longer, so the walk ends with the first page on which
-/// nothing is held any more.
+/// Newer movements are held longer, so the walk ends with the first page on which nothing is held any more.
 async fn held<G: Answer>(
     visit: &Here<'_, G>,
     first_release: &str,
@@ -145,7 +142,6 @@ async fn held<G: Answer>(
     Ok(Some(HeldMoney { hours, is_whole }))
 }
 
-/// An amount in hundredths.
 fn minor(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.')?;
     (fraction.len() == 2).then(|| format!("{whole}{fraction}").parse().ok())?

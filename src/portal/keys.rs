@@ -64,7 +64,6 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, failed: Op
     Ok(page)
 }
 
-/// The form that replaces the visitor's own key.
 fn rotation<G: Answer>(visit: &Here<'_, G>) -> view::Form {
     let say = |spanish, english| visit.language.say(spanish, english);
     let overlaps = [

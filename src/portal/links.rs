@@ -13,16 +13,14 @@ use domain::platform::Scope;
 use domain::resources::products::slug;
 use serde_json::{Map, Value, json};
 
-/// Products whose links are shown at once.
 const PRODUCTS: &str = "20";
 const COLUMNS: [&str; 5] = ["product", "priceUsd", "url", "status", "createdAt"];
 
-/// The id of a product or link, however the API calls it.
+/// However the API calls it.
 fn id_of<'a>(of: &'a Value, name: &str) -> &'a str {
     of[name].as_str().or(of["id"].as_str()).unwrap_or_default()
 }
 
-/// The address that buyers open.
 fn address<G: Answer>(visit: &Here<'_, G>, link: &Value) -> String {
     format!("{}{}", visit.base_url, str_of(link, "hostedCheckoutPath"))
 }
@@ -140,7 +138,7 @@ pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown
     failed_page(visit.language, shown, &refused)
 }
 
-/// The refusal of a link, and the product that was made for it before.
+/// With the product that was made for it before.
 struct NotMade {
     refused: Refused,
     product: Option<String>,
@@ -173,7 +171,7 @@ async fn created<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Value, N
     link.map_err(|refused| NotMade { refused, product: made })
 }
 
-/// A key for one of the two calls of a form; none for a form that has none.
+/// One of the two calls of a form; none for a form that has none.
 fn key(once: &str, what: &str) -> String {
     if once.is_empty() { String::new() } else { format!("{once}-{what}") }
 }

@@ -13,7 +13,6 @@ use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
 use serde_json::json;
 
-/// Whether there is at least one item.
 async fn some<G: Answer>(
     visit: &Here<'_, G>,
     path: &str,
@@ -87,7 +86,7 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Made {
     Ok(page)
 }
 
-/// The steps before real money, each with what is done of it.
+/// Each with what is done of it.
 async fn steps<G: Answer>(visit: &Here<'_, G>) -> Result<[(&'static str, bool); 5], Refused> {
     let is_verified = visit
         .inside

@@ -1,10 +1,7 @@
-//! The portal of merchants (`docs/contract.md, 20.9`): what a tenant's key may see and do, as pages.
-//!
-//! `front.rs` of the room `pages` is the way of a request; here is a file per page. Every page asks the
-//! tenants' API with the key of whoever is logged in, so it sees what the key sees, in the key's mode,
-//! and an act is refused as the API refuses it. What a key may not do has no form on a page.
-//!
-//! Pages of merchants belong here. Rules about money do not, nor does anything of another tenant.
+//! The portal of merchants (`docs/contract.md, 20.9`): what a tenant's key may see and do, as
+//! pages; a file per page. Every page asks the tenants' API with the key of whoever is logged in,
+//! so it sees what the key sees, in the key's mode, and an act is refused as the API refuses it.
+//! What a key may not do has no form on a page.
 
 mod home;
 mod keys;
@@ -36,40 +33,34 @@ use domain::platform::Scope;
 use domain::values::ids::Id;
 use std::sync::Arc;
 
-/// The largest form: a file of a thousand payouts.
+/// A file of a thousand payouts.
 const FORM_BYTES_MAX: usize = 1 << 20;
 
-/// The portal, in front of the API of tenants.
 pub struct Portal<G> {
     services: Arc<Services>,
     api: G,
 }
 
 impl<G> Portal<G> {
-    /// The portal in front of this API.
     pub fn new(services: Arc<Services>, api: G) -> Portal<G> {
         Portal { services, api }
     }
 }
 
-/// A visit of the portal.
 type Here<'a, G> = Visit<'a, Portal<G>>;
 
-/// A page, or why the API did not give what it is made of.
 type Made = Result<Page, Refused>;
 
-/// The content of a form that failed, and the reason.
 struct Failed<'a> {
     form: &'a Form,
     refused: &'a Refused,
 }
 
-/// A text that was typed into a form that failed; empty on a fresh one.
+/// Empty on a fresh form.
 fn typed(failed: Option<&Failed<'_>>, name: &str) -> String {
     failed.map(|failed| failed.form.text(name).to_owned()).unwrap_or_default()
 }
 
-/// Whether the visitor's key has a scope.
 fn may<G: Answer>(visit: &Here<'_, G>, scope: Scope) -> bool {
     visit.who.key.scopes.allow(scope)
 }
@@ -192,7 +183,7 @@ impl<G: Answer> Site for Portal<G> {
     }
 }
 
-/// The page in the place of one that the API did not give: what is not there is a 404.
+/// What is not there is a 404.
 fn refused_page<G: Answer>(visit: &Here<'_, G>, refused: &Refused) -> Result<Page, Problem> {
     if refused.status == 404 {
         return Err(Problem::not_found());
@@ -215,7 +206,6 @@ fn refused_page<G: Answer>(visit: &Here<'_, G>, refused: &Refused) -> Result<Pag
     Ok(page.failed(refused.status, show::refusal(visit.language, refused)))
 }
 
-/// The page of a form that failed.
 fn failed_page(visit_language: Language, made: Made, refused: &Refused) -> Result<Shown, Problem> {
     let note = show::refusal(visit_language, refused);
     match made {
@@ -227,7 +217,7 @@ fn failed_page(visit_language: Language, made: Made, refused: &Refused) -> Resul
     }
 }
 
-/// The message of an act that was done, which the address of the next page names.
+/// The address of the next page names it.
 fn done_note<G: Answer>(visit: &Here<'_, G>) -> Option<crate::pages::view::Note> {
     let (spanish, english) = match visit.query.get("done")? {
         "reversed" => {

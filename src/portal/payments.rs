@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 const STATES: [&str; 5] = ["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"];
 const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "method", "usdAmount", "vesAmount", "status"];
-/// The filters of the list, as the API has them.
+/// As the API has them.
 const FILTERS: [&str; 7] =
     ["status", "reference", "bankReference", "externalRef", "merchantId", "from", "to"];
 const FACTS: [&str; 37] = [
@@ -115,7 +115,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
     Ok(Page::new("payments", visit.say("Cobros", "Payments")).with(filter).with(table))
 }
 
-/// A payment of bolívares, or of pesos.
+/// Of bolívares, or of pesos.
 async fn find<G: Answer>(visit: &Here<'_, G>, id: &str) -> Result<Value, crate::pages::inside::Refused> {
     match visit.inside.get(&format!("/v1/payments/{}", segment(id))).await {
         Err(refused) if refused.status == 404 => {
@@ -175,7 +175,6 @@ async fn may_go_back<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &st
     Ok(false)
 }
 
-/// The form that gives a payment back.
 fn form_of_return<G: Answer>(
     visit: &Here<'_, G>,
     id: &str,

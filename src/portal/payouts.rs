@@ -90,7 +90,6 @@ fn row<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
     Row::new(cells.into()).status(str_of(item, "status"))
 }
 
-/// The sellers that may be chosen, each with its name.
 async fn sellers<G: Answer>(visit: &Here<'_, G>) -> Result<Vec<(String, String)>, Refused> {
     let found = visit.inside.get("/v1/merchants?limit=100").await?;
     Ok(items(&found)
@@ -130,7 +129,6 @@ async fn single<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> 
     Ok(view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form })
 }
 
-/// The form of a file of payouts.
 pub fn upload<G: Answer>(visit: &Here<'_, G>, error: Option<String>) -> view::Form {
     let form = view::Form::new("/portal/payouts/preview", "preview", visit.say("Revisar", "Check"))
         .title(visit.say("Pagar por archivo", "Pay by file"))
@@ -159,7 +157,7 @@ pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown
     }
 }
 
-/// A payout of bolívares, of pesos or of USDT.
+/// Of bolívares, of pesos or of USDT.
 async fn find<G: Answer>(visit: &Here<'_, G>, id: &str) -> Result<Value, Refused> {
     let id = segment(id);
     for path in ["/v1/payouts", "/v1/cop/payouts"] {
@@ -206,8 +204,7 @@ pub async fn batch<G: Answer>(visit: &Here<'_, G>) -> Made {
     Ok(page)
 }
 
-/// The outcome of a batch that was confirmed, by its lines: those that were refused have no payout, so
-/// their references are still free.
+/// Lines that were refused have no payout, so their references are still free.
 fn outcome(language: Language, lines: &[Value]) -> Note {
     let (mut pending, mut refused, mut returned) = (0, 0, 0);
     for item in lines {
@@ -249,7 +246,7 @@ fn outcome(language: Language, lines: &[Value]) -> Note {
     note
 }
 
-/// A sentence about how many of all lines were ordered, and how many of those are paid already.
+/// How many of all lines were ordered, and how many of those are paid already.
 fn counted(language: Language, all: usize, made: usize, paid: usize) -> String {
     let lines =
         language.say(if all == 1 { "renglón" } else { "renglones" }, if all == 1 { "line" } else { "lines" });
@@ -279,7 +276,6 @@ fn counted(language: Language, all: usize, made: usize, paid: usize) -> String {
     }
 }
 
-/// A line of a table about a file, by its number.
 pub fn numbered(number: usize, cells: Vec<Cell>) -> Row {
     Row::new([Cell::figure(number.to_string())].into_iter().chain(cells).collect())
 }

@@ -1,10 +1,9 @@
-//! Payouts by file: what the file says, line by line, before anything is paid; then the good lines as
-//! one batch.
-//!
-//! The preview pays nothing and keeps nothing: the good lines travel in the form that confirms them,
-//! and with them the name of their batch. It is made of the lines, and of how many batches of these very
-//! lines there were before the preview: those had paid none of them, or they would not be good. So a
-//! form pays once however often it is sent, and a file that was refused can be paid another time.
+//! Payouts by file: what the file says, line by line, before anything is paid; then the good lines
+//! as one batch. The preview pays nothing and keeps nothing: the good lines travel in the form that
+//! confirms them, and with them the name of their batch. It is made of the lines, and of how many
+//! batches of these very lines there were before the preview: those had paid none of them, or they
+//! would not be good. So a form pays once however often it is sent, and a file that was refused can
+//! be paid another time.
 
 use super::{Here, Portal, failed_page, may, payouts};
 use crate::gateway::services::Services;
@@ -30,31 +29,28 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-/// The columns of a file, as the API calls them.
+/// As the API calls them.
 const COLUMNS: [&str; 4] = ["externalRef", "merchantId", "monto", "concepto"];
-/// Lines of a file that are looked at: more than a batch takes, so that all bad ones are named.
+/// More than a batch takes, so that all bad lines are named.
 const LINES_MAX: usize = 5_000;
 
-/// A line of a file.
 struct Line {
     number: u64,
     cells: [String; 4],
-    /// The seller's name, if there is the seller.
+    /// If there is the seller.
     name: String,
-    /// The errors in it.
     fault: Option<String>,
 }
 
-/// Why a line can't be paid: by its seller, and by its reference.
+/// By the line's seller, and by its reference.
 type Known = (Option<String>, Option<String>);
 
-/// What a file is checked with, away from the request.
 struct Checking {
     tenant: u64,
     language: Language,
     csrf: String,
-    /// Whether the key may read. One that may not is told what is wrong in the file itself: whose a merchant
-    /// is and which references were used is in nothing that it may ask for.
+    /// Whether the key may read. One that may not is told what is wrong in the file itself: whose a
+    /// merchant is and which references were used is in nothing that it may ask for.
     reads: bool,
 }
 
@@ -91,7 +87,7 @@ pub async fn page<G: Answer>(
 }
 
 impl Checking {
-    /// The page about a file, or why it cannot be read at all.
+    /// Or why the file cannot be read at all.
     fn check(
         &self,
         services: &Services,
@@ -109,7 +105,7 @@ impl Checking {
         Ok(Ok(self.shown(&lines, items, name)))
     }
 
-    /// The reference of the next batch of these lines.
+    /// Of the next batch of these lines.
     fn batch_name(&self, services: &Services, items: &str) -> Result<String, Stopped> {
         let digest: [u8; 32] = Sha256::digest(items.as_bytes()).into();
         let first = format!("portal-{}", hex::encode(&digest[..12]));
@@ -121,7 +117,7 @@ impl Checking {
         Ok(name)
     }
 
-    /// Finds what is wrong with each line: as the API reads it, and by what is there.
+    /// As the API reads it, and by what is there.
     fn judge(
         &self,
         services: &Services,
@@ -162,7 +158,7 @@ impl Checking {
         Ok(())
     }
 
-    /// Names the seller of a line. Why the seller can't be paid, and whether the reference was used.
+    /// Why the seller can't be paid, and whether the reference was used.
     fn known(&self, services: &Services, file: &File, line: &mut Line) -> Result<Known, Stopped> {
         let reader = services.engine.reader();
         let merchant = Id::parse(&line.cells[1]).map(EntityId::merchant);
@@ -180,7 +176,7 @@ impl Checking {
         Ok((unpayable, is_used.then(|| of(file, 0, used))))
     }
 
-    /// The reason why a seller can't be paid, as far as it is known before.
+    /// As far as it is known before.
     fn unpayable(&self, merchant: Option<&Merchant>) -> Option<&'static str> {
         let say = |spanish, english| Some(self.language.say(spanish, english));
         let Some(merchant) = merchant else {
@@ -199,7 +195,6 @@ impl Checking {
         )
     }
 
-    /// The page about the lines of a file.
     fn shown(&self, lines: &[Line], items: String, batch: String) -> Page {
         let language = self.language;
         let good: Vec<&Line> = lines.iter().filter(|line| line.fault.is_none()).collect();
@@ -259,7 +254,7 @@ impl Checking {
     }
 }
 
-/// The lines of a file, or why it cannot be read at all.
+/// Or why the file cannot be read at all.
 fn lines(language: Language, bytes: &[u8]) -> Result<(File, Vec<Line>), String> {
     let say = |spanish: &str, english: &str| language.say(spanish, english).to_owned();
     let columns = || {
@@ -309,18 +304,16 @@ fn lines(language: Language, bytes: &[u8]) -> Result<(File, Vec<Line>), String> 
     Ok((file, lines))
 }
 
-/// A fault of a column, by the name that the file gives it.
+/// By the name that the file gives it.
 fn of(file: &File, column: usize, message: &str) -> String {
     format!("{}: {message}", file.name(column))
 }
 
-/// A line as an item of a batch.
 fn item(line: &Line) -> Value {
     let [reference, merchant, amount, concept] = &line.cells;
     json!({ "externalRef": reference, "merchantId": merchant, "monto": amount, "concepto": concept })
 }
 
-/// The counts of a file in a sentence.
 fn summary(language: Language, good: usize, total: &str, bad: usize) -> String {
     match (language, good) {
         (Language::Spanish, 1) => {

@@ -35,7 +35,6 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
     Ok(page.with(table))
 }
 
-/// The page of a thing, if there is one.
 fn place(kind: &str, id: &str) -> Option<String> {
     let page = match kind {
         "payment" => "payments",

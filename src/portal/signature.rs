@@ -1,5 +1,5 @@
-//! The signature of a webhook, explained on the very bytes of an event: what is signed, with what, and
-//! what comes out, so that a receiver's own code can be held against it.
+//! The signature of a webhook, explained on the very bytes of an event, so that a receiver's own
+//! code can be held against it.
 
 use super::{Here, Portal};
 use crate::http::listen::Answer;
@@ -13,7 +13,7 @@ use domain::resources::webhooks::Signature;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::SECOND_MS;
 
-/// The parts that explain the signature of an event at an endpoint; none where there is no event.
+/// None where there is no event.
 pub fn explained<G: Answer>(
     portal: &Portal<G>,
     visit: &Here<'_, G>,

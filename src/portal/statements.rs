@@ -8,7 +8,6 @@ use crate::pages::show;
 use crate::pages::statement;
 use crate::pages::view::{Note, Page, Tone};
 
-/// The parameters of a statement, and the path of the API that answers it.
 async fn asked<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> (statement::Asked, String) {
     let now = statement::present(&portal.services, visit.who.tenant_key).await;
     let asked = statement::Asked::read(&visit.query, visit.language, now);

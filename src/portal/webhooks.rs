@@ -135,7 +135,6 @@ pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown
     }
 }
 
-/// Adds the settings that a form has.
 fn add_settings(body: &mut Value, form: &Form) {
     for name in ["retry", "signature", "status"] {
         if let Some(value) = form.filled(name) {
@@ -204,7 +203,6 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
     Ok(page)
 }
 
-/// The row of a delivery, with the form that sends it again.
 fn delivery<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> Row {
     let mut cells = DELIVERIES.map(|name| show::cell(visit.language, name, &item[name]));
     let event = str_of(item, "eventId");

@@ -1,56 +1,46 @@
 //! Findings of a trial of a live rail without moving money (`pasarela check`): by the call that a
-//! probe makes, and by questions. It must not know any rail's format, and no finding has a secret
-//! or anything that a rail wrote but its code in it.
+//! probe makes, and by questions. No finding has a secret in it, nor anything that a rail wrote but
+//! its code.
 
 use super::http::{BaseUrl, Client, Failure};
 
 /// A clock that is further off than this is wrong: the server itself takes such a step for one.
 const CLOCK_SECONDS_MAX: u64 = 60;
 
-/// The verdict about a thing that was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The thing is as it should be.
     Fine,
-    /// Nothing can be said of it.
     Unknown,
-    /// Live mode will not work so.
     Wrong,
 }
 
-/// A thing that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The thing that was tried, in a word.
     pub what: &'static str,
     pub verdict: Verdict,
-    /// The things that were seen, and where they are wrong what to look at.
+    /// What was seen, and where it is wrong what to look at.
     pub text: String,
 }
 
 impl Finding {
-    /// The finding that a thing is as it should be.
     pub fn fine(what: &'static str, text: impl Into<String>) -> Finding {
         Finding { what, verdict: Verdict::Fine, text: text.into() }
     }
 
-    /// The finding that nothing can be said.
     pub fn unknown(what: &'static str, text: impl Into<String>) -> Finding {
         Finding { what, verdict: Verdict::Unknown, text: text.into() }
     }
 
-    /// Not as it should be.
     pub fn wrong(what: &'static str, text: impl Into<String>) -> Finding {
         Finding { what, verdict: Verdict::Wrong, text: text.into() }
     }
 
-    /// A rail that did not answer: where it was looked for, why, and the key to look at.
+    /// Where it was looked for, why, and the key to look at.
     pub fn unreached(base: &BaseUrl, failure: Failure) -> Finding {
         let (why, host, key) = (failure.text(), base.host(), failure.key());
         Finding::wrong("reach", format!("{host}: {why}: look at {key}, and at the network between"))
     }
 
-    /// The clock of a rail that was called.
     pub fn clock(client: &Client) -> Finding {
         Finding::of_clock(client.clock_ahead())
     }

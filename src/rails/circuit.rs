@@ -1,53 +1,45 @@
-//! The circuits of a rail: after enough failures of one call to one bank that call is not made until a
-//! probe is answered, and after a probe that failed none is.
+//! The circuits of a rail: after five failures in a row, or half of the last twenty calls, of one
+//! call to one bank that call is not made until a probe is answered, and after a probe that failed
+//! none is (`docs/contract.md, 18.5`). A state machine without a clock, a socket or a lock.
 //!
-//! A state machine without a clock, a socket or a lock: whoever calls the rail says what came of it
-//! and what time it is. Five failures in a row, or half of the last twenty calls, open a circuit
-//! (`docs/contract.md, 18.5`). What counts as a failure is a call without a readable answer, and
-//! one that never had a connection; a refusal is an answer. Probes close it and are not counted. A bank that
-//! takes long behind a rail that answers is no reason to send nothing to the others: whether the rail itself
-//! is there, a probe tells at once when a circuit opens.
+//! A failure is a call without a readable answer, and one that never had a connection; a refusal is
+//! an answer. Probes close a circuit and are not counted. A bank that takes long behind a rail that
+//! answers is no reason to send nothing to the others: whether the rail itself is there, a probe
+//! tells at once when a circuit opens.
 
 use domain::rail::BankCall;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// The number of failures in a row that open it.
 const IN_A_ROW: u32 = 5;
-/// The number of the newest calls that are remembered.
 const REMEMBERED: u32 = 20;
-/// The number of failures among them that open it, once that many calls are remembered.
+/// Failures among the remembered calls that open a circuit, once there are that many calls.
 const OF_REMEMBERED: u32 = REMEMBERED / 2;
 
-/// The kinds of calls that a circuit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// The call was answered, whatever the answer says.
     Answer,
     /// No answer, a cut, garbage, a status of 500 and above, or no connection.
     Failure,
 }
 
-/// The gate for an order that wants to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// The order may be sent.
     Closed,
-    /// The order may not be sent; it is worth trying again after so many seconds, one at least.
     Open {
-        /// For `Retry-After`.
+        /// For `Retry-After`: at least one.
         retry_after_seconds: u64,
     },
 }
 
-/// One circuit. Times are those of a clock that only goes forward, from any origin.
+/// Times are those of a clock that only goes forward, from any origin.
 #[derive(Clone, Debug, Default)]
 struct Circuit {
     /// A bit per call, the newest lowest; 1 is a failure.
     newest: u32,
     calls: u32,
     in_a_row: u32,
-    /// The instant of the next probe, if it is open.
+    /// The next probe, if the circuit is open.
     open_until: Option<Duration>,
 }
 
@@ -62,7 +54,7 @@ impl Circuit {
         }
     }
 
-    /// Counts a call; whether it opened the circuit. Those that were under way when it opened change
+    /// Whether the call opened the circuit. Those that were under way when it opened change
     /// nothing: only a probe closes.
     fn count(&mut self, call: Counted, pause: Duration, now: Duration) -> bool {
         if self.open_until.is_some() {
@@ -79,30 +71,27 @@ impl Circuit {
     }
 }
 
-/// The circuits of one rail.
 #[derive(Debug)]
 pub struct Circuits {
     /// Between probes.
     pause: Duration,
-    /// The instant of the next probe, if the rail did not answer the last one.
+    /// The next probe, if the rail did not answer the last one.
     rail_open_until: Option<Duration>,
     calls: HashMap<BankCall, Circuit>,
-    /// Whether one has opened that no probe has come after.
+    /// A circuit has opened that no probe has come after.
     is_suspect: bool,
 }
 
 impl Circuits {
-    /// Closed ones, whose probes are so far apart once one is open.
     pub fn closed(pause: Duration) -> Circuits {
         Circuits { pause, rail_open_until: None, calls: HashMap::new(), is_suspect: false }
     }
 
-    /// That of a whole rail whose probe comes at once: after a start with queued orders.
+    /// The whole rail's, whose probe comes at once: after a start with queued orders.
     pub fn awaiting_probe(pause: Duration, now: Duration) -> Circuits {
         Circuits { rail_open_until: Some(now), ..Circuits::closed(pause) }
     }
 
-    /// Whether any is open.
     pub fn is_open(&self) -> bool {
         self.rail_open_until.is_some() || self.calls.values().any(|circuit| circuit.open_until.is_some())
     }
@@ -115,7 +104,7 @@ impl Circuits {
         open
     }
 
-    /// The gate as it is now, for a call or for whichever.
+    /// For a call, or for whichever.
     pub fn gate(&self, call: Option<BankCall>, now: Duration) -> Gate {
         let rail = Circuit { open_until: self.rail_open_until, ..Circuit::default() }.gate(now);
         match (rail, call.and_then(|call| self.calls.get(&call))) {
@@ -124,7 +113,7 @@ impl Circuits {
         }
     }
 
-    /// Counts a call; whether it opened its circuit.
+    /// Whether the call opened its circuit.
     pub fn count(&mut self, call: BankCall, counted: Counted, now: Duration) -> bool {
         if self.rail_open_until.is_some() {
             return false;
@@ -134,7 +123,7 @@ impl Circuits {
         opened
     }
 
-    /// The time to the next probe; none where there is none to come.
+    /// None where there is no probe to come.
     pub fn until_probe(&self, now: Duration) -> Option<Duration> {
         if self.is_suspect {
             return Some(Duration::ZERO);
@@ -143,8 +132,8 @@ impl Circuits {
         self.rail_open_until.or(of_calls).map(|next| next.saturating_sub(now))
     }
 
-    /// The end of a probe, which is one at a time; whether it closed anything. An answer closes what was
-    /// due, and after the whole rail's silence everything; nothing of before is remembered then.
+    /// Whether the probe, which is one at a time, closed anything. An answer closes what was due,
+    /// and after the whole rail's silence everything; nothing of before is remembered then.
     pub fn probed(&mut self, probe: Counted, now: Duration) -> bool {
         self.is_suspect = false;
         if probe == Counted::Failure {
@@ -237,7 +226,6 @@ mod tests {
         assert_eq!(circuits.gate(Some(CALL), T0), Gate::Closed);
     }
 
-    /// The rule, read off the list of calls.
     fn opens(calls: &[bool]) -> bool {
         let in_a_row = calls.len() >= 5 && calls[calls.len() - 5..].iter().all(|failed| *failed);
         let half =

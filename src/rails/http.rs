@@ -1,10 +1,8 @@
-//! The HTTP client of a live rail: one call, bounded in time and size, and what came of it in the
-//! three ways that matter for money.
-//!
-//! A call of which no connection took a byte left nothing behind and says so; whatever fails
-//! afterwards may have been carried out. Nothing is sent again, no redirect is followed, no proxy of the
-//! environment is asked. What stands in headers and bodies is in no log line: whoever logs a
-//! failure has only the words of [`Failure`]. It must not know any rail's format.
+//! The HTTP client of a live rail: one call, bounded in time and size. A call of which no
+//! connection took a byte left nothing behind and says so; whatever fails afterwards may have been
+//! carried out. Nothing is sent again, no redirect is followed, no proxy of the environment is
+//! asked. What stands in headers and bodies is in no log line: whoever logs a failure has only the
+//! words of [`Failure`].
 
 mod connection;
 mod connector;
@@ -23,33 +21,29 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use url::{Host, Position, Url};
 use zeroize::Zeroizing;
 
-/// The longest answer that is read, unless a client is told otherwise.
+/// Unless a client is told otherwise.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// A connection is used again within so long, unless a client is told otherwise.
+/// A connection is used again within this, unless a client is told otherwise.
 pub const IDLE: Duration = Duration::from_secs(1);
-/// A connection comes about within so long, or it does not: sooner than callers are answered that the
-/// bank is silent, as an order without a connection was not sent.
+/// Sooner than callers are answered that the bank is silent, as an order without a connection was not sent.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The name that we give ourselves, and that any form of answer is welcome.
 const USER_AGENT: &[u8] =
     concat!("accept: */*\r\nuser-agent: pasarela/", env!("CARGO_PKG_VERSION"), "\r\n").as_bytes();
-/// The room for what stands in every head.
 const HEAD_BYTES: usize = 160 + USER_AGENT.len();
 
-/// The SHA-256 of a certificate.
 pub type Fingerprint = [u8; 32];
 
-/// The address of a rail's API: `https`, or `http` on this machine.
+/// `https`, or `http` on this machine.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     text: Box<str>,
     origin: Url,
-    /// The certificates that may be shown where the rail is called; none: any that the system trusts.
+    /// Certificates that may be shown; none: any that the system trusts.
     pins: Box<[Fingerprint]>,
 }
 
 impl BaseUrl {
-    /// Reads one. Paths follow it directly, whether it ends in a slash or not.
+    /// Paths follow it directly, whether it ends in a slash or not.
     pub fn parse(text: &str) -> Result<BaseUrl, &'static str> {
         const EXPECTED: &str =
             "must be an https address without user, query and fragment; http goes to loopback only";
@@ -64,14 +58,13 @@ impl BaseUrl {
         Ok(BaseUrl { text: Box::from(origin.as_str().trim_end_matches('/')), origin, pins: Box::default() })
     }
 
-    /// The same address, called only where the server's own certificate has one of these
-    /// fingerprints; none: where the system trusts it. It is for every address that the rail names,
-    /// too.
+    /// Called only where the server's own certificate has one of these fingerprints; none: where
+    /// the system trusts it. It is for every address that the rail names, too.
     pub fn pinned(self, pins: &[Fingerprint]) -> BaseUrl {
         BaseUrl { pins: pins.into(), ..self }
     }
 
-    /// The address of a path, which begins without a slash.
+    /// `path` begins without a slash.
     pub fn path(&self, path: &str) -> String {
         format!("{}/{path}", self.text)
     }
@@ -87,18 +80,15 @@ impl BaseUrl {
         (fits && url.username().is_empty() && url.password().is_none()).then(|| url.into())
     }
 
-    /// The host and port, for whoever looks why nothing answers there.
     pub fn host(&self) -> &str {
         &self.origin[Position::BeforeHost..Position::AfterPort]
     }
 
-    /// Whether TLS is spoken there.
     fn is_https(&self) -> bool {
         self.origin.scheme() == "https"
     }
 }
 
-/// The address as it was configured.
 impl fmt::Debug for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -115,7 +105,7 @@ fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_loopback)
 }
 
-/// The reason why there is no answer, in words without anything of the other side in them.
+/// Without anything of the other side in the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// No connection, secure where it has to be, came about in time.
@@ -124,14 +114,12 @@ pub enum Failure {
     Late,
     /// The connection ended before the answer was whole, or what came was no HTTP.
     Cut,
-    /// The answer is longer than what the client reads.
     TooLong,
     /// A header could not be made of what is configured, or the address is none.
     NotMade,
 }
 
 impl Failure {
-    /// The key of the rail's configuration that is most likely at fault.
     pub const fn key(self) -> &'static str {
         match self {
             Failure::NoConnection(Unconnected::Unpinned) => "certificate_sha256",
@@ -139,7 +127,6 @@ impl Failure {
         }
     }
 
-    /// In words.
     pub const fn text(self) -> &'static str {
         match self {
             Failure::NoConnection(why) => match why {
@@ -161,18 +148,15 @@ impl Failure {
     }
 }
 
-/// The outcome of a call.
 #[derive(Debug)]
 pub enum Exchange {
     /// Nothing of it has left this machine.
     NotSent(Failure),
     /// The call was sent, or may have been; there is no readable answer.
     NoAnswer(Failure),
-    /// The call was answered.
     Answer(HttpAnswer),
 }
 
-/// An answer, whatever it says.
 pub struct HttpAnswer {
     pub status: u16,
     pub body: Vec<u8>,
@@ -185,7 +169,6 @@ impl fmt::Debug for HttpAnswer {
     }
 }
 
-/// A request in the making.
 pub struct Request {
     method: Method,
     url: String,
@@ -194,22 +177,20 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request that reads what is there.
     pub fn get(url: String) -> Request {
         Request { method: Method::GET, url, headers: Some(HeaderMap::new()), body: None }
     }
 
-    /// A request that has something done.
     pub fn post(url: String) -> Request {
         Request { method: Method::POST, ..Request::get(url) }
     }
 
-    /// With a body of JSON, which is zeroed once it was sent.
+    /// The body is zeroed once it was sent.
     pub fn json(self, body: Zeroizing<Vec<u8>>) -> Request {
         Request { body: Some(body), ..self }.header(CONTENT_TYPE, "application/json")
     }
 
-    /// With a header, which nothing logs.
+    /// Nothing logs it.
     pub fn header(mut self, name: HeaderName, value: &str) -> Request {
         self.headers = self.headers.and_then(|mut headers| {
             let mut value = HeaderValue::from_str(value).ok()?;
@@ -220,13 +201,12 @@ impl Request {
         self
     }
 
-    /// With a token in `Authorization`.
     pub fn bearer(self, token: &str) -> Request {
         let value = Zeroizing::new(format!("Bearer {token}"));
         self.header(AUTHORIZATION, &value)
     }
 
-    /// The bytes and where they go; nothing where either cannot be made.
+    /// Nothing where either cannot be made.
     fn made(self) -> Option<Made> {
         let Request { method, url, headers, body } = self;
         let url = Url::parse(&url).ok()?;
@@ -256,7 +236,6 @@ impl Request {
     }
 }
 
-/// A request as it is sent.
 struct Made {
     method: Method,
     address: Uri,
@@ -264,23 +243,21 @@ struct Made {
     bytes: Zeroizing<Vec<u8>>,
 }
 
-/// A client that cannot be made, as where the system has no certificates.
+/// As where the system has no certificates.
 #[derive(Debug, thiserror::Error)]
 #[error("the client did not start: {0}")]
 pub struct NoClient(rustls::Error);
 
-/// Calls one rail.
 pub struct Client {
     connector: Connector,
     pool: Arc<Pool>,
     timeout: Duration,
     answer_bytes_max: usize,
-    /// The seconds by which the other side's clock was ahead of ours when it last told the time.
+    /// Seconds by which the other side's clock was ahead of ours when it last told the time.
     ahead: Mutex<Option<i64>>,
 }
 
 impl Client {
-    /// One for the API at `base`, each call of which is over after `timeout`.
     pub fn new(base: &BaseUrl, timeout: Duration) -> Result<Client, NoClient> {
         // Well before the time of the call: one that ends while a connection is made is known not to
         // have been sent.
@@ -295,18 +272,15 @@ impl Client {
         })
     }
 
-    /// The same client, which reads answers of so many bytes.
     pub fn answers_up_to(self, answer_bytes_max: usize) -> Client {
         Client { answer_bytes_max, ..self }
     }
 
-    /// The same client, which uses a connection again within so long.
     pub fn idle_for(self, idle: Duration) -> Client {
         Client { pool: Arc::new(Pool::new(idle)), ..self }
     }
 
-    /// The seconds by which the other side's clock is ahead of ours, by the `Date` of its newest
-    /// answer; `None` where it has told no time.
+    /// By the `Date` of its newest answer.
     pub fn clock_ahead(&self) -> Option<i64> {
         *self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -321,17 +295,15 @@ impl Client {
         }
     }
 
-    /// The time that a call may take.
     pub const fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Sends a request once.
     pub async fn exchange(&self, request: Request) -> Exchange {
         self.exchange_within(request, self.timeout).await
     }
 
-    /// Sends a request once and waits so long, if that is shorter than the client's own time.
+    /// If `within` is shorter than the client's own time.
     pub async fn exchange_within(&self, request: Request, within: Duration) -> Exchange {
         let Some(made) = request.made().filter(|made| self.connector.speaks(made.origin.scheme())) else {
             return Exchange::NotSent(Failure::NotMade);
@@ -341,8 +313,7 @@ impl Client {
         bounded.unwrap_or(Exchange::NoAnswer(Failure::Late))
     }
 
-    /// Sends a request over an unused connection or a new one; over a new one too if the unused one did
-    /// not take a byte of it.
+    /// Over a new connection too, if the unused one did not take a byte of the request.
     async fn once(&self, made: Made) -> Exchange {
         let Made { method, address, origin, mut bytes } = made;
         if let Some(unused) = self.pool.take(&origin) {

@@ -1,8 +1,6 @@
-//! A live rail in service: its circuits, how many calls it has at once, its queue, and how it answers.
-//!
-//! A call begins only while its circuit is closed and this process may call; what was not begun is
-//! "not sent". Times are those of a clock that only goes forward. It must not know any rail's format,
-//! nor what an order is about.
+//! A live rail in service: its circuits, how many calls it has at once, its queue, and how it
+//! answers. A call begins only while its circuit is closed and this process may call; what was not
+//! begun is "not sent". Times are those of a clock that only goes forward.
 
 use super::circuit::{Circuits, Counted, Gate};
 use super::live::{LiveRail, Look, NotSent, Report, after_asking, after_sending};
@@ -18,22 +16,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
-/// The longest wait for one of them to end, and for the confirmation that this machine leads.
+/// The longest wait for a call to end, and for the confirmation that this machine leads.
 const TURN: Duration = Duration::from_secs(4);
-/// The newest calls, of which the percentiles are.
+/// The percentiles are of so many calls.
 const TIMED: usize = 512;
-/// The call by which a rail is asked what became of orders, to whichever bank.
+/// Asks what became of orders, at whichever bank.
 const QUESTION: BankCall = BankCall { kind: "question", bank: None };
-/// Between two looks at whether a restored copy was taken over.
+/// Between looks at whether a restored copy was taken over.
 const CLOSED_PAUSE: Duration = Duration::from_secs(1);
 
-/// A live rail in service.
 pub struct Lane {
     rail: Arc<dyn LiveRail>,
     outbound: Outbound,
-    /// The outcomes of its calls, for the metrics.
     pub outcomes: Arc<Outcomes>,
-    /// The orders that wait for their turn.
     pub queue: Queue,
     began: Instant,
     /// Between probes, and after an order that found no connection.
@@ -53,43 +48,34 @@ struct Figures {
     took_us: Mutex<VecDeque<u64>>,
 }
 
-/// The figures of a live rail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneFigures {
     pub name: &'static str,
-    /// The services that it does for tenants.
     pub serves: Vec<Service>,
-    /// Whether a circuit of it is open.
     pub is_open: bool,
-    /// Whether the rail did not answer the last probe, so that nothing is sent to it.
+    /// The rail did not answer the last probe, so that nothing is sent to it.
     pub is_silent: bool,
-    /// The calls that are not made though the rail is there.
     pub open_calls: Vec<BankCall>,
-    /// Calls since the start, without probes.
     pub calls: u64,
-    /// The calls that failed.
     pub errors: u64,
-    /// The milliseconds within which half of the newest calls were answered.
     pub p50_ms: Option<u64>,
-    /// The milliseconds within which all but one in a hundred of them were answered.
     pub p99_ms: Option<u64>,
-    /// The instant of the newest call that was answered, probes included.
+    /// Probes included.
     pub last_ok_ms: Option<i64>,
-    /// Orders that wait for their turn.
     pub queued: usize,
 }
 
-/// The outcome of a call that may not have begun.
+/// A call that may not have begun.
 enum Bounded<T> {
     Ended(T),
-    /// The turn did not come in time, or nothing may be sent any more: it did not begin.
+    /// The turn did not come in time, or nothing may be sent any more.
     NotBegun,
     Late,
 }
 
 impl Lane {
-    /// A rail that is called while `outbound` lets it be, `calls_max` times at once; what is more
-    /// waits, within the time of a call. `pause` is between probes.
+    /// Called while `outbound` lets it be, `calls_max` times at once; what is more waits, within
+    /// the time of a call. `pause` is between probes.
     pub fn new(rail: Arc<dyn LiveRail>, outbound: Outbound, pause: Duration, calls_max: usize) -> Lane {
         let outcomes = Arc::new(Outcomes::of(rail.name()));
         Lane {
@@ -110,12 +96,11 @@ impl Lane {
         &self.rail
     }
 
-    /// Whether it does this for tenants.
     pub fn serves(&self, service: Service) -> bool {
         self.rail.services().contains(&service)
     }
 
-    /// The gate as it is now, for a call or for whichever.
+    /// For a call, or for whichever.
     pub fn gate(&self, call: Option<BankCall>) -> Gate {
         if !self.outbound.is_open() {
             return Gate::Open { retry_after_seconds: CLOSED_PAUSE.as_secs() };
@@ -127,7 +112,7 @@ impl Lane {
         self.gate(Some(call)) == Gate::Closed
     }
 
-    /// The seconds after which it is worth trying again, if a call may not be made now.
+    /// `None` if the call may be made now.
     pub fn retry_after_seconds(&self, call: BankCall) -> Option<u32> {
         match self.gate(Some(call)) {
             Gate::Closed => None,
@@ -137,7 +122,7 @@ impl Lane {
         }
     }
 
-    /// Sends an order once, or does not.
+    /// Once, or not at all.
     pub async fn send(&self, call: &Call) -> (RailAnswer, Said) {
         let _calling = Calling { lane: self, operation: Id::from(call.operation_id) };
         let to = call.order.bank_call();
@@ -165,7 +150,7 @@ impl Lane {
         (answer, said)
     }
 
-    /// Asks about an order, or does not: probes alone find out whether a rail answers again.
+    /// Or does not: probes alone find out whether a rail answers again.
     pub async fn ask(&self, call: &Call, id: Option<&RailId>) -> (RailAnswer, Said) {
         if !self.may_call(QUESTION) {
             return (RailAnswer::NotAsked, Said::default());
@@ -186,8 +171,8 @@ impl Lane {
         (answer, said)
     }
 
-    /// Within the time of a call, which the wait for its turn is part of. It begins right after this
-    /// machine was sure that it leads: whatever was sure before a wait is not after it.
+    /// Within the time of a call, which the wait for its turn is part of. It begins right after
+    /// this machine was sure that it leads: whatever was sure before a wait is not after it.
     async fn bounded<'a, T>(&'a self, to: BankCall, call: impl FnOnce() -> BoxFuture<'a, T>) -> Bounded<T> {
         let deadline = tokio::time::Instant::now() + self.rail.timeout();
         let turn = deadline.min(tokio::time::Instant::now() + TURN);
@@ -200,7 +185,6 @@ impl Lane {
         ended.map_or(Bounded::Late, Bounded::Ended)
     }
 
-    /// A place among the calls, on a machine that leads.
     async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         let permit = self.permits.acquire().await.ok()?;
         self.outbound.until_it_leads().await;
@@ -240,8 +224,7 @@ impl Lane {
         self.figures.last_ok_ms.store(now_ms, Ordering::Relaxed);
     }
 
-    /// The queue of the last process is whole again; if there is anything in it, a probe comes
-    /// before it.
+    /// The queue of the last process is whole again; if there is anything in it, a probe comes before it.
     pub fn restored(&self) {
         if !self.queue.is_empty() {
             *self.circuits() = Circuits::awaiting_probe(self.pause, self.now());
@@ -250,17 +233,15 @@ impl Lane {
         self.changed.notify_waiters();
     }
 
-    /// The standing of an order that comes now.
     pub fn offer(&self, operation: Id, call: BankCall) -> OrderStanding<'_> {
         self.queue.offer(operation, self.may_call(call), self.now())
     }
 
-    /// Something came into the queue.
     pub fn wake(&self) {
         self.changed.notify_waiters();
     }
 
-    /// Waits until one of the queue may go, and takes the first that may.
+    /// Waits until an order of the queue may go.
     pub async fn next(&self) -> super::queue::Queued {
         loop {
             let changed = self.changed.notified();
@@ -274,8 +255,7 @@ impl Lane {
         }
     }
 
-    /// Waits until the call of the order in its turn has ended, or longer than any call takes: the book
-    /// that was to make it may have been halted.
+    /// Or longer than any call takes: the book that was to make it may have been halted.
     pub async fn until_called(&self) {
         let called = async {
             loop {
@@ -291,7 +271,6 @@ impl Lane {
         let _ = tokio::time::timeout(self.rail.timeout() + TURN, called).await;
     }
 
-    /// Probes while a circuit is open, one at a time; for ever.
     pub async fn keep_probing(&self) {
         loop {
             let changed = self.changed.notified();
@@ -368,7 +347,6 @@ impl Lane {
     }
 }
 
-/// An operation that is being sent.
 struct Calling<'a> {
     lane: &'a Lane,
     operation: Id,
@@ -392,7 +370,6 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize};
     use uuid::Uuid;
 
-    /// A rail whose orders end when they are let go.
     #[derive(Default)]
     struct Held {
         executed: AtomicUsize,
@@ -446,7 +423,6 @@ mod tests {
         }
     }
 
-    /// A lane for one call at once, and the switch of whether its machine leads.
     fn lane(rail: &Arc<Held>) -> (Lane, Arc<AtomicBool>) {
         let leads = Arc::new(AtomicBool::new(true));
         let asked = Arc::clone(&leads);

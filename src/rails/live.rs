@@ -1,8 +1,6 @@
-//! Things that live rails have in common: what they report about an order, how its outcome can be
-//! learned afterwards, and what an order that never left this machine is called.
-//!
-//! A live rail reports; [`after_sending`] and [`after_asking`] say the same in the words of the domain,
-//! which need to know too whether the order can be asked about. It must not know any rail's format.
+//! What live rails report about an order, how its outcome can be learned afterwards, and what an
+//! order that never left this machine is called. [`after_sending`] and [`after_asking`] say the
+//! same in the words of the domain, which need to know too whether the order can be asked about.
 
 use super::checking::Finding;
 use super::{BoxFuture, Call, Order, RailAnswer};
@@ -13,74 +11,62 @@ use domain::values::money::Ves;
 use domain::values::token::StepToken;
 use std::time::Duration;
 
-/// The failure code of an order of ours that was refused without a call: a rail could not carry it.
+/// Refused without a call: a rail could not carry the order.
 pub use domain::resources::cop_payments::live::UNFIT;
-/// The way in which the outcome of an order can be learned after its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recall {
-    /// The rail can be asked.
     Asked(AskedBy),
-    /// The rail can't be asked: what its answer did not say, an operator finds out.
+    /// What the rail's answer did not say, an operator finds out.
     Unaskable,
-    /// The rail is not called at all: it reports by itself.
+    /// The rail is not called at all.
     Reports,
 }
 
-/// The name under which a rail can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedBy {
-    /// The id that its answer gave; without one it can't be asked.
+    /// Without one the rail can't be asked.
     RailId,
-    /// The id of the operation, which is ours.
     OperationId,
 }
 
-/// The outcome of an order, as far as its rail has said.
+/// As far as the rail has said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderOutcome {
     Done {
-        /// The rail's reference, if it gave one.
         reference: Option<String>,
     },
     /// The order was not done, and never will be.
     Refused {
-        /// The failure code, which is ours.
+        /// Ours.
         code: String,
     },
     /// Nobody can tell yet: it waits, or the answer was lost or says nothing.
     Open {
-        /// The rail's name for the order, if it has said one.
         id: Option<RailId>,
     },
 }
 
-/// The outcome of a call that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub outcome: OrderOutcome,
-    /// The rail's name for an order that it has decided.
     pub id: Option<RailId>,
-    /// In the rail's own words.
     pub word: Option<BankWord>,
-    /// Whether there was an answer that can be read, whatever it said: for the circuit.
+    /// An answer that can be read, whatever it said: for the circuit.
     pub is_answered: bool,
-    /// The address or the picture of the QR code that the buyer scans.
+    /// Its address or its picture, for the buyer.
     pub qr_image: Option<String>,
-    /// The standing of a collection that waits.
     pub progress: Option<Progress>,
-    /// The token that the next step about a collection takes.
+    /// For the next step about a collection.
     pub token: Option<StepToken>,
-    /// Whether the first of two micro-deposits was made, of which the second was refused.
+    /// The first of two micro-deposits was made, the second refused.
     pub half_done: bool,
 }
 
 impl Report {
-    /// A readable answer.
     pub fn answered(outcome: OrderOutcome, word: BankWord) -> Report {
         Report { outcome, word: Some(word), is_answered: true, ..Report::unanswered(None) }
     }
 
-    /// No readable answer.
     pub fn unanswered(id: Option<RailId>) -> Report {
         Report {
             outcome: OrderOutcome::Open { id },
@@ -95,58 +81,46 @@ impl Report {
     }
 }
 
-/// The reasons why nothing was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotSent {
-    /// There was no connection. The same order may be sent later.
+    /// There was no connection: the same order may be sent later.
     NoConnection,
-    /// The rail says that it did nothing. The same order may be sent later.
+    /// The rail says that it did nothing: the same order may be sent later.
     NothingDone,
     /// The rail can't carry such an order, now or later, for this reason.
     Unfit(&'static str),
 }
 
-/// The outcome of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// The rail said something, or nothing.
     Report(Report),
-    /// The rail says under our own operation id that it never received it.
     NeverReceived,
-    /// The order can't be asked about, so nobody was asked.
     NotAsked,
 }
 
-/// A rail that is not simulated.
 pub trait LiveRail: Send + Sync {
-    /// The name, for the operators.
     fn name(&self) -> &'static str;
 
-    /// The services that it does for tenants.
     fn services(&self) -> &[Service];
 
-    /// The largest amount in bolívares that it carries.
     fn amount_max(&self) -> Option<Ves> {
         None
     }
 
-    /// The time that a call may take.
     fn timeout(&self) -> Duration;
 
-    /// The way in which the outcome of such an order can be learned; `None` where it does not serve
-    /// it.
+    /// `None` where the rail does not serve the order.
     fn recall(&self, order: &Order) -> Option<Recall>;
 
-    /// Sends an order once. Called only after the record that says so is durable.
+    /// Once, and only after the record that says so is durable.
     fn execute<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Report, NotSent>>;
 
-    /// Asks what became of an order, under the rail's id of it if there is one.
+    /// Under the rail's id of the order if there is one.
     fn look<'a>(&'a self, call: &'a Call, id: Option<&'a RailId>) -> BoxFuture<'a, Look>;
 
-    /// Makes a harmless call; whether the rail answers.
+    /// A harmless call; whether the rail answers.
     fn probe(&self) -> BoxFuture<'_, bool>;
 
-    /// Tries what can be tried without moving money.
     fn check(&self) -> BoxFuture<'_, Vec<Finding>> {
         Box::pin(async {
             let reach = match self.probe().await {
@@ -158,7 +132,6 @@ pub trait LiveRail: Send + Sync {
     }
 }
 
-/// The answer to an order that was sent, in the words of the domain.
 pub fn after_sending(recall: Option<Recall>, sent: Result<Report, NotSent>) -> (RailAnswer, Said) {
     match sent {
         Ok(report) => answer(recall, report, false),
@@ -170,7 +143,6 @@ pub fn after_sending(recall: Option<Recall>, sent: Result<Report, NotSent>) -> (
     }
 }
 
-/// The answer to a question, in the words of the domain.
 pub fn after_asking(recall: Option<Recall>, look: Look) -> (RailAnswer, Said) {
     match look {
         Look::Report(report) => answer(recall, report, true),

@@ -1,4 +1,4 @@
-//! Counters of banks' answers, where they are called. It must not know who shows the figures.
+//! Counters of banks' answers, where they are called.
 
 use super::RailAnswer;
 use domain::rail::How;
@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wal::{Counted, Histogram};
 
-/// Microseconds until a bank has answered: some take long, and are waited for no longer than half a
-/// minute.
+/// Some take long, and are waited for no longer than half a minute.
 const ANSWER_US: [u64; 12] = [
     1_000, 5_000, 25_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 20_000_000,
     30_000_000,
@@ -30,7 +29,6 @@ const fn place(answer: &RailAnswer) -> usize {
     }
 }
 
-/// The answers of a bank to one kind of call.
 #[derive(Debug)]
 pub struct Tally {
     answers: [AtomicU64; ANSWERS.len()],
@@ -42,33 +40,28 @@ impl Tally {
         Tally { answers: Default::default(), answer_us: Histogram::new(&ANSWER_US) }
     }
 
-    /// Each kind of answer and how often it came; one that did not come in time is `silent`.
+    /// One that did not come in time is `silent`.
     pub fn answers(&self) -> impl Iterator<Item = (&'static str, u64)> {
         ANSWERS.into_iter().zip(self.answers.iter().map(|count| count.load(Ordering::Relaxed)))
     }
 
-    /// Microseconds until the answer.
     pub fn answer_us(&self) -> Counted {
         self.answer_us.counted()
     }
 }
 
-/// The answers of a bank.
 #[derive(Debug)]
 pub struct Outcomes {
-    /// The name.
     pub rail: &'static str,
     sent: Tally,
     asked: Tally,
 }
 
 impl Outcomes {
-    /// The outcomes of a bank that nobody has called yet.
     pub fn of(rail: &'static str) -> Outcomes {
         Outcomes { rail, sent: Tally::new(), asked: Tally::new() }
     }
 
-    /// Counts an answer.
     pub fn note(&self, how: How, answer: &RailAnswer, took: Duration) {
         let tally = match how {
             How::Send | How::Offer => &self.sent,
@@ -78,7 +71,6 @@ impl Outcomes {
         tally.answer_us.note(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// The tallies of the kinds of calls, with their names.
     pub fn tallies(&self) -> [(&'static str, &Tally); 2] {
         [("send", &self.sent), ("ask", &self.asked)]
     }

@@ -1,6 +1,6 @@
-//! The queue of a live rail: orders that were accepted and that nobody has sent, in the order of their
-//! acceptance, one at a time; those whose call is not made now let the others pass. What is in it is durable elsewhere: an entity's state says that it waits.
-//! It must not know what an order is.
+//! The queue of a live rail: orders that were accepted and that nobody has sent, in the order of
+//! their acceptance, one at a time; those whose call is not made now let the others pass. What is
+//! in it is durable elsewhere: an entity's state says that it waits.
 
 use domain::rail::BankCall;
 use domain::values::ids::{EntityId, Id};
@@ -9,48 +9,37 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wal::Seq;
 
-/// An order that waits for its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued {
-    /// The sequence of the record that accepted it. Instants would not do: two tenants' orders may be
-    /// of one millisecond, and a clock may go back.
+    /// Instants would not do: two tenants' orders may be of one millisecond, and a clock may go back.
     pub accepted: Seq,
-    /// The order's operation.
     pub operation: Id,
-    /// The tenant whose order it is.
     pub tenant: u64,
-    /// The entity that sends it.
     pub entity: EntityId,
-    /// The call that it becomes.
     pub call: BankCall,
 }
 
-/// The orders that wait.
 #[derive(Default)]
 pub struct Queue {
     inner: Mutex<Inner>,
 }
 
-/// The standing of an order that comes to a queue.
 pub enum OrderStanding<'q> {
-    /// A turn at once: nothing is before the order.
+    /// Nothing is before the order.
     First,
-    /// A place in the queue already, as each time that the order is looked at while it waits.
+    /// It is in the queue already, as each time that it is looked at while it waits.
     Waits,
-    /// The place that the order had: it was in its turn, and was not sent.
+    /// It was in its turn, and was not sent.
     Returns,
-    /// A place that is to be found.
     Arrives(SoughtPlace<'q>),
 }
 
-/// An order whose place is being found. Nothing goes from the queue before that has ended: it may be the
-/// first.
+/// Nothing goes from the queue before the order's place is found: it may be the first.
 pub struct SoughtPlace<'q> {
     queue: &'q Queue,
 }
 
 impl SoughtPlace<'_> {
-    /// Takes the order in at its place.
     pub fn put(self, queued: Queued) {
         self.queue.put(queued);
     }
@@ -64,28 +53,24 @@ impl Drop for SoughtPlace<'_> {
 
 #[derive(Default)]
 struct Inner {
-    /// The orders that wait, by acceptance; the orders of one record by their ids, which are in the
-    /// order of its items.
+    /// By acceptance; the orders of one record by their ids, which are in the order of its items.
     waiting: BTreeMap<(Seq, Id), Queued>,
-    /// The acceptance of each operation that waits.
     places: HashMap<Id, Seq>,
-    /// The number of orders whose places are being found.
+    /// Orders whose places are being found.
     arriving: usize,
     in_turn: Option<Queued>,
-    /// Whether the call of the order in its turn has ended.
     is_called: bool,
     held_until: Duration,
-    /// Whether what the last process left is here.
+    /// What the last process left is here.
     is_whole: bool,
 }
 
 impl Queue {
-    /// Takes an order in at its place.
     pub fn put(&self, queued: Queued) {
         self.inner().put(queued);
     }
 
-    /// The standing of an order that comes, at this instant; `is_open` says whether the rail may be called.
+    /// `is_open` says whether the rail may be called.
     pub fn offer(&self, operation: Id, is_open: bool, now: Duration) -> OrderStanding<'_> {
         let mut inner = self.inner();
         if is_open && inner.is_free(now) {
@@ -102,12 +87,11 @@ impl Queue {
         OrderStanding::Arrives(SoughtPlace { queue: self })
     }
 
-    /// The orders that the last process left are in the queue.
     pub fn restored(&self) {
         self.inner().is_whole = true;
     }
 
-    /// Takes out the first of those whose call may be made, whose turn it is until [`Queue::end_turn`].
+    /// The first of those whose call may be made; it has its turn until [`Queue::end_turn`].
     pub fn take_first(&self, now: Duration, may_call: impl Fn(BankCall) -> bool) -> Option<Queued> {
         let mut inner = self.inner();
         if !inner.may_go(now) {
@@ -128,12 +112,10 @@ impl Queue {
         inner.is_called |= inner.in_turn.is_some_and(|in_turn| in_turn.operation == operation);
     }
 
-    /// Whether the call of the order in its turn has ended.
     pub fn is_called(&self) -> bool {
         self.inner().is_called
     }
 
-    /// The turn is over.
     pub fn end_turn(&self) {
         self.inner().in_turn = None;
     }
@@ -143,12 +125,10 @@ impl Queue {
         self.inner().held_until = until;
     }
 
-    /// The number of orders that wait.
     pub fn len(&self) -> usize {
         self.inner().waiting.len()
     }
 
-    /// Whether none waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -159,12 +139,10 @@ impl Queue {
 }
 
 impl Inner {
-    /// Whether the first of those that wait may go.
     fn may_go(&self, now: Duration) -> bool {
         self.is_whole && self.arriving == 0 && self.in_turn.is_none() && now >= self.held_until
     }
 
-    /// Whether nothing is before an order that comes.
     fn is_free(&self, now: Duration) -> bool {
         self.waiting.is_empty() && self.may_go(now)
     }

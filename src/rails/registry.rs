@@ -1,9 +1,7 @@
-//! The registry: which rail serves which order in which mode, and what it answers when it is asked
-//! how it does. Nothing else decides that; the rules ask it through [`Rails`].
-//!
-//! Test mode has one rail for every order. Live mode has a lane per rail that is configured, and the
-//! networks that USDT travels on, whose workers read what is owed in the log; an order that none of
-//! them serves is refused by the rules (`rail_not_configured`).
+//! Which rail serves which order in which mode, and how it does; the rules ask it through
+//! [`Rails`]. Test mode has one rail for every order. Live mode has a lane per rail that is
+//! configured, and the networks that USDT travels on, whose workers read what is owed in the log;
+//! an order that none of them serves is refused by the rules (`rail_not_configured`).
 
 use crate::outbound::Outbound;
 use crate::rails::circuit::Gate;
@@ -23,14 +21,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The rail whose bank tells of transfers to our phone.
+/// Its bank tells of transfers to our phone.
 const TELLS_OF_TRANSFERS: &str = "r4";
 
-/// The rail of test mode, and how it answers.
 #[derive(Clone)]
 pub struct Registered {
     pub rail: Arc<dyn Rail>,
-    /// The counters of its answers.
     pub outcomes: Arc<Outcomes>,
 }
 
@@ -41,16 +37,13 @@ impl Registered {
     }
 }
 
-/// The settings by which live rails are called.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// The banks whose customers get their C2P key at our word.
+    /// Their customers get their C2P key at our word.
     pub otp_banks: Vec<BankCode>,
-    /// The time to the first look at an order, and between looks in its first hour.
+    /// To the first question about an order, and between questions in its first hour.
     pub poll_ms: i64,
-    /// The time between probes.
     pub probe: Duration,
-    /// The calls to one rail at once.
     pub calls_max: usize,
 }
 
@@ -60,11 +53,9 @@ impl Default for Pace {
     }
 }
 
-/// The rails of a server.
 pub struct Registry {
     test: Registered,
     live: Vec<Arc<Lane>>,
-    /// The networks for the USDT of live mode.
     networks: Vec<Arc<Evm>>,
     /// Whether a bank tells of transfers to our phone.
     notices: bool,
@@ -80,7 +71,6 @@ impl fmt::Debug for Registry {
 }
 
 impl Registry {
-    /// With this rail for all of test mode, and none for live mode.
     pub fn new(test: Arc<dyn Rail>) -> Registry {
         Registry {
             test: Registered::new(test),
@@ -92,28 +82,23 @@ impl Registry {
         }
     }
 
-    /// With these rails for live mode, which are called while `outbound` lets them be.
     pub fn with_live(self, rails: Vec<Arc<dyn LiveRail>>, pace: Pace, outbound: &Outbound) -> Registry {
         let lane = |rail| Arc::new(Lane::new(rail, outbound.clone(), pace.probe, pace.calls_max));
         Registry { live: rails.into_iter().map(lane).collect(), outbound: outbound.clone(), pace, ..self }
     }
 
-    /// With these networks for the USDT of live mode.
     pub fn with_networks(self, networks: Vec<Arc<Evm>>) -> Registry {
         Registry { networks, ..self }
     }
 
-    /// The networks for the USDT of live mode.
     pub fn networks(&self) -> &[Arc<Evm>] {
         &self.networks
     }
 
-    /// A network for the USDT of live mode, if it is served.
     pub fn network(&self, network: Network) -> Option<&Arc<Evm>> {
         self.networks.iter().find(|evm| evm.network() == network)
     }
 
-    /// The network that has a service done in live mode.
     fn network_for(&self, service: Service) -> Option<&Arc<Evm>> {
         match service {
             Service::Usdt(network) => self.network(network),
@@ -121,78 +106,68 @@ impl Registry {
         }
     }
 
-    /// With transfers to our phone in live mode, if there is a bank that tells of them.
     pub fn with_notices(self, notices: bool) -> Registry {
         Registry { notices, ..self }
     }
 
-    /// Whether this process may call the rails of live mode.
     pub fn may_call(&self) -> bool {
         self.outbound.is_open()
     }
 
-    /// The permission that is asked for before anything is sent.
     pub fn outbound(&self) -> &Outbound {
         &self.outbound
     }
 
-    /// The rail of test mode.
     pub fn test(&self) -> &Registered {
         &self.test
     }
 
-    /// The lanes of live mode.
     pub fn live(&self) -> &[Arc<Lane>] {
         &self.live
     }
 
-    /// The lane for an order in live mode; `None` where no rail serves it.
+    /// `None` where no rail serves the order.
     pub fn lane(&self, order: &Order) -> Option<&Arc<Lane>> {
         self.serving(order.service()?)
     }
 
-    /// The lane that has a service done in live mode.
     pub fn serving(&self, service: Service) -> Option<&Arc<Lane>> {
         self.live.iter().find(|lane| lane.serves(service))
     }
 
-    /// Whether a service can be had by a tenant in a mode, now or later.
+    /// Now or later.
     pub fn serves(&self, tenant: u64, service: Service) -> bool {
         !is_live(tenant) || self.serves_live(service)
     }
 
-    /// Whether a service can be had in live mode, now or later.
+    /// Now or later.
     pub fn serves_live(&self, service: Service) -> bool {
         self.hears(service) || self.serving(service).is_some() || self.network_for(service).is_some()
     }
 
-    /// Whether it needs no call in live mode: the bank tells of it.
+    /// Without a call: the bank tells of it.
     fn hears(&self, service: Service) -> bool {
         self.notices && service == Service::PagoMovil
     }
 
-    /// Whether a bank sends its customers their C2P key at our word, in live mode.
+    /// A bank sends its customers their C2P key at our word, in live mode.
     pub fn sends_code(&self, bank: BankCode) -> bool {
         self.pace.otp_banks.contains(&bank)
     }
 
-    /// The networks over which a tenant can have USDT in its mode.
     pub fn usdt_networks(&self, tenant: u64) -> Vec<Network> {
         Network::ALL.into_iter().filter(|network| self.serves(tenant, Service::Usdt(*network))).collect()
     }
 
-    /// Whether USDT can be had by a tenant in a mode, over whichever network.
     pub fn serves_usdt(&self, tenant: u64) -> bool {
         !is_live(tenant) || self.serves_live_usdt()
     }
 
-    /// Whether USDT can be had in live mode, over whichever network.
     pub fn serves_live_usdt(&self) -> bool {
         Network::ALL.into_iter().any(|network| self.serves_live(Service::Usdt(network)))
     }
 
-    /// The two amounts that a verification of a tenant in a mode is sent, by the rail that would
-    /// send them. Zero where no rail does: such a verification is refused before it begins.
+    /// Zero where no rail would send them: such a verification is refused before it begins.
     pub fn micro_deposits(&self, tenant: u64) -> (Ves, Ves) {
         if !is_live(tenant) {
             return self.test.rail.micro_deposits();
@@ -203,21 +178,18 @@ impl Registry {
         }
     }
 
-    /// The name of the rail that the orders of test mode are at, for operators.
     pub fn name(&self) -> &'static str {
         self.test.rail.name()
     }
 
-    /// The names of all rails that an order may be at, in order: those that are not configured too, as
-    /// they may have been.
+    /// Those that are not configured too, as an order may have been at them.
     pub fn names(&self) -> Vec<&'static str> {
         let networks = Network::ALL.into_iter().map(crate::rails::evm::name);
         let all: BTreeSet<&'static str> = networks.chain([self.name(), "r4", "wompi"]).collect();
         all.into_iter().collect()
     }
 
-    /// The name of the rail that an order of a tenant in a mode is at, by what it does; empty where no
-    /// rail does that any more.
+    /// Empty where no rail does the service any more.
     pub fn name_for(&self, tenant: u64, service: Service) -> &'static str {
         if !is_live(tenant) {
             return self.name();
@@ -230,12 +202,10 @@ impl Registry {
         network.or_else(lane).unwrap_or_default()
     }
 
-    /// The counters of the rails' answers, each by itself.
     pub fn outcomes(&self) -> impl Iterator<Item = &Outcomes> {
         std::iter::once(&*self.test.outcomes).chain(self.live.iter().map(|lane| &*lane.outcomes))
     }
 
-    /// The figures of live rails.
     pub fn figures(&self) -> Vec<LaneFigures> {
         let figures = |lane: &Arc<Lane>| {
             let mut figures = lane.figures();
@@ -247,8 +217,7 @@ impl Registry {
         self.live.iter().map(figures).collect()
     }
 
-    /// Sends that came to a rail for an operation that it had already: 0, unless this server is
-    /// wrong.
+    /// Sends for an operation that the rail had already: 0, unless this server is wrong.
     pub fn duplicate_calls(&self) -> u64 {
         self.test.rail.duplicate_calls()
     }

@@ -1,21 +1,17 @@
-//! A text that a live rail is paid with: keys and tokens of its API. It does not show in Debug
-//! output, and its memory is zeroed when it goes.
+//! Keys and tokens of a rail's API: not in Debug output, and zeroed when they go.
 
 use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// A key or a token of a rail's API.
 #[derive(Clone)]
 pub struct ApiSecret(Zeroizing<String>);
 
 impl ApiSecret {
-    /// Hides a text.
     pub fn new(text: impl Into<String>) -> ApiSecret {
         ApiSecret(Zeroizing::new(text.into()))
     }
 
-    /// The text: to sign with it, or to send it where it belongs.
     pub fn expose(&self) -> &str {
         &self.0
     }

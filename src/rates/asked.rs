@@ -1,5 +1,4 @@
-//! A source of the official rate that knows by itself how it is asked: a bank. It must not know what
-//! is asked of the bank besides.
+//! A source of the official rate that knows by itself how it is asked: a bank.
 
 use crate::rates::error::SourceError;
 use domain::resources::rates::samples::{Sample, Series};
@@ -10,17 +9,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// The answer of a bank, once it is there: the newest rate and the day on which it is in force, if the
-/// bank has said any.
+/// The newest rate and the day on which it is in force, if the bank has said any.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<(Rate, Date)>> + Send + 'a>>;
 
-/// A source that is asked for the newest official rate.
 pub trait Quoting: Send + Sync + fmt::Debug {
-    /// Asks for the newest rate.
     fn newest(&self) -> Answering<'_>;
 }
 
-/// A sample of what the source says now.
 pub(super) async fn look(
     source: &Arc<dyn Quoting>,
     series: &Series,

@@ -1,12 +1,9 @@
-//! The latest sample of every series, in memory, cheap to read: every payment asks for the official
-//! rate.
-//!
-//! All samples of the BCV whose day is still to come are kept beside the one in force, so that
-//! midnight in Caracas changes the rate without anybody doing anything. A price that an operator
-//! pinned hides the samples that it stands for: they are taken all the same, and count again when
-//! the pin ends. What is suspect (`judge.rs`) never comes here, and what a `simulated` or `fixed` feed
-//! made up stands beside the real price of its series: it prices test mode alone. The history is
-//! somebody else's: each sample is handed to a hook.
+//! The latest sample of every series, in memory: every payment asks for the official rate. Samples
+//! of the BCV whose day is still to come are kept beside the one in force, so that midnight in
+//! Caracas changes the rate without anybody doing anything. A price that an operator pinned hides
+//! the samples that it stands for: they are taken all the same, and count again when the pin ends.
+//! What is suspect (`judge.rs`) never comes here, and what a `simulated` or `fixed` feed made up
+//! prices test mode alone.
 
 use super::judge::{Judge, Steps};
 use domain::platform::Mode;
@@ -16,52 +13,46 @@ use domain::values::time::Timestamp;
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// The function that is called with every sample that is new; it must not block for long.
+/// Called with every sample that is new; must not block for long.
 pub type Hook = Box<dyn Fn(&Arc<Sample>) + Send + Sync>;
 
-/// The latest samples.
 pub struct RateBoard {
-    /// The samples, replaced as a whole: a reader holds the lock for as long as it takes to copy a
-    /// pointer.
+    /// Replaced as a whole: a reader holds the lock for as long as it takes to copy a pointer.
     shown: RwLock<Arc<Shown>>,
-    /// The lock that is held while new samples are prepared.
+    /// Held while new samples are prepared.
     writing: Mutex<Judge>,
     hook: Hook,
 }
 
 #[derive(Clone, Default)]
 struct Shown {
-    /// The newest sample of each series, real and made up, and several of the BCV: the one in force and
-    /// those ahead.
+    /// The newest of each series, real and made up, and several of the BCV: the one in force and those ahead.
     samples: Vec<Arc<Sample>>,
-    /// The pins, at most one of a place; also those that have ended since the last change.
+    /// At most one of a place; also those that have ended since the last change.
     pins: Vec<Arc<Pin>>,
 }
 
-/// A price that is in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InForce {
-    /// The price.
     pub sample: Arc<Sample>,
-    /// Whether an operator pinned it, so that it is in force however old it is.
+    /// A pinned price is in force however old it is.
     pub is_pinned: bool,
 }
 
 impl InForce {
-    /// Whether its price may be used: it is pinned, or at most `age_ms_max` old.
+    /// Pinned, or at most `age_ms_max` old.
     pub fn is_fresh(&self, age_ms: i64, age_ms_max: i64) -> bool {
         self.is_pinned || age_ms <= age_ms_max
     }
 }
 
 impl RateBoard {
-    /// An empty board; `hook` gets every sample that is recorded, in order.
+    /// `hook` gets every sample that is recorded, in order.
     pub fn new(steps: Steps, hook: Hook) -> RateBoard {
         RateBoard { shown: RwLock::default(), writing: Mutex::new(Judge::new(steps)), hook }
     }
 
-    /// Takes a new sample of a feed, which is in force at once if it is the newest of its series and not
-    /// suspect.
+    /// In force at once if it is the newest of its series and not suspect.
     pub fn record(&self, sample: Sample) -> Arc<Sample> {
         let mut judge = self.judge();
         // Feeds say when a price was made; when it was heard is ours to say.
@@ -72,14 +63,14 @@ impl RateBoard {
         sample
     }
 
-    /// Judges an operator's sample, which may be of earlier: the operator's word on its time counts.
+    /// An operator's sample may be of earlier: the operator's word on its time counts.
     /// [`RateBoard::restore`] puts it in force once it is kept.
     pub fn judge_by_hand(&self, sample: Sample) -> Arc<Sample> {
         let received_at = sample.as_of.min(sample.fetched_at);
         self.judged(&mut self.judge(), sample, received_at)
     }
 
-    /// Puts back a sample that is in the history already. Those that were made up are not: their feeds
+    /// The sample is in the history already. Those that were made up are not put back: their feeds
     /// make others.
     pub fn restore(&self, sample: Sample) {
         if sample.prices(Mode::Live) {
@@ -94,8 +85,8 @@ impl RateBoard {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The sample as it is judged beside those that came before it. One that comes too late to be the
-    /// newest decides nothing, and what was made up is what the configuration says.
+    /// A sample that comes too late to be the newest decides nothing, and what was made up is what
+    /// the configuration says.
     fn judged(&self, judge: &mut Judge, sample: Sample, received_at: Timestamp) -> Arc<Sample> {
         if sample.test_only {
             return Arc::new(sample);
@@ -124,12 +115,11 @@ impl RateBoard {
         sample
     }
 
-    /// The suspect samples that are the last word of their series.
     pub fn suspect(&self) -> Vec<Arc<Sample>> {
         self.judge().suspect()
     }
 
-    /// Puts a pinned price in force, in the place of the pin there before.
+    /// In the place of the pin there before.
     pub fn pin(&self, pin: Pin) {
         let mut judge = self.judge();
         judge.settle(|series| pin.stands_for(series));
@@ -141,13 +131,12 @@ impl RateBoard {
         });
     }
 
-    /// Ends the pin of a place, if there is one.
     pub fn unpin(&self, place: &PinPlace) {
         let _writing = self.judge();
         self.change_pins(|pins| pins.retain(|pin| pin.place() != *place));
     }
 
-    /// The pins that last at `now`, in the order in which they were made.
+    /// In the order in which they were made.
     pub fn pins(&self, now: Timestamp) -> Vec<Arc<Pin>> {
         self.shown().pins.iter().filter(|pin| pin.lasts(now)).cloned().collect()
     }
@@ -156,8 +145,8 @@ impl RateBoard {
         self.shown().pins.iter().find(|pin| pin.lasts(now) && pin.place() == *place).cloned()
     }
 
-    /// The official rate that is in force in a mode, of the series that `admits` accepts: a pinned one, or
-    /// the newest whose value date has begun in Caracas.
+    /// Of the series that `admits` accepts: a pinned rate, or the newest whose value date has begun
+    /// in Caracas.
     pub fn official(
         &self,
         admits: impl Fn(&Series) -> bool,
@@ -168,13 +157,11 @@ impl RateBoard {
         self.shown().in_force(admits, by_value_date, mode, now).map(|found| found.sample)
     }
 
-    /// The price of a pair that is in force in a mode, of those that the filter admits: a pinned one, or
-    /// the freshest.
+    /// Of those that the filter admits: a pinned price, or the freshest.
     pub fn latest(&self, pair: Pair, filter: Filter<'_>, mode: Mode, now: Timestamp) -> Option<InForce> {
         self.latest_of(pair, |series| filter.admits(series), mode, now)
     }
 
-    /// The price like [`RateBoard::latest`], of the series that `admits` accepts.
     pub fn latest_of(
         &self,
         pair: Pair,
@@ -186,7 +173,7 @@ impl RateBoard {
         self.shown().in_force(|series| series.pair == pair && admits(series), by_time, mode, now)
     }
 
-    /// Every sample on the board, also those whose day is still to come.
+    /// Also samples whose day is still to come.
     pub fn all(&self) -> Vec<Arc<Sample>> {
         self.shown().samples.clone()
     }
@@ -230,8 +217,7 @@ impl RateBoard {
 }
 
 impl Shown {
-    /// The price in force in a mode of the series that `admits` accepts: a pinned one before all others,
-    /// else the last in the order.
+    /// A pinned price before all others, else the last in the order.
     fn in_force(
         &self,
         admits: impl Fn(&Series) -> bool,

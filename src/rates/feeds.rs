@@ -1,8 +1,7 @@
-//! Feeds, the sources of samples: each is a task that looks every so often; a manual one waits for
-//! an operator. A source that fails is asked ever more rarely, and its last price stays.
-//!
-//! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a
-//! demonstration can be repeated.
+//! The sources of samples: each is a task that looks every so often; a manual one waits for an
+//! operator. A source that fails is asked ever more rarely, and its last price stays. Prices are
+//! decimals throughout. A simulated walk follows from its seed alone, so that a demonstration can
+//! be repeated.
 
 use crate::rates::asked::{self, Quoting};
 use crate::rates::board::RateBoard;
@@ -19,62 +18,51 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-/// The longest rest after failures, unless the feed looks even more rarely: a good source is back
-/// before its last price is too old for money (`[rates] max_age_seconds`, 900).
+/// Unless the feed looks even more rarely: a good source is back before its last price is too old
+/// for money (`[rates] max_age_seconds`, 900).
 const REST_MAX: Duration = Duration::from_secs(600);
 
-/// The rest after the first failure of a bank.
+/// After the first failure of a bank.
 const ASKED_AGAIN: Duration = Duration::from_secs(60);
 
-/// A feed as it is configured.
 #[derive(Clone, Debug)]
 pub struct FeedSpec {
-    /// The line of prices that it writes.
     pub series: Series,
-    /// The source of its prices.
     pub kind: FeedKind,
-    /// The interval at which the source is asked.
     pub every: Duration,
 }
 
-/// The source of a feed's prices.
 #[derive(Clone, Debug)]
 pub enum FeedKind {
-    /// A price that is the same at all times.
-    Fixed { price: Rate },
-    /// A walk that follows from its seed. The official rate takes one step a day, at the first look
-    /// of a day in Caracas.
-    Simulated {
-        /// The first price; the walk stays within a fifth of it.
+    Fixed {
         price: Rate,
-        /// The longest step, in percent of the price.
+    },
+    /// The official rate takes one step a day, at the first look of a day in Caracas.
+    Simulated {
+        /// The walk stays within a fifth of the first price.
+        price: Rate,
+        /// In percent of the price.
         step_percent: Rate,
-        /// The seed that the walk follows from.
         seed: u64,
     },
-    /// Prices that an operator records.
     Manual,
-    /// A price from a call over HTTP.
     Http(HttpCall),
-    /// A price from a bank.
     Asked(Arc<dyn Quoting>),
 }
 
 impl FeedKind {
-    /// Whether its prices are made up: they never price live mode.
+    /// Made-up prices never price live mode.
     pub const fn is_made_up(&self) -> bool {
         matches!(self, FeedKind::Fixed { .. } | FeedKind::Simulated { .. })
     }
 }
 
-/// The feeds that run; dropping it ends them.
 pub struct Feeds {
     tasks: Vec<JoinHandle<()>>,
     health: Arc<[FeedHealth]>,
 }
 
 impl Feeds {
-    /// The health of each feed; manual ones do nothing.
     pub fn health(&self) -> Arc<[FeedHealth]> {
         Arc::clone(&self.health)
     }
@@ -88,9 +76,9 @@ impl Drop for Feeds {
     }
 }
 
-/// Starts the feeds on the current runtime. The first sample of each that is made here is on the
-/// board when this returns; those that are fetched come when they come. Fails when a feed can't be
-/// asked at all; what its source does later is no reason to stop.
+/// The first sample of each feed that is made here is on the board when this returns; those that
+/// are fetched come when they come. Fails when a feed can't be asked at all; what its source does
+/// later is no reason to stop.
 pub fn start(
     specs: Vec<FeedSpec>,
     board: &Arc<RateBoard>,
@@ -140,7 +128,6 @@ pub fn start(
     Ok(Feeds { tasks, health })
 }
 
-/// Does a thing at an interval, for ever.
 async fn repeat(every: Duration, mut made: impl FnMut()) {
     let mut ticks = interval_at(Instant::now() + every, every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -150,8 +137,7 @@ async fn repeat(every: Duration, mut made: impl FnMut()) {
     }
 }
 
-/// Looks at a source for ever. `note` takes the outcome of a look, and says how many have failed in a
-/// row.
+/// `note` takes the outcome of a look, and says how many have failed in a row.
 async fn keep_fetching(
     spec: FeedSpec,
     source: Fetched,
@@ -169,25 +155,19 @@ async fn keep_fetching(
     }
 }
 
-/// The time to wait after so many failures in a row: twice as long after each, within bounds.
+/// Twice as long after each failure in a row, within bounds.
 fn rest(every: Duration, failures: u32) -> Duration {
     let doubled = every.saturating_mul(1 << failures.saturating_sub(1).min(16));
     doubled.min(every.max(REST_MAX))
 }
 
-/// The source of a feed's samples, while it runs.
 enum Look {
-    /// A source in this process.
     Made(Source),
-    /// A source that is waited for.
     Fetched(Fetched),
 }
 
-/// A source that is waited for.
 enum Fetched {
-    /// A source over HTTP.
     Http(HttpSource),
-    /// A bank.
     Asked(Arc<dyn Quoting>),
 }
 
@@ -199,8 +179,7 @@ impl Fetched {
         }
     }
 
-    /// The wait after so many failures in a row. A bank is looked at rarely, and sooner again after
-    /// a failure.
+    /// A bank is looked at rarely, and sooner again after a failure.
     fn rest(&self, every: Duration, failures: u32) -> Duration {
         match self {
             Fetched::Asked(_) if failures > 0 => rest(every.min(ASKED_AGAIN), failures).min(every),
@@ -209,7 +188,7 @@ impl Fetched {
     }
 }
 
-/// The feeds of a configuration that names none: all simulated, at prices as they might be.
+/// For a configuration that names none: all simulated, at prices as they might be.
 pub fn embedded_feeds() -> Vec<FeedSpec> {
     let p2p = |pair, side| Series::of(pair, "p2p").side(side);
     // Series, first price in hundredths, longest step in hundredths of a percent, seed. One market
@@ -233,12 +212,11 @@ pub fn embedded_feeds() -> Vec<FeedSpec> {
     rows.into_iter().map(simulated).collect()
 }
 
-/// A feed at work.
 struct Source {
     series: Series,
     price: Decimal,
     walk: Option<Walk>,
-    /// The value date of the last look, if there was one and it had one.
+    /// `None` before the first look.
     last_look: Option<Option<Date>>,
 }
 
@@ -262,7 +240,6 @@ impl Source {
         Some(Source { series: spec.series, price, walk, last_look: None })
     }
 
-    /// The sample of now.
     fn look(&mut self, now: Timestamp) -> Sample {
         let mut sample = Sample::new(self.series.clone(), Rate(self.price), now, now);
         sample.test_only = true;
@@ -290,7 +267,7 @@ impl Walk {
             .round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
     }
 
-    /// The next number of splitmix64: any seed will do, zero too.
+    /// Splitmix64: any seed will do, zero too.
     fn random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

@@ -7,48 +7,42 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub struct FeedHealth {
-    /// The line of prices that it writes.
     pub series: Series,
-    /// The interval at which the source is asked while all is well.
+    /// While all is well.
     pub every: Duration,
-    /// Whether its prices are made up: they never price live mode.
+    /// Made-up prices never price live mode.
     pub is_made_up: bool,
     state: Mutex<FeedState>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedState {
-    /// The instant of the last price, on the server's clock.
+    /// On the server's clock, as the last failure.
     pub last_success: Option<Timestamp>,
-    /// The instant of the last failure, on the server's clock.
     pub last_failure: Option<Timestamp>,
-    /// The number of failures since the start.
     pub failures: u64,
-    /// The number of failures since the last price.
     pub failures_in_a_row: u32,
-    /// The last error; without secrets.
+    /// Without secrets.
     pub last_error: Option<String>,
 }
 
 impl FeedState {
-    /// Whether nothing has come of it yet, neither a price nor a failure.
+    /// Neither a price nor a failure yet.
     pub const fn is_new(&self) -> bool {
         self.last_success.is_none() && self.failures == 0
     }
 
-    /// Seconds since it last got a price; `None` if it never did.
+    /// Since the last price; `None` if there never was one.
     pub fn age_seconds(&self, now: Timestamp) -> Option<i64> {
         self.last_success.map(|at| now.since_ms(at).max(0) / 1_000)
     }
 }
 
 impl FeedHealth {
-    /// A feed that has not looked yet.
     pub(super) fn new(series: Series, every: Duration, is_made_up: bool) -> FeedHealth {
         FeedHealth { series, every, is_made_up, state: Mutex::default() }
     }
 
-    /// The present state.
     pub fn state(&self) -> FeedState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -63,7 +57,7 @@ impl FeedHealth {
         state.failures_in_a_row = 0;
     }
 
-    /// Notes a failure; the result is how many there were in a row.
+    /// Returns how many failures there were in a row.
     pub(super) fn failed(&self, at: Timestamp, error: &SourceError) -> u32 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.last_failure = Some(at);

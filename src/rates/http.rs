@@ -1,5 +1,5 @@
-//! A source that is asked over HTTP: the request that is sent, and the sample that is read from the
-//! answer. `fetch.rs` keeps it within its bounds.
+//! A source over HTTP: the request that is sent, and the sample that is read from the answer.
+//! `fetch.rs` keeps it within its bounds.
 
 use super::error::SourceError;
 use super::reading;
@@ -15,30 +15,25 @@ use sha2::Sha256;
 use std::fmt;
 use std::time::Duration;
 
-/// The placeholder of today's date in Caracas, in URL, headers, body and message.
+/// Today's date in Caracas, in URL, headers, body and message.
 const DATE: &str = "{caracas_date}";
-/// The placeholder of the signature, in headers.
+/// The signature, in headers.
 const SIGNATURE: &str = "{hmac}";
 
-/// A call as it is configured. Headers and the key may be secrets.
+/// Headers and the key may be secrets.
 #[derive(Clone)]
 pub struct HttpCall {
-    /// The URL that is called.
     pub url: String,
-    /// POST rather than GET.
     pub is_post: bool,
-    /// The names and values of the headers.
     pub headers: Vec<(String, String)>,
-    /// The body that is sent; nothing if empty.
+    /// Empty: none is sent.
     pub body: String,
-    /// The place of the price in the answer.
     pub price: Pointer,
-    /// The place of the price's time in the answer; without one it is of the moment in which it was
-    /// fetched.
+    /// Without one a price is of the moment in which it was fetched.
     pub as_of: Option<Pointer>,
-    /// The time limit until the whole answer is there.
+    /// Until the whole answer is there.
     pub timeout: Duration,
-    /// Key and message of a signature, HMAC-SHA256 in lower-case hexadecimal digits.
+    /// Key and message, HMAC-SHA256 in lower-case hexadecimal digits.
     pub signature: Option<(String, String)>,
 }
 
@@ -49,21 +44,18 @@ impl fmt::Debug for HttpCall {
     }
 }
 
-/// A source at work.
 pub(super) struct HttpSource {
     fetcher: Fetcher,
     call: HttpCall,
 }
 
 impl HttpSource {
-    /// A source that can be asked.
     pub fn new(call: HttpCall) -> Result<HttpSource, SourceError> {
         let source = HttpSource { fetcher: Fetcher::new(call.timeout)?, call };
         source.headers(Timestamp::EPOCH)?;
         Ok(source)
     }
 
-    /// Asks the source for a sample.
     pub async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
         let text = self.ask(now).await?;
         // As whoever asks it can read it: a raw line end somewhere is no reason to have no price.

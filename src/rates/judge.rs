@@ -1,6 +1,6 @@
-//! The judge of samples: one that is too far from the last accepted price of its series is suspect,
-//! and decides nothing until it has been said often enough, or an operator pins it
-//! (`docs/contract.md, 14.1`). No source is believed once that was wrong once by accident.
+//! A sample that is too far from the last accepted price of its series is suspect, and decides
+//! nothing until it has been said often enough, or an operator pins it (`docs/contract.md, 14.1`).
+//! No source is believed once that was wrong once by accident.
 
 use domain::resources::rates::samples::{Sample, Series};
 use domain::values::time::{MINUTE_MS, Timestamp};
@@ -8,20 +8,18 @@ use rust_decimal::Decimal;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The samples in a row, at least, that make a new price believed.
+/// So many samples in a row, at least, make a new price believed.
 const IN_A_ROW: usize = 3;
-/// The time that they span at least.
+/// They span at least this.
 const IN_A_ROW_MS: i64 = 15 * MINUTE_MS;
-/// The percentage within which they lie of each other.
+/// They lie within this of each other.
 const ALIKE_PERCENT: Decimal = Decimal::TWO;
-/// The most samples in a row that are remembered: one a second, and some. Of a series with more of
-/// them an operator says what holds.
+/// One a second, and some. Of a series with more of them an operator says what holds.
 const REMEMBERED_MAX: usize = 1_024;
 
 /// How far a price may be from the one before it, in percent; 0: as far as it likes.
 #[derive(Clone, Debug)]
 pub struct Steps {
-    /// For series that have none of their own.
     pub default: Decimal,
     pub own: Vec<(Series, Decimal)>,
 }
@@ -39,18 +37,16 @@ impl Steps {
     }
 }
 
-/// What is remembered of a line of prices.
 struct Line {
     of: Series,
-    /// The last accepted sample that nobody pinned.
+    /// That nobody pinned.
     accepted: Option<Arc<Sample>>,
-    /// The newest suspect sample, while it is the line's last word.
+    /// While it is the line's last word.
     suspect: Option<Arc<Sample>>,
-    /// The suspect samples in a row that are alike, oldest first: when each was heard, and its price.
+    /// In a row, oldest first: when each was heard, and its price.
     alike: VecDeque<(Timestamp, Decimal)>,
 }
 
-/// The judge, with what it remembers.
 pub(super) struct Judge {
     steps: Steps,
     lines: Vec<Line>,
@@ -69,7 +65,7 @@ impl Judge {
         &mut self.lines[at]
     }
 
-    /// Whether a sample, heard at this time, is suspect beside these prices, which are in force or were.
+    /// Heard at this time, beside these prices, which are in force or were.
     pub fn suspects(&mut self, sample: &Sample, before: &[Arc<Sample>], received_at: Timestamp) -> bool {
         let percent = self.steps.of(&sample.series);
         let line = self.line(sample.series.line());
@@ -88,7 +84,7 @@ impl Judge {
         line.alike.len() < IN_A_ROW || span_ms < IN_A_ROW_MS
     }
 
-    /// Notes a sample of a feed, or of an operator who pins nothing, as it was judged.
+    /// Of a feed, or of an operator who pins nothing, as it was judged.
     pub fn note(&mut self, sample: &Arc<Sample>) {
         let line = self.line(sample.series.line());
         if sample.suspect {
@@ -106,7 +102,7 @@ impl Judge {
         }
     }
 
-    /// Forgets what is suspect of the series that an operator has pinned.
+    /// What is suspect of series that an operator has pinned is forgotten.
     pub fn settle(&mut self, is_pinned: impl Fn(&Series) -> bool) {
         for line in self.lines.iter_mut().filter(|line| is_pinned(&line.of)) {
             line.alike.clear();
@@ -114,13 +110,12 @@ impl Judge {
         }
     }
 
-    /// The suspect samples that are the last word of their lines.
+    /// The last word of their lines.
     pub fn suspect(&self) -> Vec<Arc<Sample>> {
         self.lines.iter().filter_map(|line| line.suspect.clone()).collect()
     }
 }
 
-/// Whether a price is within so many percent of the one before it.
 fn is_within(before: Decimal, price: Decimal, percent: Decimal) -> bool {
     (price - before).abs() * Decimal::ONE_HUNDRED <= before * percent
 }

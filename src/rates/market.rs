@@ -1,5 +1,5 @@
-//! The market's price of a USDT: the rate that conversions are charged by
-//! (`docs/contract.md, 9.1`). A price that an operator pinned does not age.
+//! The market's price of a USDT, by which conversions are charged (`docs/contract.md, 9.1`). A
+//! price that an operator pinned does not age.
 
 use super::board::RateBoard;
 use domain::platform::Mode;
@@ -8,12 +8,10 @@ use domain::values::money::{Currency, Rate};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The source of the market's prices, and the sides that conversions are priced by.
 pub(super) const P2P: &str = "p2p";
 pub(super) const FLOOR: &str = "FLOOR";
 pub(super) const BUY: &str = "BUY";
 
-/// The latest market rates, as long as they are fresh enough to be used for money.
 #[derive(Clone)]
 pub struct Market {
     board: Arc<RateBoard>,
@@ -21,23 +19,20 @@ pub struct Market {
 }
 
 impl Market {
-    /// The market of this board; samples older than `max_age_ms` do not count.
+    /// Samples older than `max_age_ms` do not count.
     pub fn new(board: Arc<RateBoard>, max_age_ms: i64) -> Market {
         Market { board, max_age_ms }
     }
 
-    /// The greatest age, in seconds, of a rate that is used for money.
     pub fn max_age_seconds(&self) -> u64 {
         u64::try_from(self.max_age_ms).unwrap_or(0) / 1_000
     }
 
-    /// The price of a USDT in `currency` in a mode now, by the server's clock; `None` when there is no
-    /// fresh one.
+    /// By the server's clock; `None` when there is no fresh one.
     pub fn rate(&self, currency: Currency, mode: Mode, now: Timestamp) -> Option<Rate> {
         self.sample(currency, mode, now).map(|sample| sample.price)
     }
 
-    /// The sample that the price is from, with its source and time.
     pub fn sample(&self, currency: Currency, mode: Mode, now: Timestamp) -> Option<Arc<Sample>> {
         let (pair, side) = match currency {
             Currency::Ves => (Pair::USDT_VES, FLOOR),

@@ -1,15 +1,7 @@
-//! Rates: the prices of a dollar and a tether, their sources, the latest of each, and their whole
-//! history.
-//!
-//! In reading order: [`sample`] a price at a moment · [`board`] the latest, in memory, with
-//! `judge.rs`, which says what is believed · [`needs`] what live mode cannot do without · [`feeds`]
-//! the sources, with `http.rs` and `reading.rs` for those that are asked, [`FeedError`] and its
-//! causes for what goes wrong, [`health`] how they are doing · [`store`] the history. A sample is kept
-//! with its source's time and with ours; its user decides how old it may be. Nothing here knows a
-//! payment.
-//!
-//! Everything about prices that needs a clock, a disk or a network belongs here. What follows from
-//! prices alone does not: that is in `src/domain/resources/rates/`.
+//! The prices of a dollar and a tether, their sources, the latest of each, and their whole history:
+//! all about prices that needs a clock, a disk or a network. A sample is kept with its source's
+//! time and with ours; its user decides how old it may be. What follows from prices alone is in
+//! `src/domain/resources/rates/`.
 
 pub mod asked;
 pub mod board;

@@ -4,7 +4,6 @@ use super::market::{BUY, FLOOR, P2P};
 use domain::resources::rates::samples::{BCV, OFFICIAL, Pair, Series};
 use std::fmt;
 
-/// A price that live mode needs, and what for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
     pub pair: Pair,
@@ -13,7 +12,6 @@ pub struct Need {
     pub what_for: &'static str,
 }
 
-/// All of them.
 pub const NEEDS: [Need; 3] = [
     Need { pair: Pair::USD_VES, source: BCV, side: OFFICIAL, what_for: "payments in bolívares and quotes" },
     Need { pair: Pair::USDT_VES, source: P2P, side: FLOOR, what_for: "conversions of bolívares" },
@@ -26,7 +24,7 @@ pub const NEEDS: [Need; 3] = [
 ];
 
 impl Need {
-    /// Whether the prices of a series are the ones: the BCV's count whatever their side.
+    /// The BCV's prices count whatever their side.
     pub fn is_met_by(&self, series: &Series) -> bool {
         series.pair == self.pair
             && *series.source == *self.source
@@ -34,7 +32,6 @@ impl Need {
     }
 }
 
-/// The warning that live mode has no such price.
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Need { pair, source, side, what_for } = self;

@@ -1,5 +1,4 @@
-//! The reading of an answer: from its text to a price and its time. Nothing here waits or asks what
-//! time it is.
+//! From an answer's text to a price and its time. Nothing here waits or asks what time it is.
 
 use super::error::AnswerError;
 use crate::json_pointer::Pointer;
@@ -11,11 +10,11 @@ use domain::values::time::{DAY_MS, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::str::FromStr;
 
-/// The longest time, in ms, that a value date may lie ahead: the longest holidays end earlier.
+/// The longest holidays end earlier.
 const VALUE_DATE_AHEAD_MS_MAX: i64 = 30 * DAY_MS;
 
-/// The median of the prices that stand at `pointer`; of an even number the average of the two in
-/// the middle, half up to 8 decimals.
+/// The median of the prices at `pointer`; of an even number the average of the two in the middle,
+/// half up to 8 decimals.
 pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, AnswerError> {
     let mut found = Vec::new();
     for text in pointer.find(json)? {
@@ -28,8 +27,7 @@ pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, AnswerError> 
     Ok(price_of((low + high + 1) / 2))
 }
 
-/// The time that stands at `pointer`: RFC 3339, seconds or milliseconds since 1970, or a day, which
-/// begins in Caracas.
+/// RFC 3339, seconds or milliseconds since 1970, or a day, which begins in Caracas.
 pub fn as_of(
     json: &str,
     pointer: &Pointer,
@@ -45,7 +43,7 @@ pub fn as_of(
     if at.since_ms(now) > ahead_max { Err(AnswerError::TimeAhead) } else { Ok(at) }
 }
 
-/// An exact decimal out of a JSON number or string, rounded half up to the decimals of a price.
+/// Rounded half up to the decimals of a price.
 fn decimal(text: &str) -> Option<Decimal> {
     let text = unquoted(text)?;
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
@@ -64,8 +62,7 @@ fn unquoted(text: &str) -> Option<String> {
 }
 
 fn instant(text: &str) -> Option<Timestamp> {
-    /// The largest number that counts seconds; larger ones count milliseconds: as seconds this one
-    /// is the year 5138.
+    /// Larger numbers count milliseconds: as seconds this one is the year 5138.
     const SECONDS_MAX: u64 = 100_000_000_000;
     if let Ok(number) = text.parse::<i64>() {
         let ms = if number.unsigned_abs() < SECONDS_MAX { number.checked_mul(1_000)? } else { number };

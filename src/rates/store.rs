@@ -45,20 +45,17 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// The most samples that wait for the disk: some minutes of a busy market.
+/// Some minutes of a busy market.
 const WAITING_MAX: usize = 16_384;
-/// The format that is written.
 const FORMAT: u8 = 1;
-/// Bytes gathered in memory before they go to a file.
+/// Gathered in memory before they go to a file.
 const WRITE_BUFFER_BYTES: usize = 8 << 20;
-/// Bytes of files kept in memory: the buckets of a year of a hundred lines are about 100 MiB, those
-/// that are looked at are far fewer.
+/// The buckets of a year of a hundred lines are about 100 MiB, those that are looked at are far fewer.
 const CACHE_BYTES: usize = 32 << 20;
 
-/// The reason why samples could not be written or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RateStoreError {
-    /// Too many samples wait for the disk for more to be taken; nothing was done.
+    /// Nothing was done.
     Busy,
     /// The disk or RocksDB said no.
     Failed(String),
@@ -84,32 +81,24 @@ impl From<rocksdb::Error> for RateStoreError {
     }
 }
 
-/// A line of prices and its number here.
 #[derive(Debug)]
 pub struct Line {
     number: u32,
-    /// The line's pair, source, side and method.
     pub series: Arc<Series>,
 }
 
-/// The database and the lines in it.
 struct Shelf {
     db: DB,
-    /// The lines by number; they only ever become more.
     lines: RwLock<Vec<Arc<Line>>>,
 }
 
-/// The items that are to be written.
 enum Item {
     Sample(Arc<Sample>),
-    /// A pin, with its sample.
     Pin(Box<Pin>),
-    /// The end of the pin of a place.
     Unpin(PinPlace),
 }
 
 impl Item {
-    /// The sample that is written.
     fn sample(&self) -> Option<&Arc<Sample>> {
         match self {
             Item::Sample(sample) => Some(sample),
@@ -119,18 +108,15 @@ impl Item {
     }
 }
 
-/// An item on its way to the disk.
 struct Job {
     item: Item,
     done: Option<oneshot::Sender<Result<(), RateStoreError>>>,
 }
 
-/// The counts of samples written and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreStats {
-    /// Samples that were written since the start.
     pub written: u64,
-    /// Samples that were not written, because the disk could not keep up or failed.
+    /// The disk could not keep up or failed.
     pub lost: u64,
 }
 
@@ -140,7 +126,7 @@ struct Counters {
     lost: AtomicU64,
 }
 
-/// The history of all rates. It is closed, with everything written, when it is dropped.
+/// Closed, with everything written, when it is dropped.
 pub struct RateStore {
     shelf: Arc<Shelf>,
     disk: Arc<Disk>,
@@ -150,7 +136,6 @@ pub struct RateStore {
 }
 
 impl RateStore {
-    /// Opens the store in `directory`, or makes one there.
     pub fn open(directory: &Path, disk: &Arc<Disk>) -> Result<RateStore, RateStoreError> {
         // RocksDB makes the names inside durable, and not its own.
         wal::make_directory(directory)
@@ -181,8 +166,8 @@ impl RateStore {
         })
     }
 
-    /// Takes a sample without waiting. What the disk cannot keep up with is counted, and told to
-    /// the log; while the disk has no room it is only counted, as the disk's own line says why.
+    /// Does not wait. What the disk cannot keep up with is counted, and told to the log; while the
+    /// disk has no room it is only counted, as the disk's own line says why.
     pub fn note(&self, sample: &Arc<Sample>) {
         if !self.disk.has_room(PLATFORM) {
             self.counters.lost.fetch_add(1, Ordering::Relaxed);
@@ -195,17 +180,16 @@ impl RateStore {
         }
     }
 
-    /// Keeps a sample; it is durable when this returns.
+    /// Durable when this returns, as are the next two.
     pub async fn keep(&self, sample: Arc<Sample>) -> Result<(), RateStoreError> {
         self.write(Item::Sample(sample)).await
     }
 
-    /// Keeps a pin and its sample, both or none; they are durable when this returns.
+    /// Both or none.
     pub async fn keep_pin(&self, pin: Pin) -> Result<(), RateStoreError> {
         self.write(Item::Pin(Box::new(pin))).await
     }
 
-    /// Ends the pin of a place; that is durable when this returns.
     pub async fn end_pin(&self, place: PinPlace) -> Result<(), RateStoreError> {
         self.write(Item::Unpin(place)).await
     }
@@ -216,7 +200,6 @@ impl RateStore {
         kept.await.unwrap_or_else(|_| Err(RateStoreError::Failed("the writer ended".to_owned())))
     }
 
-    /// The counts of samples written and lost so far.
     pub fn stats(&self) -> StoreStats {
         StoreStats {
             written: self.counters.written.load(Ordering::Relaxed),
@@ -224,7 +207,7 @@ impl RateStore {
         }
     }
 
-    /// A copy of what is durable now, in a new directory.
+    /// Of what is durable now.
     pub fn checkpoint(&self, directory: &Path) -> Result<(), RateStoreError> {
         Ok(rocksdb::checkpoint::Checkpoint::new(&self.shelf.db)?.create_checkpoint(directory)?)
     }
@@ -277,7 +260,6 @@ const fn letter(step: Step) -> u8 {
     }
 }
 
-/// The beginning of a key: its letter and its line.
 fn begin(letter: u8, line: u32) -> Vec<u8> {
     let mut key = Vec::with_capacity(21);
     key.push(letter);
@@ -285,7 +267,7 @@ fn begin(letter: u8, line: u32) -> Vec<u8> {
     key
 }
 
-/// The key of everything of a line at an instant, or of what comes first from then on.
+/// Or of what comes first from then on.
 fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
     let mut key = begin(letter, line);
     // The sign bit is turned over, so that instants before 1970 sort before those after it.
@@ -293,12 +275,11 @@ fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
     key
 }
 
-/// The key of the sample that a board begins with, of a line and a value date.
 fn accepted_key(line: u32, value_date: Option<Date>) -> Vec<u8> {
     key_at(ACCEPTED, line, value_date.map_or(Timestamp::EPOCH, |date| date.start_in(Zone::Caracas)))
 }
 
-/// The key of the pin of a place. No name has a zero byte in it.
+/// No name has a zero byte in it.
 fn pin_key(place: &PinPlace) -> Vec<u8> {
     let side = place.side.as_deref().unwrap_or_default();
     [&[PIN], place.pair.as_str().as_bytes(), &[0], place.source.as_bytes(), &[0], side.as_bytes()].concat()

@@ -1,8 +1,6 @@
-//! Receipts of payments, for payers (`docs/contract.md, 20.6`): a page to print, and a PDF.
-//!
-//! The content of a receipt is in [`Receipt`], once; `page.rs` and `pdf.rs` write it. It shows of the
-//! payer what the API shows, masked, and no fees: those are between the shop and the
-//! gateway. It must not know who asks, nor where payments are kept.
+//! Receipts of payments, for payers (`docs/contract.md, 20.6`): a page to print, and a PDF. The
+//! content is in [`Receipt`], once. It shows of the payer what the API shows, masked, and no fees:
+//! those are between the shop and the gateway.
 
 mod page;
 mod pdf;
@@ -22,14 +20,12 @@ use domain::values::money::{Currency, Rate, Usd, Usdt};
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
 use words::{Label, method_name};
 
-/// The shop that was paid.
 pub struct Shop {
     pub name: String,
     /// The number at the tax office.
     pub rif: Option<String>,
 }
 
-/// The content of a receipt.
 pub struct Receipt {
     language: Language,
     shop: Shop,
@@ -41,7 +37,7 @@ pub struct Receipt {
     lines: Vec<Line>,
 }
 
-/// A value as people read it and as programs do.
+/// As people read a value and as programs do.
 struct Figure {
     shown: String,
     plain: String,
@@ -53,7 +49,7 @@ struct Line {
 }
 
 impl Receipt {
-    /// The receipt of a payment that was made; `None` if it was not, or the entity is no payment.
+    /// `None` if the payment was not made, or the entity is no payment.
     pub fn of(entity: &Entity, shop: Shop, banks: &Catalogue, language: Language) -> Option<Receipt> {
         let status = match entity {
             Entity::Payment(payment) => payment.status,
@@ -75,7 +71,7 @@ impl Receipt {
 }
 
 impl Receipt {
-    /// The receipt with the USDT that came beside the payment, for the same purchase.
+    /// With the USDT that came beside the payment, for the same purchase.
     pub fn beside(self, amount: Usdt) -> Receipt {
         let mut made = Lines { language: self.language, lines: self.lines };
         let figure = made.money(Currency::Usdt, amount.minor());
@@ -84,7 +80,6 @@ impl Receipt {
     }
 }
 
-/// The lines of a receipt in the making.
 struct Lines {
     language: Language,
     lines: Vec<Line>,
@@ -193,7 +188,6 @@ impl Lines {
         self.push(Label::Method, method_name(method, self.language).to_owned(), method.name().to_owned());
     }
 
-    /// An instant with the zone in which it is written.
     fn moment(&mut self, label: Label, at: Option<Timestamp>, zone: Zone) {
         let Some(local) = at.and_then(|at| local(at, zone)) else { return };
         let place = match zone {
@@ -206,7 +200,6 @@ impl Lines {
     }
 }
 
-/// An instant by the clocks of a zone.
 fn local(at: Timestamp, zone: Zone) -> Option<DateTime<FixedOffset>> {
     let seconds = i32::try_from(zone.offset_ms() / SECOND_MS).ok()?;
     let offset = FixedOffset::east_opt(seconds)?;

@@ -1,4 +1,4 @@
-//! A receipt as a page: without a script, and for paper.
+//! Without a script, and for paper.
 
 use super::words::{Label, Words, words};
 use super::{Line, Receipt};
@@ -27,7 +27,6 @@ impl Line {
     }
 }
 
-/// The receipt in HTML.
 pub fn page(receipt: &Receipt) -> String {
     let page = Page { receipt, w: words(receipt.language) };
     match page.render() {

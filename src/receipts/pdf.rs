@@ -1,9 +1,7 @@
-//! A receipt as a PDF: one page of A4 in the letters that every reader has.
-//!
-//! The standard fonts know the letters of Windows-1252, which are those of Spanish and its neighbours. Letters
-//! are composed first, so that an accent stands on its letter. One that the fonts lack is spelt with the letters
-//! that it is made of (`Łukasz` is `Lukasz`); of another script it shows as a question mark, and stands in the
-//! page of HTML.
+//! One page of A4 in the letters that every reader has: the standard fonts know those of
+//! Windows-1252. Letters are composed first, so that an accent stands on its letter. One that the
+//! fonts lack is spelt with the letters that it is made of (`Łukasz` is `Lukasz`); of another
+//! script it shows as a question mark, and stands in the page of HTML.
 
 use super::Receipt;
 use super::words::{Words, words};
@@ -15,14 +13,13 @@ use std::iter;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The width and height of A4, in points.
+/// A4, in points.
 const PAGE: (i16, i16) = (595, 842);
-/// The edges of what is written, in points.
+/// In points.
 const LEFT: i16 = 57;
 const RIGHT: i16 = 538;
-/// The place where values begin.
 const VALUES: i16 = 218;
-/// The lowest line: what is longer is cut, which takes a description of many lines.
+/// What is longer is cut, which takes a description of many lines.
 const BOTTOM: i16 = 50;
 
 const CATALOG: Ref = Ref::new(1);
@@ -33,7 +30,6 @@ const INFO: Ref = Ref::new(5);
 const PLAIN_FONT: Ref = Ref::new(6);
 const BOLD_FONT: Ref = Ref::new(7);
 
-/// A font of the page.
 #[derive(Clone, Copy)]
 enum Font {
     Plain,
@@ -103,10 +99,9 @@ fn content(receipt: &Receipt, w: &Words) -> Vec<u8> {
     canvas.content.finish().to_vec()
 }
 
-/// A page while it is written, from its top.
 struct Canvas {
     content: Content,
-    /// The base of the present line, in points from the bottom.
+    /// In points from the bottom.
     y: i16,
 }
 
@@ -122,7 +117,7 @@ impl Canvas {
         self.content.end_text();
     }
 
-    /// A text in as many lines as it takes, and the room below it.
+    /// With room below.
     fn wrapped(&mut self, x: i16, font: Font, size: u8, text: &str) {
         for line in lines(&spelt(text), size, RIGHT - x) {
             self.text(x, font, size, &line);
@@ -131,7 +126,6 @@ impl Canvas {
         self.y = self.y.saturating_add(4);
     }
 
-    /// A thin line from edge to edge.
     fn rule(&mut self) {
         if self.y < BOTTOM {
             return;
@@ -144,8 +138,7 @@ impl Canvas {
     }
 }
 
-/// The widths of the printable letters of ASCII in Helvetica, from the space on, in thousandths of the
-/// size.
+/// In Helvetica, from the space on, in thousandths of the size.
 const WIDTHS: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556,
     556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278,
@@ -153,12 +146,10 @@ const WIDTHS: [u16; 95] = [
     556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500,
     278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
-/// The width of the widest letter, which every other letter is taken to have; bold ones are a tenth
-/// wider than the others.
+/// Every letter beyond ASCII is taken to be so wide; bold ones are a tenth wider than the others.
 const WIDEST: u16 = 1_015;
 
-/// The lines of a text in letters of `size`, none wider than `width` points: broken at spaces, and inside
-/// a word that is longer than a line.
+/// Broken at spaces, and inside a word that is longer than a line.
 fn lines(text: &str, size: u8, width: i16) -> Vec<String> {
     let of = |letter: char| {
         let at = usize::try_from(u32::from(letter)).ok().and_then(|code| code.checked_sub(32));
@@ -187,7 +178,7 @@ fn lines(text: &str, size: u8, width: i16) -> Vec<String> {
     lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// A text in letters of the fonts, as far as it is in the Latin script.
+/// As far as the text is in the Latin script.
 fn spelt(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.nfc() {
@@ -205,8 +196,7 @@ fn spelt(text: &str) -> String {
     out
 }
 
-/// The letters of ASCII that a letter of the Latin script without marks is spelt with. Those of which the table
-/// of transliterations knows no letter stand here.
+/// For letters without marks, which the table of transliterations does not know.
 fn base(letter: char) -> &'static str {
     match letter {
         'Ə' | 'Ǝ' => "E",
@@ -226,7 +216,7 @@ fn base(letter: char) -> &'static str {
     }
 }
 
-/// Whether a letter is of the Latin script: its blocks beyond those of Windows-1252, ligatures and wide forms.
+/// Its blocks beyond those of Windows-1252, ligatures and wide forms.
 const fn is_latin(letter: char) -> bool {
     matches!(letter,
         '\u{100}'..='\u{2af}' | '\u{1d00}'..='\u{1d7f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}'
@@ -234,7 +224,6 @@ const fn is_latin(letter: char) -> bool {
         | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}')
 }
 
-/// The byte of a letter in Windows-1252, as the fonts of a reader expect it.
 const fn windows_1252(letter: char) -> Option<u8> {
     Some(match letter {
         ' '..='~' | '\u{a0}'..='ÿ' => letter as u8,

@@ -3,43 +3,27 @@
 use crate::language::Language;
 use domain::resources::payments::Method;
 
-/// The labels of a receipt's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
-    /// The price in dollars.
     Price,
-    /// The price of a dollar.
     Rate,
-    /// The method of payment.
     Method,
-    /// The payer's bank.
     Bank,
-    /// The payer's document, masked.
     Payer,
-    /// The payer's phone, masked.
     Phone,
-    /// The card's brand and last digits.
     Card,
-    /// The transaction of a network.
     Transaction,
-    /// The bank's reference.
     Reference,
-    /// The shop's reference.
     Order,
-    /// The thing that was paid for.
     About,
-    /// The payment's id.
     Payment,
-    /// The instant of the payment.
     Date,
-    /// The instant of the reversal.
     ReversedAt,
     /// The USDT that came for the same purchase beside the payment.
     AlsoUsdt,
 }
 
 impl Label {
-    /// The name of the line, for programs that read the page.
     pub const fn field(self) -> &'static str {
         match self {
             Label::Price => "usdAmount",
@@ -60,7 +44,6 @@ impl Label {
         }
     }
 
-    /// The words before its value.
     pub const fn words(self, language: Language) -> &'static str {
         let (spanish, english) = match self {
             Label::Price => ("Precio", "Price"),
@@ -83,22 +66,16 @@ impl Label {
     }
 }
 
-/// The words around the lines.
 pub struct Words {
     pub title: &'static str,
-    /// The words before the shop's number at the tax office.
     pub rif: &'static str,
-    /// The words over the amount.
     pub amount: &'static str,
-    /// The status of a payment that stands.
     pub completed: &'static str,
-    /// The status of one that went back.
     pub reversed: &'static str,
-    /// The line over a receipt of test mode.
+    /// Over a receipt of test mode.
     pub test_mode: &'static str,
 }
 
-/// The words around the lines in a language.
 pub const fn words(language: Language) -> Words {
     Words {
         title: said(language, "Comprobante de pago", "Payment receipt"),
@@ -114,7 +91,6 @@ pub const fn words(language: Language) -> Words {
     }
 }
 
-/// The name of a method, for people.
 pub const fn method_name(method: Method, language: Language) -> &'static str {
     match method {
         Method::C2p => said(language, "Pago móvil C2P", "C2P mobile payment"),

@@ -1,4 +1,4 @@
-//! Entries of ours that a bank's statement should show: what went over its rail. Pure.
+//! Entries of ours that a bank's statement should show: what went over its rail.
 
 use domain::rail::Service;
 use domain::record::Entity;
@@ -17,17 +17,13 @@ use domain::values::phone::MobilePhone;
 use domain::values::time::{Timestamp, Zone};
 use std::iter;
 
-/// The direction in which money moved on the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Money that came.
     Credit,
-    /// Money that went.
     Debit,
 }
 
 impl Side {
-    /// The name in a statement.
     pub const fn name(self) -> &'static str {
         match self {
             Side::Credit => "credit",
@@ -36,35 +32,30 @@ impl Side {
     }
 }
 
-/// An entry of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The kind, as the API names it.
+    /// As the API names it.
     pub kind: &'static str,
-    /// The id of what it is of; of an open operation its own.
+    /// Of an open operation its own.
     pub id: Id,
     pub tenant_key: u64,
-    /// The service of the rails that it took.
     pub service: Service,
-    /// The amount in hundredths.
+    /// Hundredths.
     pub cents: i64,
-    /// The amount, with the decimals of its currency.
     pub currency: Currency,
-    /// The direction of the money: it came or went.
     pub side: Side,
-    /// The bank's reference, of what is done.
+    /// Of what is done.
     pub reference: Option<String>,
-    /// The day on which the bank had it.
+    /// On which the bank had it.
     pub day: Date,
-    /// The instant at which it was made here.
     pub created_at: Timestamp,
-    /// The phone on the other side: ten digits, without the leading zero.
+    /// Of the other side: ten digits, without the leading zero.
     pub phone: Option<u64>,
-    /// The bank on the other side: four digits.
+    /// Of the other side: four digits.
     pub bank: Option<u16>,
 }
 
-/// The zone in which a bank has its days.
+/// In which a bank has its days.
 pub const fn zone(currency: Currency) -> Zone {
     match currency {
         Currency::Cop => Zone::Bogota,
@@ -72,7 +63,7 @@ pub const fn zone(currency: Currency) -> Zone {
     }
 }
 
-/// The last ten digits of a phone; `None` of what has fewer, such as a masked one.
+/// `None` of what has fewer than ten digits, such as a masked phone.
 pub fn phone_digits(text: &str) -> Option<u64> {
     let digits: String = text.chars().filter(|character| !" +-().".contains(*character)).collect();
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -81,13 +72,13 @@ pub fn phone_digits(text: &str) -> Option<u64> {
     digits.get(digits.len().checked_sub(10)?..)?.parse().ok()
 }
 
-/// The code of a bank, with which its text may begin; `None` of a name.
+/// A bank's text may begin with its code; `None` of a name.
 pub fn bank_digits(text: &str) -> Option<u16> {
     let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
     if (3..=4).contains(&digits.len()) { digits.parse().ok() } else { None }
 }
 
-/// The entries of what a bank completed for an entity.
+/// Of what a bank completed for the entity.
 pub fn completed(tenant_key: u64, entity: &Entity) -> Vec<Entry> {
     match entity {
         Entity::Payment(payment) => of_payment(tenant_key, payment),
@@ -97,7 +88,7 @@ pub fn completed(tenant_key: u64, entity: &Entity) -> Vec<Entry> {
     }
 }
 
-/// The entries of an operation that its bank has not answered: of micro-deposits each that no statement has
+/// Of an operation that its bank has not answered: of micro-deposits each that no statement has
 /// shown, as the bank books them one by one; none if it has no amount in hundredths.
 pub fn open(tenant_key: u64, entity: &Entity, operation: &Operation) -> Vec<Entry> {
     if matches!(operation.subject, Subject::PayoutMethod(_) | Subject::PayoutAccount) {
@@ -157,7 +148,6 @@ fn cents(minor: i64, currency: Currency) -> Option<i64> {
     }
 }
 
-/// A phone and a bank, as far as they are known.
 type OtherSide = (Option<u64>, Option<u16>);
 
 fn other_side(entity: &Entity) -> OtherSide {
@@ -168,7 +158,7 @@ fn other_side(entity: &Entity) -> OtherSide {
     }
 }
 
-/// The phones of an entity that micro-deposits prove, with where each is.
+/// Of an entity: phones that micro-deposits prove, with where each is.
 fn proved(entity: &Entity) -> Box<dyn Iterator<Item = (&MethodStatus, OtherSide)> + '_> {
     let side = |bank: BankCode, phone: MobilePhone| {
         (phone_digits(&phone.clear().to_string()), bank_digits(&bank.to_string()))
@@ -297,7 +287,7 @@ fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
     }]
 }
 
-/// The newest deposits of a method: both if its bank made them, and else those that a statement has shown.
+/// Both deposits if the bank made them, and else those that a statement has shown.
 fn of_deposits(tenant_key: u64, status: &MethodStatus, (phone, bank): OtherSide) -> Vec<Entry> {
     let Some(word) = status.word() else { return Vec::new() };
     let entry = |amount: Ves, reference: Option<&str>| Entry {

@@ -1,13 +1,13 @@
-//! The matching of a statement's lines with our entries. Pure, and the same whatever the order in which
-//! our entries come.
+//! The matching of a statement's lines with our entries: the same whatever the order in which our
+//! entries come.
 //!
-//! One line meets one entry. First a reference decides: the shorter of two has at least four digits and ends
-//! the longer, leading zeros and all but digits aside; kind and amount are equal, and the days at most
-//! one apart. Of several such entries the one is taken that has the line's phone, then its bank, then
-//! its whole reference, then its day, then the oldest. What is left may differ in its amount alone.
-//! After that a line may answer an open operation, which has no reference: by kind, amount and day,
-//! then phone, then bank; if several are left, it answers none of them. A phone or a bank that is known
-//! on both sides and differs is no answer.
+//! One line meets one entry. First a reference decides: the shorter of two has at least four digits
+//! and ends the longer, leading zeros and all but digits aside; kind and amount are equal, and the
+//! days at most one apart. Of several such entries the one is taken that has the line's phone, then
+//! its bank, then its whole reference, then its day, then the oldest. What is left may differ in
+//! its amount alone. After that a line may answer an open operation, which has no reference: by
+//! kind, amount and day, then phone, then bank; if several are left, it answers none of them. A
+//! phone or a bank that is known on both sides and differs is no answer.
 
 use super::entries::{Entry, Side, bank_digits, phone_digits};
 use super::statement::Line;
@@ -15,34 +15,26 @@ use domain::values::date::Date;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// The least digits of a reference that can be known by its end.
+/// Of a reference that can be known by its end.
 const SUFFIX_DIGITS: usize = 4;
 
-/// The outcome of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Met {
-    /// The entry that is the same.
     Matched(usize),
-    /// The entry that is here with another amount.
     AmountDiffers(usize),
-    /// The open operation that would be answered by the line.
     Proposal(usize),
-    /// Nothing of ours is like it.
     MissingHere,
     /// Several open operations are like it, and it does not say which.
     Ambiguous,
 }
 
-/// The outcome of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matched {
-    /// The outcome of each line.
     pub lines: Vec<Met>,
-    /// The entries between the days of the statement that no line met, oldest first.
+    /// Between the days of the statement, oldest first.
     pub missing_there: Vec<usize>,
 }
 
-/// A line, as far as it is compared.
 struct Wanted<'a> {
     line: &'a Line,
     reference: &'a str,
@@ -50,7 +42,7 @@ struct Wanted<'a> {
     bank: Option<u16>,
 }
 
-/// Matches lines with completed entries and open operations, between two days.
+/// Between two days.
 pub fn matched(lines: &[Line], done: &[Entry], open: &[Entry], (from, to): (Date, Date)) -> Matched {
     let wanted: Vec<Wanted<'_>> = lines
         .iter()
@@ -92,8 +84,8 @@ pub fn matched(lines: &[Line], done: &[Entry], open: &[Entry], (from, to): (Date
     Matched { lines: met.into_iter().map(|met| met.unwrap_or(Met::MissingHere)).collect(), missing_there }
 }
 
-/// Finds the operations that lines answer. What a line answers is no candidate of another, which may
-/// leave that one a single one; so it goes round until nothing changes.
+/// What a line answers is no candidate of another, which may leave that one a single one; so it
+/// goes round until nothing changes.
 fn propose(wanted: &[Wanted<'_>], open: &[Entry], met: &mut [Option<Met>]) {
     let mut like: HashMap<(Side, i64), Vec<usize>> = HashMap::new();
     for (place, entry) in open.iter().enumerate() {
@@ -153,7 +145,6 @@ fn are_near(one: Date, other: Date) -> bool {
     one.days().abs_diff(other.days()) <= 1
 }
 
-/// The order among entries that fit a line.
 fn rank(wanted: &Wanted<'_>, entry: &Entry, digits: &str) -> impl Ord + use<> {
     let has_phone = wanted.phone.is_some() && wanted.phone == entry.phone;
     let has_bank = wanted.bank.is_some() && wanted.bank == entry.bank;
@@ -161,7 +152,7 @@ fn rank(wanted: &Wanted<'_>, entry: &Entry, digits: &str) -> impl Ord + use<> {
     (Reverse(has_phone), Reverse(has_bank), digits.len().abs_diff(wanted.reference.len()), days, age(entry))
 }
 
-/// The order of entries among themselves, which no two share that are not alike.
+/// No two entries share it that are not alike.
 fn age(entry: &Entry) -> impl Ord + use<> {
     let other_side = (entry.phone, entry.bank, entry.reference.clone());
     (entry.created_at, entry.id, entry.side == Side::Debit, entry.cents, entry.day.days(), other_side)
@@ -171,18 +162,17 @@ fn without_zeros(reference: &str) -> &str {
     reference.trim_start_matches('0')
 }
 
-/// The part by which references are looked up: all of a short one.
+/// All of a short reference.
 fn end(reference: &str) -> &str {
     reference.get(reference.len().saturating_sub(SUFFIX_DIGITS)..).unwrap_or(reference)
 }
 
-/// The digits of an entry's reference, as a statement has them: banks leave marks out.
+/// As a statement has them: banks leave marks out.
 fn digits_of(entry: &Entry) -> String {
     let digits = entry.reference.as_deref().unwrap_or_default().chars().filter(char::is_ascii_digit);
     digits.skip_while(|digit| *digit == '0').collect()
 }
 
-/// The places of entries by the ends of the digits of their references.
 fn by_end(digits: &[String]) -> HashMap<&str, Vec<usize>> {
     let mut known: HashMap<&str, Vec<usize>> = HashMap::new();
     for (place, digits) in digits.iter().enumerate().filter(|(_, digits)| !digits.is_empty()) {

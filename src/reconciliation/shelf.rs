@@ -1,10 +1,9 @@
-//! The reconciliations of a server, in a directory of their own beside the data.
-//!
-//! Each has two files: `ID.json`, the summary, and `ID.items`, a line of JSON per item. Each is
-//! written whole beside its place, synced and put there, the items first: a summary that says
-//! `done` has its items. What was running when the process ended is `failed` from the next start
-//! on; nothing of it was in force. All summaries are in memory, the items are read from the disk. A
-//! file that would take the disk's reserve is not written.
+//! Reconciliations in a directory of their own beside the data. Each has two files: `ID.json`, the
+//! summary, and `ID.items`, a line of JSON per item. Each is written whole beside its place, synced
+//! and put there, the items first: a summary that says `done` has its items. What was running when
+//! the process ended is `failed` from the next start on; nothing of it was in force. Summaries are
+//! in memory, items are read from the disk. A file that would take the disk's reserve is not
+//! written.
 
 use crate::disk::Disk;
 use domain::values::ids::Id;
@@ -16,32 +15,26 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most bad lines that a summary names.
+/// Named in a summary.
 pub const BAD_LINES_SHOWN: usize = 100;
-/// The most bytes of an item that a page looks at: items are short.
+/// Items are short.
 const ITEM_BYTES_MAX: u64 = 64 << 10;
-/// The most bytes of items that a page looks at for those of one result.
+/// Looked at for a page of one result.
 const PAGE_BYTES_MAX: u64 = 8 << 20;
-/// The bytes of items that are written between two looks for room.
+/// Written between two looks for room.
 const LOOKED_AT_BYTES: usize = 1 << 20;
 
-/// The progress of a reconciliation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Status {
-    /// The entries are gathered and matched.
     Running,
-    /// The numbers and items are there.
     Done,
-    /// The reconciliation came to nothing; its message says why.
     Failed,
 }
 
 impl Status {
-    /// All of them.
     pub const ALL: [Status; 3] = [Status::Running, Status::Done, Status::Failed];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Running => "running",
@@ -51,100 +44,70 @@ impl Status {
     }
 }
 
-/// The numbers of lines by their outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
-    /// Lines in all.
     pub lines: u64,
-    /// Lines that are here too.
     pub matched: u64,
-    /// Lines that are not here.
     pub missing_here: u64,
-    /// Entries that no line met.
     pub missing_there: u64,
-    /// Lines that are here with another amount.
     pub amount_differs: u64,
-    /// Lines that answer an open operation.
     pub proposals: u64,
-    /// Lines that cannot be read.
     pub bad: u64,
 }
 
-/// A bad line, as the summary names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadLine {
-    /// The number of the line.
     pub line: u32,
-    /// The fault of the line.
     pub message: String,
 }
 
-/// The subject of a reconciliation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
     pub rail: String,
-    /// The account, a label.
     pub account: String,
-    /// The first day.
     pub from: String,
-    /// The last day.
     pub to: String,
-    /// A hash over all that, and the bytes of the file.
+    /// Over all that, and the bytes of the file.
     pub digest: String,
 }
 
-/// A reconciliation without its items.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
     pub id: String,
-    /// The subject.
     pub asked: Asked,
-    /// The progress.
     pub status: Status,
-    /// The reason why it failed.
     pub message: Option<String>,
-    /// The instant of the upload.
     pub created_at: String,
-    /// The instant at which it ended.
     pub ended_at: Option<String>,
-    /// The numbers.
     pub counts: Counts,
-    /// The first bad lines.
     pub bad_lines: Vec<BadLine>,
-    /// The progress in percent; of no use after a restart.
+    /// Of no use after a restart.
     #[serde(skip)]
     pub percent: u8,
 }
 
-/// The reason why a reconciliation came to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReconciled {
-    /// The entries of our side could not be read.
     #[error("our side could not be read; upload the statement again")]
     OurSideUnread,
-    /// What came of it would take the disk's reserve.
+    /// The disk's reserve would be taken.
     #[error("the disk has no room for its items; upload the statement again when there is room")]
     NoRoom,
-    /// The process ended before the reconciliation did.
     #[error("the server ended while it ran; upload the statement again")]
     ServerEnded,
 }
 
-/// A failure of the files.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {source}", path.display())]
 pub struct ShelfError {
-    /// The file or directory.
     path: PathBuf,
-    /// The reason.
     source: io::Error,
 }
 
 impl ShelfError {
-    /// Whether the disk had no room.
     pub fn is_for_room(&self) -> bool {
         matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
     }
@@ -154,23 +117,21 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> ShelfError + '_ {
     move |source| ShelfError { path: path.to_owned(), source }
 }
 
-/// The reconciliations of a server.
 pub struct Shelf {
     directory: PathBuf,
     disk: Arc<Disk>,
     all: Mutex<BTreeMap<Id, Summary>>,
 }
 
-/// The end of a page of items, with the items.
 pub struct ItemPage {
-    /// The items, each as JSON.
+    /// Each as JSON.
     pub items: Vec<Vec<u8>>,
-    /// The place after the last that was looked at, if there are more.
+    /// Behind the last that was looked at, if there are more.
     pub next: Option<u64>,
 }
 
 impl Shelf {
-    /// Opens the directory, or makes it. What ran when the last run ended has failed.
+    /// What ran when the last run ended has failed.
     pub fn open(directory: &Path, now: &str, disk: &Arc<Disk>) -> Result<Shelf, ShelfError> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(at(directory))?;
         wal::make_directory(directory).map_err(at(directory))?;
@@ -211,14 +172,14 @@ impl Shelf {
         self.all().get(&id).cloned()
     }
 
-    /// The ids, newest first, of those with a status if one is given.
+    /// Newest first.
     pub fn list(&self, status: Option<Status>) -> Vec<(Id, Summary)> {
         let all = self.all();
         let meant = all.iter().rev().filter(|(_, one)| status.is_none_or(|status| one.status == status));
         meant.map(|(id, one)| (*id, one.clone())).collect()
     }
 
-    /// Begins one, unless the same was begun before and did not fail: then that is the answer.
+    /// The one that was begun for the same before and did not fail, if there is one.
     pub fn begin(&self, id: Id, summary: Summary) -> Result<Option<(Id, Summary)>, ShelfError> {
         // Held while the file is written, so that the same file at the same time is one.
         let mut all = self.all();
@@ -231,14 +192,13 @@ impl Shelf {
         Ok(None)
     }
 
-    /// Notes how much of one is done.
     pub fn progress(&self, id: Id, percent: u8) {
         if let Some(summary) = self.all().get_mut(&id) {
             summary.percent = percent;
         }
     }
 
-    /// Ends one, with its numbers or the reason why there are none.
+    /// With its numbers or the reason why there are none.
     pub fn end(&self, id: Id, now: &str, outcome: Result<Counts, NotReconciled>) -> Result<(), ShelfError> {
         let Some(mut summary) = self.find(id) else { return Ok(()) };
         summary.ended_at = Some(now.to_owned());
@@ -267,8 +227,7 @@ impl Shelf {
         self.write(&path, |file| file.write_all(&bytes))
     }
 
-    /// Writes the items of one, each as JSON without a line's end in it, as long as the disk has room for
-    /// them.
+    /// Each as JSON without a line's end in it, as long as the disk has room.
     pub fn write_items(&self, id: Id, items: impl Iterator<Item = Vec<u8>>) -> Result<(), ShelfError> {
         self.write(&self.path(id, "items"), |file| {
             let mut ahead = 0;
@@ -292,7 +251,6 @@ impl Shelf {
         }
     }
 
-    /// Writes a file whole, and puts it in its place.
     fn write(
         &self,
         path: &Path,
@@ -315,7 +273,7 @@ impl Shelf {
         })
     }
 
-    /// A page of items from a place of the file, of one result if it is given.
+    /// Of one result if it is given.
     pub fn items(
         &self,
         id: Id,
@@ -351,7 +309,7 @@ impl Shelf {
     }
 }
 
-/// Whether an item has a result: its second member, behind an id of a known length.
+/// The result is the second member, behind an id of a known length.
 fn has_result(item: &[u8], wanted: &str) -> bool {
     const ID_MEMBER_BYTES: usize = r#"{"id":"00000000-0000-0000-0000-000000000000","#.len();
     item.get(ID_MEMBER_BYTES..).is_some_and(|rest| rest.starts_with(wanted.as_bytes()))

@@ -1,6 +1,6 @@
-//! The bank's statement, as it is uploaded: a CSV whose header names the columns ([`api::csv::file`]). Pure.
-//!
-//! A bad line is named by the number that an editor shows (the header is 1), and spoils none beside it.
+//! The bank's statement, as it is uploaded: a CSV whose header names the columns
+//! ([`api::csv::file`]). A bad line is named by the number that an editor shows (the header is 1),
+//! and spoils none beside it.
 
 use super::entries::Side;
 use api::csv::file::{BadColumn, File, NoFile, Row, RowFault};
@@ -8,59 +8,47 @@ use api::problem::{BadField, Problem};
 use domain::values::date::Date;
 use domain::values::free_text::{is_blank, is_invisible};
 
-/// The most lines of a statement, its header aside.
+/// Without the header.
 pub const LINES_MAX: usize = 100_000;
 
-/// The columns that must be there.
 const REQUIRED: [&str; 4] = ["date", "reference", "amount", "kind"];
-/// All columns, by whose places here cells are asked for.
+/// Cells are asked for by their places here.
 const COLUMNS: [&str; 6] = ["date", "reference", "amount", "kind", "phone", "bank"];
-/// Digits of the longest reference.
 const REFERENCE_DIGITS_MAX: usize = 64;
-/// Characters that are kept of a phone or a bank.
 const TEXT_CHARACTERS_MAX: usize = 64;
-/// Digits before the point of the largest amount, so that it is a number of cents.
+/// So that an amount is a number of cents.
 const WHOLE_DIGITS_MAX: usize = 15;
 
-/// A sound line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The number of the line in the file.
     pub number: u32,
-    /// The bank's day.
     pub date: Date,
-    /// The bank's reference, digits as they were sent.
+    /// Digits as they were sent.
     pub reference: String,
-    /// The amount in hundredths.
+    /// Hundredths.
     pub cents: i64,
-    /// The direction of the money: it came or went.
     pub side: Side,
-    /// The phone on the other side, as it was sent.
+    /// Of the other side, as it was sent.
     pub phone: Option<String>,
-    /// The bank on the other side, as it was sent.
+    /// Of the other side, as it was sent.
     pub bank: Option<String>,
 }
 
-/// A line that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
-    /// The number of the line in the file.
     pub number: u32,
-    /// The fault of the line; columns have the names that the file gives them.
+    /// Columns have the names that the file gives them.
     pub message: String,
 }
 
-/// A statement that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statement {
-    /// The sound lines, in the order of the file.
     pub lines: Vec<Line>,
-    /// The others.
     pub bad: Vec<BadLine>,
 }
 
-/// Reads a statement: 400 for what is none. The file has no member that could be named, so problems of
-/// columns name these, and others the `file`. A day without a movement is a header alone.
+/// 400 for what is no statement. The file has no member that could be named, so problems of columns
+/// name these, and others the `file`. A day without a movement is a header alone.
 pub fn read(bytes: &[u8]) -> Result<Statement, Problem> {
     let of_file = |message: String| Problem::invalid_field("file", message);
     let file = File::read(bytes, &COLUMNS).map_err(|no_file| {
@@ -124,14 +112,14 @@ fn line(number: u32, row: &Row, file: &File) -> Result<Line, String> {
     Ok(Line { number, date, reference, cents, side, phone: optional(4), bank: optional(5) })
 }
 
-/// The part that is kept of a text that is only compared and shown, in one line.
+/// Only compared and shown, in one line.
 fn shown(text: &str) -> String {
     let one_line = |character: char| if character.is_whitespace() { ' ' } else { character };
     let visible = text.chars().map(one_line).filter(|character| !is_invisible(*character));
     visible.take(TEXT_CHARACTERS_MAX).collect()
 }
 
-/// The hundredths of `0.00`, above zero.
+/// `0.00`, above zero.
 fn cents(text: &str) -> Option<i64> {
     let (whole, decimals) = text.split_once('.')?;
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

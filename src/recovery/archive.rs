@@ -33,19 +33,14 @@ const RECORDS: u8 = 2;
 const ENTRIES: u8 = 3;
 const END: u8 = 4;
 
-/// The figures of a file that was written or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Archived {
-    /// The last record.
     pub tip: Tip,
-    /// The number of entries of stores beside the log.
     pub entries: u64,
-    /// The size of the file, in bytes.
     pub bytes: u64,
 }
 
-/// Writes everything in the data directory `from` to a new file, beside a running server: the log
-/// up to the last durable record at the start, then the stores beside it.
+/// Beside a running server: the log up to the last durable record at the start, then the stores beside it.
 pub fn export(
     from: &Path,
     card_key: Option<&Path>,
@@ -122,7 +117,7 @@ fn name_into(body: &mut Vec<u8>, name: &str) {
     body.extend_from_slice(&name.as_bytes()[..usize::from(length)]);
 }
 
-/// Makes a data directory in `into` from an archive that was written under this key.
+/// The archive must have been written under this key.
 pub fn import(
     file: &Path,
     into: &Path,
@@ -160,11 +155,10 @@ pub fn import(
     }
 }
 
-/// A directory in the making from the blocks of a file.
 struct Import<'a> {
     into: &'a Path,
     rebuild: Rebuild,
-    /// The store beside the log whose entries come now, with its name.
+    /// Whose entries come now.
     store: Option<(String, StoreCopy)>,
     entries: u64,
     key_seen: bool,
@@ -219,14 +213,13 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Checks that the last block names what came before it.
+    /// The last block names what came before it.
     fn compare_end(&self, block: &Block) -> Result<(), Failed> {
         let tip = self.rebuild.tip();
         let expected = [&tip.seq.to_le_bytes()[..], &tip.hash, &self.entries.to_le_bytes()].concat();
         if block.body == expected { Ok(()) } else { Err(block.place.bad(BlockFault::End)) }
     }
 
-    /// Makes the directory whole.
     fn finish(self) -> Result<(Tip, u64), Failed> {
         let tip = self.rebuild.tip();
         if let Some((_, done)) = self.store {
@@ -237,7 +230,7 @@ impl Import<'_> {
     }
 }
 
-/// Whether a name is a plain one, which stays inside the directory.
+/// Stays inside the directory.
 fn is_plain(name: &str) -> bool {
     name != LOG_DIRECTORY
         && !name.is_empty()

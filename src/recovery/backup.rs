@@ -1,9 +1,8 @@
-//! Copies of a whole data directory, and their restoration.
-//!
-//! A copy is a data directory itself: the log by a checkpoint of its store (files that never change
-//! are linked on the same disk, copied to another), then what lies beside it; then the marker,
-//! which says that the copy is whole and where it ends. The log comes first: then the simulated
-//! bank's books hold at least every order that the log has sent.
+//! Copies of a whole data directory, and their restoration. A copy is a data directory itself: the
+//! log by a checkpoint of its store (files that never change are linked on the same disk, copied to
+//! another), then what lies beside it; then the marker, which says that the copy is whole and where
+//! it ends. The log comes first: then the simulated bank's books hold at least every order that the
+//! log has sent.
 
 use super::directory::halted::HALTED_FILE;
 use super::directory::{
@@ -18,15 +17,13 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use wal::{Completion, Config, Durable, Log, OpenError, Poisoned, Reader, RocksStore, StoreError, Tip};
+use wal::{Config, Log, OWNER_FILE, OpenError, Reader, ReportTo, RocksStore, StoreError, Tip};
 
-/// The name of the command in the marker of a directory that is a copy.
+/// In the marker of a copy.
 const BACKUP: &str = "backup";
-/// The number of bytes that are copied at once.
 const COPY_BYTES: usize = 1 << 20;
 
-/// Copies the data directory `from` to the new directory `into`; `checkpoint` copies the log to the
-/// path that it is given.
+/// `checkpoint` copies the log to the path that it is given.
 pub fn copy(
     from: &Path,
     into: &Path,
@@ -46,14 +43,7 @@ pub fn copy(
     Ok(tip)
 }
 
-/// A completion that does nothing: no caller waits for it.
-struct Nobody;
-
-impl Completion for Nobody {
-    fn complete(self, _outcome: Result<Durable, Poisoned>) {}
-}
-
-/// Copies a data directory that no server uses; `None` if one does.
+/// `None` if a server uses the directory.
 pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Option<Tip>, Failed> {
     RestoredCopy::must_be_whole(from)?;
     let path = from.join(LOG_DIRECTORY);
@@ -65,15 +55,14 @@ pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Resu
         Err(OpenError::InUse { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let log = Log::<Nobody>::open(Box::new(store), Config::default())?;
+    let log = Log::<ReportTo>::open(Box::new(store), Config::default())?;
     let tip = copy(from, into, |to| log.checkpoint(to), progress)?;
     log.close();
     Ok(Some(tip))
 }
 
-/// Makes a data directory in `into` from a copy: file by file, so that neither depends on the
-/// other's disk. It ends where the copy says that it ends. It is unfinished, and refused by every start, until
-/// `prove` has read it.
+/// File by file, so that neither depends on the other's disk. It ends where the copy says that it
+/// ends, and is refused by every start until `prove` has read it.
 pub fn restore<E: From<Failed>>(
     from: &Path,
     into: &Path,
@@ -124,8 +113,8 @@ fn copied_file_by_file(
     Ok((past, reader))
 }
 
-/// The files of a directory that belong to its server alone. A copy that kept `CLUSTER` would be taken
-/// for the node that it was copied from.
+/// They belong to one server alone: a copy that kept `CLUSTER` would be taken for the node that it
+/// was copied from.
 const OWN: [&str; 10] = [
     MARKER,
     ENDED_BADLY_FILE,
@@ -135,11 +124,11 @@ const OWN: [&str; 10] = [
     CARD_KEY_FILE,
     TOKEN_FILE,
     CLUSTER_FILE,
-    "OWNER",
+    OWNER_FILE,
     "LOCK",
 ];
 
-/// The files of a copy with their sizes, without the marker and without what belongs to a process.
+/// Without the marker and without what belongs to a process.
 fn list(root: &Path, inside: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(), Failed> {
     let directory = root.join(inside);
     for entry in fs::read_dir(&directory).map_err(at(&directory))? {
@@ -172,8 +161,8 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), Failed> {
     }
 }
 
-/// The newest whole backup among a directory itself and those in it. A directory that was restored
-/// or replayed does not count: it may have gone on since.
+/// Among a directory itself and those in it. One that was restored or replayed does not count: it
+/// may have gone on since.
 pub fn newest(directory: &Path) -> Result<PathBuf, Failed> {
     let mut found = Vec::new();
     let inside = fs::read_dir(directory).map_err(at(directory))?.flatten().map(|entry| entry.path());

@@ -28,20 +28,17 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 use wal::Seq;
 
-/// The size of a body at which its block is written, in bytes; one record may be larger.
+/// A block is written at this size; one record may be larger.
 pub const BODY_BYTES: usize = 1 << 20;
-/// The largest size of a body, in bytes, that is accepted: a record has at most 16 MiB, an entry of
-/// another store is small.
+/// A record has at most 16 MiB, an entry of another store is small.
 const BODY_BYTES_MAX: usize = 64 << 20;
 const HEADER_BYTES: usize = 17;
 const PROOF_BYTES: usize = 16;
-/// The level of compression. A higher one takes twice the time for a tenth of the size.
+/// A higher level takes twice the time for a tenth of the size.
 const COMPRESSION_LEVEL: i32 = 3;
 
-/// The form of a file: its first bytes, and the version that is written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// The first eight bytes.
     pub magic: &'static [u8; 8],
     pub version: u32,
 }
@@ -55,26 +52,24 @@ impl Form {
     }
 }
 
-/// The key under which files are written and read, made of the `card.key` that both deployments have: no
-/// file has that one in it, as an archive has `mark.key`.
+/// Made of the `card.key` that both deployments have: no file has that one in it, as an archive has
+/// `mark.key`.
 #[derive(Clone)]
 pub struct FileKey(Hmac<Sha256>);
 
 impl FileKey {
-    /// The key of who has this `card.key`.
     pub fn of(card_key: &[u8; directory::MARK_KEY_BYTES]) -> FileKey {
         let own = keyed(card_key).chain_update(b"pasarela file 1").finalize();
         FileKey(keyed(&own.into_bytes().into()))
     }
 
-    /// The key of a deployment, by its `card.key`.
     pub fn read(data: &Path, card_key: Option<&Path>) -> Result<FileKey, Failed> {
         let key = directory::read_card_key(data, card_key)?;
         let missing = || Failed::refused(&directory::card_key_path(data, card_key), Fault::NoFileKey);
         key.map(|key| FileKey::of(&key)).ok_or_else(missing)
     }
 
-    /// The proof of a block, which covers that of the block before.
+    /// Covers the proof of the block before.
     pub fn proof(&self, before: &[u8], header: &[u8], body: &[u8]) -> [u8; PROOF_BYTES] {
         let mac = self.0.clone().chain_update(before).chain_update(header).chain_update(body);
         let mut proof = [0; PROOF_BYTES];
@@ -82,7 +77,7 @@ impl FileKey {
         proof
     }
 
-    /// Whether a block has its proof; takes as long whatever it has.
+    /// Takes as long whatever the proof.
     fn proves(&self, proof: &[u8], before: &[u8], header: &[u8], body: &[u8]) -> bool {
         let mac = self.0.clone().chain_update(before).chain_update(header).chain_update(body);
         mac.verify_truncated_left(proof).is_ok()
@@ -96,24 +91,20 @@ fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
     Hmac::new(&filled.into())
 }
 
-/// A file that is being written.
 pub struct Blocks<W> {
-    /// The file.
     pub out: W,
-    /// The number of bytes so far.
     pub bytes: u64,
     key: FileKey,
     before: Vec<u8>,
 }
 
 impl<W: Write> Blocks<W> {
-    /// Begins a file of this form, which who has the key can read.
     pub fn begin(mut out: W, form: Form, key: FileKey) -> io::Result<Blocks<W>> {
         out.write_all(&form.opening())?;
         Ok(Blocks { out, key, before: form.opening().to_vec(), bytes: 12 })
     }
 
-    /// Writes a block; `first` is the first sequence in one with records.
+    /// `first` is the first sequence in a block with records.
     pub fn put(&mut self, kind: u8, first: Seq, body: &[u8]) -> io::Result<()> {
         let packed = zstd::bulk::compress(body, COMPRESSION_LEVEL)?;
         let length = |bytes: &[u8]| {
@@ -141,17 +132,14 @@ impl<W: Write> Blocks<W> {
     }
 }
 
-/// A block that was read and is right.
 pub struct Block {
     pub kind: u8,
-    /// The first sequence in it, if it has records.
+    /// If the block has records.
     pub first: Seq,
     pub body: Vec<u8>,
-    /// The place in the file.
     pub place: BlockPlace,
 }
 
-/// The place of a fault in the file.
 pub struct BlockPlace {
     file: String,
     block: u64,
@@ -160,30 +148,26 @@ pub struct BlockPlace {
 }
 
 impl BlockPlace {
-    /// The failure for a fault at this place.
     pub fn bad(&self, fault: BlockFault) -> Failed {
         let BlockPlace { file, block, at, last } = self;
         Failed::Block { file: file.clone(), block: *block, at: *at, last: *last, fault }
     }
 }
 
-/// A reader of the blocks of a file, which checks each.
+/// Checks each block.
 pub struct Parts<'a> {
     input: BufReader<File>,
     file: &'a Path,
-    /// The length of the file, in bytes.
     pub length: u64,
-    /// The byte up to which it was read.
+    /// Read up to here.
     pub at: u64,
     block: u64,
     key: FileKey,
     before: Vec<u8>,
-    /// The last record that was taken.
     pub last: Seq,
 }
 
 impl<'a> Parts<'a> {
-    /// Opens a file of this form, which was written under this key.
     pub fn open(file: &'a Path, form: Form, key: FileKey) -> Result<Parts<'a>, Failed> {
         let opened = File::open(file).map_err(at(file))?;
         let length = opened.metadata().map_err(at(file))?.len();
@@ -193,7 +177,7 @@ impl<'a> Parts<'a> {
         Ok(parts)
     }
 
-    /// The proof of the last block that was read, which covers all before it.
+    /// Of the last block that was read, which covers all before it.
     pub fn digest(&self) -> String {
         hex::encode(&self.before)
     }
@@ -216,7 +200,7 @@ impl<'a> Parts<'a> {
         BlockPlace { file: self.file.display().to_string(), block: self.block, at: self.at, last: self.last }
     }
 
-    /// Reads the next block, if it is proved.
+    /// Only a block that is proved.
     pub fn next_block(&mut self) -> Result<Block, Failed> {
         let packed = self.next_packed()?;
         let Packed { header, proof, body, place } = &packed;
@@ -227,7 +211,7 @@ impl<'a> Parts<'a> {
         packed.unpacked()
     }
 
-    /// Reads the next block, whoever wrote it: for words about a file that is refused, and nothing else.
+    /// Whoever wrote it: for words about a file that is refused, and nothing else.
     pub fn next_unproved(&mut self) -> Result<Block, Failed> {
         self.next_packed()?.unpacked()
     }
@@ -254,13 +238,11 @@ impl<'a> Parts<'a> {
         Ok(Packed { header, proof, body, place })
     }
 
-    /// Checks that the block before was the last.
     pub fn nothing_follows(&mut self) -> Result<(), Failed> {
         if self.at == self.length { Ok(()) } else { Err(self.place().bad(BlockFault::NotLast)) }
     }
 }
 
-/// A block as it is in the file.
 struct Packed {
     header: [u8; HEADER_BYTES],
     proof: [u8; PROOF_BYTES],

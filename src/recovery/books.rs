@@ -2,7 +2,7 @@
 //! the way. Memory holds the books, not the history.
 
 use super::Failed;
-use actors::{Rules, Schedule, Storage};
+use actors::{LONG_AGO_MS, Rules, Schedule, Storage};
 use api::operators::changes;
 use api::render::render;
 use domain::index::PersonMarks;
@@ -14,17 +14,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use wal::{Damage, ReadError, Reader, Seq, StoredSnapshot};
 
-/// The number of records handed at once from the thread that reads and checks to the one that
-/// applies.
+/// Handed at once from the thread that reads and checks to the one that applies.
 const GROUP_RECORDS: usize = 256;
-/// The number of groups that may wait between the two.
 const GROUPS_WAITING: usize = 8;
 
-/// A time before that of any record, in milliseconds since 1970.
-pub const LONG_AGO_MS: i64 = i64::MIN / 4;
-
-/// The machine as replay needs it: nothing is decided, only applied, so the configuration of the
-/// rules does not matter.
+/// Nothing is decided, only applied, so the configuration of the rules does not matter.
 pub fn machine() -> Domain {
     Domain {
         rails: std::sync::Arc::new(domain::rail::TestModeAlone),
@@ -35,17 +29,14 @@ pub fn machine() -> Domain {
     }
 }
 
-/// The machine of a directory: the index that it writes knows documents and phones under the
-/// directory's secret.
+/// The index that it writes knows documents and phones under the directory's secret.
 pub fn machine_of(directory: &Path) -> Result<Domain, Failed> {
     let key = super::directory::read_mark_key(directory)?;
     let person_marks = key.map(|key| PersonMarks::under(&key)).unwrap_or_default();
     Ok(Domain { person_marks, ..machine() })
 }
 
-/// Books by tenant key.
 pub struct Books {
-    /// The rules.
     pub machine: Domain,
     books: HashMap<u64, AnyBook>,
 }
@@ -57,8 +48,7 @@ impl Default for Books {
 }
 
 impl Books {
-    /// The books of these tenant keys after record `seq`, derived from the newest snapshot of each
-    /// up to there and its records since.
+    /// Derived from the newest snapshot of each up to `seq` and the records since.
     pub fn after(reader: &Reader, tenants: &[u64], seq: Seq) -> Result<Books, Failed> {
         let mut books = Books::default();
         let mut since: HashMap<u64, Seq> = HashMap::new();
@@ -83,7 +73,7 @@ impl Books {
         Ok(books)
     }
 
-    /// Applies a record after checking everything about it; returns it decoded.
+    /// Checks everything about a record before it is applied.
     pub fn apply(&mut self, stored: &wal::Record) -> Result<Record, Damage> {
         let seq = stored.seq;
         let damage = |detail: String| Damage { seq, detail };
@@ -118,18 +108,15 @@ impl Books {
         Ok(record)
     }
 
-    /// Sets a book, to go on from.
     pub fn put(&mut self, tenant: u64, book: AnyBook) {
         self.books.insert(tenant, book);
     }
 
-    /// The book of a tenant key, if it has a record.
     pub fn get(&self, tenant: u64) -> Option<&AnyBook> {
         self.books.get(&tenant)
     }
 
-    /// A copy of a book, settled at `time_ms` of its tenant's clock; the empty book for a tenant
-    /// key without records.
+    /// Settled at `time_ms` of its tenant's clock; the empty book for a tenant key without records.
     pub fn at(&self, tenant: u64, time_ms: i64) -> AnyBook {
         let mut book = match self.books.get(&tenant) {
             Some(book) => book.clone(),
@@ -139,24 +126,21 @@ impl Books {
         book
     }
 
-    /// All books, with their tenant keys.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &AnyBook)> {
         self.books.iter().map(|(tenant, book)| (*tenant, book))
     }
 
-    /// The number of books.
     pub fn len(&self) -> usize {
         self.books.len()
     }
 
-    /// Whether there are no books.
     pub fn is_empty(&self) -> bool {
         self.books.is_empty()
     }
 }
 
-/// The book in a snapshot, settled at the snapshot's time. An earlier version saved books as their
-/// last record left them, which may have restored a hold that had ended.
+/// Settled at the snapshot's time. An earlier version saved books as their last record left them,
+/// which may have restored a hold that had ended.
 pub fn restored(machine: &Domain, stored: &StoredSnapshot) -> Result<AnyBook, Damage> {
     let mut book = machine
         .restore(stored.tenant, &stored.state)
@@ -165,7 +149,7 @@ pub fn restored(machine: &Domain, stored: &StoredSnapshot) -> Result<AnyBook, Da
     Ok(book)
 }
 
-/// Whether two books are equal, each hold included.
+/// Each hold included.
 pub fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
     match (saved, replayed) {
         (AnyBook::Platform(saved), AnyBook::Platform(replayed)) => saved == replayed,
@@ -174,7 +158,6 @@ pub fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
     }
 }
 
-/// A difference between the totals of a book and the sums of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Imbalance {
     /// The held total of an account differs from the sum of its holds.
@@ -183,14 +166,13 @@ pub enum Imbalance {
     /// Debits and credits of a currency differ.
     #[error("the ledger does not sum to zero: {sum} {currency} too much")]
     Sum {
-        /// The difference, in minor units.
+        /// In minor units.
         sum: i128,
-        /// The currency's code.
         currency: &'static str,
     },
 }
 
-/// Checks that the totals of a book are the sums of its parts.
+/// Totals must be the sums of their parts.
 pub fn balances(book: &AnyBook) -> Result<(), Imbalance> {
     let AnyBook::Tenant(book) = book else { return Ok(()) };
     let holds = |account: &Account| {
@@ -220,13 +202,12 @@ pub fn balances(book: &AnyBook) -> Result<(), Imbalance> {
     }
 }
 
-/// The damage of a snapshot whose state cannot be decoded.
 fn unreadable(tenant: u64, seq: Seq, error: &str) -> Damage {
     Damage { seq, detail: format!("the snapshot of book {tenant} at {seq} cannot be decoded: {error}") }
 }
 
-/// Calls `each` with every record from `from` to `to`, both included. Reading and checking go ahead
-/// in a thread of their own, a little; an error names the record that could not be read.
+/// From `from` to `to`, both included. Reading and checking go ahead a little in a thread of their
+/// own; an error names the record that could not be read.
 pub fn each_record(
     reader: &Reader,
     from: Seq,

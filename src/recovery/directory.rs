@@ -1,8 +1,7 @@
 //! The parts of a data directory: the log, the secret of keyed hashes, and the stores beside the
-//! log, which are the simulated bank's books in files of their own and any RocksDB (rates).
-//!
-//! Stores beside the log are copied entry by entry from a read-only view, so that their writers go
-//! on, and so that a new store is copied without a change here.
+//! log, which are the simulated bank's books in files of their own and any RocksDB. Stores are
+//! copied entry by entry from a read-only view, so that their writers go on, and so that a new
+//! store is copied without a change here.
 
 pub mod halted;
 
@@ -16,48 +15,40 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The directory of the log, inside the data directory.
 pub const LOG_DIRECTORY: &str = "log";
-/// The directory of the simulated bank's books, inside the data directory: another party's, so not
-/// in the log.
+/// The simulated bank's books: another party's, so not in the log.
 pub const SIMULATOR_DIRECTORY: &str = "simulator";
-/// The directory of the history of rates, inside the data directory: prices are no money, so not in
-/// the log.
+/// Prices are no money, so not in the log.
 pub const RATES_DIRECTORY: &str = "rates";
-/// The directory of the log of requests, inside the data directory: no copy has it.
+/// No copy has it.
 pub const REQUESTS_DIRECTORY: &str = "requests";
-/// The directory of reconciliations, inside the data directory: derived, so that no copy has it.
+/// Derived, so no copy has it.
 pub const RECONCILIATIONS_DIRECTORY: &str = "reconciliations";
-/// The file of the secret of keyed hashes, inside the data directory.
+/// The secret of keyed hashes.
 pub const MARK_KEY_FILE: &str = "mark.key";
-/// The file with the fingerprint of the secret, beside it: without it a damaged secret, or another
-/// directory's, would be accepted.
+/// The secret's fingerprint: without it a damaged secret, or another directory's, would be accepted.
 pub const MARK_CHECK_FILE: &str = "mark.check";
-/// The file of the key of cards' hashes, inside the data directory unless the configuration has it
-/// elsewhere: no copy has it, so that a copy does not help to try out card numbers.
+/// The key of cards' hashes, which the configuration may have elsewhere. No copy has it, so that a
+/// copy does not help to try out card numbers.
 pub const CARD_KEY_FILE: &str = "card.key";
-/// The file with the reason why the last run ended itself, inside the data directory: no copy has
-/// it.
+/// Why the last run ended itself. No copy has it.
 pub const ENDED_BADLY_FILE: &str = "ENDED_BADLY";
-/// The file that the last run left because it met damage: no copy has it.
+/// The last run met damage. No copy has it.
 pub const DAMAGED_FILE: &str = "DAMAGED";
-/// The file that says which cluster the directory belongs to, and as which node: no copy has it.
+/// Which cluster the directory belongs to, and as which node. No copy has it.
 pub const CLUSTER_FILE: &str = "CLUSTER";
-/// The file that keeps room for a start on a full disk, inside the data directory: no copy has it.
+/// Room for a start on a full disk. No copy has it.
 pub const BALLAST_FILE: &str = "ballast";
-/// The length of the secret, in bytes.
 pub const MARK_KEY_BYTES: usize = 32;
 
-/// The column family that every RocksDB has; the simulated bank's books have no other.
+/// Every RocksDB has it; the simulated bank's books have no other.
 const DEFAULT_FAMILY: &str = "default";
-/// The size of the groups in which entries are written, in bytes.
 const GROUP_BYTES: usize = 1 << 20;
-/// The number of attempts to open a store for reading: its owner may flush it meanwhile and delete
-/// a file, and then it is opened again.
+/// The owner may flush the store meanwhile and delete a file: then it is opened again.
 const OPEN_ATTEMPTS: u32 = 16;
 const OPEN_PAUSE: Duration = Duration::from_millis(20);
 
-/// Makes a directory for a new copy; an existing one must be empty.
+/// An existing directory must be empty.
 pub fn make_empty(directory: &Path) -> Result<(), Failed> {
     wal::make_directory(directory).map_err(at(directory))?;
     match fs::read_dir(directory).map_err(at(directory))?.next() {
@@ -66,8 +57,8 @@ pub fn make_empty(directory: &Path) -> Result<(), Failed> {
     }
 }
 
-/// Copies everything but the log, which is copied before. So the simulated bank's books are never
-/// older than the log's orders, and the bank knows every order that it was sent.
+/// The log is copied before: so the simulated bank's books are never older than the log's orders,
+/// and the bank knows every order that it was sent.
 pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result<(), Failed> {
     if let Some(key) = read_mark_key(from)? {
         write_mark_key(to, &key)?;
@@ -78,7 +69,6 @@ pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result
     Ok(())
 }
 
-/// Copies a store beside the log.
 pub fn copy_store(from: &Path, to: &Path, store: &str, progress: Progress<'_>) -> Result<(), Failed> {
     let mut copy = StoreCopy::new(&to.join(store))?;
     let mut copied = 0;
@@ -92,10 +82,10 @@ pub fn copy_store(from: &Path, to: &Path, store: &str, progress: Progress<'_>) -
     copy.finish()
 }
 
-/// The secret of a directory that is about to be served. In a directory without a log it is made,
-/// so that it is on the disk before the log; a log whose secret is gone is refused, because under
-/// another one webhooks would be signed with other secrets, checkout links and deposit addresses
-/// would differ, and no repeated request would be recognised.
+/// In a directory without a log the secret is made, so that it is on the disk before the log; a log
+/// whose secret is gone is refused, because under another one webhooks would be signed with other
+/// secrets, checkout links and deposit addresses would differ, and no repeated request would be
+/// recognised.
 pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let path = directory.join(MARK_KEY_FILE);
     let has_log = directory.join(LOG_DIRECTORY).join("CURRENT").is_file();
@@ -128,8 +118,8 @@ pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     }
 }
 
-/// The key of cards' hashes, made where there is none, even beside a log: then the repeat of an
-/// earlier card payment reads as another payload, which is refused and charges nobody.
+/// Made where there is none, even beside a log: then the repeat of an earlier card payment reads as
+/// another payload, which is refused and charges nobody.
 pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let path = card_key_path(directory, file);
     if let Some(key) = read_card_key(directory, file)? {
@@ -143,12 +133,11 @@ pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_B
     Ok(key)
 }
 
-/// The place of the key of cards' hashes, which may be kept outside the directory.
+/// It may be kept outside the directory.
 pub fn card_key_path(directory: &Path, file: Option<&Path>) -> PathBuf {
     file.map_or_else(|| directory.join(CARD_KEY_FILE), Path::to_path_buf)
 }
 
-/// The key of cards' hashes, if there is one.
 pub fn read_card_key(directory: &Path, file: Option<&Path>) -> Result<Option<[u8; MARK_KEY_BYTES]>, Failed> {
     let path = card_key_path(directory, file);
     let sized = |key: Vec<u8>| {
@@ -157,7 +146,6 @@ pub fn read_card_key(directory: &Path, file: Option<&Path>) -> Result<Option<[u8
     read(&path)?.map(sized).transpose()
 }
 
-/// Makes a key and its file.
 fn make_key(path: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let mut key = [0; MARK_KEY_BYTES];
     getrandom::fill(&mut key).map_err(Failed::Randomness)?;
@@ -165,7 +153,6 @@ fn make_key(path: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     Ok(key)
 }
 
-/// The secret, if there is one.
 pub fn read_mark_key(directory: &Path) -> Result<Option<Vec<u8>>, Failed> {
     read(&directory.join(MARK_KEY_FILE))
 }
@@ -178,7 +165,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
     }
 }
 
-/// Writes the secret of a directory in the making, and its fingerprint.
+/// And its fingerprint.
 pub fn write_mark_key(directory: &Path, key: &[u8]) -> Result<(), Failed> {
     write_whole(&directory.join(MARK_KEY_FILE), key)?;
     write_mark_check(directory, key)
@@ -188,19 +175,17 @@ fn write_mark_check(directory: &Path, key: &[u8]) -> Result<(), Failed> {
     write_whole(&directory.join(MARK_CHECK_FILE), &mark_check(key))
 }
 
-/// The fingerprint of a secret: it identifies the secret and reveals nothing of it.
+/// Identifies the secret and reveals nothing of it.
 pub fn fingerprint(key: &[u8]) -> String {
     let digest = Sha256::new().chain_update(b"pasarela mark.check 1").chain_update(key).finalize();
     hex::encode(&digest[..16])
 }
 
-/// The fingerprint as the file beside the secret has it: a line of text.
 fn mark_check(key: &[u8]) -> Vec<u8> {
     format!("{}\n", fingerprint(key)).into_bytes()
 }
 
-/// Writes a file that only its owner can read, and that is whole from its first moment: half a key
-/// would stop every later start.
+/// Readable for its owner alone, and whole from its first moment: half a key would stop every later start.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failed> {
     let mut part = path.as_os_str().to_owned();
     part.push(".new");
@@ -215,13 +200,12 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failed> {
     sync_parent(path)
 }
 
-/// Syncs the parent directory, so that the name of a file survives a power cut.
+/// So that the name of a file survives a power cut.
 pub(super) fn sync_parent(path: &Path) -> Result<(), Failed> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))
 }
 
-/// The names of the stores beside the log, in order.
 pub fn stores(directory: &Path) -> Result<Vec<String>, Failed> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).map_err(at(directory))? {
@@ -238,10 +222,9 @@ pub fn stores(directory: &Path) -> Result<Vec<String>, Failed> {
     Ok(found)
 }
 
-/// The callback of a walk over a store: family, key, value.
 type EachEntry<'a> = &'a mut dyn FnMut(&str, &[u8], &[u8]) -> Result<(), Failed>;
 
-/// Walks over every entry of a store as it is now, while its owner may write to it.
+/// As the store is now, while its owner may write to it.
 pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
     if books::is_books(store)? {
         return books::each_entry(store, |key: &[u8], value: &[u8]| each(DEFAULT_FAMILY, key, value));
@@ -274,16 +257,13 @@ fn open_for_reading(store: &Path) -> Result<(DB, Vec<String>), rocksdb::Error> {
     }
 }
 
-/// A store that is being copied.
 pub enum StoreCopy {
-    /// The simulated bank's books.
     Books(BooksCopy),
-    /// A RocksDB.
     Rocks(RocksCopy),
 }
 
 impl StoreCopy {
-    /// Makes an empty store, of the kind that its name says.
+    /// Of the kind that the name says.
     pub fn new(path: &Path) -> Result<StoreCopy, Failed> {
         Ok(if path.ends_with(SIMULATOR_DIRECTORY) {
             StoreCopy::Books(BooksCopy::new(path)?)
@@ -292,7 +272,6 @@ impl StoreCopy {
         })
     }
 
-    /// Writes an entry.
     pub fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
         match self {
             StoreCopy::Books(copy) => Ok(copy.put(key, value)?),
@@ -300,7 +279,6 @@ impl StoreCopy {
         }
     }
 
-    /// Makes all entries durable.
     pub fn finish(self) -> Result<(), Failed> {
         match self {
             StoreCopy::Books(copy) => Ok(copy.finish()?),
@@ -309,7 +287,6 @@ impl StoreCopy {
     }
 }
 
-/// A RocksDB that is being copied.
 pub struct RocksCopy {
     db: DB,
     group: WriteBatch,

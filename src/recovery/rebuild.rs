@@ -1,9 +1,6 @@
 //! A data directory made from records alone: the same bytes with the same hashes, the index that
-//! they write, snapshots of the books that they lead to.
-//!
-//! Promises: a wrong record is refused before it is written; a finished directory has the hash
-//! chain of its source to the last record; an unfinished one is marked as such from its first
-//! moment.
+//! they write, snapshots of the books that they lead to. A wrong record is refused before it is
+//! written; an unfinished directory is marked as such from its first moment.
 
 use super::books::Books;
 use super::directory::{self, LOG_DIRECTORY};
@@ -17,10 +14,8 @@ use domain::values::time::Timestamp;
 use std::path::{Path, PathBuf};
 use wal::{OpenError, Reader, Seq, Tip};
 
-/// The number of records between two reports of progress.
 const PROGRESS_RECORDS: u64 = 4096;
 
-/// A directory that is being made.
 pub struct Rebuild {
     directory: PathBuf,
     past: RestoredCopy,
@@ -29,8 +24,8 @@ pub struct Rebuild {
 }
 
 impl Rebuild {
-    /// Begins in an empty directory, whose marker names the command `made_by`. A round of snapshots
-    /// is written every `snapshot_records` records.
+    /// The directory is empty; its marker names the command `made_by`. A round of snapshots is
+    /// written every `snapshot_records` records.
     pub fn begin(directory: &Path, made_by: &str, snapshot_records: u64) -> Result<Rebuild, Failed> {
         directory::make_empty(directory)?;
         let past = RestoredCopy::begun(made_by);
@@ -39,19 +34,17 @@ impl Rebuild {
         Ok(Rebuild { directory: directory.to_owned(), past, log, snapshot_records })
     }
 
-    /// Takes the secret under which the index knows documents and phones.
+    /// Under it the index knows documents and phones.
     pub fn know(&mut self, key: Option<&[u8]>) {
         if let Some(key) = key {
             self.log.books.machine.person_marks = PersonMarks::under(key);
         }
     }
 
-    /// The last record so far.
     pub fn tip(&self) -> Tip {
         self.log.tip()
     }
 
-    /// Writes the next record.
     pub fn add(&mut self, stored: wal::Record) -> Result<(), Failed> {
         let seq = stored.seq;
         self.log.add(stored)?;
@@ -61,14 +54,13 @@ impl Rebuild {
         Ok(())
     }
 
-    /// Writes a snapshot of every book that changed, then raises the floor, as the engine does.
+    /// As the engine does.
     fn snapshot(&mut self) -> Result<(), Failed> {
         self.log.snapshot()?;
         self.log.raise_floor()
     }
 
-    /// Writes the last snapshots and closes the log. The stores beside it are copied by `beside`,
-    /// then the directory is marked as finished.
+    /// The stores beside the log are copied by `beside`, then the directory is marked as finished.
     pub fn finish(mut self, beside: impl FnOnce(&Path) -> Result<(), Failed>) -> Result<Tip, Failed> {
         self.snapshot()?;
         let Rebuild { directory, past, log, .. } = self;
@@ -79,33 +71,27 @@ impl Rebuild {
     }
 }
 
-/// The end of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// The end of the log.
     End,
-    /// The record with this sequence.
     Seq(Seq),
-    /// The last record that was written at this instant or before it, on the server's clock.
+    /// Written at this instant or before it, on the server's clock.
     Time(Timestamp),
 }
 
-/// What a salvage has brought over, and what it has not.
 pub struct Salvaged {
-    /// The last record of the copy.
     pub tip: Tip,
-    /// Its time.
     pub time: Option<Timestamp>,
-    /// The damage that ended it, if any.
+    /// What ended the salvage.
     pub damage: Option<wal::Damage>,
-    /// The last record that was acknowledged, as far as witness, tip and log tell.
+    /// As far as witness, tip and log tell.
     pub acknowledged: Seq,
-    /// Stores beside the log that could not be read, and so are not in the copy.
+    /// They could not be read, and so are not in the copy.
     pub left_out: Vec<Failed>,
 }
 
-/// Makes a data directory in `into` from the records before the damage of the log in `from`, or before `until`.
-/// Nothing in `from` is believed but records whose checksum and chain are right; index and snapshots are made anew.
+/// From the records before the damage, or before `until`. Nothing in `from` is believed but records
+/// whose checksum and chain are right; index and snapshots are made anew.
 pub fn salvage(
     from: &Path,
     into: &Path,
@@ -145,7 +131,7 @@ pub fn salvage(
     Ok(Salvaged { tip, time, damage, acknowledged, left_out })
 }
 
-/// The log in `from`, for reading up to `until`; what lies behind that may be damaged.
+/// What lies behind `until` may be damaged.
 fn open_up_to(from: &Path, until: Until, progress: Progress<'_>) -> Result<Reader, Failed> {
     match (Reader::open_read_only(from.join(LOG_DIRECTORY)), until) {
         (Err(OpenError::Damage(damage)), Until::Seq(seq)) => {
@@ -158,8 +144,7 @@ fn open_up_to(from: &Path, until: Until, progress: Progress<'_>) -> Result<Reade
     }
 }
 
-/// Makes a data directory in `into` from the log of the one in `from`, up to a past record; the
-/// stores beside the log are copied as they are now.
+/// The stores beside the log are copied as they are now.
 pub fn replay(
     from: &Path,
     into: &Path,
@@ -190,14 +175,11 @@ pub fn replay(
     Ok(tip)
 }
 
-/// The last record that was written at `time` or before it.
-///
-/// Records bear the time of their tenant's clock. The server's time is derived from it by the lead
-/// of the test clock, and while a test clock advances, records bear instants that the server's
-/// clock has not reached: so the derived time is never too early. The last record that is not after
-/// `time` was therefore not written after it, and neither was any before it. Only a tenant that came from
-/// elsewhere has records that are older than their place: they are no older than the platform's record
-/// before them, by which it came.
+/// The last record that was written at `time` or before it. Records bear the time of their tenant's
+/// clock; the server's time is derived from it by the lead of the test clock, and while a test
+/// clock advances, records bear instants that the server's clock has not reached: so the derived
+/// time is never too early. Only a tenant that came from elsewhere has records that are older than
+/// their place: they are no older than the platform's record before them, by which it came.
 fn last_until(reader: &Reader, time: Timestamp, progress: Progress<'_>) -> Result<Seq, Failed> {
     let (mut books, mut found, last) = (Books::default(), 0, reader.last_seq());
     let mut platform_ms = i64::MIN;

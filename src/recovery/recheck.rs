@@ -1,33 +1,28 @@
-//! The recheck: the newest snapshots of some books, derived again, which a running server can do
-//! beside its work, where `verify` reads everything.
-//!
-//! A snapshot is the book that decided, as it was in memory. It is right if its totals are the sums
-//! of its parts, and if it equals the snapshot before it plus the records in between: then the
-//! state in memory is the one that is written down, hold by hold. Memory holds the books of one
-//! call.
+//! The newest snapshots of some books, derived again beside a running server's work, where `verify`
+//! reads everything. A snapshot is the book that decided, as it was in memory: it is right if its
+//! totals are the sums of its parts, and if it equals the snapshot before it plus the records in
+//! between, hold by hold.
 
 use super::Failed;
 use super::books::{Books, balances, restored, same};
 use std::collections::HashMap;
 use wal::{Damage, Reader, Seq, StoredSnapshot};
 
-/// The findings of a recheck.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rechecked {
-    /// The number of books whose totals are the sums of their parts.
+    /// Those whose totals are the sums of their parts.
     pub books: u64,
-    /// The number of those that were derived again from the snapshot before.
+    /// Those that were derived again from the snapshot before.
     pub derived: u64,
-    /// The number of records that were applied for it.
     pub records: u64,
-    /// The tenant keys whose books are wrong, and the record at which that shows.
+    /// With the record at which the breach shows.
     pub breaches: Vec<(u64, Damage)>,
 }
 
-/// Checks the newest snapshot of each of these tenant keys; a wrong book does not keep the others
-/// from being checked. If the snapshot before is more than `records_max` records back, only the
-/// totals are checked. `pace` is called after each record and each book that was decoded, and ends the
-/// work by returning false; the findings so far are then returned. A log that cannot be read is an error.
+/// A wrong book does not keep the others from being checked. If the snapshot before is more than
+/// `records_max` records back, only the totals are checked. `pace` is called after each record and
+/// each book that was decoded, and ends the work by returning false. A log that cannot be read is
+/// an error.
 pub fn recheck(
     reader: &Reader,
     tenants: &[u64],
@@ -40,18 +35,17 @@ pub fn recheck(
     Ok(recheck.done)
 }
 
-/// A recheck under way; each step says whether the next one is wanted.
+/// Each step says whether the next one is wanted.
 struct Recheck<'a> {
     reader: &'a Reader,
     done: Rechecked,
-    /// The books as they were before the records that are applied.
+    /// Before the records that are applied.
     books: Books,
-    /// The newest snapshot of each tenant, with the sequence after which its book is derived.
+    /// With the sequence after which the book is derived.
     newest: HashMap<u64, (Seq, StoredSnapshot)>,
 }
 
 impl Recheck<'_> {
-    /// Adds up the newest snapshots, and takes the books of those before.
     fn totals(
         &mut self,
         tenants: &[u64],
@@ -100,7 +94,6 @@ impl Recheck<'_> {
         Ok(true)
     }
 
-    /// Applies the records between the two snapshots of each book.
     fn replay(&mut self, pace: &mut dyn FnMut() -> bool) -> Result<bool, Failed> {
         let Recheck { reader, done, books, newest } = self;
         for (after, to) in joined(newest.values().map(|(from, stored)| (*from, stored.seq)).collect()) {
@@ -125,7 +118,6 @@ impl Recheck<'_> {
         Ok(true)
     }
 
-    /// Compares the derived books with the newest snapshots.
     fn compare(&mut self, pace: &mut dyn FnMut() -> bool) -> bool {
         for (tenant, (_, stored)) in self.newest.drain() {
             let derived = self.books.at(tenant, stored.time_ms);
@@ -143,9 +135,8 @@ impl Recheck<'_> {
     }
 }
 
-/// The ranges (after, to] in order, with those that meet joined: nothing is read twice, nor
-/// anything between two of them. A tenant that was quiet for long does not cause the history of
-/// busy ones to be read.
+/// Ranges (after, to] that meet are joined: nothing is read twice, nor anything between two of
+/// them. A tenant that was quiet for long does not cause the history of busy ones to be read.
 fn joined(mut ranges: Vec<(Seq, Seq)>) -> Vec<(Seq, Seq)> {
     ranges.sort_unstable();
     let mut joined: Vec<(Seq, Seq)> = Vec::new();

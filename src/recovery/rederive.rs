@@ -1,28 +1,22 @@
 //! The book of one tenant key derived from all of its records, whatever its snapshots say: a halted
-//! book is resumed with it.
-//!
-//! Promises: the returned book was checked on the way as `verify` does, record by record and hold
-//! by hold; snapshots that differ from what the records lead to are named. The whole log is read
-//! once.
+//! book is resumed with it. It is checked on the way as `verify` does, record by record and hold by
+//! hold; snapshots that differ from what the records lead to are named. The whole log is read once.
 
 use super::Failed;
-use super::books::{Books, LONG_AGO_MS, balances, each_record, restored, same};
-use actors::Schedule;
+use super::books::{Books, balances, each_record, restored, same};
+use actors::{LONG_AGO_MS, Schedule};
 use domain::machine::AnyBook;
 use wal::{Damage, Reader, Seq};
 
-/// A book derived from its records.
 pub struct Rederived {
     pub book: AnyBook,
-    /// The instant at which it is settled: that of its last record, or of a later snapshot.
+    /// That of the last record, or of a later snapshot.
     pub settled_ms: i64,
-    /// The number of records that lead to it.
     pub records: u64,
-    /// The sequences of its snapshots that differ from what the records lead to.
+    /// Snapshots that differ from what the records lead to.
     pub wrong: Vec<Seq>,
 }
 
-/// Derives the book of `tenant` from the records up to `last`.
 pub fn rederive(reader: &Reader, tenant: u64, last: Seq) -> Result<Rederived, Failed> {
     let mut books = Books::default();
     let (mut records, mut settled_ms, mut wrong) = (0, LONG_AGO_MS, Vec::new());

@@ -10,29 +10,24 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wal::Tip;
 
-/// The name of the marker in the data directory.
 pub const MARKER: &str = "PAST";
 const UNDER_CONSTRUCTION: &str = "PAST.new";
 
-/// The contents of the marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoredCopy {
     /// The command that made the directory.
     pub made_by: String,
-    /// The instant at which it was made, on the machine's clock.
+    /// On the machine's clock.
     pub made_at: Timestamp,
-    /// The last record in the directory and its hash; `None` while the directory is being made, and
-    /// for ever if that broke off.
+    /// `None` while the directory is being made, and for ever if that broke off.
     pub tip: Option<Tip>,
 }
 
 impl RestoredCopy {
-    /// The marker of a directory that `made_by` begins to make now.
     pub fn begun(made_by: &str) -> RestoredCopy {
         RestoredCopy { made_by: made_by.to_owned(), made_at: now(), tip: None }
     }
 
-    /// The marker of a directory, if it has one.
     pub fn read(directory: &Path) -> Result<Option<RestoredCopy>, Failed> {
         let path = directory.join(MARKER);
         let text = match fs::read_to_string(&path) {
@@ -43,8 +38,8 @@ impl RestoredCopy {
         RestoredCopy::parse(&text).map(Some).ok_or_else(|| Failed::refused(&path, Fault::Marker))
     }
 
-    /// Refuses a directory whose making broke off: a copy made of it would look whole. A directory
-    /// without a marker is fine, as that of the active server has none.
+    /// A copy of a directory whose making broke off would look whole. That of the active server has
+    /// no marker.
     pub fn must_be_whole(directory: &Path) -> Result<Option<RestoredCopy>, Failed> {
         match RestoredCopy::read(directory)? {
             Some(RestoredCopy { made_by, tip: None, .. }) => {
@@ -78,7 +73,7 @@ impl RestoredCopy {
         })
     }
 
-    /// Writes the marker; it survives a power cut when this returns.
+    /// Survives a power cut when this returns.
     pub fn write(&self, directory: &Path) -> Result<(), Failed> {
         let mut text = String::from(
             "# This directory is a restored copy: `pasarela serve` keeps live banks and webhooks shut in it \
@@ -96,12 +91,11 @@ impl RestoredCopy {
         sync(directory)
     }
 
-    /// The marker of a directory that is finished, up to `tip`.
     pub fn whole_up_to(self, tip: Tip) -> RestoredCopy {
         RestoredCopy { tip: Some(tip), ..self }
     }
 
-    /// Removes the marker, by which the directory becomes that of the active server.
+    /// The directory becomes that of the active server.
     pub fn remove(directory: &Path) -> Result<(), Failed> {
         let path = directory.join(MARKER);
         fs::remove_file(&path).map_err(at(&path))?;

@@ -1,10 +1,8 @@
-//! Verification: everything is read again from the first record, and compared with what is stored
-//! beside the log: snapshots, index, floor, tip.
-//!
-//! Promises: stored data that passes is what the records say, in both directions: nothing is
-//! missing in the index, and nothing is there that no record wrote. Memory holds the books, not the
-//! history: the index entries of the records go through files that are sorted in a scratch
-//! directory, and are then compared in one walk with the stored ones.
+//! Everything is read again from the first record, and compared with what is stored beside the log:
+//! snapshots, index, floor, tip. In both directions: nothing is missing in the index, and nothing
+//! is there that no record wrote. Memory holds the books, not the history: the index entries of the
+//! records go through files that are sorted in a scratch directory, and are then compared in one
+//! walk with the stored ones.
 
 use super::books::{Books, balances, each_record, restored, same};
 use super::{Failed, Progress};
@@ -20,30 +18,25 @@ use std::ops::Bound;
 use std::path::Path;
 use wal::{Damage, ExternalSort, Hash, IndexOps, Reader, Seq, Sorted};
 
-/// The number of records between two reports of progress.
 const PROGRESS_RECORDS: u64 = 16_384;
 
-/// The figures of a log that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// The number of records, which is also the last sequence.
     pub records: u64,
-    /// The size of the records, in bytes.
     pub bytes: u64,
-    /// The number of books that they lead to.
+    /// That the records lead to.
     pub books: u64,
-    /// The number of snapshots, each equal to what the records before it lead to.
+    /// Each equal to what the records before it lead to.
     pub snapshots: u64,
-    /// The number of index entries, each as the records say.
+    /// Each as the records say.
     pub index_entries: u64,
-    /// The number of entity states, each of which follows from the one before it.
+    /// Each follows from the one before it.
     pub states: u64,
-    /// The hash of the last record, which covers all before it.
+    /// Covers all records before it.
     pub head: Hash,
 }
 
-/// Verifies a log up to its tip as the reader sees it. `scratch` must not exist and does not
-/// afterwards.
+/// Up to the tip as the reader sees it. `scratch` must not exist and does not afterwards.
 pub fn verify(reader: &Reader, scratch: &Path, progress: Progress<'_>) -> Result<Verified, Failed> {
     let tip = reader.tip();
     let mut replay = Replay::new(reader, scratch)?;
@@ -72,12 +65,10 @@ pub fn verify(reader: &Reader, scratch: &Path, progress: Progress<'_>) -> Result
     Ok(replay.verified)
 }
 
-/// The ends of a tenant's records and snapshots.
 #[derive(Clone, Copy, Default)]
 struct Ends {
-    /// The newest record at or below the floor.
+    /// At or below the floor.
     record: Seq,
-    /// The newest snapshot.
     snapshot: Seq,
 }
 
@@ -85,11 +76,11 @@ struct Replay<'a> {
     reader: &'a Reader,
     books: Books,
     sort: ExternalSort,
-    /// The next snapshot of each tenant that has one.
+    /// Of each tenant that has one.
     ahead: BinaryHeap<Reverse<(Seq, u64)>>,
     ends: HashMap<u64, Ends>,
     floor: Seq,
-    /// The latest time in each tenant's records and snapshots, in milliseconds since 1970.
+    /// In a tenant's records and snapshots.
     latest_ms: HashMap<u64, i64>,
     removed: Ranges,
     verified: Verified,
@@ -105,8 +96,7 @@ fn is_removed(removed: &Ranges, key: &[u8], seq: Seq) -> bool {
     before.is_some_and(|(_, (to, last))| key < to.as_slice() && seq < *last)
 }
 
-/// The first byte of keys in the sort: entries that the index should have come first, then changes
-/// of entities.
+/// In the sort: entries that the index should have come first, then changes of entities.
 const INDEX: u8 = 0;
 const STATES: u8 = 1;
 
@@ -169,8 +159,7 @@ impl<'a> Replay<'a> {
         *latest_ms = time_ms.max(*latest_ms);
     }
 
-    /// Adds the value that the index should have under `key` after record `seq`, written at
-    /// `time_ms`; `None` if the record removes it.
+    /// `None` if record `seq` removes the entry.
     fn expect(&mut self, seq: Seq, time_ms: i64, key: &[u8], value: Option<&[u8]>) -> Result<(), Failed> {
         let mut noted = seq.to_be_bytes().to_vec();
         noted.extend_from_slice(&time_ms.to_be_bytes());
@@ -179,7 +168,7 @@ impl<'a> Replay<'a> {
         Ok(self.sort.put(&[&[INDEX], key].concat(), &noted)?)
     }
 
-    /// Adds the indexed state of each entity of the record, before it and after it.
+    /// The indexed state of each entity of the record, before it and after it.
     fn states(&mut self, stored: &wal::Record, record: &Record) -> Result<(), Failed> {
         let written = record.entities.iter().map(|written| {
             let state = &written.state;
@@ -204,7 +193,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Compares the snapshots that were taken before record `seq`.
+    /// Those that were taken before record `seq`.
     fn snapshots_before(&mut self, seq: Seq) -> Result<(), Failed> {
         while let Some(Reverse((at, tenant))) =
             self.ahead.peek().copied().filter(|Reverse((at, _))| *at < seq)
@@ -220,8 +209,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Checks that a snapshot is the book that the records lead to at the snapshot's time, each
-    /// hold included.
+    /// As the records lead to at the snapshot's time, each hold included.
     fn compare_snapshot(&mut self, tenant: u64, seq: Seq) -> Result<(), Failed> {
         let damage = |detail: String| Damage { seq, detail };
         let stored = self.reader.snapshot(tenant, Some(seq))?.filter(|stored| stored.seq == seq);
@@ -240,7 +228,7 @@ impl<'a> Replay<'a> {
         self.expect(seq, stored.time_ms, &wake_key(tenant), wakes.then_some(&[][..]))
     }
 
-    /// Checks that snapshots have all records up to the floor, which replay leaves out.
+    /// Snapshots must have all records up to the floor, which replay leaves out.
     fn floor(&self) -> Result<(), Damage> {
         let lost = self
             .ends
@@ -260,8 +248,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Walks over the expected and the stored entries side by side, to the end of both; of all
-    /// faults the first by sequence is reported.
+    /// Side by side, to the end of both; of all faults the first by sequence is reported.
     fn compare_index(&mut self, last: Seq, progress: Progress<'_>) -> Result<(), Failed> {
         let Replay { reader, sort, latest_ms, removed, verified, .. } = self;
         let mut first = FirstDamage::default();
@@ -273,7 +260,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// The fault with the lowest sequence so far.
+/// The lowest sequence so far.
 #[derive(Default)]
 struct FirstDamage(Option<Damage>);
 
@@ -285,7 +272,6 @@ impl FirstDamage {
     }
 }
 
-/// Compares the entries that the records lead to with those that are stored, to the end of both.
 fn compare_entries(
     sorted: &mut Sorted<'_>,
     reader: &Reader,
@@ -351,12 +337,11 @@ fn compare_entries(
     }
 }
 
-/// The key and the note of an entry of the index, among what was sorted.
 fn of_index<'a>((key, noted): (&'a [u8], &'a [u8])) -> Option<(&'a [u8], Noted<'a>)> {
     key.strip_prefix(&[INDEX]).map(|key| (key, Noted::read(noted)))
 }
 
-/// The order of two keys, in which the end of a list comes after every key.
+/// The end of a list comes after every key.
 fn order(expected: Option<&[u8]>, found: Option<&[u8]>) -> Ordering {
     match (expected, found) {
         (Some(_), None) => Ordering::Less,
@@ -365,13 +350,13 @@ fn order(expected: Option<&[u8]>, found: Option<&[u8]>) -> Ordering {
     }
 }
 
-/// Whether a kept answer is so old that it may have been removed from the index.
+/// A kept answer is so old that it may have been removed from the index.
 fn has_expired(latest_ms: &HashMap<u64, i64>, key: &[u8], time_ms: i64) -> bool {
     let latest_ms = index::keeper(key).and_then(|tenant| latest_ms.get(&tenant));
     latest_ms.is_some_and(|latest_ms| time_ms.saturating_add(KEPT_MS) <= *latest_ms)
 }
 
-/// Compares the state of each entity that a record began with to that which the record before it left.
+/// A record must begin with the state that the record before it left.
 fn compare_states(sorted: &mut Sorted<'_>, last: Seq, first: &mut FirstDamage) -> Result<(), Failed> {
     let mut before: Option<(Vec<u8>, Option<IndexedState>)> = None;
     while let Some((key, noted)) = sorted.peek()? {
@@ -396,12 +381,10 @@ fn compare_states(sorted: &mut Sorted<'_>, last: Seq, first: &mut FirstDamage) -
     Ok(())
 }
 
-/// The value that a record wrote under a key.
 struct Noted<'a> {
     seq: Seq,
-    /// The time of the record, in milliseconds since 1970.
     time_ms: i64,
-    /// The value; `None` when the entry was removed.
+    /// `None` when the entry was removed.
     value: Option<&'a [u8]>,
 }
 
@@ -419,8 +402,7 @@ impl Noted<'_> {
     }
 }
 
-/// The record that an entry which no record wrote seems to belong to: a sequence is its value, or
-/// the end of its key.
+/// Of an entry which no record wrote: a sequence is its value, or the end of its key.
 fn suspect(key: &[u8], value: &[u8], last: Seq) -> Seq {
     let candidates = [<[u8; 8]>::try_from(value).ok(), key.last_chunk::<8>().copied()];
     candidates
@@ -431,7 +413,7 @@ fn suspect(key: &[u8], value: &[u8], last: Seq) -> Seq {
         .unwrap_or(last)
 }
 
-/// A key in words for people: tenant key, family, and the rest in hexadecimal.
+/// Tenant key, family, and the rest in hexadecimal.
 fn described(key: &[u8]) -> String {
     match key {
         [a, b, c, d, letter, rest @ ..] if letter.is_ascii_lowercase() => {

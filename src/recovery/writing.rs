@@ -1,7 +1,6 @@
-//! A log that is being written without an engine: records that were decided elsewhere, with the index
-//! that they write and snapshots of the books that they lead to.
-//!
-//! Promises: a wrong record is refused before it is written.
+//! A log that is written without an engine: records that were decided elsewhere, with the index
+//! that they write and snapshots of the books that they lead to. A wrong record is refused before
+//! it is written.
 
 use super::books::Books;
 use super::{Failed, Fault};
@@ -14,42 +13,28 @@ use domain::refusal::Refusal;
 use domain::values::time::Timestamp;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use wal::{
-    Append, Completion, Config, Damage, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot,
+    Append, Config, Damage, Durable, IndexOps, Log, Poisoned, Reader, ReportTo, RocksStore, Snapshot,
     StoreError, Tip,
 };
 
-/// The number of records between two fences; at most about twice as many are not durable.
+/// Between two fences; at most about twice as many records are not durable.
 const FENCE_RECORDS: u64 = 4096;
 
-/// A completion that reports to a channel, if a caller waits for it.
-struct ReportTo(Option<SyncSender<Result<Durable, Poisoned>>>);
-
-impl Completion for ReportTo {
-    fn complete(self, outcome: Result<Durable, Poisoned>) {
-        if let Some(to) = self.0 {
-            // A caller that has given up does not receive.
-            let _ = to.try_send(outcome);
-        }
-    }
-}
-
-/// A log that is being written.
 pub struct Writing {
     directory: PathBuf,
     log: Log<ReportTo>,
-    /// The books that its records lead to, as far as they are known.
+    /// As far as they are known.
     pub books: Books,
     tip: Tip,
-    /// The books that changed since their last snapshot.
     changed: HashSet<u64>,
-    /// The last fence, which was not waited for yet.
+    /// Not waited for yet.
     fence: Option<Receiver<Result<Durable, Poisoned>>>,
 }
 
 impl Writing {
-    /// Opens the log in a directory, which nobody else has open.
+    /// Nobody else may have it open.
     pub fn open(directory: &Path) -> Result<Writing, Failed> {
         let log = Log::open(Box::new(RocksStore::open(directory)?), Config::default())?;
         let tip = log.reader().tip();
@@ -63,22 +48,19 @@ impl Writing {
         })
     }
 
-    /// The last record so far.
     pub fn tip(&self) -> Tip {
         self.tip
     }
 
-    /// A reader of the records that are durable.
     pub fn reader(&self) -> Reader {
         self.log.reader()
     }
 
-    /// Copies the log as it is to another directory.
     pub fn checkpoint(&self, to: &Path) -> Result<(), StoreError> {
         self.log.checkpoint(to)
     }
 
-    /// Writes the next record, which names its predecessor.
+    /// The record names its predecessor.
     pub fn add(&mut self, stored: wal::Record) -> Result<(), Failed> {
         let seq = self.tip.seq + 1;
         if stored.seq != seq || stored.prev != self.tip.hash {
@@ -93,7 +75,6 @@ impl Writing {
         self.write(stored, ops)
     }
 
-    /// The index entries of a record.
     pub fn entries(&self, stored: &wal::Record, record: &Record) -> IndexOps {
         let mut ops = IndexOps::new();
         let time = Timestamp::from_unix_ms(stored.time_ms);
@@ -101,7 +82,6 @@ impl Writing {
         ops
     }
 
-    /// The record that would be the next with this payload.
     pub fn following(&self, tenant: u64, time_ms: i64, payload: Vec<u8>) -> Result<wal::Record, Failed> {
         let Tip { seq, hash: prev } = self.tip;
         let next = wal::Record { seq: seq + 1, time_ms, tenant, payload, bytes: 0, hash: [0; 16], prev };
@@ -110,7 +90,6 @@ impl Writing {
         Ok(wal::Record::split_off(&bytes, next.seq)?.0)
     }
 
-    /// Writes a record that was applied, with its index entries.
     pub fn write(&mut self, stored: wal::Record, index: IndexOps) -> Result<(), Failed> {
         self.tip = Tip { seq: stored.seq, hash: stored.hash };
         self.changed.insert(stored.tenant);
@@ -122,8 +101,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Decides about a command to a book as the engine would, now, and writes the record. The refusal is
-    /// returned if a rule says no.
+    /// Decides as the engine would, now, and writes the record. A rule's refusal is returned.
     pub fn decide(
         &mut self,
         tenant: u64,
@@ -150,8 +128,8 @@ impl Writing {
         Ok(Ok(()))
     }
 
-    /// Sets a fence and waits for the one before it, so that the writer has something to do
-    /// meanwhile; without room in the log it waits for its own fence too.
+    /// Waits for the fence before, so that the writer has something to do meanwhile; without room
+    /// in the log for its own fence too.
     fn wait_for_the_fence_before(&mut self) -> Result<(), Failed> {
         let (to, from) = sync_channel(1);
         self.log.fence(ReportTo(Some(to)));
@@ -174,14 +152,12 @@ impl Writing {
         }
     }
 
-    /// Waits until everything is durable.
     pub fn sync(&mut self) -> Result<(), Failed> {
         let (to, from) = sync_channel(1);
         self.log.fence(ReportTo(Some(to)));
         self.acknowledged(&from)
     }
 
-    /// Writes a snapshot of every book that changed.
     pub fn snapshot(&mut self) -> Result<(), Failed> {
         for tenant in std::mem::take(&mut self.changed) {
             let Some(last_ms) = self.books.get(tenant).map(last_ms) else { continue };
@@ -202,13 +178,13 @@ impl Writing {
         Ok(())
     }
 
-    /// Lets a start begin after the last record, of which snapshots have everything.
+    /// Snapshots must have everything up to the last record.
     pub fn raise_floor(&mut self) -> Result<(), Failed> {
         self.log.raise_floor(self.tip.seq, ReportTo(None));
         self.wait_for_the_fence_before()
     }
 
-    /// Closes the log, in which everything is durable then; returns its end.
+    /// Everything is durable then; returns the log's end.
     pub fn close(mut self) -> Result<Tip, Failed> {
         self.sync()?;
         self.log.close();
@@ -224,7 +200,6 @@ impl Writing {
     }
 }
 
-/// The time of a book's last record, in milliseconds since 1970.
 fn last_ms(book: &AnyBook) -> i64 {
     match book {
         AnyBook::Platform(book) => book.last.unix_ms(),

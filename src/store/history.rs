@@ -1,5 +1,4 @@
-//! Reads of what was written: entities, lists, events. Everything is found by seeking in the index;
-//! nothing here asks an actor, and nothing is seen before it is durable.
+//! Reads of what was written: entities, lists, events.
 
 use crate::store::read_budget::Stopped;
 use crate::store::stored::Stored;
@@ -16,8 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 use wal::{ReadError, Reader, Seq};
 
-/// Stored data that cannot be read: a defect or damage, which is logged and never shown to a caller
-/// in detail.
+/// A defect or damage, which is logged and never shown to a caller in detail.
 #[derive(Debug)]
 pub struct Unreadable(pub String);
 
@@ -41,16 +39,13 @@ impl From<Unreadable> for Problem {
     }
 }
 
-/// A record, with its time and its tenant.
 pub struct Read {
     pub record: Record,
-    /// The time of the record, on its tenant's clock.
+    /// On its tenant's clock.
     pub time: Timestamp,
-    /// The tenant key of the record.
     pub tenant: u64,
 }
 
-/// The record with this sequence, which an index entry names.
 pub fn record(reader: &Reader, seq: Seq) -> Result<Read, Unreadable> {
     let stored = reader
         .record(seq)?
@@ -60,7 +55,6 @@ pub fn record(reader: &Reader, seq: Seq) -> Result<Read, Unreadable> {
     Ok(Read { record, time: Timestamp::from_unix_ms(stored.time_ms), tenant: stored.tenant })
 }
 
-/// The sequence in the value of an index entry.
 pub fn seq(value: &[u8]) -> Result<Seq, Unreadable> {
     value
         .try_into()
@@ -68,32 +62,27 @@ pub fn seq(value: &[u8]) -> Result<Seq, Unreadable> {
         .map_err(|_| Unreadable("an index entry that is no sequence".to_owned()))
 }
 
-/// The newest state of an entity.
 pub fn entity(reader: &Reader, tenant: u64, id: EntityId) -> Result<Option<Arc<Entity>>, Unreadable> {
     let Some(value) = reader.index_get(&index::entity(tenant, id))? else { return Ok(None) };
     Ok(record(reader, seq(&value)?)?.record.entity(id).cloned())
 }
 
-/// The number of operations about which a bank contradicted itself.
 pub fn contradictions(reader: &Reader) -> u64 {
     let prefix = index::contradicted();
     let end = [prefix.as_slice(), &[0xFF; 9]].concat();
     reader.index_scan(&prefix, &end, false).take_while(Result::is_ok).count() as u64
 }
 
-/// A reader of the newest states of many entities. Several of them may be in one record, which is
-/// read once.
+/// Several entities may be in one record, which is read once.
 pub struct Entities<'a> {
     reader: &'a Reader,
     tenant: u64,
     last: Option<ReadRecord>,
 }
 
-/// A record that was read, with its sequence.
 pub type ReadRecord = (Seq, Arc<Record>);
 
 impl<'a> Entities<'a> {
-    /// Makes a reader for one tenant key.
     pub fn new(reader: &'a Reader, tenant: u64) -> Self {
         Entities { reader, tenant, last: None }
     }
@@ -103,18 +92,16 @@ impl<'a> Entities<'a> {
         Entities { last, ..self }
     }
 
-    /// The record that was read last.
     pub fn last(self) -> Option<ReadRecord> {
         self.last
     }
 
-    /// The newest state of an entity.
     pub fn find(&mut self, id: EntityId) -> Result<Option<Arc<Entity>>, Unreadable> {
         let Some(value) = self.reader.index_get(&index::entity(self.tenant, id))? else { return Ok(None) };
         Ok(self.record(seq(&value)?)?.entity(id).cloned())
     }
 
-    /// The record with this sequence, which is the last one read.
+    /// Kept until another is read.
     pub fn record(&mut self, seq: Seq) -> Result<&Record, Unreadable> {
         let (_, record) = match self.last.take() {
             Some(last) if last.0 == seq => self.last.insert(last),
@@ -124,7 +111,6 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// The id that a name in a space leads to.
 pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<Option<Id>, Unreadable> {
     let Some(value) = reader.index_get(&index::name(tenant, space, name))? else { return Ok(None) };
     let bytes: [u8; 16] =
@@ -153,12 +139,11 @@ pub fn begun_at(reader: &Reader, tenant: u64) -> Result<Option<Seq>, Unreadable>
     begun.map(|value| seq(&value)).transpose()
 }
 
-/// The attempts to pay a checkout session.
 pub fn session_attempts(reader: &Reader, tenant: u64, session: Id) -> Result<Attempts, Stopped> {
     Ok(api::checkout::sessions::attempts(&Stored::of(reader, tenant), session)?)
 }
 
-/// The key of the last record whose first event has at most this number.
+/// The last record whose first event has at most this number.
 pub fn newest_event_key(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Vec<u8>>, Unreadable> {
     let end =
         number.checked_add(1).map_or_else(|| index::events_end(tenant), |next| index::event(tenant, next));

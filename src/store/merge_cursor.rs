@@ -1,20 +1,20 @@
 //! A merge of several parts of the index, newest first: lists by facet, movements by type. All that
 //! is read is of one moment, and a page costs the same whatever the length of the history.
 //!
-//! An entity that moves from facet to facet leaves a removed entry behind, which the store keeps for
-//! a while: where payouts are pending for a moment, a busy hour leaves a million of them, and none
-//! that is there. So the cursor passes a few removed entries and then puts the part aside. What the
-//! other parts show bounds the range in which it is looked at again.
+//! An entity that moves from facet to facet leaves a removed entry behind, which the store keeps
+//! for a while: a busy hour of pending payouts leaves a million of them. So the cursor passes a few
+//! removed entries and then puts the part aside; what the other parts show bounds the range in
+//! which it is looked at again.
 
 use crate::store::read_budget::{ReadBudget, Stopped};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use wal::{IndexCursor, IndexMoment, ReadError, StoreError};
 
-/// A suffix larger than any other, from which a walk begins at the very end.
+/// Larger than any suffix: a walk begins at the very end.
 const END: [u8; 24] = [0xFF; 24];
 
-/// The removed entries that are passed before a part is put aside: some 20 µs.
+/// Before a part is put aside: some 20 µs.
 const PASSES_MAX: u64 = 256;
 
 #[derive(PartialEq, Eq)]
@@ -35,15 +35,14 @@ impl PartialOrd for Head {
     }
 }
 
-/// A part that was put aside.
 struct Aside {
     part: usize,
-    /// The suffix below which it is not known what the part has.
+    /// Below this it is not known what the part has.
     below: Vec<u8>,
 }
 
-/// A cursor over the suffixes of keys in several parts of the index, largest first; a suffix that
-/// several parts have is returned once.
+/// Suffixes of keys in several parts of the index, largest first; one that several parts have is
+/// returned once.
 pub struct MergeCursor<'a> {
     moment: &'a IndexMoment<'a>,
     cursor: IndexCursor<'a>,
@@ -55,9 +54,8 @@ pub struct MergeCursor<'a> {
 }
 
 impl<'a> MergeCursor<'a> {
-    /// Makes a cursor over the entries that start with one of `parts`, which share their first
-    /// bytes; only suffixes below `before` and not below `from`. Within a bounded `budget` it gives
-    /// up where nothing bounds what a part has removed.
+    /// `parts` share their first bytes; only suffixes below `before` and not below `from` are seen.
+    /// Within a bounded `budget` it gives up where nothing bounds what a part has removed.
     pub fn new(
         moment: &'a IndexMoment<'a>,
         mut parts: Vec<Vec<u8>>,
@@ -84,7 +82,6 @@ impl<'a> MergeCursor<'a> {
         Ok(newest)
     }
 
-    /// Finds the largest suffix of a part that is below `before`, or puts the part aside.
     fn find(&mut self, part: usize, before: &[u8]) -> Result<(), ReadError> {
         let prefix = &self.parts[part];
         match largest(&mut self.cursor, prefix, before) {
@@ -100,8 +97,7 @@ impl<'a> MergeCursor<'a> {
         Ok(())
     }
 
-    /// Looks at the parts that were put aside, down to the largest suffix that is known of the
-    /// others.
+    /// Down to the largest suffix that is known of the others.
     fn look_aside(&mut self) -> Result<(), Stopped> {
         let known = self.heads.peek().map(|head| head.suffix.clone());
         if known.is_none() && self.budget.is_some_and(ReadBudget::is_bounded) {
@@ -126,12 +122,11 @@ impl<'a> MergeCursor<'a> {
         Ok(())
     }
 
-    /// The next suffix.
     pub fn take(&mut self) -> Result<Option<Vec<u8>>, Stopped> {
         Ok(self.take_with_part()?.map(|(suffix, _)| suffix))
     }
 
-    /// The next suffix, with the position, in key order, of the first part that has it.
+    /// With the position, in key order, of the first part that has the suffix.
     pub fn take_with_part(&mut self) -> Result<Option<(Vec<u8>, usize)>, Stopped> {
         if !self.aside.is_empty() {
             self.look_aside()?;
@@ -147,7 +142,6 @@ impl<'a> MergeCursor<'a> {
     }
 }
 
-/// The largest suffix below `before` among the keys with a prefix.
 fn largest(cursor: &mut IndexCursor<'_>, prefix: &[u8], before: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
     let key = [prefix, before].concat();
     cursor.seek(&key);

@@ -1,7 +1,5 @@
-//! The budget of a read where requests are answered: a number of records.
-//!
-//! A read that goes through records one by one spends its budget as it goes. A read that needs more
-//! is broken off and done again on threads of its own (`read_pool.rs`), so that no request waits
+//! The records that a read may look at where requests are answered. A read that needs more is
+//! broken off and done again on threads of its own (`read_pool.rs`), so that no request waits
 //! behind it.
 
 use crate::store::history::Unreadable;
@@ -12,34 +10,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wal::ReadError;
 
-/// The budget: the records of the longest page, and as many again that are read and not shown.
-/// About three milliseconds.
+/// The records of the longest page, and as many again that are read and not shown: about three milliseconds.
 const RECORDS_MAX: u32 = 256;
 
-/// The time that a thread of low priority works at a stretch, and the rest of the pool's after it.
-///
-/// A low priority is not enough: the scheduler gives a group of processes its slice whole, and the
-/// kernel's thread that completes writes to the disk belongs to another group. Beside a read that
-/// never rests, each sync of the log took 5 ms longer (docs/experiments/README.md, 40). Time is what
+/// A thread of low priority works this long at a stretch, and the rest of the pool's after it. A
+/// low priority is not enough: beside a read that never rests, each sync of the log took 5 ms
+/// longer (docs/experiments/README.md, 40), as the scheduler gives a group of processes its slice
+/// whole, and the kernel's thread that completes writes belongs to another group. Time is what
 /// counts: a record of a thousand payouts takes as long to read as hundreds of others.
 pub const STRETCH: Duration = Duration::from_micros(300);
 const REST: Duration = Duration::from_micros(50);
 
-/// The records that a read may still look at.
 pub struct ReadBudget {
-    /// The number of records left; `None` without a bound.
+    /// `None` without a bound.
     left: Option<Cell<u32>>,
-    /// The end of the last rest; `None` if the read never rests.
+    /// `None` if the read never rests.
     rested: Option<Cell<Instant>>,
     canceled: Arc<AtomicBool>,
 }
 
-/// The reason why a read came to no result.
 #[derive(Debug)]
 pub enum Stopped {
-    /// Stored data cannot be read.
     Unreadable(Unreadable),
-    /// The budget is spent.
     OverBudget,
     /// The caller does not wait for the result any more.
     Canceled,
@@ -69,29 +61,25 @@ impl From<Stopped> for Problem {
 }
 
 impl ReadBudget {
-    /// The budget of a read on a thread that answers requests.
     pub fn of_request() -> ReadBudget {
         ReadBudget { left: Some(Cell::new(RECORDS_MAX)), rested: None, canceled: Arc::default() }
     }
 
-    /// The budget of a read on a thread of the pool: without a bound, with rests, and ended as soon
-    /// as `canceled` is set.
+    /// Without a bound, with rests, and ended as soon as `canceled` is set.
     pub fn until(canceled: Arc<AtomicBool>) -> ReadBudget {
         ReadBudget { left: None, rested: Some(Cell::new(Instant::now())), canceled }
     }
 
-    /// A budget without a bound, for a read that must be completed because it reports something
-    /// that was done.
+    /// For a read that must be completed because it reports something that was done.
     pub fn unbounded() -> ReadBudget {
         ReadBudget { left: None, rested: None, canceled: Arc::default() }
     }
 
-    /// Whether the read must stay short.
     pub fn is_bounded(&self) -> bool {
         self.left.is_some()
     }
 
-    /// Takes one record from the budget; to be called before it is read.
+    /// To be called before a record is read.
     pub fn spend(&self) -> Result<(), Stopped> {
         match &self.left {
             Some(left) => match left.get().checked_sub(1) {
@@ -106,7 +94,7 @@ impl ReadBudget {
 
     /// Lets the processor go for a moment after each stretch, on a thread of the pool. To be called
     /// for a record that costs nothing of the budget, and after anything else that takes its time;
-    /// `spend` calls it by itself.
+    /// `spend` calls it.
     pub fn rest(&self) {
         if let Some(rested) = &self.rested
             && rested.get().elapsed() >= STRETCH

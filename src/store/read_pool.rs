@@ -1,13 +1,12 @@
 //! The pool of threads for long reads: those of more records than a request may read
 //! (`read_budget.rs`), and past balances.
 //!
-//! The threads have a low priority and rest now and then (`ReadBudget::rest`), and at most one of
-//! them reads for a tenant key, so that neither requests nor other tenants' reads wait for a tenant
-//! that asks a lot. The number of waiting reads is bounded: a tenant key at its share gets 429, and
-//! after a pause, as callers who ask again at once would keep processors busy with refusals; a
-//! read beyond the bound of all gets 503. Live reads come first, and test reads leave a thread and a
-//! quarter of the places to them. A caller that goes away gives up its place, which cancels its
-//! read; so does a stop of the server.
+//! The threads have a low priority and rest now and then, and at most one of them reads for a
+//! tenant key, so that neither requests nor other tenants wait for one that asks a lot. The number
+//! of waiting reads is bounded: a tenant key at its share gets 429, and after a pause, as callers
+//! who ask again at once would keep processors busy with refusals; a read beyond the bound of all
+//! gets 503. Live reads come first, and test reads leave a thread and a quarter of the places to
+//! them. A caller that goes away cancels its read; so does a stop of the server.
 
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::problem::Problem;
@@ -19,39 +18,30 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// The number of threads. One of them always stays free of test reads.
+/// One always stays free of test reads.
 const THREADS: usize = 2;
-/// The niceness that the threads add to their own, so that the scheduler prefers others.
+/// Added to the threads' own niceness.
 const NICENESS: i32 = 10;
 
-/// The bounds on reads that wait or are at work.
+/// Reads that wait or are at work.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// The largest number of waiting reads, of all tenants.
     pub waiting_max: usize,
-    /// The largest number of reads of a tenant key that wait or are at work.
     pub per_tenant_max: usize,
-    /// The time after which a tenant key at its share is told so.
+    /// A tenant key at its share is told so after this time.
     pub pause: Duration,
 }
 
-/// The counts of reads since the start.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// The number of reads that ended, with a result or without.
     pub ended: AtomicU64,
-    /// The number of reads whose caller went away.
     pub canceled: AtomicU64,
-    /// The number of reads that were refused because their tenant was at its share, first in live
-    /// mode, then in test mode.
+    /// First in live mode, then in test mode.
     pub share_full: [AtomicU64; 2],
-    /// The number of reads that were refused because too many waited.
     pub full: AtomicU64,
-    /// The number of reads that wait now.
     pub waiting: AtomicUsize,
 }
 
-/// The threads, and the reads that wait for them.
 pub struct ReadPool {
     shared: Arc<Shared>,
 }
@@ -66,7 +56,6 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Job>,
-    /// The jobs of each tenant key that has any.
     under_way: HashMap<u64, UnderWay>,
     test_jobs_at_work: usize,
     is_over: bool,
@@ -75,11 +64,9 @@ struct Queue {
 #[derive(Default)]
 struct UnderWay {
     jobs: usize,
-    /// The flag that cancels the job at work.
     at_work: Option<Arc<AtomicBool>>,
 }
 
-/// The last step of a job: sends its result to the caller.
 type Deliver = Box<dyn FnOnce() + Send>;
 
 struct Job {
@@ -88,7 +75,7 @@ struct Job {
     read: Box<dyn FnOnce(&ReadBudget) -> Deliver + Send>,
 }
 
-/// The guard of a read that a caller waits for; dropping it cancels the read.
+/// Dropping it cancels the read.
 struct Asked<'p> {
     shared: &'p Shared,
     canceled: Arc<AtomicBool>,
@@ -103,7 +90,6 @@ impl Drop for Asked<'_> {
 }
 
 impl ReadPool {
-    /// Starts the threads.
     pub fn start(bounds: Bounds) -> std::io::Result<ReadPool> {
         let pool = ReadPool {
             shared: Arc::new(Shared {
@@ -125,8 +111,8 @@ impl ReadPool {
         Ok(pool)
     }
 
-    /// Reads for a tenant key: on this thread if the budget suffices, otherwise on a thread of the
-    /// pool. `from` is the source of the read, shared as another thread may need to hold it.
+    /// On this thread if the budget suffices, otherwise on a thread of the pool. `from` is shared,
+    /// as another thread may need to hold it.
     pub async fn read<F: Send + Sync + 'static, T: Send + 'static>(
         &self,
         from: &Arc<F>,
@@ -139,10 +125,8 @@ impl ReadPool {
         }
     }
 
-    /// Reads on a thread of the pool, for reads that are known to be long.
-    ///
-    /// The pool has bounds of its own, so whoever calls this has no need of a work slot: it gives its
-    /// own back, which the tenant's other requests would lack through the wait and the pause.
+    /// For reads that are known to be long. The pool has bounds of its own, so the caller gives its
+    /// work slot back, which the tenant's other requests would lack through the wait and the pause.
     pub async fn read_long<F: Send + Sync + 'static, T: Send + 'static>(
         &self,
         from: &Arc<F>,
@@ -185,12 +169,11 @@ impl ReadPool {
         })
     }
 
-    /// Stops the pool: reads that wait or are under way are answered with 503, as the server stops.
+    /// Reads that wait or are under way are answered with 503.
     pub fn stop(&self) {
         self.shared.stop();
     }
 
-    /// The reads since the start.
     pub fn counters(&self) -> &Counters {
         &self.shared.counters
     }
@@ -211,7 +194,6 @@ impl Shared {
         self.counters.waiting.store(queue.waiting.len(), Ordering::Relaxed);
     }
 
-    /// Adds a job that waits; the error says why it may not.
     fn add(&self, job: Job) -> Result<(), Problem> {
         let mut queue = self.lock();
         if queue.is_over {
@@ -236,7 +218,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Removes a waiting job that was canceled; a job at work notices by itself.
+    /// A job at work notices by itself.
     fn forget(&self, canceled: &Arc<AtomicBool>) {
         self.counters.canceled.fetch_add(1, Ordering::Relaxed);
         let mut queue = self.lock();
@@ -295,7 +277,7 @@ impl Shared {
 }
 
 impl Queue {
-    /// The next job: the oldest whose tenant key has none at work, live ones first.
+    /// The oldest whose tenant key has none at work, live ones first.
     fn next(&mut self) -> Option<Job> {
         let is_free = |job: &Job| self.under_way.get(&job.tenant).is_none_or(|own| own.at_work.is_none());
         let live = self.waiting.iter().position(|job| is_live(job.tenant) && is_free(job));
@@ -309,7 +291,6 @@ impl Queue {
         Some(job)
     }
 
-    /// Notes that no job of a tenant key is at work any more.
     fn rests(&mut self, tenant: u64) {
         self.test_jobs_at_work -= usize::from(!is_live(tenant));
         if let Some(own) = self.under_way.get_mut(&tenant) {
@@ -317,7 +298,6 @@ impl Queue {
         }
     }
 
-    /// Notes that a job of a tenant key is over.
     fn left(&mut self, tenant: u64) {
         if let Some(own) = self.under_way.get_mut(&tenant) {
             own.jobs -= 1;

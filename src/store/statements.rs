@@ -1,8 +1,6 @@
-//! The lines of a statement (`docs/contract.md, 20.5`): a row of the index for each day that is over, and
-//! the present day of the book.
-//!
-//! Movements of records before version 4 are in no row. They are added up from the records, which costs as
-//! much as there are; they are all older than the first row.
+//! The lines of a statement (`docs/contract.md, 20.5`): a row of the index for each day that is
+//! over, and the present day of the book. Movements of records before version 4 are in no row: they
+//! are added up from the records, and are all older than the first row.
 
 use crate::store::history::{Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
@@ -18,18 +16,15 @@ use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
 use wal::Reader;
 
-/// An account of a tenant key.
 #[derive(Clone, Copy)]
 pub struct Account {
-    /// The tenant key.
     pub tenant: u64,
-    /// The owner: the tenant, a seller or, with its fees, the platform.
+    /// The tenant, a seller or, with its fees, the platform.
     pub ledger: Ledger,
     pub currency: Currency,
 }
 
-/// The lines from `from` to `to`, both included, of an account that is as `present` says. Days that are
-/// written down later than that do not count.
+/// From `from` to `to`, both included. Days that are written down later than `present` do not count.
 pub fn read(
     reader: &Reader,
     account: Account,
@@ -70,7 +65,7 @@ pub fn read(
 struct Rows<'a> {
     reader: &'a Reader,
     account: Account,
-    /// The day before which rows count; `None` if none do.
+    /// Rows before this day count; `None` if none do.
     before: Option<Date>,
 }
 
@@ -114,7 +109,7 @@ impl Rows<'_> {
     }
 }
 
-/// The movements from the day `from` on that no row and no present day has, by day.
+/// From the day `from` on, those that no row and no present day has.
 fn uncounted(
     reader: &Reader,
     account: Account,

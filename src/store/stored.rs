@@ -12,28 +12,23 @@ use domain::values::time::Timestamp;
 use std::sync::Arc;
 use wal::{ReadError, Reader};
 
-/// A view of the records of a tenant key.
 pub struct Stored<'a> {
     reader: &'a Reader,
     tenant: u64,
-    /// The budget of the read; `None` for a few look-ups.
+    /// `None` for a few look-ups.
     budget: Option<&'a ReadBudget>,
-    /// The tenant's clock, for reads that need it.
     now: Timestamp,
 }
 
 impl<'a> Stored<'a> {
-    /// A view for a few look-ups, without a budget.
     pub fn of(reader: &'a Reader, tenant: u64) -> Stored<'a> {
         Stored { reader, tenant, budget: None, now: Timestamp::EPOCH }
     }
 
-    /// The view with the tenant's clock.
     pub fn at(self, now: Timestamp) -> Stored<'a> {
         Stored { now, ..self }
     }
 
-    /// The view with a budget.
     pub fn within(self, budget: &'a ReadBudget) -> Stored<'a> {
         Stored { budget: Some(budget), ..self }
     }
@@ -65,7 +60,6 @@ impl From<Stopped> for records::Stopped {
     }
 }
 
-/// The problem that a caller gets when a read has no answer.
 pub fn problem(unread: Unread) -> Problem {
     match unread {
         Unread::Problem(problem) => *problem,

@@ -1,9 +1,7 @@
-//! The story of a thing: the records that speak of it, in their order, with its money; and the
-//! deliveries of its events.
-//!
-//! A record speaks of a thing when its bytes hold the id: whatever it says of it, as its own entity, as
-//! the seller of a sale or the subject of a movement, is found, also where no index leads. Operations
-//! at a bank and the thing that they belong to share all but the last two bytes of their ids.
+//! Everything that happened to one thing: the records that speak of it, in their order, with its
+//! money; and the deliveries of its events. A record speaks of a thing when its bytes hold the id,
+//! also where no index leads. Operations at a bank and the thing that they belong to share all but
+//! the last two bytes of their ids.
 
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -17,39 +15,35 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use wal::{Reader, Seq};
 
-/// The bytes that an id and the ids of its operations have in common.
+/// What an id and the ids of its operations have in common.
 const STEM_BYTES: usize = 14;
 
-/// Records that are looked at for one story. Those of a thing are near each other, but for what
-/// happens to it weeks later; `pasarela wal explain` looks at all.
+/// The records of a thing are near each other, but for what happens to it weeks later; `pasarela
+/// wal explain` looks at all.
 const LOOKED_AT_MAX: u64 = 200_000;
-/// Records that are read in one go, from the newest back.
+/// Read in one go, from the newest back.
 const STRETCH: u64 = 2_000;
-/// Deliveries of an endpoint whose names are looked at for those of an event that were asked for
+/// Names of an endpoint's deliveries that are looked at for those of an event that were asked for
 /// again; as many of them cost what a record does.
 const NAMES_MAX: usize = 50_000;
 const NAMES_PER_RECORD: usize = 64;
-/// Deliveries of an endpoint that were asked for again, of whatever event, that are read for those of one.
+/// Deliveries that were asked for again, of whatever event, that are read for those of one.
 const AGAIN_MAX: usize = 2_000;
 
-/// A record of a story.
 pub struct Moment {
-    /// The sequence of the record.
     pub seq: Seq,
-    /// The time of the record, on its tenant's clock.
     pub time: Timestamp,
     pub record: Record,
 }
 
-/// The story of an entity.
 pub struct Story {
-    /// The records, oldest first.
+    /// Oldest first.
     pub moments: Vec<Moment>,
-    /// The outcomes of the deliveries of its events, each with the endpoint's address and the time.
+    /// Each with the endpoint's address and the time.
     pub deliveries: Vec<(String, Timestamp, Delivered)>,
-    /// Whether the record that made it is among them.
+    /// The record that made the entity is among them.
     pub is_whole: bool,
-    /// Whether all that was delivered since was looked at.
+    /// All that was delivered since was looked at.
     pub has_all_deliveries: bool,
 }
 
@@ -93,7 +87,6 @@ pub fn read(reader: &Reader, tenant: u64, id: EntityId, budget: &ReadBudget) -> 
 }
 
 impl Story {
-    /// The ids of the entity's events, each with its time and kind.
     pub fn events(&self, id: Id) -> Vec<(Id, Timestamp, EventKind)> {
         let of_moment = |moment: &Moment| {
             let own = |(_, event): &(usize, &Event)| event.subject.is_some_and(|subject| subject.id == id);
@@ -107,7 +100,7 @@ impl Story {
     }
 }
 
-/// The endpoints of a tenant at which anything was delivered, deleted ones too.
+/// Deleted endpoints too.
 fn endpoints(reader: &Reader, tenant: u64, budget: &ReadBudget) -> Result<Vec<Id>, Stopped> {
     let mut from = index::deliveries(tenant, Id::from_bytes([0; 16]));
     let end = index::deliveries(tenant, Id::from_bytes([0xFF; 16]));
@@ -124,8 +117,8 @@ fn endpoints(reader: &Reader, tenant: u64, budget: &ReadBudget) -> Result<Vec<Id
 }
 
 impl Story {
-    /// Adds the outcomes of an event's deliveries at an endpoint. The name of the first one follows from the
-    /// event; those that were asked for again are among all that became due since, by names alone.
+    /// The name of the first delivery follows from the event; those that were asked for again are
+    /// among all that became due since, by names alone.
     fn add_deliveries(
         &mut self,
         reader: &Reader,
@@ -161,8 +154,7 @@ impl Story {
         Ok(())
     }
 
-    /// Adds the outcome that an entry names, if it is of the event. A record may hold several outcomes, each
-    /// with an entry of its own.
+    /// A record may hold several outcomes, each with an entry of its own.
     fn add_outcome(
         &mut self,
         reader: &Reader,
@@ -185,8 +177,7 @@ impl Story {
     }
 }
 
-/// Whether a record may be about the id, from its bytes alone, which passes nearly everything else
-/// by.
+/// From the bytes alone, which passes nearly everything else by.
 pub fn may_speak_of(stored: &wal::Record, id: Id) -> bool {
     let bytes = id.as_bytes();
     contains(&stored.payload, &bytes[..STEM_BYTES]) || bytes[..6] == stored.time_ms.to_be_bytes()[2..]
@@ -199,7 +190,6 @@ pub fn speaks_of(payload: &[u8], record: &Record, time: Timestamp, id: Id) -> bo
         || event(record, time, id).is_some()
 }
 
-/// The movement of the record that has this id.
 fn movement(record: &Record, time: Timestamp, id: Id) -> Option<&Posting> {
     record
         .postings
@@ -209,7 +199,6 @@ fn movement(record: &Record, time: Timestamp, id: Id) -> Option<&Posting> {
         .map(|(_, posting)| posting)
 }
 
-/// The event of the record that has this id.
 fn event(record: &Record, time: Timestamp, id: Id) -> Option<&Event> {
     record.events.iter().enumerate().find(|(n, _)| record.event_id(time, *n) == id).map(|(_, event)| event)
 }

@@ -1,5 +1,5 @@
-//! The way of log lines to stderr. Where that is systemd's journal, each begins with its priority as
-//! sd-daemon(3) has it, which the journal takes off again; elsewhere lines are as they were made.
+//! Log lines on stderr. Where that is systemd's journal, each begins with its priority as
+//! sd-daemon(3) has it, which the journal takes off again.
 
 use std::io::{self, Stderr, Write};
 use std::os::fd::AsFd;
@@ -7,22 +7,20 @@ use std::os::unix::fs::MetadataExt;
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// The variable by which systemd names the stream that it has given to a service: device and inode.
+/// By this variable systemd names the stream that it has given to a service: device and inode.
 const STREAM: &str = "JOURNAL_STREAM";
 
-/// The writer of log lines.
 pub(super) struct Lines {
     is_journal: bool,
 }
 
 impl Lines {
-    /// The writer to this process's stderr.
     pub fn to_stderr() -> Lines {
         let named = std::env::var(STREAM).unwrap_or_default();
         Lines { is_journal: id_of_stderr().is_ok_and(|id| id == named) }
     }
 
-    /// The beginning of a line of this level: its priority, as syslog numbers them.
+    /// The priority, as syslog numbers them.
     pub fn mark(&self, level: Level) -> &'static str {
         match level {
             _ if !self.is_journal => "",
@@ -53,7 +51,6 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// The writer of one log line, or of the few that a message has.
 pub(super) struct Line {
     mark: &'static str,
     to: Stderr,

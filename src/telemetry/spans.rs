@@ -1,11 +1,11 @@
-//! A span per request for a collector that speaks OTLP over HTTP. Without one nothing of this is
-//! there, and a request pays for one look at an empty option.
+//! A span per request for a collector that speaks OTLP over HTTP. Without one a request pays for
+//! one look at an empty option.
 //!
 //! A span is made when the request has ended, from what is known of it anyway: route, status,
-//! tenant, sequence, and where the time went. A trace that the caller began (`traceparent`) goes
-//! on, recorded or not as the caller decided; others are recorded one in so many. Never is there a
-//! path, a key, or anything of a body. What the collector does not take in time is dropped: it must
-//! not hold up payments.
+//! tenant, sequence, and where the time went; never a path, a key, or anything of a body. A trace
+//! that the caller began (`traceparent`) goes on, recorded or not as the caller decided; others are
+//! recorded one in so many. What the collector does not take in time is dropped: it must not hold
+//! up payments.
 
 use crate::config::Telemetry;
 use hyper::header::HeaderMap;
@@ -21,57 +21,44 @@ use opentelemetry_sdk::trace::{
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Spans that wait for the collector; more are dropped.
+/// More are dropped.
 const WAITING_MAX: usize = 16_384;
-/// Spans that are sent at once.
 const BATCH_MAX: usize = 2_048;
 /// Between two batches that are not full.
 const BATCH_EVERY: Duration = Duration::from_secs(2);
-/// The time that the collector may take for one.
 const SEND: Duration = Duration::from_secs(5);
-/// The time that a stop waits for the last.
+/// A stop waits this long for the last spans.
 const STOP: Duration = Duration::from_secs(3);
 
-/// The reason why no spans can be sent: the collector's address is not one.
 #[derive(Debug, thiserror::Error)]
 #[error("telemetry.otlp_endpoint: {0}")]
 pub struct CollectorError(#[from] ExporterBuildError);
 
-/// The spans of a server, and the way to their collector.
 pub struct Spans {
     tracer: SdkTracer,
     provider: SdkTracerProvider,
     propagator: TraceContextPropagator,
 }
 
-/// A request whose span is to be made.
 pub struct Trace<'s> {
     spans: &'s Spans,
     parent: Context,
     began: (SystemTime, Instant),
 }
 
-/// The facts of a request that its span shows.
 pub struct RequestSummary<'t> {
-    /// The method, as the table of routes has it.
     pub method: &'t str,
-    /// The route, as the table has it.
     pub route: &'static str,
-    /// The status of its answer.
     pub status: u16,
-    /// The name of the request in the log lines.
     pub request_id: &'t str,
-    /// The tenant whose request it was.
     pub tenant: Option<String>,
-    /// The record that it wrote.
     pub wal_seq: Option<u64>,
     /// Microseconds until its turn, in it, and until its record was durable.
     pub timing_us: Option<[u64; 3]>,
 }
 
 impl Spans {
-    /// The way to the collector that is configured, if one is. It has a thread of its own; not to be
-    /// called in a runtime.
+    /// `None` if no collector is configured. Has a thread of its own; not to be called in a runtime.
     pub fn start(config: &Telemetry) -> Result<Option<Spans>, CollectorError> {
         let Some(endpoint) = &config.otlp_endpoint else { return Ok(None) };
         // A second call finds it installed.
@@ -104,13 +91,12 @@ impl Spans {
         }))
     }
 
-    /// A request has come.
     pub fn begin(&self, headers: &HeaderMap) -> Trace<'_> {
         let parent = self.propagator.extract_with_context(&Context::new(), &Headers(headers));
         Trace { spans: self, parent, began: (SystemTime::now(), Instant::now()) }
     }
 
-    /// Sends what is left, for a moment. Not to be called in a runtime.
+    /// Not to be called in a runtime.
     pub fn stop(&self) {
         if let Err(error) = self.provider.shutdown_with_timeout(STOP) {
             tracing::warn!(%error, "the last spans were not sent");
@@ -125,7 +111,6 @@ impl fmt::Debug for Spans {
 }
 
 impl Trace<'_> {
-    /// The request is answered.
     pub fn end(self, summary: RequestSummary<'_>) {
         let tracer = &self.spans.tracer;
         let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
@@ -157,8 +142,8 @@ impl Trace<'_> {
     }
 }
 
-/// The address for traces: an address without a path is the collector itself (the OTLP exporter's
-/// specification, "Endpoint URLs for OTLP/HTTP").
+/// An address without a path is the collector itself (the OTLP exporter's specification, "Endpoint
+/// URLs for OTLP/HTTP").
 fn traces(endpoint: &str) -> String {
     let base = endpoint.trim_end_matches('/');
     let has_path = base.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));

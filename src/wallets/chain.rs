@@ -10,25 +10,22 @@ use crate::rails::evm::rpc::RpcError;
 use domain::resources::crypto::payouts::CryptoPayout;
 use domain::resources::crypto::transfers::{Fees, Seen, Standing, Taken, Transfer, final_block};
 
-/// The price for a block's maker where the node does not say one, in wei.
+/// In wei, where the node does not say one.
 const TIP: u64 = 1_000_000_000;
 
-/// The state of the network in this turn.
 pub struct Facts {
-    /// The newest block.
     pub head: Block,
     /// The wallet's transactions in blocks.
     pub count: u64,
-    /// The coins that the wallet pays gas from, in wei.
+    /// What gas is paid from, in wei.
     pub gas: u128,
-    /// The wallet's USDT, in the token's units.
+    /// In the token's units.
     pub usdt: u128,
-    /// The price that a new transaction would offer; none while gas costs too much.
+    /// None while gas costs too much.
     pub offered: Option<Fees>,
 }
 
 impl Worker {
-    /// Asks how the network and its wallet stand.
     pub(super) async fn facts(&self) -> Result<Facts, TurnError> {
         let (node, settings) = (&self.evm.node, &self.evm.settings);
         let wallet = settings.wallet.account();
@@ -51,7 +48,6 @@ impl Worker {
         Ok(Facts { head, count, gas, usdt, offered })
     }
 
-    /// The standing of a payout with transactions.
     pub(super) async fn standing(
         &self,
         open: &OpenPayout,
@@ -78,7 +74,7 @@ impl Worker {
         Ok(seen.standing(transfer, self.evm.settings.confirmations))
     }
 
-    /// The word of a block about a transaction: nothing, unless the block is in the node's chain.
+    /// Nothing, unless the block is in the node's chain.
     async fn taken(
         &self,
         payout: &CryptoPayout,
@@ -102,7 +98,7 @@ impl Worker {
         }))
     }
 
-    /// The transaction that has used a nonce for good, and its block.
+    /// For good, with its block.
     async fn other(&self, transfer: &Transfer, facts: &Facts) -> Result<Option<([u8; 32], u64)>, RpcError> {
         let (node, wallet) = (&self.evm.node, &transfer.wallet);
         let last = final_block(facts.head.number, self.evm.settings.confirmations);

@@ -1,16 +1,14 @@
-//! Deposits: the transfers of USDT to our addresses, found in the blocks of a network that are
-//! final, in order, and credited once each.
+//! Transfers of USDT to our addresses, found in the blocks of a network that are final, in order,
+//! and credited once each. A range of blocks counts as searched when the node shows the block at
+//! its end, whose name is kept and looked at again at every turn. Where the chain has another block
+//! there, or none, an earlier answer was a lie or the chain has changed: what was searched ends
+//! with the newest block that is still there, or where the network was served first. So nothing
+//! that a node says for a while moves the search on for good.
 //!
-//! A range of blocks counts as searched when the node shows the block at its end, whose name is kept
-//! and looked at again at every turn. Where the chain has another block there, or none, an earlier
-//! answer was a lie or the chain has changed: what was searched ends with the newest block that is
-//! still there, or where the network was served first. So nothing that a node says for a while moves
-//! the search on for good.
-//!
-//! The progress stands in a record of the platform, a little behind what was searched: after a restart
-//! the blocks since then are searched again, and a deposit that was credited is known by its name,
-//! which the record of the credit has. A network is searched from the block that was final when it was
-//! served first; no address is given out before.
+//! The progress stands in a record of the platform, a little behind what was searched: after a
+//! restart the blocks since then are searched again, and a deposit that was credited is known by
+//! its name, which the record of the credit has. A network is searched from the block that was
+//! final when it was served first; no address is given out before.
 
 use super::head::head;
 use super::{BUSY, IDLE, REST, TurnError};
@@ -32,32 +30,30 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Blocks that are searched in one call, at most.
+/// In one call.
 const BLOCKS_MAX: u64 = 1_000;
-/// Addresses that are searched for in one call, at most.
+/// In one call.
 const ADDRESSES_MAX: usize = 500;
-/// Calls of so many blocks in one turn, before others are looked at.
+/// Calls in one turn, before others are looked at.
 const CHUNKS_MAX: usize = 20;
-/// The blocks, or the time, after which the progress of the search is recorded.
+/// The progress is recorded after so many blocks, or some time.
 const RECORDED_BLOCKS: u64 = 500;
 const RECORDED_EVERY: Duration = Duration::from_secs(60);
-/// The names of entries that cannot be read which are remembered, so that each is told once.
+/// So that each entry that cannot be read is told once.
 const SET_ASIDE_MAX: usize = 1_024;
 
-/// The search of one network.
 pub(super) struct Search {
     services: Arc<Services>,
     evm: Arc<Evm>,
     is_right_chain: bool,
-    /// Whether the addresses of before the start are watched.
+    /// The addresses of before the start are watched.
     is_watching: bool,
-    /// What was searched, and the last block that a record says was.
+    /// And the last block that a record says was searched.
     searched: Option<SearchedBlocks>,
     recorded: Option<u64>,
     recorded_at: Instant,
-    /// Transfers that could not be credited yet, as their book is halted or full.
+    /// Not credited yet, as their book is halted or full.
     owed: Vec<Logged>,
-    /// Entries of the log that cannot be read.
     set_aside: BTreeSet<String>,
     complained: Option<String>,
 }
@@ -103,7 +99,7 @@ impl Search {
         }
     }
 
-    /// Searches what is final and was not searched. `true` when there is more of it.
+    /// `true` when there is more to search.
     async fn turn(&mut self) -> Result<bool, TurnError> {
         self.begin().await?;
         self.credit_owed().await?;
@@ -135,7 +131,7 @@ impl Search {
         Ok(searched.last < last.number)
     }
 
-    /// A block that has to be in the chain.
+    /// It has to be in the chain.
     async fn shown(&self, block: u64) -> Result<Block, TurnError> {
         self.evm.node.block(block).await?.ok_or(TurnError::Unshown(block))
     }
@@ -145,8 +141,8 @@ impl Search {
         self.searched = Some(searched);
     }
 
-    /// What was searched of the chain as it is now. `None` where the search begins only now, or the node
-    /// lags behind it a little, as one behind a balancer may.
+    /// `None` where the search begins only now, or the node lags behind it a little, as one behind
+    /// a balancer may.
     async fn look_again(&mut self, head: &Block, last: &Block) -> Result<Option<SearchedBlocks>, TurnError> {
         let Some(mut searched) = self.searched.clone() else {
             self.record(self.searched_to(last.mark())).await?;
@@ -182,7 +178,7 @@ impl Search {
         Ok(Some(searched))
     }
 
-    /// The newest block that was made before this instant, in seconds since 1970, or the first of all.
+    /// Made before this instant, in seconds since 1970; or the first of all.
     async fn last_before(&self, at: u64, last: &Block) -> Result<Mark, TurnError> {
         if last.timestamp < at {
             return Ok(last.mark());
@@ -195,7 +191,7 @@ impl Search {
         Ok(self.shown(low).await?.mark())
     }
 
-    /// Tries again what could not be credited. What fails again is kept, and so is what was not tried.
+    /// What fails again is kept, and so is what was not tried.
     async fn credit_owed(&mut self) -> Result<(), TurnError> {
         for logged in self.owed.clone() {
             self.owed.retain(|owed| *owed != logged);
@@ -207,7 +203,6 @@ impl Search {
         Ok(())
     }
 
-    /// The state that has to be known before anything is searched.
     async fn begin(&mut self) -> Result<(), TurnError> {
         if self.searched.is_none()
             && let Some(searched) = self.recorded()?
@@ -229,7 +224,6 @@ impl Search {
         Ok(())
     }
 
-    /// Watches every address that was given out before the start.
     async fn watch_all(&self) -> Result<(), TurnError> {
         for tenant in self.services.callers.directory.tenants() {
             let tenant_key = tenant_key(tenant.number, Mode::Live);
@@ -242,7 +236,7 @@ impl Search {
         Ok(())
     }
 
-    /// A network that is searched from this block on, and whose addresses are given out from now on.
+    /// Addresses are given out from now on.
     fn searched_to(&self, mark: Mark) -> SearchedBlocks {
         SearchedBlocks {
             network: self.evm.network(),
@@ -253,7 +247,6 @@ impl Search {
         }
     }
 
-    /// The progress of the search that a record says.
     fn recorded(&self) -> Result<Option<SearchedBlocks>, TurnError> {
         let reader = self.services.engine.reader();
         let name = SearchedBlocks::name_of(self.evm.network(), self.evm.settings.chain_id);
@@ -286,7 +279,6 @@ impl Search {
         if is_due { self.keep(searched).await } else { Ok(()) }
     }
 
-    /// Records what was searched, and goes on from there.
     async fn record(&mut self, searched: SearchedBlocks) -> Result<(), TurnError> {
         self.keep(searched.clone()).await?;
         self.note_searched(searched);
@@ -301,7 +293,7 @@ impl Search {
         Ok(())
     }
 
-    /// The transfers to our addresses in these blocks, in their order.
+    /// In their order.
     async fn transfers(&mut self, first: u64, last: u64) -> Result<Vec<Logged>, TurnError> {
         let watched: Vec<Account> = self.evm.watched().into_keys().collect();
         let mut found = Vec::new();
@@ -328,7 +320,7 @@ impl Search {
         Ok(found)
     }
 
-    /// Notes an entry that cannot be read: an operator has to look, and nothing waits for it.
+    /// An operator has to look, and nothing waits for the entry.
     fn set_aside(&mut self, name: String) {
         if self.set_aside.len() < SET_ASIDE_MAX && self.set_aside.insert(name.clone()) {
             self.evm.note(|figures| figures.set_aside += 1);
@@ -340,7 +332,7 @@ impl Search {
         }
     }
 
-    /// Credits a transfer, unless that has happened.
+    /// Unless that has happened.
     async fn credit(&mut self, logged: Logged) -> Result<(), TurnError> {
         let network = self.evm.network();
         let Some(tenant_key) = self.evm.watched_for(&logged.transfer.to) else { return Ok(()) };
@@ -416,7 +408,7 @@ impl Search {
         }
     }
 
-    /// Keeps a transfer that cannot be credited now. Nothing waits behind it.
+    /// Nothing waits behind it.
     fn owe(&mut self, logged: Logged, why: &str) -> Result<(), TurnError> {
         tracing::warn!(
             network = self.evm.network().name(),

@@ -1,6 +1,5 @@
-//! The newest block of a network, as far as a node is believed: a head that runs ahead of the clock by
-//! more than the network can have made, or below which the node shows no blocks, is none. What is final
-//! follows from the head, so money does.
+//! A head that runs ahead of the clock by more than the network can have made, or below which the
+//! node shows no blocks, is not believed. What is final follows from the head, so money does.
 
 use super::TurnError;
 use crate::rails::evm::Evm;
@@ -11,19 +10,17 @@ use domain::resources::crypto::address::Network;
 use domain::resources::crypto::transfers::final_block;
 use domain::values::time::{SECOND_MS, Timestamp};
 
-/// Seconds by which a block may be ahead of our clock.
+/// Ahead of our clock.
 const AHEAD_SECONDS_MAX: u64 = 300;
-/// Blocks beyond the network's pace that are believed: chains of developers make them at will.
+/// Beyond the network's pace: chains of developers make blocks at will.
 const BLOCKS_AT_WILL_MAX: u64 = 5_000;
 
-/// The head that is believed.
 pub struct Head {
     pub newest: Block,
-    /// The newest block that others can no longer replace; `None` on a chain that is too short.
+    /// Others can no longer replace it; `None` on a chain that is too short.
     pub last: Option<Block>,
 }
 
-/// Asks for the head.
 pub async fn head(evm: &Evm, now: Timestamp) -> Result<Head, TurnError> {
     let newest = evm.node.head().await?;
     let known = match evm.known() {
@@ -54,13 +51,13 @@ pub async fn head(evm: &Evm, now: Timestamp) -> Result<Head, TurnError> {
     Ok(Head { newest, last })
 }
 
-/// The highest block that a network can have at this time, in seconds since 1970, if it had that one.
+/// At this time, in seconds since 1970, if the network had the known one.
 fn reachable(network: Network, known: Mark, at: u64) -> u64 {
     let elapsed_ms = at.saturating_sub(known.made_at).saturating_mul(1_000);
     known.block.saturating_add(elapsed_ms / block_ms_min(network)).saturating_add(BLOCKS_AT_WILL_MAX)
 }
 
-/// The time that a network takes for a block, with room for it to become faster.
+/// With room for the network to become faster.
 const fn block_ms_min(network: Network) -> u64 {
     match network {
         // Slots of 12 s.
@@ -74,7 +71,7 @@ const fn block_ms_min(network: Network) -> u64 {
     }
 }
 
-/// The first block of a chain, which is known of one of which nothing else is; nodes may not have it.
+/// Nodes may not have it.
 async fn first_block(evm: &Evm) -> Result<Option<Mark>, TurnError> {
     match evm.node.block(0).await {
         Ok(Some(block)) => {

@@ -1,8 +1,6 @@
-//! The payouts of one network that are on their way, as the log has them: the list that operators
-//! see too, in the order in which they were accepted.
-//!
-//! The state of a payout is kept while it stays in the list: its end takes it out, and every change
-//! before that is this worker's own.
+//! The payouts of one network that are on their way, in the order in which they were accepted: the
+//! list that operators see too. The state of a payout is kept while it stays in the list: its end
+//! takes it out, and every change before that is this worker's own.
 
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
@@ -15,28 +13,25 @@ use domain::values::ids::{EntityId, Id, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 use wal::Reader;
 
-/// A payout and whose it is.
 #[derive(Clone)]
 pub struct OpenPayout {
-    /// The tenant in its mode.
     pub tenant_key: u64,
     pub payout: CryptoPayout,
 }
 
-/// Payouts on their way.
 pub struct OpenPayouts {
     network: Network,
-    /// `None` for one of test mode or another network.
+    /// `None` for a payout of test mode or another network.
     known: BTreeMap<Id, Option<OpenPayout>>,
 }
 
 impl OpenPayouts {
-    /// The payouts of a network; none before they are looked up.
+    /// None before they are looked up.
     pub const fn of(network: Network) -> OpenPayouts {
         OpenPayouts { network, known: BTreeMap::new() }
     }
 
-    /// Looks them up: what has ended is forgotten, and what is new is read.
+    /// What has ended is forgotten, and what is new is read.
     pub fn refresh(&mut self, services: &Services) -> Result<(), Unreadable> {
         let reader = services.engine.reader();
         let listed = listed(reader)?;
@@ -54,30 +49,27 @@ impl OpenPayouts {
         Ok(())
     }
 
-    /// The payouts, in the order in which they were accepted.
     pub fn all(&self) -> impl Iterator<Item = &OpenPayout> {
         self.known.values().flatten()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.all().next().is_none()
     }
 
-    /// The newest state of one.
     pub fn update(&mut self, payout: CryptoPayout) {
         if let Some(Some(open)) = self.known.get_mut(&payout.id) {
             open.payout = payout;
         }
     }
 
-    /// Forgets what is known of one: it is read again.
+    /// It is read again.
     pub fn forget(&mut self, id: Id) {
         self.known.remove(&id);
     }
 }
 
-/// The payouts of all tenants in both modes that are on their way.
+/// Of all tenants in both modes.
 fn listed(reader: &Reader) -> Result<BTreeSet<Id>, Unreadable> {
     let list = index::list(PLATFORM, Kind::CryptoPayout, Status::Processing as u8);
     let end = [list.as_slice(), &[0xFF; 17]].concat();
@@ -91,7 +83,6 @@ fn listed(reader: &Reader) -> Result<BTreeSet<Id>, Unreadable> {
     Ok(listed)
 }
 
-/// The newest state of a payout of whatever tenant.
 fn find(reader: &Reader, id: Id) -> Result<Option<OpenPayout>, Unreadable> {
     let key = index::name(PLATFORM, Space::CryptoPayout, &id.to_string());
     let Some(value) = reader.index_get(&key)? else { return Ok(None) };
@@ -100,7 +91,6 @@ fn find(reader: &Reader, id: Id) -> Result<Option<OpenPayout>, Unreadable> {
     read(reader, u64::from_be_bytes(tenant_key), id)
 }
 
-/// The newest state of a payout of a tenant.
 pub fn read(reader: &Reader, tenant_key: u64, id: Id) -> Result<Option<OpenPayout>, Unreadable> {
     let entity = history::entity(reader, tenant_key, EntityId::crypto_payout(id))?;
     Ok(match entity.as_deref() {

@@ -1,5 +1,5 @@
-//! Payouts: those with transactions are followed to their end, and the others get one, in their
-//! order, as long as the wallet can pay.
+//! Payouts with transactions are followed to their end, and the others get one, in their order, as
+//! long as the wallet can pay.
 
 use super::chain::Facts;
 use super::open::{self, OpenPayout};
@@ -15,13 +15,12 @@ use domain::resources::crypto::payouts::{self as rules, Status};
 use domain::resources::crypto::transfers::{Fees, Market, Move, Signing, Standing, Transfer, next_move};
 use domain::values::ids::{EntityId, Id};
 
-/// The units of gas that a transfer may use. Transfers of USDT use half of it; what is not used is
-/// not paid.
+/// A transfer of USDT uses half of it; what is not used is not paid.
 const GAS: u64 = 150_000;
-/// Transactions of a wallet that no block has: nodes keep so many of one account and hardly more.
+/// Nodes keep so many transactions of one account that no block has, and hardly more.
 const IN_FLIGHT_MAX: usize = 16;
 
-/// The part of the wallet that is taken by transactions that no block has.
+/// By transactions that no block has.
 #[derive(Default)]
 struct Reserved {
     gas: u128,
@@ -29,7 +28,6 @@ struct Reserved {
 }
 
 impl Worker {
-    /// Follows every payout that has a transaction.
     pub(super) async fn follow_all(&mut self, facts: &Facts) -> Result<(), TurnError> {
         let open: Vec<OpenPayout> = self.open.all().cloned().collect();
         for open in open {
@@ -70,7 +68,7 @@ impl Worker {
         Ok(())
     }
 
-    /// A transaction that no block has is broadcast again, or replaced when it is stuck.
+    /// Broadcast again, or replaced when it is stuck.
     async fn push(&mut self, open: &OpenPayout, transfer: &Transfer, facts: &Facts) -> Result<(), TurnError> {
         let settings = &self.evm.settings;
         let market = Market {
@@ -100,7 +98,7 @@ impl Worker {
         Ok(())
     }
 
-    /// The operations that an operator has settled are followed: whether the network agrees.
+    /// Whether the network agrees with what an operator has settled.
     pub(super) async fn follow_asked(&mut self, facts: &Facts) -> Result<(), TurnError> {
         for (tenant_key, operation) in self.evm.take_asked() {
             let (id, _) = Id::from(operation).entity_and_operation();
@@ -116,7 +114,6 @@ impl Worker {
         Ok(())
     }
 
-    /// The network's word on a payout.
     async fn reply(&mut self, open: &OpenPayout, answer: RailAnswer) {
         let operation = open.payout.id.operation(rules::SEND);
         let command = Command::RailReply(RailReply::plain(operation, How::Ask, answer)).into();
@@ -130,8 +127,7 @@ impl Worker {
         self.open.forget(open.payout.id);
     }
 
-    /// Gives transactions to payouts without one, in their order. The first that has to wait lets the
-    /// others wait behind it.
+    /// In their order. The first that has to wait lets the others wait behind it.
     pub(super) async fn sign_next(&mut self, facts: &Facts) -> Result<(), TurnError> {
         let (unsigned, signed): (Vec<OpenPayout>, Vec<OpenPayout>) =
             self.open.all().cloned().partition(|open| open.payout.transfer.is_none());
@@ -169,7 +165,6 @@ impl Worker {
         Ok(())
     }
 
-    /// The part of the wallet that transactions may yet take which no block has.
     fn reserved(&self, signed: &[OpenPayout], facts: &Facts) -> Reserved {
         let mut reserved = Reserved::default();
         for open in signed {
@@ -197,7 +192,7 @@ impl Worker {
         }
     }
 
-    /// The lowest nonce from the network's own on that no record has taken.
+    /// From the network's own on, that no record has taken.
     fn free_nonce(&self, from: u64) -> Result<u64, TurnError> {
         let (settings, reader) = (&self.evm.settings, self.services.engine.reader());
         let wallet = settings.wallet.account();
@@ -212,8 +207,7 @@ impl Worker {
         }
     }
 
-    /// Signs a transaction for a payout, has it recorded, and then broadcasts it. `false` when it was
-    /// not recorded: then nobody has seen it.
+    /// Broadcast only after the record. `false` when it was not recorded: then nobody has seen it.
     async fn sign(
         &mut self,
         open: &OpenPayout,
@@ -270,8 +264,7 @@ impl Worker {
         Ok(true)
     }
 
-    /// Gives the node a transaction that is recorded. What it says is a hint for people: blocks alone
-    /// tell what became of it.
+    /// What the node says is a hint for people: blocks alone tell what became of the transaction.
     async fn broadcast(&self, payout: Id, raw: &[u8]) {
         if let Err(error) = self.evm.node.broadcast(raw).await {
             tracing::warn!(network = self.evm.network().name(), %payout, %error, "a transaction was not \
@@ -280,13 +273,12 @@ impl Worker {
     }
 }
 
-/// The price of gas that a transaction takes at most, in wei.
+/// In wei.
 fn gas_of(fees: Fees) -> u128 {
     u128::from(GAS) * u128::from(fees.max)
 }
 
-/// The price that a payout of so many units may offer for gas, if the wallet has enough of both
-/// beside what is on its way.
+/// If the wallet has enough of both beside what is on its way.
 fn affordable(facts: &Facts, reserved: &Reserved, units: u128) -> Result<Fees, Waits> {
     let fees = facts.offered.ok_or(Waits::Fee)?;
     if facts.usdt < reserved.usdt.saturating_add(units) {

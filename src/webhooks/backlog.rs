@@ -7,27 +7,23 @@ use domain::resources::webhooks::EventRef;
 use std::sync::Arc;
 use wal::Reader;
 
-/// An event that may have to be delivered: the `n`-th of a record.
+/// The `n`-th event of a record.
 #[derive(Clone)]
 pub struct Happened {
-    /// The record, which the events of a batch share.
+    /// Events of a batch share it.
     pub read: Arc<Read>,
-    /// The index of the event in its record.
     pub n: usize,
 }
 
 impl Happened {
-    /// The event's number.
     pub fn number(&self) -> u64 {
         self.read.record.event_number(self.n)
     }
 
-    /// The event's kind.
     pub fn kind(&self) -> EventKind {
         self.read.record.events[self.n].kind
     }
 
-    /// The event in a few bytes: number, id and record.
     pub fn event(&self) -> EventRef {
         EventRef {
             number: self.number(),
@@ -37,7 +33,7 @@ impl Happened {
     }
 }
 
-/// The next events after a number, at most `limit`, oldest first.
+/// Oldest first.
 pub fn after(reader: &Reader, tenant: u64, number: u64, limit: usize) -> Result<Vec<Happened>, Unreadable> {
     let mut found = Vec::new();
     let first = number + 1;
@@ -60,8 +56,7 @@ pub fn after(reader: &Reader, tenant: u64, number: u64, limit: usize) -> Result<
     Ok(found)
 }
 
-/// Walks over the events from a number down to another, both included, newest first, until `take`
-/// says that it has enough.
+/// Both numbers included, newest first, until `take` says that it has enough.
 pub fn back_from<E: From<Unreadable>>(
     reader: &Reader,
     tenant: u64,
@@ -85,7 +80,6 @@ pub fn back_from<E: From<Unreadable>>(
     Ok(())
 }
 
-/// The event with a number.
 pub fn numbered(reader: &Reader, tenant: u64, number: u64) -> Result<Option<Happened>, Unreadable> {
     let mut found = None;
     back_from(reader, tenant, number, number, |happened| {

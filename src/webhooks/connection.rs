@@ -1,6 +1,6 @@
-//! Connections to endpoints: to checked addresses alone, with TLS where the address says so. Each counts what
-//! came over it, which tells a receiver that closed a connection while a request was on its way from one
-//! that took the request and said nothing.
+//! Connections to endpoints: to checked addresses alone, with TLS where the address says so. Each
+//! counts what came over it, which tells a receiver that closed a connection while a request was on
+//! its way from one that took the request and said nothing.
 
 use super::names::CheckedNames;
 use hyper::Uri;
@@ -26,34 +26,33 @@ use tower_service::Service;
 
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The history of a connection, as far as it tells whether a request over it may go out again.
+/// Tells whether a request over the connection may go out again.
 #[derive(Clone, Default)]
 pub struct History(Arc<Marks>);
 
 #[derive(Default)]
 struct Marks {
-    /// Whether something was read since the last write.
+    /// Since the last write.
     read: AtomicBool,
-    /// Whether something was written after something had been read: an answer came before this request.
+    /// Something was written after something had been read: an answer came before this request.
     carried: AtomicBool,
-    /// Whether the connection has several streams, and one was answered.
+    /// The connection has several streams, and one was answered.
     stream_answered: AtomicBool,
 }
 
 impl History {
-    /// Notes that one of the streams of the connection was answered.
     pub fn answered(&self) {
         self.0.stream_answered.store(true, Ordering::Relaxed);
     }
 
-    /// Whether an answer came over the connection, and it ended before one to the last request began.
+    /// An answer came, and the connection ended before one to the last request began.
     fn ended_between(&self) -> bool {
         self.0.carried.load(Ordering::Relaxed) && !self.0.read.load(Ordering::Relaxed)
     }
 }
 
-/// Whether a request that failed like this goes out once more: it met a kept-alive connection that ended
-/// before an answer began, or a stream that the other side says it did not process.
+/// The request met a kept-alive connection that ended before an answer began, or a stream that the
+/// other side says it did not process.
 pub fn may_go_again(error: &Error) -> bool {
     let Some(connected) = error.connect_info() else { return false };
     let mut extras = hyper::http::Extensions::new();
@@ -75,12 +74,10 @@ pub fn may_go_again(error: &Error) -> bool {
     history.0.stream_answered.load(Ordering::Relaxed)
 }
 
-/// Bytes in both directions.
 trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
 
-/// A connection that keeps its history.
 pub struct Counted {
     stream: Box<dyn Stream>,
     history: History,
@@ -126,7 +123,6 @@ impl AsyncWrite for Counted {
     }
 }
 
-/// Makes connections.
 #[derive(Clone)]
 pub struct Connector {
     tcp: HttpConnector<CheckedNames>,
@@ -134,7 +130,7 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// Trusts the certificates of the system and `extra` ones.
+    /// `extra` beside those of the system.
     pub fn new(names: CheckedNames, extra: Vec<CertificateDer<'static>>) -> Result<Connector, rustls::Error> {
         let mut tcp = HttpConnector::new_with_resolver(names);
         tcp.enforce_http(false);
@@ -199,7 +195,7 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
-    /// Steps of a connection and whether a request that then fails may go out again.
+    /// And whether a request that then fails may go out again.
     const CASES: [(&str, bool); 6] =
         [("", false), ("w", false), ("wr", false), ("wrw", true), ("wrwr", false), ("wrwrww", true)];
 

@@ -1,9 +1,8 @@
 //! Looks after one endpoint while there is work: reads what is due from the log, starts deliveries
-//! in order, a few at a time, and has their outcomes written, many in one record.
-//!
-//! Promises: events are read before the endpoint's state, so that the terms of their moment are
-//! known; an event counts as done (`reached`) only when its outcome is in the same record or it is
-//! among the `open`. So what has no outcome after a crash is sent again, and only that.
+//! in order, a few at a time, and has their outcomes written, many in one record. Events are read
+//! before the endpoint's state, so that the terms of their moment are known; an event counts as
+//! done (`reached`) only when its outcome is in the same record or it is among the `open`. So what
+//! has no outcome after a crash is sent again, and only that.
 
 mod counted;
 
@@ -33,31 +32,28 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit};
 use tokio::task::{JoinError, JoinSet, yield_now};
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// Deliveries on their way at once to one endpoint (`docs/contract.md, 13.3`).
+/// On their way at once to one endpoint (`docs/contract.md, 13.3`).
 const WINDOW: usize = 8;
-/// Deliveries on their way at once before it is known whether the endpoint answers at all: unknown
-/// endpoints must not fill the server with waiting.
+/// Before it is known whether the endpoint answers at all: unknown endpoints must not fill the
+/// server with waiting.
 const WINDOW_UNKNOWN: usize = 2;
-/// The time after which the next delivery starts although the last was not answered: deliveries
-/// arrive in order too, and an endpoint that thinks for a while is still served by several.
+/// The next delivery starts then although the last was not answered: deliveries arrive in order
+/// too, and an endpoint that thinks for a while is still served by several.
 const HEAD_START: Duration = Duration::from_millis(10);
-/// The latency, in ms, from which an endpoint is slow and shares its places with others like it.
+/// From this latency on an endpoint is slow and shares its places with others like it.
 const SLOW_MS: u32 = 2_000;
-/// Events that are read ahead.
 const PAGE: usize = 64;
-/// The most outcomes that are written together with those that come soon after them (see
-/// [`Webhooks::write_after`]).
+/// Written with those that come soon after them (see [`Webhooks::write_after`]).
 const WRITE_AT: usize = 256;
-/// The pause before a write that was refused for want of room is tried again, and before a delivery
-/// worker that broke off is replaced.
+/// Before a write that was refused for want of room is tried again, and before a delivery worker
+/// that broke off is replaced.
 const PAUSE: Duration = Duration::from_millis(200);
-/// The pause between two tries to have outcomes written while the tenant's book is halted.
+/// Between two tries to have outcomes written while the tenant's book is halted.
 const HALTED_PAUSE: Duration = Duration::from_secs(5);
-/// The number of terms that are not worth a record of their own to be rid of.
+/// Not worth a record of their own to be rid of.
 const TERMS_KEPT: usize = 8;
 
-/// Starts a delivery worker. It knows that nothing up to `position` is due, apart from what the endpoint's
-/// state says.
+/// Nothing up to `position` is due, apart from what the endpoint's state says.
 pub fn begin(webhooks: &Arc<Webhooks>, queue: Arc<EndpointQueue>, position: u64) {
     if webhooks.is_stopping() {
         return;
@@ -77,13 +73,12 @@ pub fn begin(webhooks: &Arc<Webhooks>, queue: Arc<EndpointQueue>, position: u64)
     });
 }
 
-/// Deliveries that wait to be tried again, from which on an endpoint that takes nothing gets new ones more
-/// rarely: each that fails waits with them, and what is not sent yet waits in the log.
+/// With so many an endpoint that takes nothing gets new deliveries more rarely: each that fails
+/// waits with them, and what is not sent yet waits in the log.
 const TRIES_WAITING: usize = 500;
-/// The time between two new deliveries to such an endpoint. The first that arrives ends it.
+/// Between new deliveries to such an endpoint. The first that arrives ends it.
 const PROBE_EVERY: Duration = Duration::from_secs(60);
 
-/// A delivery that is due.
 enum Due {
     Event(Happened),
     Resend(Resend),
@@ -91,7 +86,7 @@ enum Due {
 
 struct EndedDelivery {
     delivered: Delivered,
-    /// The number of the event, if this was its first delivery.
+    /// If this was the event's first delivery.
     first: Option<u64>,
 }
 
@@ -104,31 +99,27 @@ struct DeliveryWorker {
     mode: TenantMode,
     webhook: Webhook,
     signing: Signing,
-    /// The number up to which every event was started or is not due.
+    /// Up to here every event was started or is not due.
     position: u64,
-    /// The deliveries that were under way when the last run ended.
     again: VecDeque<Happened>,
-    /// The events after `position` that are due.
+    /// Due, after `position`.
     pending: VecDeque<Happened>,
-    /// The number of the last event that was read.
     read_to: u64,
-    /// Whether the last read found no more events after these.
+    /// The last read found no more events.
     at_end: bool,
     posting: JoinSet<EndedDelivery>,
-    /// The instant until which only the delivery that was started last may be on its way to arrive.
+    /// Until then only the delivery that was started last may be on its way to arrive.
     next_start: Instant,
     /// First deliveries without an outcome.
     open: BTreeSet<u64>,
-    /// Resends that were started.
     resent: HashSet<Id>,
     unwritten: Vec<Delivered>,
-    /// The instant at which waiting outcomes are written at the latest.
+    /// Waiting outcomes are written then at the latest.
     write_at: Instant,
     known: bool,
     slow: bool,
-    /// Whether the last delivery failed.
     failing: bool,
-    /// The instant before which no event is delivered for the first time.
+    /// Before that no event is delivered for the first time.
     next_first: Instant,
 }
 
@@ -228,7 +219,7 @@ impl DeliveryWorker {
         }
     }
 
-    /// Whether events that are due may be unread.
+    /// Events that are due may be unread.
     fn is_reading(&self) -> bool {
         self.pending.is_empty() && !self.at_end && !self.webhooks.is_stopping()
     }
@@ -302,22 +293,22 @@ impl DeliveryWorker {
         self.has_first() || self.resend().is_some()
     }
 
-    /// Whether events are due that have not been delivered yet.
+    /// Due, and not delivered yet.
     fn has_first(&self) -> bool {
         !self.again.is_empty() || !self.pending.is_empty()
     }
 
-    /// The next delivery that was asked for again, or is tried again.
+    /// Asked for again, or tried again.
     fn resend(&self) -> Option<Resend> {
         self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)).copied()
     }
 
-    /// Whether so much waits to be tried again that another failure is only worth a probe.
+    /// So much waits to be tried again that another failure is only worth a probe.
     fn is_flooded(&self) -> bool {
         self.failing && self.webhook.retry == Retry::Backoff && self.webhook.next_tries.len() >= TRIES_WAITING
     }
 
-    /// Whether events that are due wait for the next probe.
+    /// Events that are due wait for the next probe.
     fn holds_first_back(&self) -> bool {
         self.has_first() && self.may_send() && self.is_early()
     }
@@ -347,8 +338,8 @@ impl DeliveryWorker {
         !self.posting.is_empty() && Instant::now() < self.next_start
     }
 
-    /// Waits while nothing is on its way and nothing can be started: writes outcomes that wait,
-    /// then rests if nothing happened meanwhile. Breaks when the work is over.
+    /// While nothing is on its way and nothing can be started, writes outcomes that wait, then
+    /// rests if nothing happened meanwhile. Breaks when the work is over.
     async fn settle(&mut self) -> ControlFlow<()> {
         let behind = self.position - self.webhook.reached;
         let outgrown = behind > 0 && self.webhook.terms.len() > TERMS_KEPT;
@@ -372,7 +363,6 @@ impl DeliveryWorker {
         }
     }
 
-    /// Starts the oldest delivery that is due.
     fn start(&mut self, permit: OwnedSemaphorePermit) {
         // A change since the last look is dealt with by the next one.
         if self.queue.is_changed() || !self.wants() {
@@ -471,7 +461,7 @@ impl DeliveryWorker {
         self.unwritten.push(delivered);
     }
 
-    /// Has the outcomes written. Breaks when the endpoint is gone or nothing more can be written.
+    /// Breaks when the endpoint is gone or nothing more can be written.
     async fn write(&mut self) -> ControlFlow<()> {
         loop {
             let progress = Progress {
@@ -538,7 +528,6 @@ impl DeliveryWorker {
     }
 }
 
-/// Waits for the place, if one is waited for.
 async fn found(place: &mut Option<PermitFuture>) -> Result<OwnedSemaphorePermit, AcquireError> {
     match place {
         Some(place) => place.await,

@@ -1,5 +1,5 @@
-//! The state of one endpoint in memory: whether a delivery worker is at work for it, and if not, up
-//! to which event nothing is due and what would be.
+//! One endpoint in memory: whether a delivery worker is at work for it, and if not, up to which
+//! event nothing is due and what would be.
 
 use super::{Webhooks, delivery_worker};
 use domain::events::EventKind;
@@ -10,21 +10,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// The number of events that were not due after which the endpoint's state is written all the same,
-/// so that a restart need not look at more.
+/// After so many events that were not due the endpoint's state is written all the same, so that a
+/// restart need not look at more.
 pub const WRITE_EVERY: u64 = 10_000;
 
-/// An endpoint and its delivery worker.
 pub struct EndpointQueue {
-    /// The tenant key of the endpoint.
     pub tenant: u64,
-    /// The endpoint's id.
     pub id: Id,
-    /// Whether something happened since the delivery worker last looked.
+    /// Since the delivery worker last looked.
     woken: AtomicBool,
-    /// Whether no delivery worker is at work, or one is about to end; then `rest` says more.
-    /// Otherwise the writer of the log touches no lock here: delivery workers have a low priority,
-    /// and one that is interrupted with a lock in hand would keep everybody waiting.
+    /// No delivery worker is at work, or one is about to end; then `rest` says more. Otherwise the
+    /// writer of the log touches no lock here: delivery workers have a low priority, and one that
+    /// is interrupted with a lock in hand would keep everybody waiting.
     resting: AtomicBool,
     rest: Mutex<Option<Rest>>,
     changed: AtomicBool,
@@ -33,19 +30,17 @@ pub struct EndpointQueue {
     position: AtomicU64,
 }
 
-/// The state of an endpoint while there is nothing to deliver.
 pub struct Rest {
-    /// The number of the event up to which nothing is due.
+    /// Nothing is due up to this event.
     pub position: u64,
-    /// The number of the event up to which the log says so.
+    /// The log says so up to this event.
     pub written: u64,
-    /// The events that would be due; `None` while nothing can be sent anyway, until the endpoint
-    /// changes.
+    /// `None` while nothing can be sent anyway, until the endpoint changes.
     pub term: Option<Term>,
 }
 
 impl EndpointQueue {
-    /// An endpoint that a delivery worker is about to look after.
+    /// A delivery worker is about to look after it.
     pub fn new(tenant: u64, id: Id) -> EndpointQueue {
         EndpointQueue {
             tenant,
@@ -60,7 +55,7 @@ impl EndpointQueue {
         }
     }
 
-    /// Notes that the endpoint was changed, is to send something again, or is gone.
+    /// The endpoint was changed, is to send something again, or is gone.
     pub fn change(self: &Arc<Self>, webhooks: &Arc<Webhooks>) {
         self.changed.store(true, Ordering::SeqCst);
         // The notification is sent also if it was woken before and has not looked yet: the change
@@ -74,7 +69,6 @@ impl EndpointQueue {
         }
     }
 
-    /// Notes that events with these numbers happened.
     pub fn happened(
         self: &Arc<Self>,
         webhooks: &Arc<Webhooks>,
@@ -99,8 +93,8 @@ impl EndpointQueue {
         }
     }
 
-    /// Wakes the delivery worker. True if there may be none: one that is ending sees that it was
-    /// woken, or else this sees that it was ending.
+    /// True if there may be no delivery worker: one that is ending sees that it was woken, or else
+    /// this sees that it was ending.
     fn wake(&self) -> bool {
         if !self.woken.swap(true, Ordering::SeqCst) {
             self.wake_up.notify_one();
@@ -113,32 +107,27 @@ impl EndpointQueue {
         delivery_worker::begin(webhooks, Arc::clone(self), rest.position);
     }
 
-    /// Has the delivery worker look around, if there is one.
     pub fn look_up(&self) {
         self.wake_up.notify_one();
     }
 
-    /// Waits until something happens.
     pub async fn woken(&self) {
         self.wake_up.notified().await;
     }
 
-    /// Whether something happened since the last call.
     pub fn take_woken(&self) -> bool {
         self.woken.swap(false, Ordering::SeqCst)
     }
 
-    /// Whether the endpoint was changed since the last [`EndpointQueue::take_changed`].
     pub fn is_changed(&self) -> bool {
         self.changed.load(Ordering::SeqCst)
     }
 
-    /// Whether the endpoint was changed since the last call.
     pub fn take_changed(&self) -> bool {
         self.changed.swap(false, Ordering::SeqCst)
     }
 
-    /// Ends the delivery worker's work, unless something happened meanwhile.
+    /// False if something happened meanwhile.
     pub fn rest(&self, rest: Rest) -> bool {
         let mut resting = self.resting();
         self.resting.store(true, Ordering::SeqCst);
@@ -151,22 +140,20 @@ impl EndpointQueue {
         true
     }
 
-    /// Notes that the delivery worker has read the events up to this one.
+    /// Events up to this one have been read.
     pub fn reach(&self, position: u64) {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// The number of the event up to which nothing waits; 0 while a delivery worker is at work.
+    /// Nothing waits up to this event; 0 while a delivery worker is at work.
     pub fn quiet_up_to(&self) -> u64 {
         self.resting().as_ref().map_or(0, |rest| rest.position)
     }
 
-    /// The number of the last event that was looked at.
     pub fn position(&self) -> u64 {
         self.position.load(Ordering::Relaxed)
     }
 
-    /// Events that nobody looked at yet.
     pub fn behind(&self) -> u64 {
         self.newest.load(Ordering::Relaxed).saturating_sub(self.position.load(Ordering::Relaxed))
     }

@@ -1,18 +1,13 @@
-//! Delivers events to webhook endpoints (`docs/contract.md, 13.3`).
-//!
-//! Pending deliveries are in the log: an endpoint's entity says how far its deliveries are and which
-//! events were due to it when (`domain/resources/webhooks`). A record that somebody waits for wakes the
-//! endpoint's [`EndpointQueue`] as soon as it is durable; a [`delivery_worker`] then reads the log
-//! from where the endpoint is, posts, and has the outcomes written into the entity. An endpoint
-//! without work costs a few words of memory, and a tenant without endpoints nothing at all.
+//! Delivers events to webhook endpoints (`docs/contract.md, 13.3`). Pending deliveries are in the
+//! log: an endpoint's entity says how far its deliveries are and which events were due to it when
+//! (`domain/resources/webhooks`). A record that somebody waits for wakes the endpoint's
+//! [`EndpointQueue`] as soon as it is durable; a [`delivery_worker`] then reads the log from where
+//! the endpoint is, posts, and has the outcomes written into the entity. An endpoint without work
+//! costs a few words of memory, and a tenant without endpoints nothing at all.
 //!
 //! All of it runs on threads of its own with a low priority, which keep to a share of their time
-//! while payments need the processors ([`pace`]): deliveries take what payments leave, and catch up
-//! afterwards.
-//!
-//! Waking endpoints, reading what they are due, signing and posting belong here. What an event says
-//! is in `src/api/events/`, and rules about endpoints are the domain's. It must not know why money
-//! moves.
+//! while payments need the processors ([`pace`]). What an event says is in `src/api/events/`, and
+//! rules about endpoints are the domain's.
 
 pub mod backlog;
 mod connection;
@@ -48,70 +43,55 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{AcquireError, Semaphore};
 use url::{Host, Url};
 
-/// Deliveries on their way at once to endpoints that answer.
+/// On their way at once to endpoints that answer.
 const QUICK_MAX: usize = 512;
-/// Deliveries on their way at once to slow endpoints: those of dead ones wait for each other, and
-/// for nobody else.
+/// On their way at once to slow endpoints: those of dead ones wait for each other, and for nobody else.
 const SLOW_MAX: usize = 256;
-/// Test notifications of one tenant in a mode on their way at once: as many as it may have
-/// endpoints. A dead one keeps its place for ten seconds, and only its own tenant waits for it.
+/// As many as a tenant in a mode may have endpoints. A dead one keeps its place for ten seconds,
+/// and only its own tenant waits for it.
 const TRIES_PER_TENANT_MAX: usize = 20;
-/// Test notifications under way at once, of all tenants.
+/// Of all tenants.
 const TRIES_MAX: usize = 512;
-/// The time that a test notification waits for its place: below the ten seconds that an endpoint
-/// has, so that its caller is not kept for twice as long.
+/// Below the ten seconds that an endpoint has, so that the caller is not kept for twice as long.
 const TRY_PATIENCE: Duration = Duration::from_secs(5);
-/// The `nice` value of the threads of deliveries, which gives them a lower priority than others.
 pub const NICENESS: i32 = 10;
-/// The time within which outcomes are written together.
+/// Outcomes within this are written together.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
-/// The number of delivery workers beyond which each writes more rarely, so that all of them
-/// together burden the log no more than these.
+/// Beyond so many each writes more rarely, so that all of them together burden the log no more than these.
 const WRITERS: usize = 8;
-/// The longest time that an outcome waits to be written.
+/// An outcome waits no longer to be written.
 const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
-/// The time between two looks whether all delivery workers have stopped.
+/// Between two looks whether all delivery workers have stopped.
 const STOP_EVERY: Duration = Duration::from_millis(5);
-/// The time that a name may take to be looked up when an endpoint is registered.
+/// When an endpoint is registered.
 const LOOKUP: Duration = Duration::from_secs(3);
 
-/// The settings of deliveries.
 pub struct Options {
-    /// Whether loopback, private and other special addresses are allowed.
     pub allow_private_targets: bool,
-    /// Certificates to trust beside those of the system, as PEM.
     pub extra_ca_file: Option<PathBuf>,
-    /// The names of the headers that operators may name.
     pub header_names: HeaderNames,
-    /// The switch that keeps a restored copy from sending live events before it has taken over.
+    /// Keeps a restored copy from sending live events before it has taken over.
     pub outbound: Outbound,
-    /// The engine's clock, by which deliveries are signed.
     pub clock: Clock,
 }
 
-/// The reason why deliveries do not start.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhooksError {
-    /// The system gives no threads.
     #[error("the threads of webhooks did not start: {0}")]
     Threads(io::Error),
-    /// The HTTP client could not be built.
     #[error(transparent)]
     Poster(#[from] PosterError),
 }
 
-/// The tenants whose events are delivered, as far as a delivery needs to know them.
+/// As far as a delivery needs to know them.
 pub trait Tenants: Send + Sync {
-    /// The engine: the tenants' books, and the log with their events.
     fn engine(&self) -> &Engine<Domain>;
 
-    /// The tenant and mode of a tenant key, as events name them; `None` if there is no such tenant.
+    /// As events name them; `None` if there is no such tenant.
     fn mode_of(&self, tenant: u64) -> Option<TenantMode>;
 
-    /// The signing secret of an endpoint.
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret;
 
-    /// What signs the messages to an endpoint.
     fn signing(&self, tenant: u64, webhook: &Webhook) -> Signing {
         let secret = |version| self.secret(tenant, webhook.id, version);
         Signing {
@@ -122,20 +102,14 @@ pub trait Tenants: Send + Sync {
     }
 }
 
-/// The counts of deliveries since the start.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Deliveries that arrived.
     pub delivered: AtomicU64,
-    /// Deliveries that failed.
     pub failed: AtomicU64,
-    /// Deliveries on their way.
     pub under_way: AtomicUsize,
 }
 
-/// The deliveries of the server.
 pub struct Webhooks {
-    /// The counts of deliveries.
     pub counters: Counters,
     poster: Poster,
     lookups: Arc<Lookups>,
@@ -147,18 +121,17 @@ pub struct Webhooks {
     quick: Arc<Semaphore>,
     slow: Arc<Semaphore>,
     tries: Arc<Semaphore>,
-    /// The limits on test notifications, of each tenant in a mode.
+    /// Of each tenant in a mode.
     tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
     /// Whether there ever was an endpoint.
     has_endpoints: AtomicBool,
     delivery_workers: AtomicUsize,
-    /// Delivery workers that have outcomes written right now.
     writing: AtomicUsize,
 }
 
 impl Webhooks {
-    /// Makes ready to deliver; nothing is sent before [`Webhooks::attach`].
+    /// Nothing is sent before [`Webhooks::attach`].
     pub fn new(options: Options) -> Result<Arc<Webhooks>, WebhooksError> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -200,7 +173,7 @@ impl Webhooks {
         }))
     }
 
-    /// Takes up the work of all endpoints where the last run left it.
+    /// Where the last run left it.
     pub fn attach(self: &Arc<Self>, tenants: Arc<dyn Tenants>) -> Result<(), Unreadable> {
         let _ = self.tenants.set(Arc::downgrade(&tenants));
         let from = index::webhooks();
@@ -222,8 +195,8 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Stops: nothing more is started, what is on its way may end within `patience`. What then has
-    /// no outcome is sent again after the next start.
+    /// What is on its way may end within `patience`. What then has no outcome is sent again after
+    /// the next start.
     pub async fn stop(&self, patience: Duration) {
         self.stopping.store(true, Ordering::SeqCst);
         self.queues.iter().for_each(|queues| queues.iter().for_each(|queue| queue.look_up()));
@@ -241,8 +214,8 @@ impl Webhooks {
         self.end_threads();
     }
 
-    /// Notes that a record of a tenant that has endpoints, or had, is durable. Called in the order
-    /// of the log, by whoever acknowledges the record.
+    /// Called in the order of the log, by whoever acknowledges the record, for a tenant that has
+    /// endpoints, or had.
     pub fn durable(self: &Arc<Self>, tenant: u64, record: &Record) {
         for written in &record.entities {
             match &*written.state {
@@ -270,14 +243,12 @@ impl Webhooks {
         }
     }
 
-    /// Events that happened and were not looked at yet, summed over the endpoints at work: what
-    /// waits, at most.
+    /// Summed over the endpoints at work: what waits, at most.
     pub fn backlog(&self) -> u64 {
         self.queues.iter().map(|queues| queues.iter().map(|queue| queue.behind()).sum::<u64>()).sum()
     }
 
-    /// Endpoints of live mode that are behind, at most so many: the tenant key, and the number of the last
-    /// event that was looked at.
+    /// At most so many: the tenant key, and the number of the last event that was looked at.
     pub fn behind_live(&self, most: usize) -> Vec<(u64, u64)> {
         let live = self.queues.iter().filter(|queues| is_live(*queues.key()));
         live.flat_map(|queues| {
@@ -288,8 +259,7 @@ impl Webhooks {
         .collect()
     }
 
-    /// The number of the event up to which nothing of an endpoint waits, as far as is known without
-    /// the log.
+    /// As far as is known without the log.
     pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
         self.queues
             .get(&tenant)
@@ -297,12 +267,10 @@ impl Webhooks {
             .unwrap_or(0)
     }
 
-    /// Whether loopback and private addresses are allowed.
     pub fn allows_private_targets(&self) -> bool {
         self.options.allow_private_targets
     }
 
-    /// The name of the header that bears a message's signature.
     pub fn signature_header(&self) -> &str {
         match self.options.header_names.signature.as_str() {
             "svc-signature" => "Svc-Signature",
@@ -310,8 +278,7 @@ impl Webhooks {
         }
     }
 
-    /// Checks that the name in an address leads where a webhook may go, as far as it can be looked
-    /// up now; the error completes "url …".
+    /// As far as the name can be looked up now; the error completes "url …".
     pub async fn aim(&self, tenant: u64, url: &Url) -> Result<(), &'static str> {
         let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
         if self.options.allow_private_targets {
@@ -329,7 +296,7 @@ impl Webhooks {
         }
     }
 
-    /// Sends a message now and returns the outcome; nothing is written.
+    /// Nothing is written.
     pub async fn try_out(self: &Arc<Self>, tenant: u64, message: post::Message) -> Sent {
         if !self.may_send(message.livemode) {
             return Sent::failed("live deliveries are off until this server takes over");
@@ -355,20 +322,19 @@ impl Webhooks {
         posting.await.unwrap_or_else(|_| Sent::failed("the server is stopping"))
     }
 
-    /// The time that an outcome waits for others, to be written with them.
+    /// For others, to be written with them.
     fn write_after(&self) -> Duration {
         let shares = u32::try_from(self.delivery_workers.load(Ordering::Relaxed).div_ceil(WRITERS))
             .unwrap_or(u32::MAX);
         WRITE_AFTER.saturating_mul(shares.max(1)).min(WRITE_AFTER_MAX)
     }
 
-    /// Requests under way that are not the delivery workers' own: many endpoints must not take themselves
-    /// for a load of payments.
+    /// Not the delivery workers' own: many endpoints must not take themselves for a load of payments.
     fn others_under_way(&self, tenants: &dyn Tenants) -> usize {
         tenants.engine().under_way().saturating_sub(self.writing.load(Ordering::Relaxed))
     }
 
-    /// Sends a message, once it is sure that this machine may.
+    /// Once it is sure that this machine may.
     async fn post(&self, message: post::Message) -> Sent {
         self.options.outbound.until_it_leads().await;
         self.poster.post(message).await
@@ -417,7 +383,6 @@ impl Drop for Webhooks {
     }
 }
 
-/// Whether the older signature header goes with an event.
 pub fn has_older_signature(event: &str) -> bool {
     event.starts_with("merchant.") || event.starts_with("payout.")
 }

@@ -1,9 +1,8 @@
 //! Looks names up and gives out only addresses that a webhook may go to: what is connected to is
-//! what was checked.
-//!
-//! The system's resolver blocks a thread until it answers or gives up, which may be long after
-//! everybody who asked has. So a name is looked up once at a time, whoever asks for it meanwhile,
-//! and the threads that wait are bounded: in all, and for those who register endpoints, per tenant.
+//! what was checked. The system's resolver blocks a thread until it answers or gives up, which may
+//! be long after everybody who asked has. So a name is looked up once at a time, whoever asks for
+//! it meanwhile, and the threads that wait are bounded: in all, and for those who register
+//! endpoints, per tenant.
 
 use api::webhooks::targets::is_public;
 use hyper_util::client::legacy::connect::dns::Name;
@@ -18,19 +17,16 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tower_service::Service;
 
-/// Names that are being looked up at once, each by a thread; below the most that the runtime has.
+/// Each by a thread; below the most that the runtime has.
 const LOOKUPS_MAX: usize = 384;
-/// Look-ups at once that one tenant has begun by registering endpoints.
+/// Begun by registering endpoints.
 const LOOKUPS_PER_TENANT_MAX: usize = 4;
 
-/// The reason why a name has no address that may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoAddress {
-    /// The name is unknown.
     Unknown,
     /// The name leads, among others, to an address that is not public.
     Special,
-    /// The name was not looked up, because too many are being looked up.
     Busy,
 }
 
@@ -46,14 +42,11 @@ impl fmt::Display for NoAddress {
 
 impl std::error::Error for NoAddress {}
 
-/// The addresses of a name, or why there are none.
 type Found = Result<Arc<[IpAddr]>, NoAddress>;
-/// The channel on which requests wait for a look-up under way.
 type Waiting = watch::Receiver<Option<Found>>;
-/// The function that resolves names; it may block.
+/// May block.
 type Resolver = fn(&str) -> Found;
 
-/// The names that are being looked up.
 pub struct Lookups {
     threads: Handle,
     resolver: Resolver,
@@ -67,7 +60,7 @@ struct UnderWay {
 }
 
 impl Lookups {
-    /// Look-ups by the system's resolver, on the threads of this runtime.
+    /// By the system's resolver, on the threads of this runtime.
     pub fn new(threads: Handle) -> Arc<Lookups> {
         Lookups::with(threads, system)
     }
@@ -76,8 +69,7 @@ impl Lookups {
         Arc::new(Lookups { threads, resolver, under_way: Mutex::default() })
     }
 
-    /// The addresses of a name. A lookup that was begun for a tenant counts as that tenant's until
-    /// the resolver gives up.
+    /// A lookup that was begun for a tenant counts as that tenant's until the resolver gives up.
     pub async fn find(self: &Arc<Self>, name: &str, tenant: Option<u64>) -> Found {
         let mut waiting = self.begin(name, tenant)?;
         let found = waiting.wait_for(Option::is_some).await.map_err(|_| NoAddress::Unknown)?;
@@ -133,9 +125,7 @@ fn system(name: &str) -> Found {
 /// The system's resolver, with a look at every address.
 #[derive(Clone)]
 pub struct CheckedNames {
-    /// Whether loopback, private and other special addresses are allowed.
     pub allow_private: bool,
-    /// The look-ups under way.
     pub lookups: Arc<Lookups>,
 }
 
@@ -173,7 +163,7 @@ mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
     use std::sync::{LazyLock, MutexGuard};
 
-    /// Both ends of a channel, as the resolver has only a function.
+    /// A channel, as the resolver has only a function.
     type Answer = (Mutex<Sender<()>>, Mutex<Receiver<()>>);
 
     static ASKED: AtomicUsize = AtomicUsize::new(0);
@@ -186,7 +176,6 @@ mod tests {
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A resolver that answers when the test says so.
     fn slow(_: &str) -> Found {
         ASKED.fetch_add(1, Ordering::SeqCst);
         locked(&ANSWER.1).recv().expect("the test says when");

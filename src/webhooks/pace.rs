@@ -1,38 +1,34 @@
-//! The share of the processors that deliveries take while payments need them.
-//!
-//! A low priority alone is not enough: what runs in the moments in which payments wait for the disk
-//! costs them caches, wake-ups and the kernel's work for its sockets all the same. So while many
-//! requests are under way, each thread of deliveries counts its own processor time and rests when
-//! that is more than its share; what is due waits in the log.
+//! The share of the processors that deliveries take while payments need them. A low priority alone
+//! is not enough: what runs in the moments in which payments wait for the disk costs them caches,
+//! wake-ups and the kernel's work for its sockets all the same. So while many requests are under
+//! way, each thread of deliveries counts its own processor time and rests when that is more than
+//! its share; what is due waits in the log.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// The number of requests under way that counts as many.
+/// Under way.
 const MANY: usize = 16;
-/// The time with fewer requests that changes nothing if it is no longer: a caller that waited for
-/// one write is answered at once, and asks again.
+/// A shorter time with fewer requests changes nothing: a caller that waited for one write is
+/// answered at once, and asks again.
 const LULL: Duration = Duration::from_millis(100);
-/// The share of a thread's time while there are many: one part of so many.
+/// One part of so many of a thread's time, while there are many.
 const SHARE: u32 = 16;
-/// The processor time that may be spent ahead of the share, so that a few deliveries never wait for
-/// it.
+/// May be spent ahead of the share, so that a few deliveries never wait for it.
 const AHEAD: Duration = Duration::from_millis(5);
-/// The longest rest; after it the number of requests is looked at again.
+/// After it the number of requests is looked at again.
 const REST_MAX: Duration = Duration::from_millis(100);
 
-/// The processor time of a thread, compared with its share.
+/// Compared with the thread's share.
 #[derive(Clone, Copy)]
 struct Spent {
-    /// The instant of the last look.
     at: Instant,
-    /// The thread's processor time until then.
     processor: Duration,
-    /// The processor time beyond the share.
+    /// Beyond the share.
     beyond: Duration,
-    /// The last instant at which many requests were under way.
+    /// When many requests were last under way.
     many_at: Option<Instant>,
 }
 
@@ -45,7 +41,6 @@ impl Spent {
         Spent { at, processor, beyond: Duration::ZERO, many_at: None }
     }
 
-    /// The account at a later look.
     fn add(self, at: Instant, processor: Duration, are_many: bool) -> Spent {
         let many_at = if are_many { Some(at) } else { self.many_at };
         let is_needed = many_at.is_some_and(|many_at| at.saturating_duration_since(many_at) < LULL);
@@ -59,21 +54,19 @@ impl Spent {
         Spent { at, processor, beyond, many_at }
     }
 
-    /// The time that the thread is to rest, if at all.
     fn rest(self) -> Option<Duration> {
         let beyond = self.beyond.checked_sub(AHEAD).filter(|beyond| !beyond.is_zero())?;
         Some(beyond.saturating_mul(SHARE).min(REST_MAX))
     }
 }
 
-/// Rests while many requests are under way and this thread has had more than its share.
+/// While many requests are under way and this thread has had more than its share.
 pub async fn keep(under_way: impl Fn() -> usize) {
     while let Some(rest) = look(under_way() >= MANY).rest() {
         sleep(rest).await;
     }
 }
 
-/// Reads the processor time of the calling thread, and keeps the account for its next look.
 fn look(are_many: bool) -> Spent {
     let (at, processor) = (Instant::now(), processor_time());
     let spent = SPENT.get().unwrap_or(Spent::new(at, processor)).add(at, processor, are_many);
@@ -81,7 +74,6 @@ fn look(are_many: bool) -> Spent {
     spent
 }
 
-/// The processor time of the calling thread.
 fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

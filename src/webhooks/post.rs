@@ -1,8 +1,7 @@
 //! A delivery: a POST to a checked address, ten seconds in all, no redirect, and a look at the
-//! status. Its result is an outcome in every case.
-//!
-//! What meets a kept-alive connection that the receiver was closing, or a stream that it did not process,
-//! goes out once more, on a connection of its own: the receiver has not answered it, and this is one delivery.
+//! status. Its result is an outcome in every case. What meets a kept-alive connection that the
+//! receiver was closing, or a stream that it did not process, goes out once more, on a connection
+//! of its own: the receiver has not answered it, and this is one delivery.
 
 use super::connection::{Connector, History, may_go_again};
 use super::names::{CheckedNames, Lookups, NoAddress};
@@ -25,15 +24,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The time that an endpoint has to answer, connecting included (`docs/contract.md, 13.3`).
+/// Connecting included (`docs/contract.md, 13.3`).
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// The time for which an unused connection is kept: shorter than receivers keep theirs, so that
-/// nothing is sent into one that is being closed.
+/// Shorter than receivers keep unused connections, so that nothing is sent into one that is being closed.
 const IDLE: Duration = Duration::from_secs(1);
-/// The bytes of an answer that are read, so that the connection can be used again; of a longer one
-/// nothing more is wanted.
+/// So that the connection can be used again; of a longer answer nothing more is wanted.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
-/// The time for which an answer's body is read: the status is all that counts.
+/// The status is all that counts.
 const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("pasarela/", env!("CARGO_PKG_VERSION")));
@@ -44,12 +41,10 @@ const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// The names of the headers that an operator may name.
+/// An operator may name them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderNames {
-    /// The signature's.
     pub signature: HeaderName,
-    /// The event id's.
     pub event_id: HeaderName,
 }
 
@@ -62,96 +57,67 @@ impl Default for HeaderNames {
     }
 }
 
-/// A message and the address that it is sent to.
 pub struct Message {
-    /// The endpoint's address.
     pub url: String,
-    /// The mode: live goes by https alone.
+    /// Live goes by https alone.
     pub livemode: bool,
-    /// The event's id.
     pub event: Id,
-    /// The event's number, of those that have one.
+    /// Of events that have one.
     pub sequence: Option<u64>,
-    /// The number of the try, from 1.
+    /// From 1.
     pub attempt: u32,
-    /// Whether X-Webhook-Signature goes with it.
     pub older_signature: bool,
-    /// The body, byte by byte.
+    /// Byte by byte.
     pub body: Vec<u8>,
-    /// What signs it.
     pub signing: Signing,
 }
 
-/// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The status that the endpoint answered, if it did.
+    /// If the endpoint answered.
     pub http_status: Option<u16>,
-    /// The time, in ms, until the status was there, or the failure.
+    /// Until the status was there, or the failure.
     pub latency_ms: u32,
-    /// The reason of the failure; `None` for a 2xx in time.
+    /// `None` for a 2xx in time.
     pub error: Option<String>,
 }
 
 impl Sent {
-    /// A delivery that failed before anything was sent.
+    /// Before anything was sent.
     pub fn failed(why: &str) -> Sent {
         Sent { http_status: None, latency_ms: 0, error: Some(why.to_owned()) }
     }
 }
 
-/// The reason why the file that `webhooks.extra_ca_file` names is of no use.
 #[derive(Debug, thiserror::Error)]
 pub enum ExtraCaError {
-    /// The system does not read it.
     #[error("webhooks.extra_ca_file: {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The file is not PEM.
+    Unreadable { path: PathBuf, source: io::Error },
     #[error("webhooks.extra_ca_file: {}: {source}", path.display())]
-    NotPem {
-        /// The file.
-        path: PathBuf,
-        /// The error of reading it as PEM.
-        source: pem::Error,
-    },
-    /// The file holds no certificate.
+    NotPem { path: PathBuf, source: pem::Error },
     #[error("webhooks.extra_ca_file: {}: holds no certificate", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
 }
 
-/// The reason why nothing can be posted.
 #[derive(Debug, thiserror::Error)]
 pub enum PosterError {
-    /// The certificates to trust cannot be had.
     #[error(transparent)]
     ExtraCa(#[from] ExtraCaError),
-    /// The client does not start.
     #[error("webhooks: the client did not start: {0}")]
     Client(#[from] rustls::Error),
 }
 
-/// The client that sends messages, and the addresses that it may send them to.
 pub struct Poster {
     client: Client<Connector, Full<Bytes>>,
     /// Uses no connection twice.
     fresh: Client<Connector, Full<Bytes>>,
     names: HeaderNames,
     allow_private: bool,
-    /// The clock that is believed: a receiver refuses a message that seems to come from another
-    /// day.
+    /// The believed one: a receiver refuses a message that seems to come from another day.
     clock: Clock,
 }
 
 impl Poster {
-    /// Trusts the certificates of the system and those of `extra_ca_file`.
     pub fn new(
         allow_private: bool,
         extra_ca_file: Option<&Path>,
@@ -169,7 +135,6 @@ impl Poster {
         Ok(Poster { client, fresh, names, allow_private, clock })
     }
 
-    /// Sends a message once.
     pub async fn post(&self, message: Message) -> Sent {
         let allowed = Allowed { livemode: message.livemode, private: self.allow_private };
         let url = match targets::check(&message.url, allowed) {
@@ -215,7 +180,6 @@ impl Poster {
     }
 }
 
-/// The certificates in the file that `webhooks.extra_ca_file` names.
 pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ExtraCaError> {
     let file = || path.to_owned();
     let pem = std::fs::read(path).map_err(|source| ExtraCaError::Unreadable { path: file(), source })?;
@@ -225,7 +189,7 @@ pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ExtraCa
     if certificates.is_empty() { Err(ExtraCaError::Empty { path: file() }) } else { Ok(certificates) }
 }
 
-/// The headers of a message, signed at `now_ms`.
+/// Signed at `now_ms`.
 fn headers(message: &Message, names: &HeaderNames, now_ms: i64) -> Option<HeaderMap> {
     let value = |text: &str| HeaderValue::from_str(text).ok();
     let id = message.event.to_string();
@@ -249,7 +213,6 @@ fn headers(message: &Message, names: &HeaderNames, now_ms: i64) -> Option<Header
     Some(headers)
 }
 
-/// Reads an answer to its end if that is near.
 async fn read_some(mut answer: Response<Incoming>) {
     if let Some(history) =
         answer.extensions().get::<History>().filter(|_| answer.version() == Version::HTTP_2)
@@ -265,8 +228,7 @@ async fn read_some(mut answer: Response<Incoming>) {
     }
 }
 
-/// The reason in a few words. What a peer says is not repeated: it is of no use and may be
-/// anything.
+/// What a peer says is not repeated: it is of no use and may be anything.
 fn why(error: &ClientError) -> String {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(found) = cause {

@@ -7,10 +7,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroize;
 
-/// The beginning of every secret.
 const PREFIX: &str = "whsec_";
 
-/// A signing secret. It derives from the server's key and is stored nowhere.
+/// Derives from the server's key and is stored nowhere.
 #[derive(Clone)]
 pub struct Secret {
     key: [u8; 32],
@@ -25,28 +24,26 @@ impl Drop for Secret {
 }
 
 impl Secret {
-    /// The secret over these bytes.
     pub fn new(key: [u8; 32]) -> Secret {
         Secret { key, text: format!("{PREFIX}{}", STANDARD.encode(key)) }
     }
 
-    /// The secret as text, which is shown once.
+    /// Shown once.
     pub fn expose(&self) -> &str {
         &self.text
     }
 
-    /// The body alone, signed with the whole text of the secret: lower-case hex.
+    /// Signed with the whole text of the secret: lower-case hex.
     pub fn sign_body(&self, body: &[u8]) -> String {
         hex::encode(hmac(self.text.as_bytes(), &[body]))
     }
 
-    /// Seconds and body, signed with the whole text of the secret: lower-case hex.
+    /// Signed with the whole text of the secret: lower-case hex.
     pub fn sign_at(&self, unix_seconds: &str, body: &[u8]) -> String {
         hex::encode(hmac(self.text.as_bytes(), &[unix_seconds.as_bytes(), b".", body]))
     }
 
-    /// Id, seconds and body, signed as Standard Webhooks does, with the bytes that the secret is
-    /// the text of.
+    /// As Standard Webhooks does, with the bytes that the secret is the text of.
     pub fn sign_message(&self, id: &str, unix_seconds: &str, body: &[u8]) -> String {
         format!(
             "v1,{}",
@@ -55,19 +52,16 @@ impl Secret {
     }
 }
 
-/// What an endpoint's messages are signed with, and how.
 #[derive(Clone)]
 pub struct Signing {
-    /// The newest secret.
     pub newest: Secret,
-    /// Those before it that still sign, newest first.
+    /// They still sign; newest first.
     pub older: Vec<Secret>,
-    /// The form of the signature.
     pub form: Signature,
 }
 
 impl Signing {
-    /// One secret, in the form that endpoints have if they say nothing.
+    /// In the form that endpoints have if they say nothing.
     pub fn plain(newest: Secret) -> Signing {
         Signing { newest, older: Vec::new(), form: Signature::Hex }
     }
@@ -76,7 +70,6 @@ impl Signing {
         std::iter::once(&self.newest).chain(&self.older)
     }
 
-    /// The body's signature, in the endpoint's form.
     pub fn sign(&self, unix_seconds: &str, body: &[u8]) -> String {
         match self.form {
             Signature::Hex => self.newest.sign_body(body),
@@ -86,7 +79,7 @@ impl Signing {
         }
     }
 
-    /// The signatures of Standard Webhooks, one of each secret.
+    /// One of each secret.
     pub fn sign_standard(&self, id: &str, unix_seconds: &str, body: &[u8]) -> String {
         let signed: Vec<String> =
             self.secrets().map(|secret| secret.sign_message(id, unix_seconds, body)).collect();

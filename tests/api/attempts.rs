@@ -257,6 +257,50 @@ fn an_intent_that_nobody_executed_makes_room_for_any_method() {
 }
 
 #[test]
+fn a_charge_that_is_refused_leaves_the_intent_as_it_was() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    api.found(&api.transfer_of(&fresh("order"), "88880001")).expect(201);
+    let seller = api.merchant();
+    api.patch(&format!("/v1/merchants/{}", text(&seller, "merchantId")), &json!({ "isActive": false }))
+        .expect(200);
+    let of_seller = json!({ "merchantId": seller["merchantId"], "applicationFeePercent": 5 });
+    type Call<'a> = &'a dyn Fn(&Api, &str) -> Answer;
+    let calls: [(u16, &str, Call); 6] = [
+        (409, "reference_already_used", &|api, of| api.found(&api.transfer_of(of, "88880001"))),
+        (409, "merchant_inactive", &|api, of| api.card(&merged(good_card(of), of_seller.clone()))),
+        (400, "invalid_data", &|api, of| {
+            api.found(&merged(api.transfer_of(of, "88880002"), json!({ "date": "2020-01-01" })))
+        }),
+        (400, "invalid_data", &|api, of| {
+            api.card(&merged(good_card(of), json!({ "card": { "expMonth": 1, "expYear": 2026 } })))
+        }),
+        (400, "invalid_data", &|api, of| {
+            api.debited(&merged(debit_of(of, "12345678"), json!({ "monto": number("0.01") })))
+        }),
+        (404, "not_found", &|api, of| {
+            let nobody = json!({ "merchantId": "01930000-0000-7000-8000-000000000000" });
+            api.card(&merged(good_card(of), merged(of_seller.clone(), nobody)))
+        }),
+    ];
+    for (status, code, call) in calls {
+        let intent = api.intent(10);
+        let reference = text(&intent, "externalRef");
+        let keyed = api.keyed(&fresh("key"));
+        let refused = call(&keyed, reference);
+        refused.refused(status, code);
+        if status == 409 {
+            let again = call(&keyed, reference);
+            assert_eq!((again.text(), again.header("idempotent-replayed")), (refused.text(), Some("true")));
+        }
+        assert_texts(&api.payment(&intent), &[("status", "PENDING")]);
+        assert_texts(&api.execute(&intent, "12345678", json!({})).expect(200), &[("status", "COMPLETED")]);
+        assert_eq!(api.attempts(reference).len(), 1, "{code}");
+    }
+    assert!(api.walk("/v1/events", &[], 100).iter().all(|event| event["event"] != "payment.canceled"));
+}
+
+#[test]
 fn what_went_back_is_not_collected_again() {
     let server = Server::shared();
     let api = server.tenant().test;

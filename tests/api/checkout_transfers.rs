@@ -43,6 +43,11 @@ fn a_transfer_pays_once() {
     other.transfer("123456", json!({})).refused(409, "reference_already_used");
     assert_eq!(text(&other.transfer("123457", json!({})).expect(200), "status"), "paid");
     tenant.test.assert_books("3940.00", "3940.00", "0.00");
+    // One that is refused takes the place of nothing.
+    let third = Page::of(&server, &session(&tenant, json!({})));
+    let intent = third.request(json!({})).expect(201);
+    third.transfer("123456", json!({})).refused(409, "reference_already_used");
+    assert_eq!(text(&third.execute(&intent, "12345678").expect(200), "status"), "paid");
 }
 
 #[test]

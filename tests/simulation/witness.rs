@@ -200,7 +200,9 @@ impl Asked {
             Command::Payments(payments::Command::ExecuteC2p(ask)) => {
                 Asked::Execute { seller: share(ask.marketplace) }
             }
-            Command::Payments(payments::Command::CancelIntent) => Asked::CancelIntent,
+            Command::Payments(payments::Command::CancelIntent | payments::Command::MakeWay(_)) => {
+                Asked::CancelIntent
+            }
             Command::Payments(payments::Command::Reverse) => Asked::Reverse,
             Command::Chargebacks(chargebacks::Command::Open(new)) => {
                 Asked::ChargeBack { id: new.id, cents: new.amount.map(|amount| amount.minor()) }

@@ -1,8 +1,5 @@
-//! Acknowledgements: the completions that wait for a write, and their calls by a task in place of
-//! the writer.
-//!
-//! Promises: completions of one batch are called in order; a batch counts as pending until its last
-//! completion was called. Must not know what a completion does.
+//! Completions that wait for a write, and their calls by a task in place of the writer. Completions
+//! of one batch are called in order; a batch counts as pending until its last was called.
 
 use crate::Seq;
 use crate::log::{Completion, Durable, Shared};
@@ -10,30 +7,26 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A completion that waits for its write.
 pub(crate) struct Waiting<C> {
     pub seq: Seq,
     pub at: Instant,
     pub completion: C,
 }
 
-/// The sender that takes a batch from the writer to the task that acknowledges it, so that the
-/// writer can go on with the next write. The task has to acknowledge batches in the order in which
-/// they come.
+/// Takes a batch from the writer to the task that acknowledges, so that the writer can go on. The
+/// task has to acknowledge batches in the order in which they come.
 pub type AckSender<C> = Box<dyn Fn(AckBatch<C>) + Send>;
 
-/// The completions of one write, which is durable now.
 pub struct AckBatch<C: Completion> {
     waiting: VecDeque<Waiting<C>>,
     at: Instant,
     agreed: Option<Duration>,
-    /// The number of entries and bytes that count as pending until every completion was called.
+    /// Entries and bytes that count as pending until every completion was called.
     pending: (usize, usize),
     shared: Arc<Shared>,
 }
 
 impl<C: Completion> AckBatch<C> {
-    /// Makes a batch to hand over; `pending` are its entries and bytes.
     pub(crate) fn new(
         waiting: VecDeque<Waiting<C>>,
         agreed: Option<Duration>,
@@ -44,7 +37,7 @@ impl<C: Completion> AckBatch<C> {
         AckBatch { waiting, at: Instant::now(), agreed, pending, shared: Arc::clone(shared) }
     }
 
-    /// Calls every completion, in order. After a panic in one the rest are dropped uncalled.
+    /// After a panic in a completion the rest are dropped uncalled.
     pub fn acknowledge(mut self) {
         while let Some(Waiting { seq, at, completion }) = self.waiting.pop_front() {
             let waited = self.at.saturating_duration_since(at);

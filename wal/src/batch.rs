@@ -1,9 +1,6 @@
-//! The operations of one synced write, as one flat buffer.
-//!
-//! The writer fills it, a store reads it: no allocation per operation, and a store in memory can
-//! tear it after any byte. The layout is of this process only and never reaches a disk.
+//! The operations of one synced write, as one flat buffer: no allocation per operation, and a store
+//! in memory can tear it after any byte. The layout never reaches a disk.
 
-/// The families of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Family {
@@ -20,11 +17,9 @@ pub enum Family {
 }
 
 impl Family {
-    /// Every family, in the order of its number.
     pub const ALL: [Family; 5] =
         [Family::Log, Family::Index, Family::Snapshots, Family::Meta, Family::Pieces];
 
-    /// The name under which the family is stored.
     pub fn name(self) -> &'static str {
         match self {
             Family::Log => "log",
@@ -36,20 +31,16 @@ impl Family {
     }
 }
 
-/// An operation of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op<'a> {
-    /// The family of the key.
     pub family: Family,
-    /// The key.
     pub key: &'a [u8],
-    /// The value to put, or `None` to delete the key.
     pub value: Option<&'a [u8]>,
     /// The first key that is not removed any more, where all from `key` on are.
     pub until: Option<&'a [u8]>,
 }
 
-/// A list of puts and deletes that become durable together or not at all; later ones win.
+/// Puts and deletes that become durable together or not at all; later ones win.
 #[derive(Clone, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
@@ -62,19 +53,16 @@ const RANGE: u8 = 0x40;
 const OP_HEADER_BYTES: usize = 9; // u8 family and kind, u32 key length, u32 value length
 
 impl Batch {
-    /// An empty batch.
     pub fn new() -> Batch {
         Batch::default()
     }
 
-    /// Stores `value` under `key`.
     pub fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
         self.header(family as u8, key.len(), value.len());
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
     }
 
-    /// Removes `key`.
     pub fn delete(&mut self, family: Family, key: &[u8]) {
         self.header(family as u8 | DELETE, key.len(), 0);
         self.bytes.extend_from_slice(key);
@@ -87,48 +75,42 @@ impl Batch {
         self.bytes.extend_from_slice(to);
     }
 
-    /// Starts a put whose value is written in place by `grow`; `finish` ends it. Nothing else may
-    /// be added meanwhile.
+    /// Starts a put whose value is appended to `grow`'s buffer; nothing else may be added until `finish`.
     pub(crate) fn begin(&mut self, family: Family, key: &[u8]) -> OpenPut {
         self.header(family as u8, key.len(), 0);
         self.bytes.extend_from_slice(key);
         OpenPut { value_at: self.bytes.len(), key_len: key.len() }
     }
 
-    /// The buffer in which the value of an open put grows: only ever append.
+    /// Only ever append.
     pub(crate) fn grow(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// The number of bytes in the value of an open put so far.
     pub(crate) fn grown(&self, open: &OpenPut) -> usize {
         self.bytes.len() - open.value_at
     }
 
-    /// Ends a put that `begin` started.
     pub(crate) fn finish(&mut self, open: OpenPut) {
         let len = u32::try_from(self.grown(&open)).expect("a value is shorter than 4 GiB");
         let at = open.value_at - open.key_len - 4;
         self.bytes[at..at + 4].copy_from_slice(&len.to_le_bytes());
     }
 
-    /// Adds every operation of `other` after those of this batch.
     pub fn append(&mut self, other: &Batch) {
         self.bytes.extend_from_slice(&other.bytes);
         self.count += other.count;
     }
 
-    /// The number of operations.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether the batch has no operations.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The size of the buffer: keys, values and nine bytes for each operation.
+    /// Keys, values and nine bytes for each operation.
     pub fn len_bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -140,7 +122,6 @@ impl Batch {
         self.count = 0;
     }
 
-    /// The operations, in order.
     pub fn ops(&self) -> Ops<'_> {
         Ops { bytes: &self.bytes }
     }
@@ -157,14 +138,12 @@ impl Batch {
     }
 }
 
-/// A put whose value is still growing.
 #[derive(Debug)]
 pub(crate) struct OpenPut {
     value_at: usize,
     key_len: usize,
 }
 
-/// The operations of a batch, in order.
 #[derive(Clone, Debug)]
 pub struct Ops<'a> {
     bytes: &'a [u8],

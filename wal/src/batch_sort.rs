@@ -1,17 +1,13 @@
-//! Batch sort: the operations of a batch in the order of their keys.
-//!
-//! Sorting puts neighbours side by side, which is faster to write: the memtable begins its search
-//! at the last key's place. The writer sorts every batch, so it compares numbers where it can. Most
-//! keys share their beginning only with keys of their own list, whose entries are mostly in order
-//! already.
+//! The operations of a batch in the order of their keys, which is faster to write: the memtable
+//! begins its search at the last key's place. The writer sorts every batch, so numbers are compared
+//! where possible: most keys share their beginning only with keys of their own list.
 
 use crate::batch::{Batch, Family, Op};
 
 // Three bits must suffice for the family.
 const _: () = assert!(Family::ALL.len() <= 8);
 
-/// The operations sorted by family and key. Those of one key keep their order, as the last one
-/// wins; and so do all where a range is removed, as that concerns the keys before it alone.
+/// Operations of one key keep their order, as the last one wins; and so do all where a range is removed, as that concerns the keys before it alone.
 pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
     let ops: Vec<_> = batch.ops().collect();
     let mut places: Vec<SortKey> =
@@ -31,8 +27,7 @@ fn sort(ops: &[Op<'_>], places: &mut [SortKey]) {
     }
 }
 
-/// The position of an operation, which sorts by the beginning of its key and then by its place in
-/// the batch.
+/// Sorts by the beginning of the key and then by the place in the batch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SortKey {
     beginning: u64,

@@ -9,14 +9,12 @@ use crate::pieces::{self, Writing};
 use crate::record::{self, RECORD_OVERHEAD_BYTES};
 use crate::snapshot::Snapshot;
 
-/// The batch that is being filled, and the end of the log including it.
 pub(crate) struct Building {
     pub tip: Tip,
     pub floor: Seq,
-    /// The chunks of the log; the last may still be open.
+    /// The last chunk may still be open.
     pub batch: Batch,
     chunk: Option<OpenPut>,
-    /// The other operations, which join the batch when it is complete.
     pub rest: Batch,
     key: Vec<u8>,
     pub records: u64,
@@ -77,7 +75,7 @@ impl Building {
         self.snapshots += 1;
     }
 
-    /// Adds a piece; true for the last, which completes the snapshot.
+    /// True for the last piece, which completes the snapshot.
     pub fn add_piece<C>(&mut self, writing: &mut Writing<C>) -> bool {
         let done = writing.put_next_into(&mut self.rest, self.piece_bytes_max);
         if done {
@@ -101,7 +99,6 @@ impl Building {
         }
     }
 
-    /// Completes the batch: chunks, then the rest, then the tip.
     pub fn complete(&mut self) {
         self.end_chunk();
         self.tip.put_into(&mut self.rest);

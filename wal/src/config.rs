@@ -1,25 +1,19 @@
 //! The bounds of the log. They are derived from each other: what waits is bounded by `pending_*`,
 //! and a batch takes a part of what waits.
 
-/// Bounds of one log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The bytes of payloads, states and index entries that are appended and not durable, from
-    /// which `has_room` is false.
+    /// Payloads, states and index entries that are appended and not durable, from which `has_room` is false.
     pub pending_bytes_max: usize,
-    /// The number of records, fences and snapshots that are appended and not acknowledged, from
-    /// which `has_room` is false.
+    /// Records, fences and snapshots that are appended and not acknowledged, from which `has_room` is false.
     pub pending_records_max: usize,
-    /// The size at which a batch is written, in bytes. One entry may be larger; it then has a batch
-    /// almost to itself.
+    /// One entry may be larger; it then has a batch almost to itself.
     pub batch_bytes_max: usize,
-    /// The number of entries at which a batch is written.
     pub batch_records_max: usize,
-    /// The largest size of a chunk of records, in bytes: about one block of the store, so that
-    /// reading one record costs no more than if it were stored alone.
+    /// About one block of the store, so that reading one record costs no more than if it were stored alone.
     pub chunk_bytes_max: usize,
-    /// The size of the pieces, in bytes, in which a state is written beside other entries, one
-    /// piece in a batch: the work that each adds to the wait of its batch and of the next.
+    /// A large state is written in pieces beside other entries, one in a batch: what each adds to
+    /// the wait of its batch and of the next.
     pub piece_bytes_max: usize,
 }
 
@@ -41,8 +35,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Panics if the bounds contradict each other, which is a mistake in the program, found at its
-    /// start.
+    /// Panics if the bounds contradict each other: a mistake in the program, found at its start.
     pub(crate) fn check(&self) {
         assert!(self.batch_bytes_max <= self.pending_bytes_max, "batch_bytes_max is above pending_bytes_max");
         assert!(

@@ -1,11 +1,10 @@
-//! A cursor over index entries that shows the next key before it is taken, so that several can be
-//! merged.
+//! A cursor over index entries that shows the next key before it is taken, so that several can be merged.
 
 use crate::ReadError;
 use crate::batch::Family;
 use crate::store::{Item, Scan, StoreCursor, StoreMoment, checked_item};
 
-/// The index entries of a range, in order or backwards, as they were when the cursor was made.
+/// Sees the entries as they were when it was made.
 pub struct IndexCursor<'a> {
     cursor: Box<dyn StoreCursor + 'a>,
     reverse: bool,
@@ -17,7 +16,7 @@ impl<'a> IndexCursor<'a> {
         IndexCursor { cursor, reverse, failed: false }
     }
 
-    /// Moves to where the walk begins: the first entry, or the last of a walk backwards.
+    /// To the first entry, or the last of a walk backwards.
     pub fn start(&mut self) {
         if self.reverse {
             self.cursor.last();
@@ -26,18 +25,16 @@ impl<'a> IndexCursor<'a> {
         }
     }
 
-    /// The key that `next` will return; `None` at the end. After a failure it is `None` too, and
-    /// `next` returns the error.
+    /// `None` at the end, and after a failure, which `next` then returns.
     pub fn peek_key(&self) -> Option<&[u8]> {
         self.cursor.item().map(|(key, _)| key)
     }
 
-    /// The key and value that `next` will return; `None` at the end.
     pub fn peek(&self) -> Result<Option<Item<'_>>, ReadError> {
         Ok(checked_item(&*self.cursor)?)
     }
 
-    /// Moves to `key`, or to the nearest entry after it in the direction of the walk.
+    /// To `key`, or the nearest entry after it in the direction of the walk.
     pub fn seek(&mut self, key: &[u8]) {
         if self.reverse {
             self.cursor.seek_back(key);
@@ -46,7 +43,6 @@ impl<'a> IndexCursor<'a> {
         }
     }
 
-    /// Moves past the entry that was peeked at, without copying it.
     pub fn advance(&mut self) {
         if self.cursor.item().is_some() {
             if self.reverse {
@@ -63,7 +59,6 @@ impl<'a> IndexCursor<'a> {
     }
 }
 
-/// The index as it was at one moment.
 pub struct IndexMoment<'a> {
     moment: Box<dyn StoreMoment + 'a>,
 }
@@ -73,17 +68,15 @@ impl<'a> IndexMoment<'a> {
         IndexMoment { moment }
     }
 
-    /// A cursor from the last to the first of the entries with keys from `from` up to and without
-    /// `to`, which stands nowhere until it is placed. Where one move comes to more than
-    /// `passes_max` removed entries it fails with [`StoreError::PassedTooMany`], and can be placed
-    /// elsewhere.
+    /// From the last key below `to` down to `from`; stands nowhere until it is placed. Where one
+    /// move would pass more than `passes_max` removed entries it fails with
+    /// [`StoreError::PassedTooMany`], and can be placed elsewhere.
     pub fn cursor_back(&self, from: &[u8], to: &[u8], passes_max: Option<u64>) -> IndexCursor<'_> {
         let scan = Scan { passes_max, ..index_range(from, to) };
         IndexCursor::new(self.moment.cursor(scan), true)
     }
 }
 
-/// The index entries with keys from `from` up to and without `to`.
 pub(crate) fn index_range(from: &[u8], to: &[u8]) -> Scan {
     Scan { from: Some(from.to_vec()), to: Some(to.to_vec()), ..Scan::all(Family::Index) }
 }

@@ -5,13 +5,10 @@ use crate::Seq;
 use crate::store::StoreError;
 use std::path::PathBuf;
 
-/// Stored data that differs from what was acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct Damage {
-    /// The first sequence that is damaged or missing.
     pub seq: Seq,
-    /// The damage in words.
     pub detail: String,
 }
 
@@ -29,19 +26,15 @@ impl Damage {
     }
 }
 
-/// The reason why something could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// Stored data is wrong or missing.
     #[error(transparent)]
     Damage(#[from] Damage),
-    /// The store failed to read.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl ReadError {
-    /// Turns an error of the store into damage at `seq`, for callers that must name a sequence.
     pub(crate) fn at(self, seq: Seq) -> Damage {
         match self {
             ReadError::Damage(damage) => damage,
@@ -50,28 +43,19 @@ impl ReadError {
     }
 }
 
-/// The reason why a log could not be opened. Nothing was changed in the data directory.
+/// Nothing was changed in the data directory.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another process, or another log of this process, has the directory open.
+    /// Held by another process, or by another log of this process.
     #[error("data directory {} is in use by another \
         process{}", path.display(), match pid { Some(pid) => format!(" (pid {pid})"), None => String::new() })]
-    InUse {
-        /// The data directory.
-        path: PathBuf,
-        /// The process that holds it, if it said so.
-        pid: Option<u32>,
-    },
+    InUse { path: PathBuf, pid: Option<u32> },
     /// The directory has no log to read.
     #[error("there is no log in {}", path.display())]
-    NotFound {
-        /// The data directory.
-        path: PathBuf,
-    },
-    /// The stored log differs from what was acknowledged. Opening it would lose records silently.
+    NotFound { path: PathBuf },
+    /// Opening the log would lose records silently.
     #[error("the log is damaged at sequence {}: {}", .0.seq, .0.detail)]
     Damage(#[from] Damage),
-    /// The store could not be opened or read.
     #[error("the data directory cannot be opened: {0}")]
     Store(#[from] StoreError),
 }

@@ -1,14 +1,11 @@
-//! Directories whose names survive a power cut.
-//!
-//! A synced file in a directory that itself was never made durable in its parent may be gone with it.
-//! Journaling file systems often keep such a name all the same; POSIX does not promise it.
+//! Directories whose names survive a power cut: POSIX does not promise a name before its parent is synced.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Makes a directory, and those above it that are missing; all their names are durable afterwards.
-/// One that is there may be what a start left that died before this: its name is made durable too.
+/// Makes a directory and its missing parents. One that is there may be what a start left that died
+/// before this: its name is made durable too.
 pub fn make_directory(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let was_there = path.is_dir();

@@ -1,8 +1,6 @@
-//! External sort, of more entries than fit into memory: entries are written to sorted files in a
-//! scratch directory, and read back in the order of their keys.
-//!
-//! Promises: memory is bounded whatever the number of entries; of entries with one key the last
-//! that was put is read. The files are of this process only and vanish with it.
+//! A sort of more entries than fit into memory: sorted files in a scratch directory, merged when
+//! they are read. Memory is bounded whatever the number of entries; of entries with one key the
+//! last that was put is read.
 
 use crate::ReadError;
 use crate::store::StoreError;
@@ -10,15 +8,12 @@ use rocksdb::{DB, DBRawIterator, Options, ReadOptions, WriteBatch, WriteOptions}
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The bytes after which a sorted file is written; one buffer fills while others are written.
+/// A sorted file is written after so many bytes; one buffer fills while others are written.
 const RUN_BYTES: usize = 64 << 20;
-/// The size of the groups in which entries are handed to the store, in bytes.
 const GROUP_BYTES: usize = 1 << 20;
 
-/// A key and its value.
 pub type Entry<'a> = (&'a [u8], &'a [u8]);
 
-/// A sort of entries by their keys.
 pub struct ExternalSort {
     // The database is closed before its directory is removed.
     db: Option<DB>,
@@ -28,7 +23,7 @@ pub struct ExternalSort {
 }
 
 impl ExternalSort {
-    /// Makes a sort in `directory`, which must not exist yet and is removed at the end.
+    /// `directory` must not exist yet, and is removed at the end.
     pub fn new(directory: &Path) -> Result<ExternalSort, StoreError> {
         if directory.exists() {
             return Err(StoreError::Failed(format!("{}: exists already", directory.display())));
@@ -56,7 +51,6 @@ impl ExternalSort {
         })
     }
 
-    /// Puts `value` under `key`; the last value of a key wins.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         self.group.put(key, value);
         if self.group.size_in_bytes() < GROUP_BYTES { Ok(()) } else { self.flush() }
@@ -67,7 +61,6 @@ impl ExternalSort {
         self.db().write_opt(group, &self.write_options).map_err(|error| self.failed(&error))
     }
 
-    /// The entries, in the order of their keys.
     pub fn sorted(&mut self) -> Result<Sorted<'_>, StoreError> {
         self.flush()?;
         let mut options = ReadOptions::default();
@@ -97,13 +90,11 @@ impl Drop for ExternalSort {
     }
 }
 
-/// The sorted entries, one at a time.
 pub struct Sorted<'a> {
     inner: DBRawIterator<'a>,
 }
 
 impl Sorted<'_> {
-    /// The key and value of the current entry; `None` past the last.
     pub fn peek(&self) -> Result<Option<Entry<'_>>, ReadError> {
         match self.inner.item() {
             Some(item) => Ok(Some(item)),
@@ -115,7 +106,6 @@ impl Sorted<'_> {
         }
     }
 
-    /// Moves to the next entry.
     pub fn advance(&mut self) {
         if self.inner.valid() {
             self.inner.next();

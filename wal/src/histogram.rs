@@ -1,31 +1,25 @@
-//! Histograms: counts of values by size, with fixed bounds and plain atomics, so that counting
-//! takes no lock and no allocation. They must not know who shows them.
+//! Counts of values by size, with fixed bounds and plain atomics: no lock and no allocation.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A histogram of values by their size.
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// A count for each bound, and one for the values above the last.
+    /// One more than bounds: the values above the last.
     counts: Box<[AtomicU64]>,
     sum: AtomicU64,
 }
 
-/// The counts of a histogram at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// The upper bounds, each included, in order.
+    /// Upper bounds, each included, in order.
     pub bounds: &'static [u64],
-    /// The number of values up to each bound and above the one before it; the last counts those
-    /// above all bounds.
+    /// Values up to each bound and above the one before it; the last counts those above all bounds.
     pub counts: Vec<u64>,
-    /// The sum of all values.
     pub sum: u64,
 }
 
 impl Histogram {
-    /// Makes a histogram with these upper bounds, in order.
     pub fn new(bounds: &'static [u64]) -> Histogram {
         Histogram {
             bounds,
@@ -34,15 +28,13 @@ impl Histogram {
         }
     }
 
-    /// Counts a value.
     pub fn note(&self, value: u64) {
         let place = self.bounds.partition_point(|bound| *bound < value);
         self.counts[place].fetch_add(1, Ordering::Relaxed);
         self.sum.fetch_add(value, Ordering::Relaxed);
     }
 
-    /// The counts until now. A value that is counted meanwhile may be in `counts` and not in `sum`,
-    /// or the reverse.
+    /// A value that is counted meanwhile may be in `counts` and not in `sum`, or the reverse.
     pub fn counted(&self) -> Counted {
         Counted {
             bounds: self.bounds,
@@ -53,7 +45,6 @@ impl Histogram {
 }
 
 impl Counted {
-    /// The number of values.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

@@ -1,17 +1,12 @@
-//! Index operations that become durable with a record.
-//!
-//! A record's sequence is not known before the writer takes it from the channel, so an operation
-//! may say "the sequence goes here"; it is filled in on the writer thread. All operations of a
-//! record share one buffer: one allocation for a record, however many entries it has.
+//! Index operations that become durable with a record. A record's sequence is known only when the
+//! writer takes it, so an operation may ask for it to be filled in there. All operations share one
+//! buffer: one allocation for a record.
 
 use crate::Seq;
 use crate::batch::{Batch, Family};
 use std::borrow::Cow;
 
-/// Puts and deletes in the index, in order; later ones win.
-///
-/// Layout of one operation in the buffer (in memory only): u8 kind, u16 key length, u32 value
-/// length, key, value.
+/// Later ones win. In the buffer: u8 kind, u16 key length, u32 value length, key, value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexOps {
     bytes: Vec<u8>,
@@ -24,32 +19,29 @@ const DELETE: u8 = 3;
 /// Its value is the end of the range.
 const DELETE_RANGE: u8 = 4;
 const HEADER_BYTES: usize = 7;
-/// The bytes that are allocated at once: the operations of most records fit, where growing by
-/// doubling would move them four times.
+/// The operations of most records fit; growing by doubling would move them four times.
 const USUAL_BYTES: usize = 512;
 
 impl IndexOps {
-    /// No operations, and no allocation yet.
     pub fn new() -> IndexOps {
         IndexOps::default()
     }
 
-    /// Stores `value` under `key`. A key is at most 65,535 bytes long, here and below.
+    /// A key is at most 65,535 bytes long, here and below.
     pub fn put(&mut self, key: &[u8], value: &[u8]) {
         self.push(PUT, key, value);
     }
 
-    /// Stores the record's own sequence under `key`, 8 bytes big endian.
+    /// The record's own sequence as value, 8 bytes big endian.
     pub fn put_seq(&mut self, key: &[u8]) {
         self.push(PUT_SEQ, key, &[]);
     }
 
-    /// Stores `value` under `key_prefix` followed by the record's own sequence, 8 bytes big endian.
+    /// The record's own sequence behind the prefix, 8 bytes big endian.
     pub fn put_at_seq(&mut self, key_prefix: &[u8], value: &[u8]) {
         self.push(PUT_AT_SEQ, key_prefix, value);
     }
 
-    /// Removes `key`.
     pub fn delete(&mut self, key: &[u8]) {
         self.push(DELETE, key, &[]);
     }
@@ -60,12 +52,11 @@ impl IndexOps {
         self.push(DELETE_RANGE, from, to);
     }
 
-    /// Whether there are no operations.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The size of the operations in memory, in bytes: keys, values and seven bytes for each.
+    /// Keys, values and seven bytes for each.
     pub fn len_bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -77,8 +68,7 @@ impl IndexOps {
             .map(|(_, from, to)| (from, to))
     }
 
-    /// The operations on single keys as they are stored for a record of sequence `seq`: the key, and the
-    /// value or `None` for a delete.
+    /// The operations on single keys; the value is `None` for a delete.
     pub fn iter(&self, seq: Seq) -> impl Iterator<Item = (Cow<'_, [u8]>, Option<Cow<'_, [u8]>>)> {
         let seq = seq.to_be_bytes();
         RawOps { bytes: &self.bytes }.filter(|(kind, ..)| *kind != DELETE_RANGE).map(
@@ -92,7 +82,7 @@ impl IndexOps {
         )
     }
 
-    /// Adds the operations to a batch; `scratch` is reused for keys that end in the sequence.
+    /// `scratch` is reused for keys that end in the sequence.
     pub(crate) fn resolve_into(&self, seq: Seq, batch: &mut Batch, scratch: &mut Vec<u8>) {
         let seq = seq.to_be_bytes();
         for (kind, key, value) in (RawOps { bytes: &self.bytes }) {

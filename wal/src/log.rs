@@ -1,8 +1,6 @@
-//! The handle of a log: what callers append to and read from. The writer thread behind it is in
-//! `writer.rs`.
-//!
-//! Promises: `append` never blocks; what one thread appends keeps its order; every completion is
-//! called exactly once, with `Durable` only after the sync. Must not know what records mean.
+//! The handle of a log; the writer thread behind it is in `writer.rs`. `append` never blocks; what
+//! one thread appends keeps its order; every completion is called exactly once, with `Durable` only
+//! after the sync.
 
 use crate::ack::AckSender;
 use crate::cluster::Agreement;
@@ -23,25 +21,22 @@ use crossbeam::channel::{self, Sender};
 use handoff::HandedOver;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
-/// A record to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Append {
-    /// The tenant that it belongs to.
     pub tenant: u64,
-    /// The time of the record, in milliseconds since 1970.
+    /// Milliseconds since 1970.
     pub time_ms: i64,
-    /// The payload; at most `PAYLOAD_BYTES_MAX`.
+    /// At most `PAYLOAD_BYTES_MAX`.
     pub payload: Vec<u8>,
-    /// The index entries that become visible with it.
     pub index: IndexOps,
 }
 
 impl Append {
-    /// The number of bytes that count against the bounds of what is pending.
     pub(crate) fn len_bytes(&self) -> usize {
         self.payload.len() + self.index.len_bytes()
     }
@@ -52,24 +47,31 @@ impl Append {
 pub struct Durable {
     /// The record's sequence; of a fence, a snapshot or a floor, the last sequence before it.
     pub seq: Seq,
-    /// The time from the call to the completion.
+    /// From the call to the completion.
     pub waited: Duration,
-    /// The part of it in which other machines agreed, where there are others.
+    /// The part in which other machines agreed, where there are others.
     pub agreed: Option<Duration>,
 }
 
-/// A callback with the outcome of an entry: it is durable, or was refused, or its outcome is
-/// unknown.
-///
-/// Called on the writer thread; in the task that acknowledges, if there is one; or on the caller's
-/// thread, if the outcome is known at once. A completion must neither block nor panic: everything
-/// behind it waits.
+/// Called on the writer thread, in the task that acknowledges, or, if the outcome is known at once,
+/// on the caller's thread. It must neither block nor panic: everything behind it waits.
 pub trait Completion: Send + 'static {
-    /// Takes the outcome.
     fn complete(self, outcome: Result<Durable, Poisoned>);
 }
 
-/// A group-committed log. Clones are the same log; dropping the last one closes it.
+/// Reports to a channel, if a caller waits for the outcome.
+pub struct ReportTo(pub Option<SyncSender<Result<Durable, Poisoned>>>);
+
+impl Completion for ReportTo {
+    fn complete(self, outcome: Result<Durable, Poisoned>) {
+        if let Some(to) = self.0 {
+            // A caller that has given up does not receive.
+            let _ = to.try_send(outcome);
+        }
+    }
+}
+
+/// Clones are the same log; dropping the last one closes it.
 pub struct Log<C: Completion> {
     inner: Arc<Inner<C>>,
 }
@@ -88,7 +90,6 @@ struct Inner<C: Completion> {
     runs: Runs,
 }
 
-/// The thread that runs the writer, or the stepper that replaces it.
 enum Runs {
     Thread { id: ThreadId, handle: Mutex<Option<JoinHandle<()>>> },
     Stepper(Stepper),
@@ -96,25 +97,22 @@ enum Runs {
 
 type PoisonHook = Box<dyn FnOnce(&Poisoned) + Send>;
 
-/// The state that the handle and the writer thread share.
 pub(crate) struct Shared {
     pub(crate) published: Arc<Published>,
     pub(crate) counters: Counters,
-    /// The number of entries between their call and the end of their completion. Incremented before
-    /// `refuses` is read, so that the writer can wait for callers that have passed that check.
+    /// Entries between their call and the end of their completion. Incremented before `refuses` is
+    /// read, so that the writer can wait for callers that have passed that check.
     pub(crate) pending_records: AtomicUsize,
     pub(crate) pending_bytes: AtomicUsize,
     refuses: AtomicBool,
     poisoned: OnceLock<Poisoned>,
     on_poison: Mutex<Option<PoisonHook>>,
-    /// The batches that were handed to the task that acknowledges and are not finished.
     pub(crate) handed_over: HandedOver,
-    /// Whether every waiting completion was called with the failure, so that a hook may be called.
+    /// Every waiting completion was called with the failure, so that a hook may be called.
     hook_is_due: AtomicBool,
 }
 
 impl Shared {
-    /// The reason why no more entries are taken; `None` while they are.
     fn refusal(&self) -> Option<Poisoned> {
         // Sequentially consistent, like the counter before it: see `pending_records`.
         if !self.refuses.load(Ordering::SeqCst) {
@@ -148,14 +146,12 @@ impl Shared {
 }
 
 impl<C: Completion> Log<C> {
-    /// Checks what is stored and starts the writer thread, which also acknowledges. Panics if the
-    /// bounds of `config` contradict each other.
+    /// Panics if the bounds of `config` contradict each other.
     pub fn open(store: Box<dyn Store>, config: Config) -> Result<Log<C>, OpenError> {
         Log::open_with(store, config, None, None)
     }
 
-    /// Opens a log with two options: a sender of large batches to a task that acknowledges them, so
-    /// that the writer can go on, and a stepper instead of the writer's thread.
+    /// `beside` may have large batches acknowledged by a task, and a stepper run the writer.
     pub fn open_with(
         store: Box<dyn Store>,
         config: Config,
@@ -165,8 +161,8 @@ impl<C: Completion> Log<C> {
         Log::open_agreed(store.into(), config, ack_sender, stepper, None)
     }
 
-    /// Opens a log whose batches are agreed on with other machines before their sync. The store's
-    /// end must be what was agreed on last.
+    /// Batches are agreed on with other machines before their sync. The store's end must be what
+    /// was agreed on last.
     pub fn open_agreed(
         store: Arc<dyn Store>,
         config: Config,
@@ -223,10 +219,8 @@ impl<C: Completion> Log<C> {
         Ok(Log { inner: Arc::new(Inner { entries, shared, reader, config, runs }) })
     }
 
-    /// Hands a record to the writer. Never blocks; calls of one thread keep their order. If the log
-    /// is poisoned or closed the completion is called at once.
-    ///
-    /// Panics if the payload is larger than `PAYLOAD_BYTES_MAX`.
+    /// If the log is poisoned or closed the completion is called at once. Panics if the payload is
+    /// larger than `PAYLOAD_BYTES_MAX`.
     pub fn append(&self, record: Append, completion: C) {
         assert!(record.payload.len() <= PAYLOAD_BYTES_MAX, "a payload is at most {PAYLOAD_BYTES_MAX} bytes");
         let bytes = record.len_bytes();
@@ -252,10 +246,8 @@ impl<C: Completion> Log<C> {
         self.inner.send(0, completion, |completion| Entry::Fence { completion, at: Instant::now() });
     }
 
-    /// Writes a snapshot, in the order of the calls: it is stored under the last sequence appended
-    /// before it, and must contain every record of its tenant up to that one.
-    ///
-    /// Panics if the state is larger than `STATE_BYTES_MAX`.
+    /// Stored under the last sequence appended before it; must contain every record of its tenant
+    /// up to that one. Panics if the state is larger than `STATE_BYTES_MAX`.
     pub fn snapshot(&self, snapshot: Snapshot, completion: C) {
         assert!(snapshot.state.len() <= STATE_BYTES_MAX, "a state is at most {STATE_BYTES_MAX} bytes");
         let bytes = snapshot.len_bytes();
@@ -266,12 +258,10 @@ impl<C: Completion> Log<C> {
         });
     }
 
-    /// Writes a snapshot of a state that was taken earlier, under the sequence of the last record
-    /// before it was taken: it must contain every record of its tenant up to that one, and none
-    /// after it. What is appended meanwhile does not wait for it: a large state is written in
-    /// pieces, each with other entries, and does not count against the bounds of what is pending.
-    /// There must be no newer snapshot of the tenant, none under way, and the state must be
-    /// durable.
+    /// A snapshot of a state taken earlier, under the sequence of the last record before that: it
+    /// must contain every record of its tenant up to that one, and none after it. What is appended
+    /// meanwhile does not wait: a large state is written in pieces, and does not count against the
+    /// bounds of what is pending. There must be no newer snapshot of the tenant and none under way.
     ///
     /// Panics if the state is larger than `STATE_BYTES_MAX` or ahead of what is durable.
     pub fn snapshot_at(&self, seq: Seq, snapshot: Snapshot, completion: C) {
@@ -282,8 +272,8 @@ impl<C: Completion> Log<C> {
         });
     }
 
-    /// Removes snapshots of a tenant that are not what its records lead to. A newer one must have
-    /// been written before, so that the floor stands on that.
+    /// Removes snapshots that are not what the records lead to. A newer one must have been written
+    /// before, so that the floor stands on that.
     pub fn forget_snapshots(&self, tenant: u64, seqs: &[Seq], completion: C) -> Result<(), ReadError> {
         let mut heads = self.inner.reader.snapshot_heads(tenant)?;
         heads.retain(|head| seqs.contains(&head.seq));
@@ -291,15 +281,14 @@ impl<C: Completion> Log<C> {
         Ok(())
     }
 
-    /// Raises the floor, after which replay may start. The caller states that every tenant's
-    /// records up to `floor` are in snapshots that were written before, those of `snapshot_at`
-    /// durable. The floor never falls, and never passes the last record.
+    /// Replay may start after the floor: every tenant's records up to it are in snapshots written
+    /// before, those of `snapshot_at` durable. It never falls, and never passes the last record.
     pub fn raise_floor(&self, floor: Seq, completion: C) {
         self.inner.send(0, completion, |completion| Entry::Floor { floor, completion, at: Instant::now() });
     }
 
-    /// Removes snapshots, each with its pieces in one batch: after a crash a snapshot is there
-    /// whole or not at all. A concurrent reader of one gets it whole, or the one before it.
+    /// Each with its pieces in one batch: after a crash, and for a concurrent reader, a snapshot is
+    /// there whole or not at all.
     pub fn remove_snapshots(&self, superfluous: Superfluous, completion: C) {
         self.inner.send(0, completion, |completion| Entry::Removal {
             superfluous,
@@ -308,8 +297,8 @@ impl<C: Completion> Log<C> {
         });
     }
 
-    /// Removes index entries, given as key and value, that still have that value when their turn
-    /// comes: one that a record wrote anew meanwhile stays.
+    /// Removes entries that still have this value when their turn comes: one that a record wrote
+    /// anew meanwhile stays.
     pub fn prune_index(&self, entries: Vec<(Vec<u8>, Vec<u8>)>, completion: C) {
         self.inner.send(0, completion, |completion| Entry::Pruning {
             entries,
@@ -318,33 +307,29 @@ impl<C: Completion> Log<C> {
         });
     }
 
-    /// Whether what is pending is below its bounds. Callers ask before they decide; `append` itself
-    /// takes everything.
+    /// Callers ask before they decide; `append` itself takes everything.
     pub fn has_room(&self) -> bool {
         let shared = &self.inner.shared;
         shared.pending_records.load(Ordering::Relaxed) < self.inner.config.pending_records_max
             && shared.pending_bytes.load(Ordering::Relaxed) < self.inner.config.pending_bytes_max
     }
 
-    /// The last durable sequence.
     pub fn durable_seq(&self) -> Seq {
         self.inner.shared.published.seq()
     }
 
-    /// A view of what is durable. It keeps the data directory open and locked.
+    /// Keeps the data directory open and locked.
     pub fn reader(&self) -> Reader {
         self.inner.reader.clone()
     }
 
-    /// Copies what is durable to a new directory, while appends go on. The copy opens as a log of
-    /// its own.
+    /// Appends go on meanwhile. The copy opens as a log of its own.
     pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
         self.inner.reader.checkpoint(dir)
     }
 
-    /// Registers a hook that is called once, by the writer thread, when a write has failed and
-    /// every waiting completion was called; at once if that has happened. A later hook replaces an
-    /// earlier one.
+    /// Called once by the writer thread, when a write has failed and every waiting completion was
+    /// called; at once if that has happened. A later hook replaces an earlier one.
     pub fn on_poison(&self, hook: Box<dyn FnOnce(&Poisoned) + Send>) {
         let shared = &self.inner.shared;
         *shared.on_poison.lock().expect("nobody panics with it") = Some(hook);
@@ -355,12 +340,10 @@ impl<C: Completion> Log<C> {
         }
     }
 
-    /// The failure after which the log writes no more; `None` while it writes.
     pub fn poisoned(&self) -> Option<Poisoned> {
         self.inner.shared.poisoned.get().cloned()
     }
 
-    /// The counters, for metrics.
     pub fn stats(&self) -> Stats {
         let shared = &self.inner.shared;
         shared.counters.stats(
@@ -369,9 +352,8 @@ impl<C: Completion> Log<C> {
         )
     }
 
-    /// Closes the log: takes no more entries, writes what is pending, and ends the writer thread;
-    /// returns when that is done. The data directory is released when the last `Log` and `Reader`
-    /// are dropped.
+    /// Takes no more entries, and returns when what is pending is written. The data directory is
+    /// released when the last `Log` and `Reader` are dropped.
     pub fn close(&self) {
         self.inner.close();
     }

@@ -1,8 +1,5 @@
-//! A store in memory that fails on purpose.
-//!
-//! The store keeps the promise of the storage seam until a test tells it not to, through `Faults`:
-//! it delays or holds a sync, refuses a write, fills its disk, crashes with the unsynced tail lost,
-//! kept or torn, and damages what it holds. Tests of other crates use it too.
+//! A store in memory that keeps the promise of the storage seam until a test tells it not to,
+//! through `Faults`. Tests of other crates use it too.
 
 mod cursor;
 
@@ -18,40 +15,34 @@ use std::time::Duration;
 
 type Keys = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// A store in memory. Clones are the same store: keep one, give one to the log.
+/// Clones are the same store: keep one, give one to the log.
 #[derive(Clone, Default)]
 pub struct MemoryStore {
     shared: Arc<Shared>,
 }
 
-/// The controls of a `MemoryStore`; clones control the same store.
 #[derive(Clone)]
 pub struct Faults {
     shared: Arc<Shared>,
 }
 
-/// The part of the write under way that a crash leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// No part of it: the write had not reached the disk.
     Lost,
-    /// The whole write, though it was never acknowledged.
+    /// Whole, though it was never acknowledged.
     Kept,
-    /// The first bytes of the write. A batch is all or nothing, so a part of one is dropped at the
-    /// next opening.
+    /// A batch is all or nothing, so a part of one is dropped at the next opening.
     Torn(usize),
 }
 
-/// The way in which a write is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The write fails, and nothing of it is stored.
     NotStored,
     /// The write fails, and is stored all the same.
     Stored,
-    /// The data is written, its sync fails: a crash may lose or keep it.
+    /// A crash may lose or keep it.
     SyncFails,
-    /// The disk has no room for the write.
     DiskFull,
 }
 
@@ -103,18 +94,15 @@ impl State {
 }
 
 impl MemoryStore {
-    /// An empty store without faults.
     pub fn new() -> MemoryStore {
         MemoryStore::default()
     }
 
-    /// The controls of the store's faults.
     pub fn faults(&self) -> Faults {
         Faults { shared: self.shared.clone() }
     }
 
-    /// A separate store with what is durable in this one and no faults, like a copy of its
-    /// directory.
+    /// What is durable in this one, without faults, like a copy of its directory.
     pub fn copy(&self) -> MemoryStore {
         let state = self.shared.lock();
         let copy =
@@ -122,29 +110,24 @@ impl MemoryStore {
         MemoryStore { shared: Arc::new(Shared { state: Mutex::new(copy), changed: Condvar::new() }) }
     }
 
-    /// The copy that `checkpoint` made under this path.
     pub fn checkpoint_at(&self, dir: &Path) -> Option<MemoryStore> {
         self.shared.lock().checkpoints.get(dir).map(MemoryStore::copy)
     }
 
-    /// Whether `close` was called.
     pub fn is_closed(&self) -> bool {
         self.shared.lock().closed
     }
 }
 
 impl Faults {
-    /// Delays every sync from now on by this long.
     pub fn delay_syncs(&self, delay: Duration) {
         self.shared.lock().sync_delay = delay;
     }
 
-    /// Holds every sync from now on, until `release_syncs`.
     pub fn hold_syncs(&self) {
         self.shared.lock().hold = true;
     }
 
-    /// Waits until a write is held in its sync.
     pub fn wait_until_held(&self) {
         let mut state = self.shared.lock();
         while !state.held {
@@ -152,24 +135,22 @@ impl Faults {
         }
     }
 
-    /// Lets syncs end again.
     pub fn release_syncs(&self) {
         self.shared.lock().hold = false;
         self.shared.changed.notify_all();
     }
 
-    /// Refuses the `nth` write from now on; 1 is the next one.
     pub fn refuse_write(&self, nth: u64, how: Refusal) {
         let mut state = self.shared.lock();
         state.refusal = Some((state.writes + nth, how));
     }
 
-    /// Leaves room for this many more bytes; the write that does not fit is refused.
+    /// The write that does not fit into so many more bytes is refused.
     pub fn leave_room(&self, bytes: usize) {
         self.shared.lock().room_bytes = Some(bytes);
     }
 
-    /// Ends the store, as a power cut would, and returns what the next start finds.
+    /// Returns what the next start finds after a power cut.
     pub fn crash(&self, crash: Crash) -> MemoryStore {
         let mut state = self.shared.lock();
         state.crashed = true;
@@ -190,40 +171,36 @@ impl Faults {
         store
     }
 
-    /// The size in bytes of the write under way or failed, if there is one.
     pub fn unsynced_bytes(&self) -> Option<usize> {
         self.shared.lock().unsynced.as_ref().map(Batch::len_bytes)
     }
 
-    /// The number of writes that were asked for.
     pub fn writes(&self) -> u64 {
         self.shared.lock().writes
     }
 
-    /// The number of writes that were asked for after one had failed: the log must keep this at
-    /// zero.
+    /// The log must keep this at zero.
     pub fn writes_after_failure(&self) -> u64 {
         self.shared.lock().writes_after_failure
     }
 
-    /// Flips the lowest bit of a byte of a value. Panics if there is no such value.
+    /// Panics if there is no such value.
     pub fn flip_byte(&self, family: Family, key: &[u8], at: usize) {
         let mut state = self.shared.lock();
         let value = state.family(family).get_mut(key).expect("the key exists");
         value[at] ^= 1;
     }
 
-    /// Flips the lowest bit of a byte of a record, its length field included.
+    /// The length field counts too.
     pub fn flip_byte_of_record(&self, seq: Seq, at: usize) {
         self.edit_record(seq, |record| record[at] ^= 1);
     }
 
-    /// Removes one record from the log, as if it had never been there.
     pub fn remove_record(&self, seq: Seq) {
         self.edit_record(seq, Vec::clear);
     }
 
-    /// Removes every record after `last` from the log, and leaves tip and witness as they are.
+    /// Leaves tip and witness as they are.
     pub fn drop_records_after(&self, last: Seq) {
         let end = {
             let state = self.shared.lock();
@@ -236,12 +213,10 @@ impl Faults {
         }
     }
 
-    /// The keys of a family, in order.
     pub fn keys(&self, family: Family) -> Vec<Vec<u8>> {
         self.shared.lock().families[family as usize].keys().cloned().collect()
     }
 
-    /// Stores a value behind the log's back, or removes it.
     pub fn overwrite(&self, family: Family, key: &[u8], value: Option<&[u8]>) {
         let mut state = self.shared.lock();
         match value {

@@ -5,11 +5,8 @@ use crate::batch::{Batch, Family};
 use crate::record::Hash;
 use crate::{Damage, Seq};
 
-/// The key of the entry with the format of the store.
 pub(crate) const FORMAT_KEY: &[u8] = b"format";
-/// The key of the entry with the last record.
 pub(crate) const TIP_KEY: &[u8] = b"tip";
-/// The key of the entry with the sequence after which replay begins.
 pub(crate) const FLOOR_KEY: &[u8] = b"floor";
 /// The key that the checksum of a witness covers before its bytes.
 const WITNESS_KEY: &[u8] = b"witness";
@@ -17,13 +14,10 @@ const WITNESS_KEY: &[u8] = b"witness";
 const FORMAT_MAGIC: &[u8; 8] = b"pasarela";
 const FORMAT_VERSION: u32 = 1;
 
-/// The end of the log: its last sequence and that record's hash. Sequence 0 and zeroes when it is
-/// empty.
+/// Sequence 0 and zeroes when the log is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tip {
-    /// The last sequence.
     pub seq: Seq,
-    /// The hash of that record.
     pub hash: Hash,
 }
 

@@ -1,9 +1,6 @@
-//! The checks before a log is used: what is stored must be what was acknowledged, or the log does
-//! not open.
-//!
-//! Promises: a log that ends before its tip, its witness or a snapshot is refused and the first
-//! missing sequence named; nothing is changed by a refusal. The records between are checked by
-//! replay and by `verify`.
+//! The checks before a log is used: one that ends before its tip, its witness or a snapshot is
+//! refused and the first missing sequence named; a refusal changes nothing. The records between are
+//! checked by replay and by `verify`.
 
 use crate::batch::{Batch, Family};
 use crate::meta::{self, Tip};
@@ -11,14 +8,13 @@ use crate::record::RawRecord;
 use crate::store::{Scan, Store, Way, checked_item, leave_back};
 use crate::{Damage, OpenError, ReadError, Seq, snapshot};
 
-/// The end of a checked store's log, from which the writer goes on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
     pub tip: Tip,
     pub floor: Seq,
 }
 
-/// Checks a store; `None` if it is new and empty.
+/// `None` if the store is new and empty.
 pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
     let witness = match store.witnessed()? {
         Some(note) => Some(Tip::decode_witness(&note)?),
@@ -74,7 +70,6 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
     Ok(Some(Opened { tip, floor }))
 }
 
-/// Writes the entries of a new store.
 pub(crate) fn create(store: &dyn Store) -> Result<Opened, OpenError> {
     let mut batch = Batch::new();
     batch.put(Family::Meta, meta::FORMAT_KEY, &meta::format_bytes());
@@ -110,8 +105,7 @@ fn check_end(last: Option<Tip>, tip: Tip) -> Result<(), Damage> {
     Ok(())
 }
 
-/// Reads the last chunk whole: every record in it, and the chain between them; `named` is the
-/// record that should be the last.
+/// The last chunk is checked whole, with its chain; `named` is the record that should be the last.
 fn last_record(store: &dyn Store, named: Seq) -> Result<Option<Tip>, Damage> {
     let mut cursor = store.cursor(Scan::all(Family::Log));
     cursor.first();
@@ -156,7 +150,7 @@ pub(crate) fn log_key(key: &[u8]) -> Result<Seq, Damage> {
     }
 }
 
-/// The highest sequence of any snapshot, found by a look at the newest of each tenant.
+/// Looks at the newest snapshot of each tenant.
 fn highest_snapshot(store: &dyn Store) -> Result<Option<(u64, Seq)>, ReadError> {
     let mut highest: Option<(u64, Seq)> = None;
     let mut cursor = store.cursor(Scan::all(Family::Snapshots).by(Way::Leap));

@@ -1,9 +1,7 @@
 //! Large states, written in pieces beside other entries: one piece in a batch, the next when that
-//! is durable, and the head with the last. Only the head makes a snapshot of them. The layout is
-//! drawn in the header of the crate.
-//!
-//! Promises: a piece is never changed once its head is there; pieces that a crash left without a
-//! head are no snapshot, are not read, and are removed at the next opening.
+//! is durable, and the head, which makes a snapshot of them, with the last. A piece is never
+//! changed once its head is there; pieces that a crash left without a head are not read, and are
+//! removed at the next opening. Layout: the header of the crate.
 
 use crate::batch::{Batch, Family};
 use crate::snapshot::{self, Head, Snapshot, StoredSnapshot};
@@ -13,7 +11,6 @@ use std::time::Instant;
 
 const KEY_BYTES: usize = 20; // u64 tenant, u64 sequence, u32 number
 
-/// A state that is being written.
 pub(crate) struct Writing<C> {
     pub snapshot: Snapshot,
     /// The sequence of the last record that may be in it.
@@ -38,8 +35,8 @@ impl<C> Writing<C> {
         }
     }
 
-    /// Adds the next piece to a batch; true for the last, which completes the snapshot. A state of
-    /// at most `WHOLE_BYTES_MAX` is stored as one value.
+    /// True for the last piece, which completes the snapshot. A state of at most `WHOLE_BYTES_MAX`
+    /// is stored as one value.
     pub fn put_next_into(&mut self, batch: &mut Batch, piece_bytes_max: usize) -> bool {
         let Snapshot { tenant, time_ms, state, .. } = &self.snapshot;
         if state.len() <= piece_bytes_max.min(snapshot::WHOLE_BYTES_MAX) {
@@ -68,7 +65,6 @@ impl<C> Writing<C> {
     }
 }
 
-/// Writes a whole snapshot in one batch, in the order of the calls.
 pub(crate) fn put_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot, piece_bytes_max: usize) {
     let Snapshot { tenant, time_ms, state, .. } = snapshot;
     if state.len() <= snapshot::WHOLE_BYTES_MAX {
@@ -106,7 +102,6 @@ pub(crate) fn key(tenant: u64, seq: Seq, number: u32) -> [u8; KEY_BYTES] {
     key
 }
 
-/// Tenant and sequence of the state that a piece belongs to.
 fn owner(key: &[u8]) -> Result<(u64, Seq), Damage> {
     match key.split_last_chunk::<4>() {
         Some((owner, _)) if key.len() == KEY_BYTES => snapshot::decode_key(owner),
@@ -122,8 +117,7 @@ fn pieces_of(tenant: u64, seq: Seq) -> Scan {
     }
 }
 
-/// Reads the snapshot of a head, and checks each piece and the whole; `None` if it was removed
-/// since the head was read.
+/// Checks each piece and the whole; `None` if it was removed since the head was read.
 pub(crate) fn read(
     store: &dyn Store,
     head: &Head,
@@ -161,8 +155,7 @@ pub(crate) fn read(
     Ok(Some(StoredSnapshot { tenant, seq, time_ms, state }))
 }
 
-/// The batch that removes the pieces that a crash left without a head. Only the newest of each
-/// tenant can be such: one state is written after the other.
+/// Only the newest of each tenant can be without a head: one state is written after the other.
 pub(crate) fn removal_of_orphans(store: &dyn Store) -> Result<Batch, ReadError> {
     let mut removal = Batch::new();
     let mut cursor = store.cursor(Scan::all(Family::Pieces).by(Way::Leap));

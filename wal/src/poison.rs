@@ -5,7 +5,6 @@ use crate::store::StoreError;
 use std::fmt;
 use std::sync::Arc;
 
-/// The reason why the writer ended before it was told to.
 #[derive(Clone, Debug)]
 pub(crate) enum Ended {
     /// The store refused the batch.
@@ -22,7 +21,6 @@ impl From<StoreError> for Ended {
     }
 }
 
-/// The reason why an entry was not acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Poisoned {
     why: Arc<str>,
@@ -36,12 +34,10 @@ enum WriteOutcome {
 }
 
 impl Poisoned {
-    /// The failure of entries in the write that failed.
     pub(crate) fn unknown(why: impl Into<Arc<str>>) -> Poisoned {
         Poisoned { why: why.into(), outcome: WriteOutcome::Unknown }
     }
 
-    /// The failure of entries in the batch with which the writer ended.
     pub(crate) fn ended(ended: &Ended) -> Poisoned {
         match ended {
             // RocksDB refuses to write once a compaction has met a bad file.
@@ -54,7 +50,6 @@ impl Poisoned {
         }
     }
 
-    /// The failure of entries that waited behind it, and of later ones.
     pub(crate) fn not_written(&self) -> Poisoned {
         Poisoned { why: self.why.clone(), outcome: WriteOutcome::NotWritten }
     }
@@ -63,12 +58,11 @@ impl Poisoned {
         Poisoned { why: "the log is closed".into(), outcome: WriteOutcome::NotWritten }
     }
 
-    /// The failure, in words.
     pub fn why(&self) -> &str {
         &self.why
     }
 
-    /// Whether the record may be in the log all the same; if false, it certainly is not.
+    /// If false, the record certainly is not in the log.
     pub fn outcome_unknown(&self) -> bool {
         self.outcome == WriteOutcome::Unknown
     }

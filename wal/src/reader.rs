@@ -1,8 +1,5 @@
-//! The reader of the log, its index and its snapshots, which runs beside the writer and never
-//! blocks it.
-//!
-//! Promises: nothing is returned that is not durable; nothing is returned unchecked; a record that
-//! should be there and is not is an error that names it, never an end.
+//! Runs beside the writer and never blocks it. Nothing is returned that is not durable or not
+//! checked; a record that should be there and is not is an error that names it, never an end.
 
 use crate::batch::Family;
 use crate::cursor::{IndexCursor, IndexMoment, index_range};
@@ -22,19 +19,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The number of attempts to open beside a running server: at full speed it deletes a file several
-/// times a second, and opening takes a part of that.
+/// At full speed a server deletes a file several times a second, and opening takes a part of that.
 const READ_ONLY_ATTEMPTS: u32 = 32;
 const READ_ONLY_PAUSE_MAX: Duration = Duration::from_millis(100);
 
-/// A view of a log. Cheap to clone. While one exists, the data directory stays open and locked.
+/// Cheap to clone. While one exists, the data directory stays open and locked.
 #[derive(Clone)]
 pub struct Reader {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) published: Arc<Published>,
 }
 
-/// The end of the log that readers may see: the writer publishes it after a sync.
+/// The writer publishes the end after a sync.
 pub(crate) struct Published {
     seq: AtomicU64,
     floor: AtomicU64,
@@ -70,8 +66,7 @@ impl Published {
 }
 
 impl Reader {
-    /// Opens the log in `dir` as it is now, without locking it: beside a running server, or after
-    /// it. What is written later is not seen.
+    /// Opens the log as it is now without locking it, beside a running server or after it.
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<Reader, OpenError> {
         let mut attempt = 1;
         loop {
@@ -88,12 +83,11 @@ impl Reader {
         }
     }
 
-    /// Makes a reader of a store in memory, without a log over it.
     pub fn over_memory(store: MemoryStore) -> Result<Reader, OpenError> {
         Reader::over(Arc::new(store))
     }
 
-    /// Makes a reader of a store of which nothing behind `tip` may be seen.
+    /// Nothing behind `tip` is seen.
     pub(crate) fn up_to(store: Arc<dyn Store>, tip: Tip) -> Reader {
         Reader { store, published: Arc::new(Published::new(Opened { tip, floor: 0 })) }
     }
@@ -103,7 +97,7 @@ impl Reader {
         Ok(Reader { store, published: Arc::new(Published::new(opened)) })
     }
 
-    /// The record `seq`; `None` if the log does not go so far.
+    /// `None` if the log does not go so far.
     pub fn record(&self, seq: Seq) -> Result<Option<Record>, ReadError> {
         if seq == 0 {
             return Ok(None);
@@ -120,8 +114,8 @@ impl Reader {
         if seq <= last { Err(Damage::missing(seq, seq).into()) } else { Ok(None) }
     }
 
-    /// The records from `from` to `to`, both included, or to the end as it is now: replay. Checks
-    /// each record and that each follows its predecessor.
+    /// From `from` to `to`, both included, or to the end as it is now. Checks each record and that
+    /// it follows its predecessor.
     pub fn records(&self, from: Seq, to: Option<Seq>) -> Records<'_> {
         // The end is read before the cursor is made, so that the cursor sees all of it.
         let last = self.last_seq();
@@ -129,37 +123,34 @@ impl Reader {
         Records::new(self.store.cursor(Scan::all(Family::Log).by(Way::Walk)), from.max(1), to)
     }
 
-    /// The value under an index key.
     pub fn index_get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(self.store.get(Family::Index, key)?)
     }
 
-    /// The index entries with keys from `from` up to and without `to`, in order or, with `reverse`,
-    /// from the last to the first.
+    /// From `from` up to and without `to`; with `reverse`, from the last to the first.
     pub fn index_scan(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
         self.index_cursor(from, to, reverse)
     }
 
-    /// The same entries with a cursor that shows the next key before it is taken, and can seek.
+    /// Shows the next key before it is taken, and can seek.
     pub fn index_cursor(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
         let mut cursor = IndexCursor::new(self.store.cursor(index_range(from, to)), reverse);
         cursor.start();
         cursor
     }
 
-    /// The index as it is now, for several cursors that must see the same.
+    /// For several cursors that must see the same.
     pub fn index_moment(&self) -> IndexMoment<'_> {
         IndexMoment::new(self.store.moment())
     }
 
-    /// All index entries, in order: a long walk.
     pub fn index_entries(&self) -> IndexCursor<'_> {
         let mut cursor = IndexCursor::new(self.store.cursor(Scan::all(Family::Index).by(Way::Walk)), false);
         cursor.start();
         cursor
     }
 
-    /// The newest snapshot of a tenant, or the newest that contains nothing after `at_or_before`.
+    /// The newest of a tenant, or the newest that contains nothing after `at_or_before`.
     pub fn snapshot(
         &self,
         tenant: u64,
@@ -168,8 +159,6 @@ impl Reader {
         newest(&*self.store, tenant, at_or_before.unwrap_or(Seq::MAX))
     }
 
-    /// The newest snapshot of a tenant that was taken at `at_ms` or before. Of the others at most
-    /// the times of a few are read.
     pub fn snapshot_taken_by(
         &self,
         tenant: u64,
@@ -214,7 +203,6 @@ impl Reader {
         Ok(found)
     }
 
-    /// The heads of a tenant's snapshots, without their states, the oldest first.
     pub fn snapshot_heads(&self, tenant: u64) -> Result<Vec<SnapshotHead>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant).by(Way::Walk));
         let mut heads = Vec::new();
@@ -226,7 +214,7 @@ impl Reader {
         Ok(heads)
     }
 
-    /// The tenants that have snapshots, in order; no state is read.
+    /// No state is read, here and below.
     pub fn snapshot_tenants(&self) -> Result<Vec<u64>, ReadError> {
         let mut cursor = self.store.cursor(Scan::all(Family::Snapshots).by(Way::Leap));
         let mut tenants = Vec::new();
@@ -240,7 +228,6 @@ impl Reader {
         Ok(tenants)
     }
 
-    /// The sequence of the newest snapshot of a tenant; its state is not read.
     pub fn newest_snapshot(&self, tenant: u64) -> Result<Option<Seq>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant));
         cursor.seek_back(&snapshot::key(tenant, Seq::MAX));
@@ -250,14 +237,12 @@ impl Reader {
         }
     }
 
-    /// The head of a tenant's newest snapshot, without its state.
     pub fn newest_snapshot_head(&self, tenant: u64) -> Result<Option<SnapshotHead>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant));
         cursor.last();
         head_at(&*cursor)
     }
 
-    /// The oldest snapshot of a tenant at `from` or after it.
     pub fn snapshot_from(&self, tenant: u64, from: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
         loop {
             let mut cursor = self.store.cursor(snapshots_of(tenant));
@@ -269,58 +254,51 @@ impl Reader {
         }
     }
 
-    /// The snapshots of a tenant, newest first.
     pub fn snapshots_of(&self, tenant: u64) -> Snapshots<'_> {
         Snapshots::new(&*self.store, snapshots_of(tenant), Walk::Every)
     }
 
-    /// The newest snapshot of every tenant, the last tenant first. Older ones are not read.
+    /// Last tenant first; older snapshots are not read.
     pub fn latest_snapshots(&self) -> Snapshots<'_> {
         Snapshots::new(&*self.store, Scan::all(Family::Snapshots), Walk::NewestOfEach)
     }
 
-    /// The first sequence: 1, or 0 if the log is empty.
     pub fn first_seq(&self) -> Seq {
         self.last_seq().min(1)
     }
 
-    /// The last durable sequence, 0 if the log is empty.
     pub fn last_seq(&self) -> Seq {
         self.published.seq()
     }
 
-    /// The sequence up to which every tenant's records are in snapshots; replay starts after it.
+    /// Every tenant's records up to here are in snapshots; replay starts after it.
     pub fn floor(&self) -> Seq {
         self.published.floor()
     }
 
-    /// The hash of the last durable record, which covers all before it.
     pub fn head_hash(&self) -> Hash {
         self.tip().hash
     }
 
-    /// The last durable sequence and its hash, which belong together.
     pub fn tip(&self) -> Tip {
         self.published.tip()
     }
 
-    /// Copies what is durable to a new directory, while appends go on. The copy opens as a log of
-    /// its own.
+    /// Appends go on meanwhile. The copy opens as a log of its own.
     pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
         // Taken before the copy is made, so that the copy has at least this.
         let tip = self.tip();
         self.store.checkpoint(dir, &tip.witness_bytes())
     }
 
-    /// Reads and checks everything: each record from 1, the chain between them, each snapshot, the
-    /// tip. `progress` is called now and then with how far it is, and of how much.
+    /// Each record from 1, the chain, each snapshot, the tip. `progress` hears how far it is, and
+    /// of how much.
     pub fn verify(&self, progress: &mut dyn FnMut(Seq, Seq)) -> Result<Verified, Damage> {
         verify::verify(self, progress)
     }
 }
 
-/// The snapshot under a key, put together from its pieces if it is in pieces; `None` if it was
-/// removed meanwhile.
+/// `None` if it was removed meanwhile.
 fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<Option<StoredSnapshot>, ReadError> {
     match snapshot::decode(key, value)? {
         Found::Whole(stored) => Ok(Some(stored)),
@@ -328,8 +306,7 @@ fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<Option<StoredSn
     }
 }
 
-/// The newest snapshot of a tenant that contains nothing after `seq`. If it is removed while it is
-/// read, the one before it is returned.
+/// If the newest is removed while it is read, the one before it is returned.
 fn newest(store: &dyn Store, tenant: u64, seq: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
     loop {
         let mut cursor = store.cursor(snapshots_of(tenant));
@@ -359,7 +336,7 @@ enum Walk {
     NewestOfEach,
 }
 
-/// An iterator over snapshots, backwards. Ends after the first error.
+/// Backwards. Ends after the first error.
 pub struct Snapshots<'a> {
     store: &'a dyn Store,
     cursor: Box<dyn StoreCursor + 'a>,

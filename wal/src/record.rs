@@ -1,53 +1,38 @@
-//! The bytes of a record, and of a chunk of records. The layout is drawn in the header of the
-//! crate.
-//!
-//! Promises: what is encoded here decodes to the same for ever (pinned by golden files); a record
-//! that was changed by one bit does not decode. Knows nothing of stores and threads.
+//! The bytes of a record, and of a chunk of records; layout: the header of the crate. What is
+//! encoded here decodes to the same for ever (golden files); a record that was changed by one bit
+//! does not decode.
 
 use crate::{Damage, Seq};
 use sha2::{Digest, Sha256};
 
-/// The version of the record format that is written.
 pub const RECORD_VERSION: u8 = 1;
-/// The bytes that a record takes beside its payload.
 pub const RECORD_OVERHEAD_BYTES: usize = 52;
-/// The largest payload of one record.
 pub const PAYLOAD_BYTES_MAX: usize = 16 << 20;
 
-/// The first 16 bytes of a SHA-256.
 pub type Hash = [u8; 16];
 
 const PAYLOAD_AT: usize = 48; // from the start of the record, its length field included
 const CRC_BYTES: usize = 4;
 
-/// A record as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The place of the record in the log: dense, the first is 1.
     pub seq: Seq,
-    /// The time of the record according to its writer, in milliseconds since 1970.
     pub time_ms: i64,
-    /// The tenant that it belongs to.
     pub tenant: u64,
-    /// The payload; opaque here.
     pub payload: Vec<u8>,
-    /// The size of the record in the log, in bytes.
+    /// Of the record in the log, its overhead included.
     pub bytes: usize,
-    /// The hash of the record, which its successor carries.
     pub hash: Hash,
-    /// The hash of its predecessor, zeroes for the first.
+    /// Zeroes for the first.
     pub prev: Hash,
 }
 
 impl Record {
-    /// Appends the record's bytes to `out`, as they are in the log; the layout is drawn in the
-    /// header of the crate.
     pub fn encode_into(&self, out: &mut Vec<u8>) {
         encode(out, self.seq, self.time_ms, self.tenant, &self.prev, &self.payload);
     }
 
-    /// Takes record `seq` off the front of `bytes`, if its checksum is right; returns it and what
-    /// follows it. The caller checks the chain, by `prev`.
+    /// Checks the checksum; the caller checks the chain, by `prev`.
     pub fn split_off(bytes: &[u8], seq: Seq) -> Result<(Record, &[u8]), Damage> {
         let (raw, rest) =
             RawRecord::split(bytes).ok_or_else(|| Damage::new(seq, format!("record {seq} is cut off")))?;
@@ -56,13 +41,12 @@ impl Record {
     }
 }
 
-/// A record in the buffer that it was read into, its checksum not checked yet.
+/// Its checksum is not checked yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawRecord<'a> {
     bytes: &'a [u8],
 }
 
-/// Appends the bytes of a record to `out` and returns its hash.
 pub(crate) fn encode(
     out: &mut Vec<u8>,
     seq: Seq,
@@ -106,7 +90,6 @@ impl<'a> RawRecord<'a> {
         Some((RawRecord { bytes }, rest))
     }
 
-    /// Checks version, checksum and sequence.
     pub(crate) fn check(self, expected: Seq) -> Result<(), Damage> {
         let body = &self.bytes[4..];
         let (covered, crc) = body.split_at(body.len() - CRC_BYTES);
@@ -163,8 +146,7 @@ impl<'a> RawRecord<'a> {
     }
 }
 
-/// Finds record `seq` in the chunk that begins with record `first`; `None` if the chunk ends before
-/// it.
+/// `None` if the chunk ends before it.
 pub(crate) fn find(chunk: &[u8], first: Seq, seq: Seq) -> Result<Option<RawRecord<'_>>, Damage> {
     let mut rest = chunk;
     let mut at = first;
@@ -185,7 +167,6 @@ pub(crate) fn find(chunk: &[u8], first: Seq, seq: Seq) -> Result<Option<RawRecor
     Ok(None)
 }
 
-/// Names the first record of a chunk that does not hold up.
 fn first_damage(chunk: &[u8], first: Seq) -> Damage {
     let mut rest = chunk;
     let mut at = first;

@@ -4,8 +4,8 @@ use crate::record::{Hash, RawRecord};
 use crate::store::{StoreCursor, checked_item};
 use crate::{Damage, ReadError, Record, Seq, opening};
 
-/// Records of a range, in order. All of them are there, or the last item is an error that names the
-/// first that is not.
+/// All records of the range, in order and each following the one before it, or the last item is an
+/// error that names the first that is not.
 pub struct Records<'a> {
     cursor: Box<dyn StoreCursor + 'a>,
     from: Seq,
@@ -14,11 +14,10 @@ pub struct Records<'a> {
     done: bool,
 }
 
-/// The record to be read next, in the chunk where the cursor stands.
 struct Position {
     seq: Seq,
     offset: usize,
-    /// The hash of the record before it, unless that is in a chunk that was not read.
+    /// `None` if that is in a chunk that was not read.
     prev: Option<Hash>,
 }
 
@@ -27,8 +26,7 @@ impl<'a> Records<'a> {
         Records { cursor, from, to, at: None, done: false }
     }
 
-    /// The next record at or after `from`. Reading begins with the chunk that holds it, so that the
-    /// chain is checked from there.
+    /// Reading begins with the chunk that holds `from`, so that the chain is checked from there.
     fn step(&mut self) -> Result<Option<Record>, ReadError> {
         loop {
             let mut at = match self.at.take() {

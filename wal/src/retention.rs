@@ -1,31 +1,22 @@
-//! Retention: the rule that says which snapshots are kept, so that the room they take grows with
-//! the age of a log and not with the number of its writes.
-//!
-//! Promises: the two newest snapshots of a tenant are always kept (a start needs the newest, a
-//! self-check the one before it); thinning again after a crash at any place comes to the same; the
-//! oldest snapshot of an hour, a day and a month is the one that stays, so that what was kept for a
-//! day is still there when only days count. It must not know a clock: ages count back from a
-//! tenant's newest snapshot, so a tenant that rests loses nothing. A tenant's clock that was set back
-//! begins another series, whose ages count by themselves.
+//! Which snapshots are kept, so that the room they take grows with the age of a log and not with
+//! the number of its writes. The two newest of a tenant are always kept (a start needs the newest,
+//! a self-check the one before it); thinning again after a crash comes to the same; the oldest of
+//! an hour, a day and a month stays, so that what was kept for a day is still there when only days
+//! count. Ages count back from a tenant's newest snapshot, not from a clock, so a tenant that rests
+//! loses nothing. A tenant's clock that was set back begins another series, whose ages count by themselves.
 
 use crate::snapshot::SnapshotHead;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
-/// The length of a month, as this rule counts it.
 const MONTH_MS: i64 = 30 * DAY_MS;
-/// The number of newest snapshots that stay whatever their age.
 const NEWEST: usize = 2;
 
-/// Ages up to which snapshots are kept, in milliseconds; beyond the last of them one of each 30
-/// days is kept for ever.
+/// Ages in milliseconds; beyond the last one of each 30 days is kept for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// The age up to which all are kept.
     pub all_ms: i64,
-    /// The age up to which one of each hour is kept.
     pub hourly_ms: i64,
-    /// The age up to which one of each day is kept.
     pub daily_ms: i64,
 }
 
@@ -35,31 +26,27 @@ impl Default for Retention {
     }
 }
 
-/// Snapshots to be removed. Only [`Retention::superfluous`] and `Log::forget_snapshots` make such a
-/// list, so that nothing else can be removed.
+/// Only [`Retention::superfluous`] and `Log::forget_snapshots` make such a list, so that nothing
+/// else can be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Superfluous(pub(crate) Vec<SnapshotHead>);
 
 impl Superfluous {
-    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this snapshot is in the list.
     pub fn contains(&self, head: &SnapshotHead) -> bool {
         self.0.contains(head)
     }
 
-    /// The number of snapshots in the list.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 }
 
 impl Retention {
-    /// The snapshots that are not kept, of all those of one tenant, which are given oldest first;
-    /// at most `max` of them.
+    /// `heads` are all of one tenant, oldest first; at most `max` are returned.
     pub fn superfluous(&self, heads: &[SnapshotHead], max: usize) -> Superfluous {
         let old = &heads[..heads.len().saturating_sub(NEWEST)];
         let mut superfluous = Vec::new();
@@ -72,7 +59,6 @@ impl Retention {
                 kept_ms = None;
             }
             let Some(period_ms) = self.period_ms(newest_ms.saturating_sub(head.time_ms)) else { continue };
-            // The first snapshot of each period is kept.
             let period = head.time_ms.div_euclid(period_ms);
             if kept_ms.is_some_and(|kept_ms: i64| kept_ms.div_euclid(period_ms) == period) {
                 superfluous.push(*head);
@@ -86,8 +72,7 @@ impl Retention {
         Superfluous(superfluous)
     }
 
-    /// The period of which one snapshot is kept at this age, in milliseconds; `None` while all are
-    /// kept.
+    /// `None` while all are kept.
     fn period_ms(&self, age_ms: i64) -> Option<i64> {
         match age_ms {
             age if age <= self.all_ms => None,

@@ -1,11 +1,8 @@
-//! The store of production, on RocksDB.
-//!
-//! Promises: `write` returns after the data and all it needs are synced, and nothing is visible
-//! before; a directory is open at most once; a damaged RocksDB log refuses to open, one with an
-//! incomplete last record opens without it. What RocksDB cannot notice by itself, a log file that
-//! is gone or was cut at a place that looks like a torn tail, the witness notices: a file of 36
-//! bytes beside the database, overwritten after every synced write and before it is
-//! acknowledged. `log.rs` compares it with the tip.
+//! The store of production, on RocksDB. `write` returns after the data and all it needs are synced,
+//! and nothing is visible before; a damaged RocksDB log refuses to open, one with an incomplete
+//! last record opens without it. A log file that is gone, or cut at a place that looks like a torn
+//! tail, is noticed by the witness: a file of 36 bytes, overwritten after every synced write and
+//! before it is acknowledged, which `log.rs` compares with the tip.
 
 use crate::batch::{Batch, Family};
 use crate::batch_sort;
@@ -31,17 +28,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The file that is locked while a log is open; it holds the pid of who locked it.
-const OWNER_FILE: &str = "OWNER";
+/// Locked while a log is open; holds the pid of who locked it.
+pub const OWNER_FILE: &str = "OWNER";
 const MIB: usize = 1 << 20;
 
 /// The size of the cache for blocks of all families.
 const BLOCK_CACHE_BYTES: usize = 64 * MIB;
-/// The size of a memtable of the log. There are three at worst, while two are being flushed: 192
-/// MiB. With all else the store stays under 400 MiB.
+/// Three at worst, while two are being flushed: 192 MiB. With all else the store stays under 400 MiB.
 const LOG_WRITE_BUFFER_BYTES: usize = 64 * MIB;
-/// The size of a memtable of the index, of which there are four at worst. A small memtable is
-/// searched faster: with 32 MiB up to a sixth fewer records a second.
+/// Four at worst. A small memtable is searched faster: with 32 MiB up to a sixth fewer records a second.
 const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
 /// Blocks that a compaction has replaced leave the block cache, unless less than a twentieth of
 /// them is there (RocksDB's own scale). By default they stay until the cache is full of them.
@@ -50,29 +45,24 @@ const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
 /// them anew whenever one has joined them, and of those with the same bounds a file keeps one.
 const RANGES_MAX: (&str, &str) = ("memtable_max_range_deletions", "64");
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
-/// The time between two looks for room, while everything is kept in memory.
+/// Between two looks for room, while everything is kept in memory.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The length of the window of entries in which removals are counted.
+/// A file is compacted after `REMOVALS_MANY` removals in such a window of entries.
 const REMOVALS_WINDOW: usize = 64;
-/// The number of removals in the window after which the file is compacted.
 const REMOVALS_MANY: usize = 32;
-/// The tenants that a message about damage names.
 const TENANTS_SHOWN: usize = 20;
-/// The size of RocksDB's own log, which a restart replays: about half a second's work at most.
+/// RocksDB's own log is replayed at a restart: about half a second's work at most.
 const WAL_BYTES_MAX: u64 = 128 << 20;
 
-/// What became of what an opening on a disk without room kept in memory and in RocksDB's own log.
+/// What an opening on a disk without room kept in memory and in RocksDB's own log.
 struct Kept(Mutex<KeptState>);
 
 struct KeptState {
-    /// The last look for room.
     looked: Instant,
-    /// Whether memtables have their usual size again.
     is_usual: bool,
 }
 
-/// A RocksDB database in a directory that is locked while it is open. The lock goes with the last
-/// handle.
+/// The directory is locked while it is open; the lock goes with the last handle.
 pub struct RocksStore {
     // The order of the fields is the order of closing: the directory is released last.
     db: DB,
@@ -80,13 +70,11 @@ pub struct RocksStore {
     write_options: WriteOptions,
     witness: Option<Witness>,
     witnessed: Option<Vec<u8>>,
-    /// What became of what the opening kept in memory, as the disk had too little room for it.
     kept: Option<Kept>,
     _owner: Option<File>,
 }
 
-/// What is to be done when RocksDB says of its own data that it is wrong, in a read, a write or a compaction
-/// behind a write. It is done once.
+/// Done once, when RocksDB finds its own data wrong in a read, a write or a compaction.
 #[derive(Default)]
 struct OnDamage {
     tell: OnceLock<Tell>,
@@ -96,7 +84,7 @@ struct OnDamage {
 type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
 impl OnDamage {
-    /// The error of RocksDB as ours; whoever wants to know of damage is told.
+    /// Whoever wants to know of damage is told.
     fn error(&self, db: &DB, error: &rocksdb::Error) -> StoreError {
         let StoreError::Corrupt(why) = store_error(error) else { return store_error(error) };
         let why = format!("{why}{}", held_by(db, &why));
@@ -167,7 +155,7 @@ fn concerned(db: &DB, first: Seq) -> String {
 }
 
 impl RocksStore {
-    /// Opens the database in `dir`, or creates both; its name is durable then.
+    /// The name of a new directory is durable then.
     pub fn open(dir: impl AsRef<Path>) -> Result<RocksStore, OpenError> {
         let dir = dir.as_ref();
         make_directory(dir).map_err(|error| failed_at(dir, &error))?;
@@ -197,14 +185,14 @@ impl RocksStore {
         Ok(store)
     }
 
-    /// Has `tell` called once, when RocksDB says of stored data that it is wrong; with the file, and the records in
-    /// it, as far as it names one. What is read after that may be refused or not.
+    /// Called once, when RocksDB finds stored data wrong, with the file and the records in it as
+    /// far as it names one. What is read after that may be refused or not.
     pub fn on_damage(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
         // Whoever came first stays.
         let _ = self.damage.tell.set(Box::new(tell));
     }
 
-    /// Reads everything that is stored, so that its checksums are checked.
+    /// Reads everything, so that all checksums are checked.
     pub fn read_through(&self, mut progress: impl FnMut(u64)) -> Result<(), StoreError> {
         let mut entries = 0;
         for family in Family::ALL {
@@ -222,12 +210,9 @@ impl RocksStore {
         Ok(())
     }
 
-    /// Opens the database in `dir` as it is now, beside a process that writes to it; sees nothing
-    /// written later.
-    ///
-    /// The other process deletes files that it no longer needs, so a file may vanish before this
-    /// has opened it: then opening fails, and is to be tried again. Files that are open cannot
-    /// vanish.
+    /// Opens the database as it is now, beside a process that writes to it. That process may delete
+    /// a file before this has opened it: then opening fails, and is to be tried again. Files that
+    /// are open cannot vanish.
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<RocksStore, OpenError> {
         let dir = dir.as_ref();
         if !dir.join("CURRENT").exists() {
@@ -249,8 +234,7 @@ impl RocksStore {
         Ok(RocksStore::for_reading(db, witnessed))
     }
 
-    /// Opens what can be read of a damaged database, only to find the place of the damage: whatever
-    /// is wrong is left out.
+    /// Only to find the place of the damage: whatever is wrong is left out.
     pub(crate) fn open_damaged(dir: &Path) -> Result<RocksStore, OpenError> {
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
         let mut options = db_options();
@@ -265,7 +249,6 @@ impl RocksStore {
         Ok(RocksStore::for_reading(db, witnessed))
     }
 
-    /// What is in the file that a text of RocksDB names.
     pub(crate) fn held_by(&self, why: &str) -> String {
         held_by(&self.db, why)
     }
@@ -282,8 +265,8 @@ impl RocksStore {
         }
     }
 
-    /// Lets what a start on a full disk kept in memory go to files, once the disk has room for it, and
-    /// from then on whenever RocksDB's own log is long: it was told to have no bound. A failure is no
+    /// Once the disk has room, writes what a start on a full disk kept in memory, and again
+    /// whenever RocksDB's own log is long, as it was told to have no bound. A failure is no
     /// write's: everything is in the log.
     fn let_go(&self, kept: &Kept) {
         let Ok(mut state) = kept.0.try_lock() else { return };
@@ -509,7 +492,6 @@ fn db_options() -> Options {
     options
 }
 
-/// The families by name, with their options.
 type Families = Vec<(&'static str, Options)>;
 
 fn families() -> Families {
@@ -528,7 +510,6 @@ fn families() -> Families {
         .into()
 }
 
-/// The size of a memtable of a family.
 fn write_buffer_bytes(family: Family) -> usize {
     match family {
         Family::Log => LOG_WRITE_BUFFER_BYTES,
@@ -537,7 +518,6 @@ fn write_buffer_bytes(family: Family) -> usize {
     }
 }
 
-/// The options of an opening that keeps everything in memory, of the database and of its families.
 fn keeping() -> Result<(Options, Families), rocksdb::Error> {
     let kept = families().into_iter().map(|(name, options)| Ok((name, scarce::keeping(options)?)));
     Ok((scarce::keeping(db_options())?, kept.collect::<Result<_, rocksdb::Error>>()?))

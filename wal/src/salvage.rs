@@ -1,9 +1,6 @@
-//! The place of the damage in a log that does not open, and what can be read before it. RocksDB refuses as a
-//! whole and names a file; an operator needs the first record that cannot be read, to know what is lost at most,
-//! and the records before it.
-//!
-//! Promises: nothing is changed on disk, and no log is served from what is read here; the database
-//! is opened once more, for reading and past the damage.
+//! The place of the damage in a log that does not open, and what can be read before it: RocksDB
+//! names a file, an operator needs the first record that cannot be read. Nothing is changed on
+//! disk, and no log is served from what is read here.
 
 use crate::batch::Family;
 use crate::meta::{self, Tip};
@@ -14,7 +11,7 @@ use crate::{Damage, OpenError, Reader, Seq};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The failure with the first bad sequence added, if stored data is at fault.
+/// Adds the first bad sequence, if stored data is at fault.
 pub(crate) fn named(dir: &Path, error: OpenError) -> OpenError {
     let OpenError::Store(StoreError::Corrupt(why)) = &error else { return error };
     let damage = match RocksStore::open_damaged(dir) {
@@ -26,19 +23,17 @@ pub(crate) fn named(dir: &Path, error: OpenError) -> OpenError {
     damage.into()
 }
 
-/// What is left of a log.
 pub struct Salvage {
-    /// A reader of the records before the damage, each of which was checked.
+    /// Only records before the damage, each checked.
     pub reader: Reader,
-    /// The damage, if there is any before the wanted end.
+    /// `None` if there is none before the wanted end.
     pub damage: Option<Damage>,
-    /// The last record that was acknowledged, as far as anything tells.
+    /// As far as anything tells.
     pub acknowledged: Seq,
 }
 
-/// Reads the log in `dir` from its first record on to the first bad one, or to `until`; each record and the chain
-/// are checked. `progress` is told the record and the end. Index and snapshots are not looked at: they follow from
-/// the records.
+/// Reads and checks records and chain to the first bad one, or to `until`. Index and snapshots are
+/// not looked at: they follow from the records.
 pub fn salvage(
     dir: &Path,
     until: Option<Seq>,
@@ -87,7 +82,6 @@ fn first_bad(store: &dyn Store, why: &str) -> Damage {
     )
 }
 
-/// The last record that should be there, according to witness, tip and log.
 fn end(store: &dyn Store) -> Seq {
     let witness = store.witnessed().ok().flatten().and_then(|note| Tip::decode_witness(&note).ok());
     let tip =

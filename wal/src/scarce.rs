@@ -1,17 +1,14 @@
-//! Opening a RocksDB on a disk that has little room.
-//!
-//! An opening replays RocksDB's own log and writes all of it to files. On a full disk that fails, however
-//! often it is tried: the log stays as long as it is. So where the disk has less room than that might
-//! take, what is replayed stays in memory and in the log, and an opening writes no more than a few names
-//! of files.
+//! Opening a RocksDB on a disk that has little room. An opening replays RocksDB's own log and
+//! writes all of it to files, which on a full disk fails however often it is tried. So there what
+//! is replayed stays in memory and in the log, and an opening writes no more than a few names of
+//! files.
 
 use rocksdb::{Error, Options};
 use rustix::fs::statvfs;
 use std::fs;
 use std::path::Path;
 
-/// The size of a memtable that takes all of a log, whoever wrote it: it is only full when its bytes are
-/// there.
+/// Takes all of a log, whoever wrote it; it is allocated as it fills.
 const WRITE_BUFFER_BYTES: usize = 512 << 20;
 /// What an opening writes besides what is in the log.
 const BESIDES_BYTES: u64 = 16 << 20;
@@ -22,28 +19,24 @@ const BESIDES_BYTES: u64 = 16 << 20;
 const KEEPING: &str = "avoid_flush_during_recovery=true;allow_fallocate=false;manifest_preallocation_size=0;\
                        max_total_wal_size=1073741824";
 
-/// Whether the disk of a RocksDB has so little room that what is in its log should stay there. Where
-/// that can't be seen, opening says why.
+/// Where that can't be seen, opening says why.
 pub(crate) fn is_scarce(dir: &Path) -> bool {
     let Ok(found) = statvfs(dir) else { return false };
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     found.f_blocks > 0 && free < log_bytes(dir).saturating_mul(2).saturating_add(BESIDES_BYTES)
 }
 
-/// The bytes of RocksDB's own log.
 pub(crate) fn log_bytes(dir: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(dir) else { return 0 };
     let logs = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|name| name == "log"));
     logs.filter_map(|entry| entry.metadata().ok()).map(|found| found.len()).sum()
 }
 
-/// The same options for a database that keeps what it replays in memory.
 pub(crate) fn keeping(mut options: Options) -> Result<Options, Error> {
     options.set_write_buffer_size(WRITE_BUFFER_BYTES);
     options.get_options_from_string(KEEPING)
 }
 
-/// The options with which the RocksDB in a directory is opened, however little room its disk has.
 pub fn fitting(dir: &Path, options: Options) -> Result<Options, Error> {
     if is_scarce(dir) { keeping(options) } else { Ok(options) }
 }

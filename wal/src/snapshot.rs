@@ -1,71 +1,54 @@
-//! Snapshots of tenants, as callers give them and as they are stored. The layout is drawn in the
-//! header of the crate.
+//! Snapshots of tenants; layout: the header of the crate.
 
 use crate::batch::{Batch, Family};
 use crate::{Damage, IndexOps, Seq};
 
-/// The largest state of one snapshot.
 pub const STATE_BYTES_MAX: usize = 1 << 30;
 
-/// The largest state that is stored in one value. A larger one is in pieces, so that walking the
-/// snapshots of a tenant reads little else than their times.
+/// A larger state is in pieces, so that walking the snapshots of a tenant reads little else than their times.
 pub(crate) const WHOLE_BYTES_MAX: usize = 4 << 10;
 
-/// The version of a value that holds the state.
 const WHOLE: u8 = 1;
-/// The version of a value that describes a state in pieces.
 const IN_PIECES: u8 = 2;
 const STATE_AT: usize = 9; // u8 version, i64 time
 const DESCRIPTION_BYTES: usize = 16; // u64 length, u32 pieces, u32 checksum
 
-/// The state of a tenant after every record of it that was appended before the snapshot.
+/// The state after every record of the tenant that was appended before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The tenant whose state it is.
     pub tenant: u64,
-    /// The time at which it was taken, in milliseconds since 1970.
     pub time_ms: i64,
-    /// The state; opaque here.
     pub state: Vec<u8>,
-    /// Index entries to write with it. Their sequence is that of the snapshot.
+    /// Their sequence is that of the snapshot.
     pub index: IndexOps,
 }
 
 impl Snapshot {
-    /// The number of bytes that count against the bounds of what is pending.
     pub(crate) fn len_bytes(&self) -> usize {
         self.state.len() + self.index.len_bytes()
     }
 }
 
-/// A snapshot as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSnapshot {
-    /// The tenant whose state it is.
     pub tenant: u64,
-    /// The last record of the tenant that is in it; all before are in it too.
+    /// All records before it are in it too.
     pub seq: Seq,
-    /// The time at which it was taken, in milliseconds since 1970.
     pub time_ms: i64,
-    /// The state.
     pub state: Vec<u8>,
 }
 
-/// The description of a snapshot, known without reading its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotHead {
-    /// The tenant whose state it is.
     pub tenant: u64,
-    /// The last record of the tenant that is in it; all before are in it too.
+    /// All records before it are in it too.
     pub seq: Seq,
-    /// The time at which it was taken, in milliseconds since 1970.
     pub time_ms: i64,
-    /// The number of pieces of the state; 0 when it is stored with the head.
+    /// 0 when the state is stored with the head.
     pub(crate) pieces: u32,
 }
 
 impl SnapshotHead {
-    /// Removes the snapshot, its pieces included: all of it or nothing, like every batch.
     pub(crate) fn remove_from(&self, batch: &mut Batch) {
         batch.delete(Family::Snapshots, &key(self.tenant, self.seq));
         for number in 0..self.pieces {
@@ -74,29 +57,23 @@ impl SnapshotHead {
     }
 }
 
-/// The value under the key of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Whole(StoredSnapshot),
     InPieces(Head),
 }
 
-/// The head of a state in pieces, which makes a snapshot of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub tenant: u64,
     pub seq: Seq,
     pub time_ms: i64,
-    /// The size of the state, in bytes.
     pub len: u64,
-    /// The number of pieces.
     pub pieces: u32,
-    /// The checksum of the state.
     pub crc: u32,
 }
 
 impl Head {
-    /// The damage that is reported for this snapshot.
     pub fn damage(&self, what: &str) -> Damage {
         damage(self.tenant, self.seq, what)
     }
@@ -130,8 +107,7 @@ pub(crate) fn decode_key(key: &[u8]) -> Result<(u64, Seq), Damage> {
     Ok((number(tenant), number(seq)))
 }
 
-/// Writes a snapshot with its state in one value, of at most `WHOLE_BYTES_MAX`; earlier programs
-/// wrote larger ones.
+/// At most `WHOLE_BYTES_MAX`; earlier programs wrote larger ones.
 pub(crate) fn put_whole_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot) {
     put(batch, &key(snapshot.tenant, seq), WHOLE, snapshot.time_ms, &snapshot.state);
 }
@@ -149,7 +125,6 @@ fn put(batch: &mut Batch, key: &[u8], version: u8, time_ms: i64, what: &[u8]) {
     batch.finish(open);
 }
 
-/// Version, time and what follows it, after the checksum was found right.
 struct Checked<'a> {
     tenant: u64,
     seq: Seq,
@@ -187,7 +162,6 @@ pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Found, Damage> {
     }
 }
 
-/// Decodes the description of a snapshot, without copying the state.
 pub(crate) fn decode_head(key: &[u8], value: &[u8]) -> Result<SnapshotHead, Damage> {
     let Checked { tenant, seq, version, time_ms, rest } = checked(key, value)?;
     let pieces = match (version, <&[u8; DESCRIPTION_BYTES]>::try_from(rest)) {

@@ -1,48 +1,31 @@
-//! Counters of a log, for metrics. Written by the writer thread, read by anybody.
+//! Counters of a log, for metrics: written by the writer thread, read by anybody.
 
 use crate::histogram::{Counted, Histogram};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The bounds for the number of records in a batch. Batches above the last bound are counted
-/// together.
 const BATCH_RECORDS: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192];
-/// The bounds for the duration of a synced write, in microseconds: from a fast local disk to one
-/// that is about to fail.
+/// From a fast local disk to one that is about to fail.
 const SYNC_US: [u64; 14] =
     [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
-/// The counters of a log since it was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Records that became durable.
     pub records: u64,
-    /// Snapshots that became durable.
     pub snapshots: u64,
-    /// Synced writes.
     pub batches: u64,
-    /// Bytes in those writes: keys and values.
+    /// Keys and values.
     pub bytes: u64,
-    /// Time spent in those writes, sync included.
     pub syncs_time: Duration,
-    /// The time of the last write.
     pub last_sync_time: Duration,
-    /// The records in the last write.
     pub last_batch_records: u64,
-    /// The bytes in the last write.
     pub last_batch_bytes: u64,
-    /// The number of entries that were appended and are not acknowledged.
     pub pending_records: u64,
-    /// The bytes of those entries.
     pub pending_bytes: u64,
-    /// The time for which the first entry of the write under way has waited by now; zero when
-    /// nothing is being written.
+    /// How long the first entry of the write under way has waited; zero when nothing is being written.
     pub waiting: Duration,
-    /// The number of records per synced write.
     pub batch_records: Counted,
-    /// The microseconds per synced write.
     pub sync_us: Counted,
-    /// The microseconds until a batch was agreed on with other machines.
     pub agree_us: Counted,
 }
 
@@ -56,8 +39,8 @@ pub(crate) struct Counters {
     last_sync_ns: AtomicU64,
     last_batch_records: AtomicU64,
     last_batch_bytes: AtomicU64,
-    /// The time at which the first entry of the write under way was appended, in nanoseconds since
-    /// `opened`, plus one; 0 when nothing is being written.
+    /// When the first entry of the write under way was appended, since `opened` and plus one; 0
+    /// when nothing is being written.
     waits_since_ns: AtomicU64,
     batch_records: Histogram,
     sync_us: Histogram,
@@ -88,13 +71,11 @@ impl Counters {
         }
     }
 
-    /// The writer has work, of which the first was appended then.
     pub(crate) fn begin(&self, first: Instant) {
         self.waits_since_ns
             .store(nanos(first.saturating_duration_since(self.opened)).saturating_add(1), Ordering::Relaxed);
     }
 
-    /// The writer rests.
     pub(crate) fn end(&self) {
         self.waits_since_ns.store(0, Ordering::Relaxed);
     }
@@ -113,7 +94,6 @@ impl Counters {
         self.sync_us.note(sync_ns / 1_000);
     }
 
-    /// A batch was agreed on, or not, in this time.
     pub(crate) fn agreed(&self, took: Duration) {
         self.agree_us.note(nanos(took) / 1_000);
     }

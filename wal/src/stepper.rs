@@ -1,13 +1,12 @@
-//! A stepper: runs the writer without a thread, one batch per call, on the caller's thread. For
-//! simulations, in which nothing may depend on how threads are scheduled.
+//! Runs the writer without a thread, one batch per call: for simulations, in which nothing may
+//! depend on how threads are scheduled.
 
 use crate::log::Completion;
 use crate::poison::Poisoned;
 use crate::writer::Writer;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The handle of a writer that is run by hand. Clones run the same writer: that of the log that was
-/// last opened with it.
+/// Clones run the same writer: that of the log that was last opened with it.
 #[derive(Clone)]
 pub struct Stepper {
     shared: Arc<Shared>,
@@ -18,21 +17,18 @@ struct Shared {
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
-/// A writer of any type of completion.
 trait Steps: Send {
     fn step(&mut self) -> bool;
 }
 
 impl Stepper {
-    /// Makes a stepper without a log yet. `wake` is called for every entry that the log is given,
-    /// by the thread that gives it, and must not block.
+    /// `wake` is called for every entry by the thread that appends, and must not block.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Stepper {
         Stepper { shared: Arc::new(Shared { writer: Mutex::new(None), wake: Box::new(wake) }) }
     }
 
-    /// Writes what waits as one batch and acknowledges it. False when nothing was written: nothing
-    /// waited, or the write failed and all that waited was refused. False too when a completion
-    /// calls it: the step under way takes the rest.
+    /// False when nothing was written: nothing waited, the write failed and all that waited was
+    /// refused, or a completion calls it: the step under way takes the rest.
     pub fn step(&self) -> bool {
         match self.shared.writer.try_lock() {
             Ok(mut writer) => writer.as_mut().is_some_and(|writer| writer.step()),
@@ -49,7 +45,6 @@ impl Stepper {
         (self.shared.wake)();
     }
 
-    /// Writes everything that waits.
     pub(crate) fn finish(&self) {
         while self.step() {}
     }

@@ -1,22 +1,16 @@
-//! Verification: reads everything and trusts nothing. An operator runs it on a copy, or beside a
-//! running server.
+//! Reads everything and trusts nothing. An operator runs it on a copy, or beside a running server.
 
 use crate::reader::{Reader, Snapshots};
 use crate::{Damage, Hash, ReadError, Seq};
 
-/// The number of records between two reports of progress.
 const PROGRESS_RECORDS: u64 = 65_536;
 
-/// The figures of a log that was read whole and found right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// The number of records, which is also the last sequence.
     pub records: u64,
-    /// The size of the records, in bytes.
     pub bytes: u64,
-    /// The number of snapshots.
     pub snapshots: u64,
-    /// The hash of the last record, which covers all before it.
+    /// Covers all records before it.
     pub head_hash: Hash,
 }
 

@@ -1,10 +1,8 @@
-//! The witness file beside the database: the last tip that may have been acknowledged.
-//!
-//! Overwritten in place after every synced write, and synced itself once a second and at the end.
-//! Its name comes when its first note is durable: so what a power cut leaves has always the length of
-//! a note, and all of it lies in one sector of the disk. It always survives a killed process, and a
-//! power cut up to the last second. It is never ahead of the log, which was synced before; so a log
-//! that ends before it has lost records. Its bytes are drawn in the header of the crate.
+//! The witness file beside the database: the last tip that may have been acknowledged, overwritten
+//! in place after every synced write, and synced itself once a second and at the end. It is never
+//! ahead of the log; so a log that ends before it has lost records. It survives a killed process,
+//! and a power cut up to the last second: its name comes when its first note is durable, and all of
+//! it lies in one sector of the disk. Its bytes are drawn in the header of the crate.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,10 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The name of the file in the data directory.
 pub(crate) const WITNESS_FILE: &str = "WITNESS";
 
-/// The name of the file until its first note is durable.
 const UNNAMED_FILE: &str = "WITNESS.new";
 
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -28,11 +24,10 @@ pub(crate) struct Witness {
 
 struct State {
     synced_at: Instant,
-    /// The directory of a file that has yet to get its name.
     unnamed_in: Option<PathBuf>,
 }
 
-/// The contents of the file in `dir`; `None` if it is absent or was only just created.
+/// `None` if the file is absent or was only just created.
 pub(crate) fn read(dir: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::read(dir.join(WITNESS_FILE)) {
         Ok(note) if note.is_empty() => Ok(None),
@@ -51,8 +46,7 @@ pub(crate) fn create(dir: &Path, note: &[u8]) -> io::Result<()> {
 }
 
 impl Witness {
-    /// Opens the file of `dir` to go on writing it. One that is absent or empty is made anew by the
-    /// first note.
+    /// A file that is absent or empty is made anew by the first note.
     pub(crate) fn open(dir: &Path) -> io::Result<Witness> {
         let is_new = read(dir)?.is_none();
         let file = if is_new {
@@ -66,7 +60,6 @@ impl Witness {
         Ok(Witness { file, state: Mutex::new(State { synced_at: Instant::now(), unnamed_in }) })
     }
 
-    /// Overwrites the contents of the file.
     pub(crate) fn note(&self, note: &[u8]) -> io::Result<()> {
         self.file.write_all_at(note, 0)?;
         let mut state = self.state.lock().expect("nobody panics with it");
@@ -83,7 +76,6 @@ impl Witness {
         Ok(())
     }
 
-    /// Syncs the file, so that its contents survive a power cut.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }

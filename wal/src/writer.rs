@@ -1,9 +1,7 @@
-//! The writer, the one thread that writes: takes one entry, drains what else is there, writes once,
-//! syncs once, acknowledges in order.
-//!
-//! Promises: sequences are dense and in the order of the channel; nothing is acknowledged before
-//! its sync; the first failed write is the last; every entry that was sent is answered, also after
-//! a failure and while closing.
+//! The one thread that writes: takes one entry, drains what else is there, writes once, syncs once,
+//! acknowledges in order. Sequences are dense and in the order of the channel; nothing is
+//! acknowledged before its sync; the first failed write is the last; every entry that was sent is
+//! answered, also after a failure and while closing.
 
 use crate::Seq;
 use crate::ack::{AckBatch, AckSender, Waiting};
@@ -25,7 +23,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// An entry of the channel from the handle to the writer.
 pub(crate) enum Entry<C> {
     Record { record: Append, completion: C, at: Instant },
     Snapshot { snapshot: Snapshot, completion: C, at: Instant },
@@ -38,7 +35,6 @@ pub(crate) enum Entry<C> {
 }
 
 impl<C> Entry<C> {
-    /// The time at which the entry was sent.
     fn at(&self) -> Option<Instant> {
         match self {
             Entry::Record { at, .. }
@@ -53,8 +49,7 @@ impl<C> Entry<C> {
     }
 }
 
-/// The smallest batch that is handed to the task that acknowledges; handing over a smaller one
-/// would cost more than acknowledging it.
+/// Handing over a smaller batch would cost more than acknowledging it.
 const HANDED_OVER_FROM: usize = 8;
 
 /// The part of an agreement's time, as its divisor, for which the next batch waits for more.
@@ -71,25 +66,21 @@ pub(crate) struct Writer<C: Completion> {
     config: Config,
     building: Building,
     waiting: VecDeque<Waiting<C>>,
-    /// The states that are being written in pieces, one after the other.
     in_pieces: VecDeque<Box<Writing<C>>>,
-    /// The entry that was taken from the channel and must not be in the batch under way: the first
-    /// of the next.
+    /// Must not be in the batch under way.
     first_of_next: Option<Entry<C>>,
-    /// The number of entries that were taken from the channel and still count as pending.
+    /// Still counted as pending.
     taken: usize,
     taken_bytes: usize,
     ack_sender: Option<AckSender<C>>,
-    /// The agreement that a batch needs before its sync, where there is more than one machine.
     agreement: Option<Box<dyn Agreement>>,
-    /// The entries of the last batch, and those that waited behind it when it was acknowledged.
+    /// Of the last batch, and those that waited behind it when it was acknowledged.
     under_way: usize,
-    /// The instant until which those who were answered then may be about to ask again.
+    /// Until then those who were answered may be about to ask again.
     gather_until: Instant,
     closing: bool,
 }
 
-/// The options of a writer that most logs do without.
 pub(crate) struct Beside<C: Completion> {
     pub ack_sender: Option<AckSender<C>>,
     pub agreement: Option<Box<dyn Agreement>>,
@@ -124,7 +115,6 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// Runs until the log is closed.
     pub(crate) fn run(mut self) {
         let written = panic::catch_unwind(AssertUnwindSafe(|| self.write_until_closed()));
         let poisoned = match written {
@@ -166,7 +156,6 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// Writes what waits; false if nothing did.
     pub(crate) fn write_next(&mut self) -> Result<bool, Ended> {
         let first = self.first(|writer| writer.entries.try_recv().ok());
         if first.is_none() && self.in_pieces.is_empty() {
@@ -176,8 +165,7 @@ impl<C: Completion> Writer<C> {
         Ok(true)
     }
 
-    /// The entry that the next batch begins with. `wait` is called only when there is nothing else
-    /// to write: while a state is being written in pieces, there always is.
+    /// `wait` is called only when there is nothing else to write, as a state in pieces.
     fn first(&mut self, wait: fn(&mut Writer<C>) -> Option<Entry<C>>) -> Option<Entry<C>> {
         match self.first_of_next.take() {
             Some(first) => Some(first),
@@ -186,7 +174,6 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// Writes one batch: this entry, and those that wait behind it.
     fn write(&mut self, first: Option<Entry<C>>) -> Result<(), Ended> {
         if let Some(first) = first {
             if let Some(at) = first.at() {
@@ -204,7 +191,6 @@ impl<C: Completion> Writer<C> {
         Ok(())
     }
 
-    /// Takes the entries that wait, up to the bounds of a batch.
     fn drain(&mut self) {
         while !self.is_full() && self.first_of_next.is_none() {
             match self.entries.try_recv() {
@@ -219,10 +205,10 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// Waits for more until there are as many as were under way when the last batch was acknowledged,
-    /// but only until a part of an agreement's time has passed since then: whoever was answered may be
-    /// about to ask again. Otherwise callers come to be of two halves, of which each waits while the
-    /// other is agreed on, and the quorum is asked twice as often.
+    /// Waits for as many entries as were under way when the last batch was acknowledged, but only
+    /// for a part of an agreement's time: whoever was answered may be about to ask again. Otherwise
+    /// callers come to be of two halves, of which each waits while the other is agreed on, and the
+    /// quorum is asked twice as often.
     fn gather(&mut self) {
         loop {
             let are_missing = self.waiting.len() < self.under_way;
@@ -237,7 +223,7 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// The next entry; `None` when the log is closed and all that was appended is answered.
+    /// `None` when the log is closed and all that was appended is answered.
     fn wait(&mut self) -> Option<Entry<C>> {
         if !self.closing {
             return self.entries.recv().ok();
@@ -303,8 +289,7 @@ impl<C: Completion> Writer<C> {
         self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
     }
 
-    /// Adds the next piece of the state under way; with the last piece its completion waits for the
-    /// batch.
+    /// With the last piece its completion waits for the batch.
     fn add_piece(&mut self) {
         let Some(mut writing) = self.in_pieces.pop_front() else { return };
         if !self.building.add_piece(&mut writing) {
@@ -315,7 +300,6 @@ impl<C: Completion> Writer<C> {
         self.waiting.push_back(Waiting { seq: writing.seq, at: writing.at, completion: writing.completion });
     }
 
-    /// Writes the batch, and acknowledges it.
     fn commit(&mut self) -> Result<(), Ended> {
         let mut agreed = None;
         if !self.building.is_empty() {
@@ -338,8 +322,7 @@ impl<C: Completion> Writer<C> {
         Ok(())
     }
 
-    /// Calls every waiting completion. A large batch, and one that would overtake another, is
-    /// handed to the task that acknowledges.
+    /// A large batch, and one that would overtake another, is handed to the task that acknowledges.
     fn acknowledge(&mut self, agreed: Option<Duration>) {
         self.under_way = self.waiting.len() + self.entries.len();
         self.gather_until = Instant::now() + (agreed.unwrap_or_default() / GATHER_PART).min(GATHER_MAX);
@@ -358,8 +341,7 @@ impl<C: Completion> Writer<C> {
         self.leave();
     }
 
-    /// Counts the taken entries as no longer pending. A panic may have kept some from being
-    /// answered; closing must not wait for those.
+    /// A panic may have kept some from being answered; closing must not wait for those.
     fn leave(&mut self) {
         let (taken, bytes) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
         self.shared.leave(taken, bytes);
@@ -373,7 +355,6 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// Refuses all entries that wait, then calls the hook.
     pub(crate) fn begin_to_refuse(&mut self, poisoned: &Poisoned) {
         self.shared.poison(poisoned);
         self.leave();
@@ -390,7 +371,6 @@ impl<C: Completion> Writer<C> {
         self.shared.call_poison_hook(poisoned);
     }
 
-    /// Refuses all entries in the channel.
     pub(crate) fn refuse_waiting(&mut self, poisoned: &Poisoned) {
         while let Ok(entry) = self.entries.try_recv() {
             self.refuse(entry, poisoned);
@@ -418,8 +398,7 @@ impl<C: Completion> Writer<C> {
     }
 }
 
-/// Asks for the agreement on a batch's records; returns the time that it took. What is derived from
-/// records, or only local, needs none.
+/// Returns the time that it took. What is derived from records, or only local, needs no agreement.
 fn agree(
     agreement: &mut dyn Agreement,
     shared: &Shared,

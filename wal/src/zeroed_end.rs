@@ -1,33 +1,28 @@
-//! The ends of RocksDB's own log and of its manifest that a power cut left as zeros. Both files have
-//! records of the same form.
+//! The ends of RocksDB's own log and of its manifest that a power cut left as zeros: a file system
+//! may have made a new length durable and not yet the bytes. RocksDB forgives a last record that is
+//! too short, and takes one whose end is zeros for damage. Neither was synced, so neither was
+//! acknowledged; and RocksDB relies on no change of its files before the manifest is synced.
 //!
-//! A file system may have made a new length of a file durable and not yet the bytes, which then read
-//! as zeros. RocksDB forgives a last record that is too short, and takes one whose end is zeros for
-//! damage. Neither was synced, so neither was acknowledged; and RocksDB relies on no change of its files
-//! before the manifest is synced.
-//!
-//! Promises: the end is cut off before the first record that is not whole, and only if all of that
-//! record, or all from a border between sectors within it, is zeros, to the end of the newest file.
-//! Whatever else is wrong stays as it is, for RocksDB to refuse: a flipped bit in a last record that
-//! happens to end with a zero is no such end. If zeros have taken the place of acknowledged records,
-//! the log is then shorter than its witness, and is refused for that.
+//! The end is cut off before the first record that is not whole, and only if all of that record, or
+//! all from a border between sectors within it, is zeros, to the end of the newest file. Whatever
+//! else is wrong stays for RocksDB to refuse. If zeros have taken the place of acknowledged
+//! records, the log is then shorter than its witness, and is refused for that.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// The length of a block of RocksDB's log. A record lies in one block; a longer one is in pieces.
+/// A record lies in one block; a longer one is in pieces.
 const BLOCK_BYTES: usize = 32 << 10;
-/// The length of a record's head: u32 masked crc32c of the type and the content, u16 length, u8 type.
+/// u32 masked crc32c of the type and the content, u16 length, u8 type.
 const HEAD_BYTES: usize = 7;
 /// The smallest part of a disk that is written whole or not at all.
 const SECTOR_BYTES: u64 = 512;
-/// The types of records with such a head. Files that are written anew from their beginning have
-/// others, with the file's number in the head; RocksDB is told to recycle none.
+/// Types of records with such a head. Files that are written anew from their beginning have others;
+/// RocksDB is told to recycle none.
 const TYPES: [u8; 5] = [1, 2, 3, 4, 9];
 
-/// Cuts off the zeros at the ends of the newest log file in `dir` and of the manifest, if they are what a
-/// power cut left.
+/// Cuts zeros off the newest log and the manifest, only if they are what a power cut left.
 pub(crate) fn cut_off(dir: &Path) -> io::Result<()> {
     for path in [newest(dir)?, manifest(dir)?].into_iter().flatten() {
         cut_off_of(&path)?;
@@ -50,7 +45,6 @@ fn cut_off_of(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The log file with the highest number.
 fn newest(dir: &Path) -> io::Result<Option<PathBuf>> {
     let mut newest = None;
     for entry in fs::read_dir(dir)? {
@@ -79,7 +73,7 @@ fn manifest(dir: &Path) -> io::Result<Option<PathBuf>> {
     Ok((name.starts_with("MANIFEST-") && !name.contains('/') && path.is_file()).then_some(path))
 }
 
-/// The place at which the first record begins that is not whole, if its end was lost with all behind it.
+/// Where the first record begins that is not whole, if its end was lost with all behind it.
 fn end_of_whole(file: &File) -> io::Result<Option<u64>> {
     let written = end_of_written(file)?;
     if written == file.metadata()?.len() {
@@ -112,7 +106,6 @@ fn end_of_whole(file: &File) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// The place behind the last byte that is not zero.
 fn end_of_written(mut file: &File) -> io::Result<u64> {
     let mut end = file.metadata()?.len();
     let mut block = vec![0; BLOCK_BYTES];
@@ -129,15 +122,10 @@ fn end_of_written(mut file: &File) -> io::Result<u64> {
     Ok(0)
 }
 
-/// The reading of the bytes from the beginning of a record to the end of its block, with the length
-/// of the record.
 enum Piece {
     Whole(usize),
-    /// The checksum is wrong, or all of the head is zeros.
     Broken(usize),
-    /// The file ends before the record does.
     Short,
-    /// A type that this reader does not know.
     Unknown,
 }
 
@@ -160,7 +148,6 @@ fn read(bytes: &[u8]) -> Piece {
     }
 }
 
-/// The form in which RocksDB stores a checksum.
 fn masked(checksum: u32) -> u32 {
     checksum.rotate_right(15).wrapping_add(0xa282_ead8)
 }

@@ -14,26 +14,22 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
 
-/// Messages handled per wake-up before other actors get their turn.
+/// Messages handled per wake-up, before other actors get their turn.
 const BURST_MAX: usize = 256;
 
-/// A book as the log leaves it.
 pub(crate) struct Recovered<M: Machine> {
     pub book: M::Book,
-    /// Whether the book has records that its snapshot lacks.
     pub ahead: bool,
-    /// The instant up to which its snapshot was settled; no turn may be before it.
+    /// No turn may be before it.
     pub settled_ms: i64,
 }
 
-/// The arguments of a book's actor.
 struct BookStart<M: Machine, C> {
     context: C,
     tenant: u64,
-    /// The book as the engine's start recovered it; `None` to load it.
+    /// `None` to load the book.
     recovered: Option<Recovered<M>>,
-    /// The handle has the actor's reference, which exists only after the spawn; the actor waits for
-    /// it.
+    /// The handle has the actor's reference, which exists only after the spawn.
     handle: oneshot::Receiver<Arc<BookHandle<M>>>,
 }
 
@@ -115,14 +111,13 @@ impl<M: Machine, C: BookContext<M>> Actor for BookActor<M, C> {
 }
 
 impl<M: Machine> Recovered<M> {
-    /// The book of a tenant that has no snapshot.
     pub fn empty(machine: &M, tenant: u64) -> Self {
         Recovered { book: machine.empty(tenant), ahead: false, settled_ms: i64::MIN }
     }
 }
 
-/// The book of a tenant that left memory: its newest snapshot, which is all of it. `None` if that
-/// cannot be decoded, and the book was halted.
+/// The newest snapshot of a book that left memory is all of it. `None` if it cannot be decoded, and
+/// the book was halted.
 fn load<M: Machine>(host: &Host<M>, tenant: u64) -> Result<Option<Recovered<M>>, ActorProcessingErr> {
     let Some(stored) = host.reader.snapshot(tenant, None)? else {
         return Ok(Some(Recovered::empty(&*host.machine, tenant)));
@@ -136,7 +131,7 @@ fn load<M: Machine>(host: &Host<M>, tenant: u64) -> Result<Option<Recovered<M>>,
     }
 }
 
-/// Sends a message to a book, which is started when it is not in memory.
+/// Starts the book when it is not in memory.
 pub(crate) fn send<M: Machine>(context: &impl BookContext<M>, tenant: u64, message: BookMessage<M>) {
     let books = context.books();
     let now = books.coarse_seconds.load(Ordering::Relaxed);
@@ -155,8 +150,7 @@ pub(crate) fn send<M: Machine>(context: &impl BookContext<M>, tenant: u64, messa
     }
 }
 
-/// Starts the actor of a book, and watches over it. Called under the lock of the map that the
-/// handle goes into.
+/// Called under the lock of the map that the handle goes into.
 pub(crate) fn start<M: Machine, C: BookContext<M>>(
     context: &C,
     tenant: u64,
@@ -195,8 +189,7 @@ pub(crate) fn start<M: Machine, C: BookContext<M>>(
     handle
 }
 
-/// Ends the engine because the actor of a book ended that should not have. No caller is left
-/// waiting.
+/// An actor ended that should not have: ends the engine, and leaves no caller waiting.
 fn actor_ended<M: Machine>(
     context: &impl BookContext<M>,
     tenant: u64,

@@ -1,7 +1,6 @@
-//! Background snapshots: a large book is saved beside its turns. In its turn the book gives a clone
-//! of itself and sends a fence through the log, which tells where in the log the clone stands. The
-//! clone is then encoded on a thread of low priority, and the log writes the state in pieces, while
-//! the book goes on.
+//! A large book is saved beside its turns: in its turn it gives a clone of itself and sends a fence
+//! through the log, which tells where in the log the clone stands. The clone is encoded on a thread
+//! of low priority, and the log writes the state in pieces.
 
 use super::BookContext;
 use crate::machine::Machine;
@@ -12,23 +11,19 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use wal::{IndexOps, Seq, Snapshot};
 
-/// The niceness that threads which encode add to their own, so that the scheduler prefers others.
+/// Added to the niceness of threads that encode.
 const NICENESS: i32 = 10;
 
-/// A clone of a book as it was in one turn, on its way to a snapshot.
 pub(super) struct BackgroundSnapshot<M: Machine> {
     pub tenant: u64,
     pub book: M::Book,
-    /// The version of the book in that turn.
     pub version: u64,
-    /// The instant that the book had lived.
     pub time_ms: i64,
-    /// Index entries to write with it.
     pub index: IndexOps,
 }
 
-/// Saves a clone, and tells its book and the caller. Called in the book's turn: the fence stands
-/// between the records that are in the clone and those that are not.
+/// Called in the book's turn: the fence stands between the records that are in the clone and those
+/// that are not.
 pub(super) fn save<M: Machine, C: BookContext<M>>(
     context: &C,
     handle: Arc<BookHandle<M>>,
@@ -66,7 +61,7 @@ async fn saved<M: Machine, C: BookContext<M>>(
     from.await.map_err(|_| Failure::outcome_unknown())?
 }
 
-/// Encodes a book on a thread of its own, whose end without a state is a panic.
+/// The thread's end without a state is a panic.
 fn encoded<M: Machine>(machine: &Arc<M>, book: M::Book) -> Result<oneshot::Receiver<Vec<u8>>, Failure> {
     let (to, from) = oneshot::channel();
     let machine = Arc::clone(machine);

@@ -1,5 +1,4 @@
-//! The deadlines of a book: which of them are dealt with by their entities, which rest, and when
-//! the book wakes for the next.
+//! Which deadlines are dealt with by their entities, which rest, and when the book wakes for the next.
 
 use super::{Book, BookContext};
 use crate::machine::Machine;
@@ -9,16 +8,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Deadlines dealt with at once per book: they need no permit, so this is what bounds them. The
-/// next comes when one is done, or when the outside world takes longer for it than callers wait.
+/// Deadlines need no permit, so this is what bounds them. The next comes when one is done, or when
+/// the outside world takes longer for it than callers wait.
 const FIRING_MAX: usize = 64;
 
-/// The rest of a deadline that came and changed nothing (a defect, no room in the log), before it
-/// comes again.
+/// The rest of a deadline that came and changed nothing (a defect, no room in the log).
 const REST: Duration = Duration::from_secs(1);
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
-    /// The earliest deadline that is not being dealt with and does not rest.
     fn due(&self) -> Option<(i64, M::EntityId)> {
         self.host().machine.next_due(&self.book, &|id| {
             self.firing.contains(&id) || self.asking.contains(&id) || self.resting.contains(&id)
@@ -49,10 +46,9 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         self.arm();
     }
 
-    /// Gives an entity the deadline that has come. It counts as dealt with when its record is
-    /// durable, and its effects go on by themselves. Without a record it is dealt with when its effects
-    /// have ended, however long they take: it is due until then, and an outside world that is slow must
-    /// not be asked the same again beside itself.
+    /// It counts as dealt with when its record is durable, and its effects go on by themselves.
+    /// Without a record it is due until its effects have ended: an outside world that is slow must
+    /// not be asked the same twice at once.
     fn give(&self, firing: Firing<M>) {
         let id = firing.id;
         let command = self.host().machine.deadline(id);
@@ -71,7 +67,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         });
     }
 
-    /// Sets the alarm for the next deadline, if it is earlier than the one that is set.
+    /// Only if the next deadline is earlier than the alarm that is set.
     pub(super) fn arm(&mut self) {
         // While no place is free, the alarm would wake the book in vain; the next deadline that
         // ends frees a place and sets the alarm.
@@ -86,7 +82,6 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         }
     }
 
-    /// The next deadline of a clock advance.
     pub(super) fn next_due(&mut self, until_ms: i64, dealt_with: &Skip<M>) -> Due<M> {
         if !self.firing.is_empty() {
             return Due::Busy;

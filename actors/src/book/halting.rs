@@ -8,8 +8,7 @@ use crate::protocol::reply::Failure;
 use std::sync::atomic::Ordering;
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
-    /// Halts the book, whose state is in doubt. Returns false if the engine can't go on without it,
-    /// and ends.
+    /// Returns false if the engine can't go on without the book, and ends.
     pub(super) fn halt(&mut self, why: &str) -> bool {
         self.host().counters.breached.fetch_add(1, Ordering::Relaxed);
         let is_halted = self.host().halt(self.tenant, why);
@@ -19,15 +18,15 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         is_halted
     }
 
-    /// Halts the book, unless the finding is older than its last resumption.
+    /// Does nothing if the finding is older than the last resumption.
     pub(super) fn halt_unless_resumed(&mut self, why: &str, resumptions: u64) {
         if resumptions == self.host().halts.resumptions(self.tenant) {
             self.halt(why);
         }
     }
 
-    /// Drops the state in doubt; from now on nothing is decided. Deadlines, and what is under way
-    /// for them, are found again when the book is resumed.
+    /// Drops the state in doubt. Deadlines, and what is under way for them, are found again when
+    /// the book is resumed.
     fn forget(&mut self) {
         self.halted = true;
         self.book = self.host().machine.empty(self.tenant);
@@ -44,7 +43,6 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         }
     }
 
-    /// Handles a message to a halted book.
     pub(super) fn handle_halted(&mut self, message: BookMessage<M>) {
         match message {
             BookMessage::Fence(to) => match &mut self.background {

@@ -1,4 +1,4 @@
-//! The way in which an idle book leaves memory: it writes a snapshot, then leaves the map of books.
+//! An idle book leaves memory: it writes a snapshot, then leaves the map of books.
 
 use super::{Book, BookContext, Next};
 use crate::machine::Machine;
@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
-    /// Whether the book has something to do without a message.
     fn is_needed(&self) -> bool {
         self.advancing
             || !self.firing.is_empty()

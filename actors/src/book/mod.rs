@@ -1,12 +1,6 @@
 //! The book actor: one tenant in one mode. It decides in one turn, appends, and takes the next
-//! message at once; it never waits for the disk.
-//!
-//! A book's handling of messages belongs here. Rules about money do not, and nothing in here may
-//! wait. It must not know how an entity works.
-//!
-//! Layout: `actor` its start, its mailbox and its supervision · `turn` a command, `together` several ·
-//! `deadlines` the agenda and clock advances · `snapshots` and `background_snapshot` saving it ·
-//! `halting` a book in doubt · `leaving` an idle book.
+//! message at once; it never waits for the disk, and nothing in here may wait. Rules about money do
+//! not belong here, nor how an entity works.
 
 mod actor;
 mod background_snapshot;
@@ -36,15 +30,13 @@ use std::sync::atomic::AtomicI64;
 use tokio::sync::{Semaphore, oneshot};
 use wal::Seq;
 
-/// The books in memory, and what they share beside the host.
 pub(crate) struct Books<M: Machine> {
     pub handles: DashMap<u64, Arc<BookHandle<M>>, RandomState>,
     pub alarm: Alarm,
     pub follow_ups: FollowUpSender<M>,
-    /// The right to encode a large book: one at a time, so that one state is in memory beside the
-    /// books.
+    /// One at a time, so that one encoded state is in memory beside the books.
     pub encoding: Semaphore,
-    /// Seconds of the engine's life, for idleness; coarse on purpose.
+    /// Seconds of the engine's life, for idleness.
     pub coarse_seconds: AtomicI64,
 }
 
@@ -60,44 +52,37 @@ impl<M: Machine> Books<M> {
     }
 }
 
-/// The context of a book: that of every actor, and the other books.
 pub(crate) trait BookContext<M: Machine>: Context<M> {
-    /// The books in memory.
     fn books(&self) -> &Books<M>;
 }
 
-/// The state of a book's actor.
 struct Book<M: Machine, C: BookContext<M>> {
     context: C,
     handle: Arc<BookHandle<M>>,
     tenant: u64,
     book: M::Book,
-    /// Whether the book is halted, in doubt or set aside: nothing is decided, shown or saved.
+    /// In doubt or set aside: nothing is decided, shown or saved.
     halted: bool,
-    /// The number of records since the actor started.
+    /// Records since the actor started.
     version: u64,
-    /// The version that the newest snapshot has.
+    /// The version of the newest snapshot.
     saved: u64,
-    /// The callers that wait for the next snapshot, while a background snapshot is being written.
+    /// While a background snapshot is being written: callers that wait for the next one.
     background: Option<Vec<oneshot::Sender<Result<Seq, Failure>>>>,
-    /// Deadlines that are being dealt with.
     firing: HashSet<M::EntityId>,
-    /// Deadlines for which the outside world is asked, which takes its time: they leave their places
-    /// among those that are dealt with to others, and do not come again before it has answered.
+    /// Deadlines for which the outside world is asked: they leave their places to others, and do
+    /// not come again before it has answered.
     asking: HashSet<M::EntityId>,
-    /// Deadlines that came and changed nothing, and wait to come again.
     resting: HashSet<M::EntityId>,
-    /// Whether a clock advance is under way, which then deals with deadlines.
+    /// A clock advance is under way, which then deals with deadlines.
     advancing: bool,
-    /// The callers of snapshots that a clock advance has put off.
+    /// Callers of snapshots that a clock advance has put off.
     put_off: Vec<oneshot::Sender<Result<Seq, Failure>>>,
-    /// The wall time of the alarm that is set.
     armed_ms: Option<i64>,
-    /// The latest instant of the book so far; setting the wall clock back does not lower it.
+    /// Setting the wall clock back does not lower it.
     latest_ms: i64,
 }
 
-/// The choice whether an actor goes on after a message.
 #[derive(PartialEq, Eq)]
 enum Next {
     GoOn,

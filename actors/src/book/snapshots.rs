@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use wal::{IndexOps, Seq, Snapshot};
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
-    /// Writes a snapshot if there were records since the last.
+    /// Does nothing if there were no records since the last.
     pub(super) fn snapshot(&mut self, to: oneshot::Sender<Result<Seq, Failure>>) {
         // A reply "nothing to write" would let the floor rise over records that are in no snapshot.
         if self.host().end.is_failed() {
@@ -63,8 +63,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         self.advancing && self.latest_ms > host.machine.now_ms(&self.book, host.clock.wall_ms())
     }
 
-    /// Writes the snapshots that were put off, once the clock has been moved or the advance is
-    /// over.
+    /// Called once the clock has been moved or the advance is over.
     pub(super) fn catch_up(&mut self) {
         if !self.put_off.is_empty() && !self.is_ahead_of_its_records() {
             for to in std::mem::take(&mut self.put_off) {
@@ -73,8 +72,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         }
     }
 
-    /// Notes that the background snapshot was written, or failed; callers that came meanwhile ask
-    /// again.
+    /// Callers that came while it was written ask again.
     pub(super) fn saved_in_background(&mut self, version: Option<u64>) {
         self.saved = version.unwrap_or(self.saved);
         for to in self.background.take().unwrap_or_default() {

@@ -1,9 +1,7 @@
-//! The turn of commands that came together: where what is decided about them can be one record, it
-//! is one, with one place in the log, one frame and one acknowledgement.
-//!
-//! Each is decided on the book as the one before it left it, and checked by itself, as if it had come
-//! alone; only the append is common. A record that cannot join the others is written by itself, in
-//! its place.
+//! Commands that came together become one record where they can, with one place in the log, one
+//! frame and one acknowledgement. Each is decided on the book as the one before it left it, and
+//! checked by itself, as if it had come alone; a record that cannot join the others is written by
+//! itself, in its place.
 
 use super::turn::{Breach, Made, encoded};
 use super::{Book, BookContext};
@@ -15,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use wal::Append;
 
-/// Decisions that were applied, and are not with the log yet.
+/// Applied, and not with the log yet.
 struct Together<M: Machine> {
     record: M::Record,
     turn: Turn,
@@ -23,7 +21,6 @@ struct Together<M: Machine> {
 }
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
-    /// Decides on commands, and hands their records to the log.
     pub(super) fn turns(&mut self, asks: Vec<Box<Ask<M>>>) {
         let began = Instant::now();
         let mut together: Option<Together<M>> = None;
@@ -51,7 +48,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         self.append_together(together, began);
     }
 
-    /// Takes the record out of a decision that nothing else comes of, if it may join others.
+    /// `None` if anything else comes of the decision, or the record may not join others.
     fn joining(&self, made: &mut Made<M>) -> Option<M::Record> {
         let stands_alone = made.settled.refusal.is_some()
             || !made.settled.effects.is_empty()
@@ -69,7 +66,6 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         }
     }
 
-    /// Applies a record, and adds it to those before it.
     fn join(&mut self, together: &mut Option<Together<M>>, made: Made<M>, record: M::Record, turn: Turn) {
         let Made { reply_to, id, mut settled, .. } = made;
         let context = self.context.clone();

@@ -1,10 +1,10 @@
 //! The turn of a command: settle, decide, evolve, check, append. Until the append nothing has
 //! happened that anybody could see, so a panic or a refusal changes nothing; after it the record is
-//! the log's. `together.rs` has the turn of several commands.
+//! the log's. Several commands in one turn: `together.rs`.
 
 use super::{Book, BookContext};
 use crate::host::Host;
-use crate::machine::{Decision, Machine, Turn};
+use crate::machine::{Decision, LONG_AGO_MS, Machine, Turn};
 use crate::protocol::book::Ask;
 use crate::protocol::follow_ups::FollowUps;
 use crate::protocol::pending_reply::{Listener, PendingReply};
@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use wal::{Append, IndexOps, PAYLOAD_BYTES_MAX};
 
-/// A decision that was made for a caller, and not applied yet.
+/// Not applied yet.
 pub(super) struct Made<M: Machine> {
     pub reply_to: ReplyTo<M>,
     pub id: Option<M::EntityId>,
@@ -26,7 +26,7 @@ pub(super) struct Made<M: Machine> {
     pub follow_ups: Option<Box<FollowUps<M>>>,
 }
 
-/// A decision, with its effects by whether they are the asking entity's own.
+/// Effects are apart by whether they are the asking entity's own.
 struct Decided<M: Machine> {
     record: Option<Arc<M::Record>>,
     refusal: Option<M::Refusal>,
@@ -34,11 +34,9 @@ struct Decided<M: Machine> {
     others: Vec<(M::EntityId, M::Effect)>,
 }
 
-/// An invariant that a record broke, in words.
 pub(super) struct Breach(pub String);
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
-    /// Decides on a command, and hands the record to the log.
     pub(super) fn turn(&mut self, ask: Ask<M>) {
         let began = Instant::now();
         if let Err(failure) = self.takes(&ask) {
@@ -57,7 +55,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         }
     }
 
-    /// Decides on a command. `None` if that panicked, and the caller was told.
+    /// `None` if the decision panicked, and the caller was told.
     pub(super) fn decide(&self, ask: Ask<M>, turn: Turn, began: Instant) -> Option<Made<M>> {
         let host = self.host();
         let Ask { command, entity, id, generation: _, step, fresh: _, asked, reply_to } = ask;
@@ -84,7 +82,6 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         Some(Made { reply_to, id, record, settled, follow_ups })
     }
 
-    /// Applies a decision, and hands its record to the log.
     pub(super) fn carry_out(&mut self, made: Made<M>, turn: Turn, began: Instant) {
         let Made { reply_to, id, record, mut settled, follow_ups } = made;
         let context = self.context.clone();
@@ -114,7 +111,6 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         self.append(append, PendingReply::Command { reply_to, settled, follow_ups, listener });
     }
 
-    /// Hands a record that was applied to the log.
     pub(super) fn append(&mut self, append: Append, reply: PendingReply<M>) {
         self.version += 1;
         self.host().log.append(append, reply);
@@ -125,7 +121,6 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         }
     }
 
-    /// Checks whether a command may be decided on now.
     pub(super) fn takes(&self, ask: &Ask<M>) -> Result<(), Failure> {
         let host = self.host();
         if host.end.is_failed() {
@@ -143,7 +138,6 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         Ok(())
     }
 
-    /// Brings the book to the instant of a turn.
     pub(super) fn begin_turn(&mut self, step: Option<&Step>) -> Turn {
         let now_ms = match step {
             Some(step) => self.earliest_ms().max(step.at_ms).max(self.latest_ms),
@@ -163,10 +157,9 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         Turn { tenant: self.tenant, now_ms, seed: self.host().seed(), ahead_ms }
     }
 
-    /// The time of the last record, before which no turn may be: what the tenant's clock says at a
-    /// wall clock in the far past.
+    /// The time of the last record, before which no turn may be.
     pub(super) fn earliest_ms(&self) -> i64 {
-        self.host().machine.now_ms(&self.book, i64::MIN / 4)
+        self.host().machine.now_ms(&self.book, LONG_AGO_MS)
     }
 
     fn follow_ups(
@@ -180,7 +173,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         })
     }
 
-    /// Applies a record to the book, and checks the invariants. After a breach the book is in doubt.
+    /// Applies a record and checks the invariants. After a breach the book is in doubt.
     pub(super) fn apply(&mut self, host: &Host<M>, record: &M::Record, now_ms: i64) -> Result<(), Breach> {
         let applied = catch_unwind(AssertUnwindSafe(|| {
             host.machine.evolve(&mut self.book, record, now_ms);
@@ -191,8 +184,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         applied.unwrap_or_else(|_| Err(in_doubt()))
     }
 
-    /// The index entries of a record that was applied, and the outside world, if it waits to hear of
-    /// the record. After a breach the book is in doubt.
+    /// After a breach the book is in doubt.
     pub(super) fn index(
         &self,
         record: &M::Record,
@@ -210,8 +202,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         indexed.map_err(|_| in_doubt())
     }
 
-    /// Caches the new entities that have follow-up effects. No caller knows of them before this
-    /// turn is over, so that no newer state of one can be there.
+    /// No caller knows of the new entities before this turn is over, so no newer state can be in the cache.
     fn cache_new_entities(&self, record: &M::Record, follow_ups: &FollowUps<M>) {
         let targets: HashSet<M::EntityId> = follow_ups.effects.iter().map(|(target, _)| *target).collect();
         let generation = self.generation();
@@ -228,7 +219,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         reply_to.send(Err(failure));
     }
 
-    /// Halts the book, or ends the engine that cannot go on without it; the failure of whoever waits.
+    /// Halts the book, or ends the engine that cannot go on without it.
     pub(super) fn broken(&mut self, why: &str) -> Failure {
         if self.halt(why) { Failure::Halted } else { self.host().end.failure() }
     }
@@ -238,8 +229,7 @@ fn in_doubt() -> Breach {
     Breach("a panic while a record was applied".to_owned())
 }
 
-/// Tells the effects of the entity `id` from those of others. The targets are asked for in the
-/// turn, where a panic does no harm; the writer of the log must not see one.
+/// The targets are asked for in the turn, where a panic does no harm; the writer of the log must not see one.
 fn by_target<M: Machine>(machine: &M, id: Option<M::EntityId>, decision: Decision<M>) -> Decided<M> {
     let Decision { record, refusal, effects: mut own } = decision;
     let others = own
@@ -249,7 +239,6 @@ fn by_target<M: Machine>(machine: &M, id: Option<M::EntityId>, decision: Decisio
     Decided { record, refusal, own, others }
 }
 
-/// The bytes of a record, if it can be encoded and is not too large for the log.
 pub(super) fn encoded<M: Machine>(
     host: &Host<M>,
     tenant: u64,

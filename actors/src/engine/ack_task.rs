@@ -1,5 +1,5 @@
-//! The ack task: calls the completions of a large write in a task of its own. To wake a task is
-//! cheapest from another one, and the log's writer goes on with the next write meanwhile.
+//! Calls the completions of a large write in a task of its own: to wake a task is cheapest from
+//! another one, and the log's writer goes on with the next write meanwhile.
 
 use crate::machine::Machine;
 use crate::protocol::pending_reply::PendingReply;
@@ -7,10 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use wal::{AckBatch, AckSender};
 
-/// Batches that wait to be acknowledged.
 pub(crate) type AckQueue<M> = UnboundedReceiver<AckBatch<PendingReply<M>>>;
 
-/// The log's way to the ack task, and the queue from which that takes its batches.
 pub(crate) fn queue<M: Machine>() -> (AckSender<PendingReply<M>>, AckQueue<M>) {
     let (sender, queue) = unbounded_channel::<AckBatch<PendingReply<M>>>();
     let send = move |batch| {
@@ -23,8 +21,7 @@ pub(crate) fn queue<M: Machine>() -> (AckSender<PendingReply<M>>, AckQueue<M>) {
     (Box::new(send), queue)
 }
 
-/// Acknowledges one batch after the other. `fail` is called when a completion panicked: what it was
-/// doing is unknown.
+/// `fail` is called when a completion panicked: what it was doing is unknown.
 pub(crate) async fn run<M: Machine>(mut queue: AckQueue<M>, fail: impl Fn(&str)) {
     while let Some(batch) = queue.recv().await {
         if catch_unwind(AssertUnwindSafe(|| batch.acknowledge())).is_err() {

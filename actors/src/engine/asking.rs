@@ -15,7 +15,6 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 impl<M: Machine> Engine<M> {
-    /// Takes part of the engine's capacity; the failure says why there is none.
     fn admit(
         &self,
         tenant: u64,
@@ -34,12 +33,10 @@ impl<M: Machine> Engine<M> {
         taken.map_err(|refused| self.refused(refused))
     }
 
-    /// Takes the capacity of a request that asks for no record.
     fn permit(&self, tenant: u64) -> Result<Admission, Failure> {
         self.admit(tenant, |gate, standing| gate.admit_without_record(tenant, standing))
     }
 
-    /// Takes the capacity of a request that asks for a record.
     fn admission(&self, tenant: u64) -> Result<Admission, Failure> {
         self.admit(tenant, |gate, standing| gate.admit(tenant, standing))
     }
@@ -53,14 +50,12 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Whether a tenant's book is halted, so that every request to it would fail.
     pub fn is_halted(&self, tenant: u64) -> bool {
         self.shared.host.halts.is_halted(tenant)
     }
 
-    /// The failure with which a tenant's request for a record would be refused now for want of
-    /// capacity; `None` if it would not. Asked before work is put into a request; the refusal is
-    /// counted.
+    /// `None` if a request for a record would not be refused now. Asked before work is put into a
+    /// request; the refusal is counted.
     pub fn refuses(&self, tenant: u64) -> Option<Failure> {
         let refused = self.shared.gate.refuses(tenant, self.standing(tenant))?;
         // During a stop all permits are taken too, which is no overload.
@@ -74,8 +69,7 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Sends a command to a book, at once; the future waits for the reply. `until_reply` is kept
-    /// until the reply is sent.
+    /// Sent at once; the future waits for the reply. `until_reply` is kept until the reply is sent.
     pub fn ask_book(
         &self,
         tenant: u64,
@@ -113,9 +107,9 @@ impl<M: Machine> Engine<M> {
         reply
     }
 
-    /// Sends a command to an entity, at once; the future waits for the reply, and need not be
-    /// awaited. `until_record` is kept until the first record is durable, `until_reply` until the
-    /// reply is sent, even when no caller waits for it any more.
+    /// Sent at once; the future waits for the reply, and need not be awaited. `until_record` is
+    /// kept until the first record is durable, `until_reply` until the reply is sent, even when no
+    /// caller waits for it any more.
     pub fn ask_entity(
         &self,
         tenant: u64,
@@ -147,10 +141,10 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Sends an entity a command that continues something durable, such as the turn of an order that
-    /// waits or the outside world's word; the reply is waited for. It takes nothing of the tenant's
-    /// share, as a deadline does not: who has asked for too much is refused more, and what was accepted
-    /// comes to its end. The caller bounds how many there are.
+    /// For a command that continues something durable, such as the turn of an order that waits or
+    /// the outside world's word. It takes nothing of the tenant's share, as a deadline does not:
+    /// who has asked for too much is refused more, and what was accepted comes to its end. The
+    /// caller bounds how many there are.
     pub async fn continue_entity(
         &self,
         tenant: u64,
@@ -172,13 +166,12 @@ impl<M: Machine> Engine<M> {
         received(from.await)
     }
 
-    /// Sends a query to a book for something durable that goes on, like
-    /// [`continue_entity`](Engine::continue_entity).
+    /// A query for something durable that goes on, like `continue_entity`.
     pub async fn continue_view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
         self.view_of(tenant, query, None).await
     }
 
-    /// Sends a query to a book; everything that the view rests on is durable when it comes.
+    /// Everything that the view rests on is durable when it comes.
     pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
         // The permit goes with the query: a caller that goes away leaves the query in the queue.
         let admission = self.permit(tenant)?;
@@ -196,7 +189,7 @@ impl<M: Machine> Engine<M> {
         from.await.map_err(|_| Failure::outcome_unknown())?
     }
 
-    /// Sends a query to a book that is in memory, without keeping it there; `None` if it is not.
+    /// `None` if the book is not in memory; it is not kept there.
     pub async fn glance(&self, tenant: u64, query: M::Query) -> Result<Option<M::View>, Failure> {
         // The caller is not the tenant, whose share may be used up.
         let admission =
@@ -209,10 +202,9 @@ impl<M: Machine> Engine<M> {
         from.await.map_err(|_| Failure::outcome_unknown())?.map(Some)
     }
 
-    /// Moves a tenant's clock forward by `advance_ms`. Deadlines on the way come first, each at its
-    /// own instant and in order; then the book gets `command`, in a turn at the final instant. The
-    /// command must write a record that the clock moved: the book has settled at that instant,
-    /// which a replay would not know otherwise.
+    /// Deadlines on the way come first, each at its own instant and in order; then the book gets
+    /// `command`, in a turn at the final instant. The command must write a record that the clock
+    /// moved: the book has settled at that instant, which a replay would not know otherwise.
     pub async fn advance(
         &self,
         tenant: u64,

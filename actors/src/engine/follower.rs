@@ -1,34 +1,25 @@
-//! A follower: applies the records that another machine appends to a log and books of its own, so
-//! that it can go on from them at once.
-//!
-//! Promises: a record is applied by the code that ran live, with its invariants checked; the local
-//! log has the bytes that were agreed on, or following ends; books are warm when the follower is
-//! asked to lead. It decides nothing, and performs no effect. It must not know where records come
-//! from.
+//! Applies the records that another machine appends to a log and books of its own, so that it can
+//! go on from them at once. A record is applied by the code that ran live, with its invariants
+//! checked; the local log has the bytes that were agreed on, or following ends; books are warm when
+//! the follower is asked to lead. It decides nothing, performs no effect, and does not know where
+//! records come from.
 
 use super::StartError;
 use super::recovery::{self, Books, unreadable};
-use crate::machine::Machine;
+use crate::machine::{LONG_AGO_MS, Machine};
 use crate::wake_mark;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use wal::cluster::Lent;
-use wal::{
-    Append, Completion, Durable, IndexOps, Log, Poisoned, Reader, Record, Retention, Seq, Snapshot, Store,
-    Tip,
-};
+use wal::{Append, IndexOps, Log, Reader, Record, ReportTo, Retention, Seq, Snapshot, Store, Tip};
 
-/// The most snapshots of a book that one round removes.
+/// Of one book in one round.
 const SUPERFLUOUS_MAX: usize = 64;
-/// A time before that of any record, in milliseconds since 1970.
-const LONG_AGO_MS: i64 = i64::MIN / 4;
 
-/// The reason why following ended.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
-    /// The local log failed.
     #[error("{0}")]
     Storage(String),
     /// The records do not lead where they led on the machine that wrote them.
@@ -36,39 +27,24 @@ pub enum FollowError {
     Diverged(String),
 }
 
-/// A completion that reports to a channel, if a caller waits for it.
-struct Written(Option<SyncSender<Result<Durable, Poisoned>>>);
-
-impl Completion for Written {
-    fn complete(self, outcome: Result<Durable, Poisoned>) {
-        if let Some(to) = self.0 {
-            // A caller that has given up does not receive.
-            let _ = to.try_send(outcome);
-        }
-    }
-}
-
-/// A follower.
 pub struct Follower<M: Machine> {
     machine: Arc<M>,
     store: Arc<dyn Store>,
     config: wal::Config,
-    log: Log<Written>,
+    log: Log<ReportTo>,
     reader: Reader,
     books: Books<M>,
-    /// The books that have changed since their last snapshot.
     changed: BTreeSet<u64>,
-    /// The books that had not changed when the last round came.
+    /// Books that had not changed when the last round came.
     resting: BTreeSet<u64>,
     set_aside: BTreeMap<u64, String>,
-    /// The end of what was applied and handed to the local log.
     tip: Tip,
     saved: Seq,
-    /// The reason why nothing is applied any more.
+    /// Set when nothing is applied any more.
     ended: Option<String>,
 }
 
-/// The parts that a follower leaves for the engine that goes on from it.
+/// What a follower leaves for the engine that goes on from it.
 pub struct Followed<M: Machine> {
     pub(super) store: Arc<dyn Store>,
     pub(super) log: wal::Config,
@@ -76,14 +52,12 @@ pub struct Followed<M: Machine> {
 }
 
 impl<M: Machine> Followed<M> {
-    /// The store that was followed on.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 }
 
 impl<M: Machine> Follower<M> {
-    /// Opens the log on `store` and replays what snapshots do not hold.
     pub fn open(
         machine: M,
         store: Arc<dyn Store>,
@@ -91,7 +65,7 @@ impl<M: Machine> Follower<M> {
         set_aside: BTreeMap<u64, String>,
     ) -> Result<Self, StartError> {
         let lent = Box::new(Lent(Arc::clone(&store)));
-        let log = Log::<Written>::open(lent, config.clone())?;
+        let log = Log::<ReportTo>::open(lent, config.clone())?;
         let reader = log.reader();
         let machine = Arc::new(machine);
         let books = recovery::recover(&machine, &reader, &set_aside)?;
@@ -114,22 +88,18 @@ impl<M: Machine> Follower<M> {
         })
     }
 
-    /// The end of the local log.
     pub fn tip(&self) -> Tip {
         self.tip
     }
 
-    /// The log, for reading.
     pub fn reader(&self) -> &Reader {
         &self.reader
     }
 
-    /// The number of records since the last round of snapshots.
     pub fn unsaved(&self) -> u64 {
         self.tip.seq - self.saved
     }
 
-    /// The book of a tenant key after the local tip.
     pub fn book(&mut self, tenant: u64) -> Result<&M::Book, FollowError> {
         let book = match self.books.entry(tenant) {
             Entry::Occupied(book) => book.into_mut(),
@@ -142,8 +112,7 @@ impl<M: Machine> Follower<M> {
     }
 
     /// Applies the records that follow the local tip and lead to `tip`; returns when they are
-    /// synced. After a failure nothing is applied any more: a book may be halfway through a record, and
-    /// what follows it would become another log.
+    /// synced. After a failure nothing is applied any more: a book may be halfway through a record.
     pub fn apply(&mut self, records: Vec<Record>, tip: Tip) -> Result<(), FollowError> {
         self.must_go_on()?;
         let applied = self.append(records, tip);
@@ -173,7 +142,7 @@ impl<M: Machine> Follower<M> {
             self.tip = Tip { seq, hash: stored.hash };
             let Record { tenant, time_ms, payload, .. } = stored;
             let waits = (seq == last).then(|| to.clone());
-            self.log.append(Append { tenant, time_ms, payload, index }, Written(waits));
+            self.log.append(Append { tenant, time_ms, payload, index }, ReportTo(waits));
         }
         match from.recv() {
             Ok(Ok(_)) => {}
@@ -189,7 +158,6 @@ impl<M: Machine> Follower<M> {
         Ok(())
     }
 
-    /// Applies a record to its book; returns its index entries.
     fn evolve(&mut self, stored: &Record) -> Result<IndexOps, FollowError> {
         let mut ops = IndexOps::new();
         let diverged = |why: &dyn std::fmt::Display| FollowError::Diverged(why.to_string());
@@ -211,8 +179,8 @@ impl<M: Machine> Follower<M> {
         Ok(ops)
     }
 
-    /// Writes a snapshot of every book that changed and raises the floor, so that a start has
-    /// little to replay; books that rest leave memory. Snapshots that `retention` does not keep go.
+    /// Saves every book that changed and raises the floor, so that a start has little to replay.
+    /// Snapshots that `retention` does not keep go.
     pub fn snapshot(&mut self, retention: &Retention) -> Result<(), FollowError> {
         self.must_go_on()?;
         let changed = std::mem::take(&mut self.changed);
@@ -223,12 +191,12 @@ impl<M: Machine> Follower<M> {
             let mut index = IndexOps::new();
             wake_mark::mark(&*self.machine, *tenant, &recovered.book, &mut index);
             let state = self.machine.save(&recovered.book);
-            self.log.snapshot(Snapshot { tenant: *tenant, time_ms, state, index }, Written(None));
+            self.log.snapshot(Snapshot { tenant: *tenant, time_ms, state, index }, ReportTo(None));
             recovered.ahead = false;
             recovered.settled_ms = time_ms;
         }
         if self.set_aside.is_empty() {
-            self.log.raise_floor(self.tip.seq, Written(None));
+            self.log.raise_floor(self.tip.seq, ReportTo(None));
         }
         self.fence()?;
         self.saved = self.tip.seq;
@@ -236,7 +204,7 @@ impl<M: Machine> Follower<M> {
             let heads = self.reader.snapshot_heads(*tenant).map_err(storage)?;
             let superfluous = retention.superfluous(&heads, SUPERFLUOUS_MAX);
             if !superfluous.is_empty() {
-                self.log.remove_snapshots(superfluous, Written(None));
+                self.log.remove_snapshots(superfluous, ReportTo(None));
             }
         }
         self.forget_resting(&changed);
@@ -263,7 +231,7 @@ impl<M: Machine> Follower<M> {
 
     fn fence(&self) -> Result<(), FollowError> {
         let (to, from) = sync_channel(1);
-        self.log.fence(Written(Some(to)));
+        self.log.fence(ReportTo(Some(to)));
         match from.recv() {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(poisoned)) => Err(FollowError::Storage(poisoned.to_string())),
@@ -271,7 +239,6 @@ impl<M: Machine> Follower<M> {
         }
     }
 
-    /// Ends following; what it leaves is for the engine that leads.
     pub fn finish(self) -> Followed<M> {
         self.log.close();
         Followed { store: self.store, log: self.config, books: self.books }

@@ -12,19 +12,16 @@ use tokio::sync::oneshot;
 use wal::{IndexOps, Seq, Snapshot};
 
 impl<M: Machine> Engine<M> {
-    /// The books that are halted.
     pub fn halted(&self) -> Vec<Halted> {
         self.shared.host.halts.all()
     }
 
-    /// The number of times that a book was resumed since the start.
     pub fn resumptions(&self, tenant: u64) -> u64 {
         self.shared.host.halts.resumptions(tenant)
     }
 
-    /// Halts a book that was found to be in doubt, so that it decides nothing more. `resumptions`
-    /// is [`Engine::resumptions`] before the book was read: if it was resumed since, the finding is
-    /// about a state that is gone, and nothing happens.
+    /// `resumptions` is [`Engine::resumptions`] before the book was read: if it was resumed since,
+    /// the finding is about a state that is gone, and nothing happens.
     pub fn halt(&self, tenant: u64, resumptions: u64, why: &str) {
         let why = why.to_owned();
         self.send_to_book(tenant, BookMessage::Halt { why, resumptions });
@@ -38,10 +35,9 @@ impl<M: Machine> Engine<M> {
         from.await.map_err(|_| Failure::outcome_unknown())?
     }
 
-    /// Resumes a halted book with `book`, which was derived from all of its records up to `seq` and
-    /// settled at `settled_ms`. First the new state is saved, then the snapshots in `wrong` are
-    /// removed, which the records do not lead to: a crash in between leaves the right one as the
-    /// newest.
+    /// `book` was derived from all records up to `seq` and settled at `settled_ms`. The new state
+    /// is saved before the snapshots in `wrong` are removed, which the records do not lead to: a
+    /// crash in between leaves the right one as the newest.
     pub async fn resume(
         &self,
         tenant: u64,

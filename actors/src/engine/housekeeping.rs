@@ -1,5 +1,5 @@
-//! Housekeeping, which the engine does by itself: rounds of snapshots, so that a restart replays
-//! little, and idle books leaving memory.
+//! What the engine does by itself: rounds of snapshots, so that a restart replays little, and idle
+//! books leaving memory.
 
 use super::Engine;
 use crate::book::Books;
@@ -12,15 +12,12 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use wal::{Seq, StoreError, Superfluous};
 
-/// The time between two rounds of housekeeping, in which idleness is counted.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The number of books that are asked for a snapshot at once, so that a round does not fill the
-/// log's queue.
+/// Books that are asked for a snapshot at once, so that a round does not fill the log's queue.
 const ROUND_WIDTH: usize = 64;
 
-/// Runs housekeeping until the engine is over. `engine` returns it while it is there; the task does
-/// not keep it alive between two rounds.
+/// `engine` returns the engine while it is there; the task does not keep it alive between two rounds.
 pub(super) async fn run<M: Machine>(engine: impl Fn() -> Option<Engine<M>>) {
     let mut ticks: i64 = 0;
     let mut last_round: i64 = 0;
@@ -56,8 +53,7 @@ pub(super) async fn run<M: Machine>(engine: impl Fn() -> Option<Engine<M>>) {
     }
 }
 
-/// The tenants of these books in memory, in order: the map has none that would be the same each
-/// time.
+/// In order: that of the map is not the same each time.
 fn tenants<M: Machine>(books: &Books<M>, wanted: impl Fn(&BookHandle<M>) -> bool) -> Vec<u64> {
     let mut tenants: Vec<u64> =
         books.handles.iter().filter(|handle| wanted(handle)).map(|handle| *handle.key()).collect();
@@ -69,8 +65,8 @@ fn seconds(seconds: u64) -> i64 {
     i64::try_from(seconds).unwrap_or(i64::MAX)
 }
 
-/// A snapshot of every book in memory that changed, then the floor: records up to it need no
-/// replay. It does not rise over what a halted book has in no snapshot.
+/// A snapshot of every book in memory that changed, then the floor, which does not rise over what a
+/// halted book has in no snapshot.
 pub(super) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq, Failure> {
     let (shared, log) = (&engine.shared, &engine.shared.host.log);
     // Every record that is durable now is in the books already, and a book that is not in memory
@@ -111,8 +107,7 @@ pub(super) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq
     Ok(engine.snapshot_seq())
 }
 
-/// The last record up to which every halted book is in a snapshot: the floor of the log must not
-/// rise above it. `None` if no book is halted.
+/// The last record up to which every halted book is in a snapshot; `None` if no book is halted.
 fn halted_floor<M: Machine>(engine: &Engine<M>) -> Result<Option<Seq>, Failure> {
     let mut floor = None;
     for halted in engine.halted() {
@@ -127,28 +122,26 @@ fn halted_floor<M: Machine>(engine: &Engine<M>) -> Result<Option<Seq>, Failure> 
 }
 
 impl<M: Machine> Engine<M> {
-    /// Writes a snapshot of every book that changed; returns the sequence up to which no replay is
-    /// needed.
+    /// Returns the sequence up to which no replay is needed.
     pub async fn snapshot(&self) -> Result<Seq, Failure> {
         snapshot_round(self).await
     }
 
-    /// Removes snapshots that are not needed; the reply comes when that is durable.
+    /// The reply comes when the removal is durable.
     pub fn remove_snapshots(&self, superfluous: Superfluous) -> oneshot::Receiver<Result<Seq, Failure>> {
         let (to, from) = oneshot::channel();
         self.shared.host.log.remove_snapshots(superfluous, PendingReply::Done(to));
         from
     }
 
-    /// Removes index entries that are not needed, where they still have these values; the reply
-    /// comes when that is durable.
+    /// Removes entries that still have these values; the reply comes when that is durable.
     pub fn prune_index(&self, entries: Vec<(Vec<u8>, Vec<u8>)>) -> oneshot::Receiver<Result<Seq, Failure>> {
         let (to, from) = oneshot::channel();
         self.shared.host.log.prune_index(entries, PendingReply::Done(to));
         from
     }
 
-    /// A consistent copy of the data directory at `path`, taken while the engine runs.
+    /// Taken while the engine runs.
     pub fn checkpoint(&self, path: &std::path::Path) -> Result<(), StoreError> {
         self.shared.host.log.checkpoint(path)
     }

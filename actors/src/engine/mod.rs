@@ -1,15 +1,6 @@
-//! The handle of a running engine, with everything that the rest of the program may ask of it.
-//!
-//! The engine puts the layers together: it implements the contexts of books, entities and clock
-//! advances, which know none of it.
-//!
-//! The questions that callers may ask of a running engine belong here, and so do its start and its
-//! stop. What a single actor does with a message does not.
-//!
-//! Layout: `config` settings · `start` and `stop` · `asking` commands and questions · `status`
-//! figures · `halting` books in doubt · `housekeeping` snapshots and idle books · `recovery` books
-//! at the start, `resting` those that leave again · `follower` books of a machine that stands by ·
-//! `ack_task` acknowledgements of the log.
+//! The handle of a running engine: what callers may ask of it, its start and its stop. The engine
+//! puts the layers together: it implements the contexts of books, entities and clock advances,
+//! which know none of it. What a single actor does with a message does not belong here.
 
 mod ack_task;
 mod asking;
@@ -40,7 +31,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wal::Reader;
 
-/// The engine. Clone it freely.
 pub struct Engine<M: Machine> {
     shared: Arc<Shared<M>>,
 }
@@ -51,7 +41,6 @@ impl<M: Machine> Clone for Engine<M> {
     }
 }
 
-/// The state of an engine, which its handles and its actors share.
 struct Shared<M: Machine> {
     host: Host<M>,
     books: Books<M>,
@@ -60,7 +49,7 @@ struct Shared<M: Machine> {
     gate: Gate,
     config: Config,
     snapshot_seq: AtomicU64,
-    /// The sequence up to which all records of books that are not halted are in snapshots.
+    /// Up to here all records of books that are not halted are in snapshots.
     saved_seq: AtomicU64,
 }
 
@@ -91,17 +80,14 @@ impl<M: Machine> EntityContext<M> for Engine<M> {
 }
 
 impl<M: Machine> Engine<M> {
-    /// The log and its indexes, for reading.
     pub fn reader(&self) -> &Reader {
         &self.shared.host.reader
     }
 
-    /// The machine that is hosted.
     pub fn machine(&self) -> &M {
         &self.shared.host.machine
     }
 
-    /// The source of "now".
     pub fn clock(&self) -> &Clock {
         &self.shared.host.clock
     }

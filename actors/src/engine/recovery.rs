@@ -1,5 +1,5 @@
-//! Recovery: a start rebuilds the books of all tenants that have records after the floor, or a
-//! deadline. Snapshots plus tail; tenants in parallel. The cost follows the tail, not the history.
+//! A start rebuilds the books of all tenants that have records after the floor, or a deadline:
+//! snapshots plus tail, tenants in parallel. The cost follows the tail, not the history.
 
 use super::StartError;
 use crate::book::Recovered;
@@ -11,18 +11,16 @@ use std::sync::Arc;
 use std::time::Instant;
 use wal::{Reader, Record};
 
-/// Records handed to a replaying thread at once.
 const BATCH: usize = 1024;
 
-/// The recovered books, in the order of their tenants, so that they wake in the same order each
-/// time.
+/// In the order of their tenants, so that they wake in the same order each time.
 pub(super) type Books<M> = BTreeMap<u64, Recovered<M>>;
 
 pub(super) fn unreadable(error: impl std::fmt::Display) -> StartError {
     StartError::Recovery(error.to_string())
 }
 
-/// The books that must be in memory, as the log leaves them; without those that are set aside.
+/// Without those that are set aside.
 pub(super) fn recover<M: Machine>(
     machine: &Arc<M>,
     reader: &Reader,
@@ -76,7 +74,7 @@ pub(super) fn recover<M: Machine>(
     Ok(books)
 }
 
-/// Reads the tail and gives each record to the lane of its tenant; returns how many there were.
+/// Gives each record to the lane of its tenant; returns how many there were.
 fn distribute(
     reader: &Reader,
     set_aside: &BTreeMap<u64, String>,
@@ -129,7 +127,6 @@ fn replay<M: Machine>(
     Ok(books.into_iter().map(|(tenant, (_, recovered))| (tenant, recovered)).collect())
 }
 
-/// Applies a record to its book; returns it decoded.
 pub(super) fn apply<M: Machine>(
     machine: &M,
     recovered: &mut Recovered<M>,
@@ -153,7 +150,6 @@ pub(super) fn apply<M: Machine>(
     Ok(record)
 }
 
-/// A tenant's newest snapshot, or its empty book.
 pub(super) fn load<M: Machine>(
     machine: &Arc<M>,
     reader: &Reader,

@@ -1,26 +1,21 @@
-//! Books that rest again once they were replayed: a start would otherwise keep every book in memory
-//! that has a record behind its snapshot, with an actor each, until it has been idle for a while.
-//!
-//! Each is written as a snapshot, under the last sequence of the log, and leaves. That is what an
-//! idle book does, at a time when nobody can ask for it yet. A crash on the way leaves snapshots
-//! that contain all of their tenants' records, and the floor where it was.
+//! A start would keep every book in memory that has a record behind its snapshot, until it has been
+//! idle for a while. So those with nothing due are written as snapshots, under the last sequence of
+//! the log, and leave at a time when nobody can ask for them yet. A crash on the way leaves
+//! snapshots that contain all of their tenants' records, and the floor where it was.
 
 use super::recovery::Books;
 use crate::host::Host;
-use crate::machine::Machine;
+use crate::machine::{LONG_AGO_MS, Machine};
 use crate::protocol::pending_reply::PendingReply;
 use crate::protocol::reply::Failure;
 use crate::wake_mark;
 use tokio::sync::oneshot;
 use wal::{IndexOps, Snapshot};
 
-/// The snapshots that the log's queue has at once.
+/// In the log's queue at once.
 const GROUP_MAX: usize = 1_024;
-/// A time before that of any record, in ms since 1970.
-const LONG_AGO_MS: i64 = i64::MIN / 4;
 
-/// Writes snapshots of the books that nothing is due in, and takes them out of `books`. When this
-/// returns well they are durable.
+/// When this returns well the snapshots are durable.
 pub(super) async fn rest<M: Machine>(host: &Host<M>, books: &mut Books<M>) -> Result<(), Failure> {
     let machine = &*host.machine;
     let resting: Vec<_> = books

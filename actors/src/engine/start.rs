@@ -21,18 +21,16 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use wal::cluster::Agreement;
 use wal::{Log, Store};
 
-/// The open entities that the cache has room for: some hundreds of megabytes if there are ever so
-/// many.
+/// Some hundreds of megabytes if there are ever so many.
 const ENTITY_CACHE_MAX: usize = 1 << 19;
 
-/// The queues of the tasks beside the actors.
 struct Queues<M: Machine> {
     alarms: AlarmQueue,
     follow_ups: UnboundedReceiver<FollowUpMessage<M>>,
 }
 
 impl<M: Machine> Engine<M> {
-    /// Opens the log on `store`, replays what snapshots do not hold, and is ready when it returns.
+    /// Replays what snapshots do not hold, and is ready when it returns.
     pub async fn start(
         machine: M,
         effects: Arc<dyn Effects<M>>,
@@ -74,7 +72,7 @@ impl<M: Machine> Engine<M> {
         Ok(engine)
     }
 
-    /// An engine over a log, without books yet. Nothing is done beside what it is asked for.
+    /// Without books yet.
     fn new(
         machine: Arc<M>,
         effects: Arc<dyn Effects<M>>,
@@ -116,8 +114,8 @@ impl<M: Machine> Engine<M> {
         (engine, Queues { alarms: alarm_queue, follow_ups: follow_up_queue })
     }
 
-    /// Starts the actors of the books that are in memory from the start, and then the tasks beside
-    /// them: a round of snapshots before would take the books for saved.
+    /// The actors come before the tasks beside them: a round of snapshots before would take the
+    /// books for saved.
     fn begin(&self, recovered: recovery::Books<M>, queues: Queues<M>) {
         for (tenant, recovered) in recovered {
             let books = &self.shared.books.handles;
@@ -127,7 +125,6 @@ impl<M: Machine> Engine<M> {
         self.run_tasks(queues);
     }
 
-    /// Runs the ack task, and ends the engine when the log fails.
     fn watch_log(&self, ack_queue: AckQueue<M>) {
         let host = &self.shared.host;
         let fail = |weak: Weak<Shared<M>>| {
@@ -142,7 +139,7 @@ impl<M: Machine> Engine<M> {
         host.log.on_poison(Box::new(move |poisoned| fail(&poisoned.to_string())));
     }
 
-    /// Runs the tasks beside the actors. They do not keep the engine while they wait.
+    /// The tasks do not keep the engine while they wait.
     fn run_tasks(&self, Queues { alarms, follow_ups }: Queues<M>) {
         let runtime = &self.shared.host.runtime;
         let weak = Arc::downgrade(&self.shared);
@@ -162,7 +159,6 @@ impl<M: Machine> Engine<M> {
     }
 }
 
-/// The books that are halted from the start.
 fn set_aside(config: &Config) -> Vec<Halted> {
     let since_ms = config.clock.wall_ms();
     let halted = |(tenant, why): (&u64, &String)| Halted { tenant: *tenant, why: why.clone(), since_ms };

@@ -6,45 +6,33 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wal::Seq;
 
-/// The figures of an engine.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// The newest durable sequence.
     pub durable_seq: Seq,
-    /// The sequence up to which every record is in snapshots.
+    /// Up to here every record is in snapshots.
     pub snapshot_seq: Seq,
-    /// The time since the last round of snapshots ended, or since the start.
+    /// Since the last round of snapshots ended, or since the start.
     pub snapshot_age: Duration,
-    /// The number of books in memory.
     pub books: usize,
-    /// The number of messages that wait for books.
     pub waiting: usize,
-    /// The largest number of messages that wait for one book.
     pub waiting_most: usize,
-    /// The number of active entities.
     pub entities: usize,
-    /// The number of requests under way.
     pub under_way: usize,
-    /// The largest number of requests under way.
     pub permits_max: usize,
-    /// The number of requests that were refused because too many were under way.
     pub overloaded: u64,
-    /// The number of requests that were refused because their tenant had its share.
+    /// Refusals because the tenant had its share.
     pub share_full: u64,
-    /// The number of them whose tenant was one that yields.
+    /// Those of tenants that yield.
     pub share_full_yielding: u64,
-    /// The number of records whose invariants were checked before they were written.
+    /// Records whose invariants were checked before they were written.
     pub checked: u64,
-    /// The number of broken invariants, and of books that differed from what their records lead to.
+    /// Broken invariants, and books that differed from what their records lead to.
     pub breached: u64,
-    /// The number of books that are halted.
     pub halted: usize,
-    /// The log's counters.
     pub log: wal::Stats,
 }
 
 impl<M: Machine> Engine<M> {
-    /// The figures for an operator.
     pub fn status(&self) -> Status {
         let (host, gate) = (&self.shared.host, &self.shared.gate);
         let books = &self.shared.books.handles;
@@ -72,7 +60,7 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Checks whether writes are accepted; the error says why not.
+    /// The error says why no writes are accepted.
     pub fn ready(&self) -> Result<(), NotReady> {
         let end = &self.shared.host.end;
         match end.failed.get() {
@@ -82,22 +70,20 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// The number of requests under way.
     pub fn under_way(&self) -> usize {
         self.shared.config.permits_max.saturating_sub(self.shared.gate.places.permits.available_permits())
     }
 
-    /// The sequence up to which every record is in snapshots.
+    /// Up to here every record is in snapshots.
     pub fn snapshot_seq(&self) -> Seq {
         self.shared.snapshot_seq.load(Ordering::Acquire)
     }
 
-    /// The sequence up to which every record is in snapshots, but for those of halted books.
+    /// The same, but for records of halted books.
     pub fn saved_seq(&self) -> Seq {
         self.shared.saved_seq.load(Ordering::Acquire)
     }
 
-    /// The tenants whose books are in memory.
     pub fn books_in_memory(&self) -> Vec<u64> {
         self.shared.books.handles.iter().map(|handle| *handle.key()).collect()
     }

@@ -8,19 +8,16 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 impl<M: Machine> Engine<M> {
-    /// Ends the engine because the log was found not to be what it should be: nothing more is
-    /// written.
+    /// The log was found not to be what it should be: nothing more is written.
     pub fn declare_broken(&self, why: &str) {
         let host = &self.shared.host;
         host.counters.breached.fetch_add(1, Ordering::Relaxed);
         host.end.fail(why);
     }
 
-    /// Stops: no new requests, those under way are finished (for at most `patience`), snapshots are
-    /// written, the log is closed, books and entities leave memory.
-    ///
-    /// The data directory is free when every handle is gone and every effect under way has ended. A
-    /// handle that is dropped without this leaves the engine running.
+    /// No new requests, those under way are finished (for at most `patience`), snapshots are
+    /// written, the log is closed. The data directory is free when every handle is gone and every
+    /// effect under way has ended. A handle that is dropped without this leaves the engine running.
     pub async fn stop(&self, patience: Duration) {
         let (host, gate) = (&self.shared.host, &self.shared.gate);
         host.end.stopping.store(true, Ordering::SeqCst);

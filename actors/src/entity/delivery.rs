@@ -1,5 +1,4 @@
-//! The delivery of a message to an entity, whose actor it begins if it is not in memory, and a turn
-//! in the task of whoever delivers.
+//! The delivery of a message to an entity, whose actor is begun if it is not in memory.
 
 use super::EntityContext;
 use super::handle::{EntityHandle, EntityState};
@@ -10,8 +9,7 @@ use dashmap::mapref::entry::Entry;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Gives a message to an entity's actor. If it rests, or is not there yet, the caller gets it back
-/// and has to run the actor.
+/// If the actor rests, or is not there yet, the caller gets the message back and has to run the actor.
 pub(crate) fn deliver<M: Machine, C: EntityContext<M>>(
     context: &C,
     tenant: u64,
@@ -35,7 +33,7 @@ pub(crate) fn deliver<M: Machine, C: EntityContext<M>>(
     Some((EntityRun::new(context.clone(), tenant, id, state), message))
 }
 
-/// Gives a message to an entity's actor, which runs in a task of its own if it rests.
+/// The actor runs in a task of its own if it rests.
 pub(crate) fn send<M: Machine>(
     context: &impl EntityContext<M>,
     tenant: u64,
@@ -52,7 +50,6 @@ pub(crate) fn send<M: Machine>(
 pub(crate) struct Attended<M: Machine, C: EntityContext<M>>(Option<EntityRun<M, C>>);
 
 impl<M: Machine, C: EntityContext<M>> Attended<M, C> {
-    /// Begins the run with a message.
     pub fn new(mut run: EntityRun<M, C>, message: EntityMessage<M>) -> Attended<M, C> {
         run.begin(message);
         Attended(Some(run))

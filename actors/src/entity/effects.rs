@@ -1,5 +1,5 @@
-//! Performing the effects of an entity: at once where the outside world answers at once, else in a
-//! task of their own, whose result comes back as a message.
+//! Effects are performed at once where the outside world answers at once, else in a task of their
+//! own, whose result comes back as a message.
 
 use super::reply::EntityReply;
 use super::run::EntityRun;
@@ -12,12 +12,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-/// An effect that the outside world has begun.
 type Performing<M> = Pin<Box<dyn Future<Output = M> + Send>>;
 
 impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
-    /// Begins an effect. Returns its result if it has one at once; else that comes back as a
-    /// message.
+    /// Returns the result if there is one at once; else that comes back as a message.
     pub(super) fn perform(
         &mut self,
         effect: M::Effect,
@@ -49,7 +47,6 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         None
     }
 
-    /// An effect broke off: the reply is what is durable.
     pub(super) fn lost(&self, reply: Option<EntityReply<M>>) {
         tracing::error!(tenant = self.tenant, id = ?self.id, "an effect broke off");
         if let Some(reply) = reply {
@@ -58,8 +55,8 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
     }
 }
 
-/// Brings an effect to its end, and tells its entity: of the result, of an end without one, and
-/// before that when it takes longer than a caller is kept waiting.
+/// Tells the entity of the result, of an end without one, and before that when the effect takes
+/// longer than a caller is kept waiting.
 async fn go_on<M: Machine, C: EntityContext<M>>(
     context: C,
     tenant: u64,

@@ -1,5 +1,5 @@
-//! The follow-up task: has the follow-up effects of durable records performed, some dozens in one
-//! task. A task for each of a batch's thousand payouts would cost more than all that they do.
+//! Has the follow-up effects of durable records performed, some dozens in one task: a task for each
+//! of a batch's thousand payouts would cost more than all that they do.
 
 use super::run::EntityRun;
 use super::{EntityContext, delivery};
@@ -11,11 +11,9 @@ use crate::protocol::step::Step;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// The effects that one task performs.
 const GROUP_MAX: usize = 64;
 
-/// Handles messages until the engine is gone. `context` returns the engine while it is there:
-/// between two messages the task does not keep it.
+/// `context` returns the engine while it is there: between two messages the task does not keep it.
 pub(crate) async fn run<M: Machine, C: EntityContext<M>>(
     mut queue: UnboundedReceiver<FollowUpMessage<M>>,
     context: impl Fn() -> Option<C>,
@@ -32,7 +30,6 @@ pub(crate) async fn run<M: Machine, C: EntityContext<M>>(
     }
 }
 
-/// Spawns the groups of one record.
 fn begin<M: Machine, C: EntityContext<M>>(context: &C, work: FollowUpWork<M>) {
     let FollowUpWork { tenant, step, effects, until_done } = work;
     let mut effects = effects.into_iter();
@@ -43,8 +40,7 @@ fn begin<M: Machine, C: EntityContext<M>>(context: &C, work: FollowUpWork<M>) {
     }
 }
 
-/// Has each effect performed by its entity's actor, asks the book about all that were done at once,
-/// and waits for its replies, which come in this order.
+/// The book is asked about all effects that were done at once together; its replies come in this order.
 async fn perform<M: Machine, C: EntityContext<M>>(
     context: C,
     tenant: u64,

@@ -6,14 +6,11 @@ use crate::protocol::entity::EntityMessage;
 use handoff::TasklessMailbox;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The handle of an entity that is active.
-///
-/// The mutex is never locked, as its users have the map's own lock. It makes the contents fit to be
-/// shared, messages that may only be sent included.
+/// The mutex is never locked, as its users have the map's own lock; it makes contents that may only
+/// be sent fit to be shared.
 pub(crate) struct EntityHandle<M: Machine>(Mutex<TasklessMailbox<EntityMessage<M>, EntityState<M>>>);
 
 impl<M: Machine> EntityHandle<M> {
-    /// The handle of an actor that its maker runs.
     pub(super) fn running() -> Self {
         EntityHandle(Mutex::new(TasklessMailbox::running()))
     }
@@ -23,7 +20,7 @@ impl<M: Machine> EntityHandle<M> {
     }
 }
 
-/// The state of an actor. It leaves memory when no message is left and no effect is under way.
+/// Leaves memory when no message is left and no effect is under way.
 pub(super) struct EntityState<M: Machine> {
     /// The newest durable state, which may be that there is none; not known before it is asked for,
     /// and after a record that does not say.
@@ -31,7 +28,6 @@ pub(super) struct EntityState<M: Machine> {
     /// The generation of the book that the state is of; not known before it is asked for, as for one that is
     /// new. Asked for before the state is loaded, so that it is never newer than that.
     pub generation: Option<u64>,
-    /// Effects that take their time, and the replies that wait for them.
     pub waiting: Vec<(u64, Option<EntityReply<M>>)>,
 }
 
@@ -40,14 +36,13 @@ impl<M: Machine> EntityState<M> {
         EntityState { known, generation, waiting: Vec::new() }
     }
 
-    /// Takes the reply that waits for an effect, which is over.
     pub fn waited_for(&mut self, effect: u64) -> Option<EntityReply<M>> {
         let place = self.waiting.iter().position(|(waiting, _)| *waiting == effect)?;
         self.waiting.swap_remove(place).1
     }
 
-    /// Takes the reply that waits for an effect, which goes on without it. That of a deadline stays,
-    /// because it is due until the effect has ended, and would be asked about again meanwhile.
+    /// Takes the reply that waits for an effect, which goes on without it. That of a deadline
+    /// stays: it is due until the effect has ended, and would be asked about again.
     pub fn waited_too_long(&mut self, effect: u64) -> Option<EntityReply<M>> {
         let waiting = self.waiting.iter_mut().find(|(waiting, _)| *waiting == effect);
         waiting.and_then(|(_, reply)| reply.take_if(|reply| !reply.lasts()))

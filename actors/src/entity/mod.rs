@@ -57,11 +57,9 @@ use foldhash::fast::RandomState;
 use records::Records;
 use std::time::Duration;
 
-/// The active entities, and what they share beside the host.
 pub(crate) struct Entities<M: Machine> {
     pub handles: DashMap<(u64, M::EntityId), EntityHandle<M>, RandomState>,
     records: Records<M>,
-    /// The time that a caller waits for an effect.
     patience: Duration,
 }
 
@@ -71,8 +69,6 @@ impl<M: Machine> Entities<M> {
     }
 }
 
-/// The context of an entity: that of every actor, and the other entities.
 pub(crate) trait EntityContext<M: Machine>: Context<M> {
-    /// The active entities.
     fn entities(&self) -> &Entities<M>;
 }

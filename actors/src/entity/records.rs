@@ -8,13 +8,11 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use wal::Seq;
 
-/// Decoded records that are kept for entities that are loaded from them. More than one: of batches
-/// that come at once, each has many entities, and a single record would be decoded anew for nearly
-/// every one of them.
+/// More than one: batches that come at once have many entities each, and a single record would be
+/// decoded anew for nearly every one of them.
 const DECODED_MAX: usize = 16;
 
-/// The records that entities were loaded from last: those of one batch are all in one record, which
-/// need not be read once for each of them.
+/// The records that entities were loaded from last: those of a batch are all in one.
 pub(super) struct Records<M: Machine> {
     decoded: Mutex<VecDeque<(Seq, Arc<M::Record>)>>,
 }
@@ -24,7 +22,6 @@ impl<M: Machine> Records<M> {
         Records { decoded: Mutex::new(VecDeque::with_capacity(DECODED_MAX)) }
     }
 
-    /// A record, decoded.
     fn get(&self, host: &Host<M>, seq: Seq) -> Result<Arc<M::Record>, Box<dyn Error + Send + Sync>> {
         let decoded = || self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = decoded().iter().find(|(kept, _)| *kept == seq).map(|(_, record)| Arc::clone(record));
@@ -43,7 +40,6 @@ impl<M: Machine> Records<M> {
     }
 }
 
-/// The newest durable state of an entity.
 pub(super) fn load<M: Machine>(
     context: &impl EntityContext<M>,
     tenant: u64,

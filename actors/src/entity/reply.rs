@@ -1,41 +1,35 @@
-//! The reply of an entity: what its caller will get, while the entity's actor does what was asked.
-//!
-//! A request may need several commands (its own, then one for the result of each effect). The reply
-//! gathers what they made durable and is sent when nothing is left to do.
+//! What a caller will get while the entity's actor does what was asked. A request may need several
+//! commands (its own, then one for the result of each effect): the reply gathers what they made
+//! durable and is sent when nothing is left to do.
 
 use crate::machine::Machine;
 use crate::protocol::book::Firing;
 use crate::protocol::reply::{CommandReply, Failure, Guard, ReplyTo, Settled};
 use std::sync::Arc;
 
-/// A reply in the making, with what the request has made durable so far. A follow-up effect has no
-/// caller: its reply is only a guard, which is dropped at the end. Nor has a deadline: its guard is
-/// dropped at the first record.
+/// A follow-up effect has no caller: its reply is only a guard, which is dropped at the end. Nor
+/// has a deadline: its guard is dropped at the first record.
 pub(super) struct EntityReply<M: Machine> {
     reply_to: Option<ReplyTo<M>>,
     firing: Option<Box<Firing<M>>>,
     durable: Option<Box<Settled<M>>>,
-    /// A guard that is dropped when the request has nothing left to do.
     _until_done: Option<Guard>,
 }
 
 impl<M: Machine> EntityReply<M> {
-    /// A reply that is sent to a caller.
     pub fn to_caller(reply_to: ReplyTo<M>) -> Self {
         EntityReply { reply_to: Some(reply_to), firing: None, durable: None, _until_done: None }
     }
 
-    /// A reply that only ends a deadline.
     pub fn of_deadline(firing: Box<Firing<M>>) -> Self {
         EntityReply { reply_to: None, firing: Some(firing), durable: None, _until_done: None }
     }
 
-    /// A reply that only drops its guard at the end.
     pub fn dropping(until_done: Guard) -> Self {
         EntityReply { reply_to: None, firing: None, durable: None, _until_done: Some(until_done) }
     }
 
-    /// Whether a deadline waits for the effect that takes its time. Its book hears that it does.
+    /// Whether a deadline waits for the effect that takes its time; its book hears that it does.
     pub fn lasts(&self) -> bool {
         if let Some(firing) = &self.firing {
             firing.lasts();
@@ -43,7 +37,6 @@ impl<M: Machine> EntityReply<M> {
         self.firing.is_some()
     }
 
-    /// Notes that the request has a durable record.
     fn recorded(&mut self) {
         self.firing = None;
         if let Some(reply_to) = &mut self.reply_to {
@@ -51,8 +44,7 @@ impl<M: Machine> EntityReply<M> {
         }
     }
 
-    /// Adds the outcome of a further command of the same request. One that changed nothing leaves
-    /// the reply as it was.
+    /// One that changed nothing leaves the reply as it was.
     fn add(&mut self, mut settled: Box<Settled<M>>) {
         if let Some(before) = self.durable.take()
             && settled.record.is_none()
@@ -68,23 +60,21 @@ impl<M: Machine> EntityReply<M> {
         self.durable = Some(settled);
     }
 
-    /// Adds what became of the entity meanwhile, by other commands than the request's.
+    /// What became of the entity by other commands than the request's.
     pub fn now_is(&mut self, known: Option<&Option<Arc<M::Entity>>>) {
         if let (Some(settled), Some(Some(entity))) = (&mut self.durable, known) {
             settled.entity = Some(Arc::clone(entity));
         }
     }
 
-    /// Sends the durable outcome, at the end of the request.
     pub fn send(self) {
         if let (Some(reply_to), Some(settled)) = (self.reply_to, self.durable) {
             reply_to.send(Ok(settled));
         }
     }
 
-    /// Ends the request because one of its commands failed. If something of it is durable already,
-    /// the failure would say falsely that nothing happened: the reply is what is durable, and the
-    /// entity's deadline deals with the rest.
+    /// If something of the request is durable already, a failure would say falsely that nothing
+    /// happened: the reply is what is durable, and the entity's deadline deals with the rest.
     fn fail(self, failure: Failure) {
         let Some(reply_to) = self.reply_to else { return };
         match (failure, self.durable) {
@@ -102,8 +92,8 @@ impl<M: Machine> EntityReply<M> {
     }
 }
 
-/// Takes the book's reply to one command. Sends the entity's reply if there is no effect to
-/// perform; else returns the effects, the first last, and the reply with the first.
+/// Sends the entity's reply if there is no effect to perform; else returns the effects, the first
+/// last, and the reply with the first.
 pub(super) fn conclude<M: Machine>(
     decided: CommandReply<M>,
     mut reply: Option<EntityReply<M>>,

@@ -18,37 +18,29 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use tokio::sync::oneshot;
 
-/// The right to run an entity's actor: to deal with one message, which needs a wait only for the
-/// book. There is one of these per active entity at most.
+/// At most one per active entity: the right to run its actor.
 pub(crate) struct EntityRun<M: Machine, C: EntityContext<M>> {
     pub(super) context: C,
     pub(super) tenant: u64,
     pub(super) id: M::EntityId,
     pub(super) state: EntityState<M>,
     phase: Phase<M>,
-    /// Whether the next command is kept for whoever began the run, who sends it with others.
+    /// The next command is kept for whoever began the run, who sends it with others.
     keeps: bool,
-    /// The command that is kept.
     kept: Option<Box<Ask<M>>>,
-    /// Effects that are to be performed, the first last, and the replies that wait for them.
+    /// To be performed, the first last, with the replies that wait for them.
     to_do: Vec<(M::Effect, Option<EntityReply<M>>)>,
-    /// The step of a clock advance that the message belongs to.
     pub(super) step: Option<Step>,
 }
 
-/// The phase of a run: see the drawing of an entity's life.
+/// See the drawing of an entity's life.
 pub(super) enum Phase<M: Machine> {
-    /// Effects are performed, until one leads to a command.
     Working,
-    /// The book decides on a command.
     Deciding(Deciding<M>),
-    /// The state is given back: to the handle of an entity that rests, or to nobody.
     Over,
 }
 
-/// A command that the book decides on.
 pub(super) struct Deciding<M: Machine> {
-    /// The entity as it was.
     entity: Option<Arc<M::Entity>>,
     from: oneshot::Receiver<CommandReply<M>>,
     reply: Option<EntityReply<M>>,
@@ -69,13 +61,11 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         }
     }
 
-    /// Handles this message, and all that have come meanwhile.
     pub async fn whole(mut self, message: EntityMessage<M>) {
         self.begin(message);
         self.finish().await;
     }
 
-    /// Ends the message that was begun, and handles all that have come meanwhile.
     pub async fn finish(mut self) {
         self.end().await;
         while let Some(message) = self.next() {
@@ -84,15 +74,15 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         }
     }
 
-    /// Ends the run; messages that have come meanwhile are dealt with in a task of their own.
+    /// Messages that have come meanwhile are dealt with in a task of their own.
     pub fn leave(mut self) {
         if let Some(message) = self.next() {
             self.context.host().runtime.clone().spawn(self.whole(message));
         }
     }
 
-    /// The next message. If there is none, the actor rests while an effect is under way, or leaves
-    /// memory; under the map's lock, so that no message is lost.
+    /// If there is no message, the actor rests while an effect is under way, or leaves memory;
+    /// under the map's lock, so that no message is lost.
     fn next(&mut self) -> Option<EntityMessage<M>> {
         let host = self.context.host();
         let key = (self.tenant, self.id);
@@ -115,7 +105,7 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         None
     }
 
-    /// Begins to handle a message, up to the first wait for the book.
+    /// Up to the first wait for the book.
     pub fn begin(&mut self, message: EntityMessage<M>) {
         match message {
             EntityMessage::Ask { command, fresh, step, asked, reply_to } => {
@@ -155,8 +145,7 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         self.work();
     }
 
-    /// Begins to handle a message like [`EntityRun::begin`]; the command that this leads to is returned,
-    /// and the caller sends it to the book.
+    /// As [`EntityRun::begin`], but the caller sends the command to the book.
     pub fn begin_keeping(&mut self, message: EntityMessage<M>) -> Option<Box<Ask<M>>> {
         self.keeps = true;
         self.begin(message);
@@ -164,12 +153,10 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         self.kept.take()
     }
 
-    /// Whether the book is deciding, so that the run waits for it.
     pub fn is_under_way(&self) -> bool {
         matches!(self.phase, Phase::Deciding(_))
     }
 
-    /// Waits for the book, and does what follows, until the message is handled.
     pub async fn end(&mut self) {
         poll_fn(|context| self.poll_end(context)).await;
     }
@@ -186,7 +173,7 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         Poll::Ready(())
     }
 
-    /// The entity's newest state if all that the run began has come to its end.
+    /// `None` while something that the run began has not ended.
     pub fn ended(&self) -> Option<(M::EntityId, Arc<M::Entity>)> {
         if !self.state.waiting.is_empty() {
             return None;
@@ -194,8 +181,8 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         self.state.known.clone().flatten().map(|entity| (self.id, entity))
     }
 
-    /// Performs effects, and what they lead to, until the book has to decide. One that is done at
-    /// once (a simulator) is followed up at once; another goes on by itself.
+    /// Until the book has to decide. An effect that is done at once (a simulator) is followed up at
+    /// once; another goes on by itself.
     fn work(&mut self) {
         while matches!(self.phase, Phase::Working)
             && let Some((effect, reply)) = self.to_do.pop()
@@ -206,7 +193,6 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         }
     }
 
-    /// Sends the book a command to decide on, with this entity's state.
     fn ask(&mut self, command: M::Command, fresh: bool, asked: Instant, reply: Option<EntityReply<M>>) {
         if let Err(failure) = self.know() {
             return self.to_do.extend(conclude(Err(failure), reply));
@@ -231,7 +217,6 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         self.phase = Phase::Deciding(Deciding { entity, from, reply });
     }
 
-    /// Takes over the entity's state from the book's decision.
     fn learn(&mut self, before: Option<Arc<M::Entity>>, decided: &CommandReply<M>) {
         let known = match decided {
             Ok(settled) => {
@@ -276,7 +261,6 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         Failure::Storage(error.to_string())
     }
 
-    /// The newest durable state of the entity.
     fn load(&self) -> Result<Option<Arc<M::Entity>>, Failure> {
         match catch_unwind(AssertUnwindSafe(|| records::load(&self.context, self.tenant, self.id))) {
             Ok(Ok(entity)) => Ok(entity),
@@ -285,8 +269,7 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         }
     }
 
-    /// Whether a follow-up effect is still to be performed, as the entity may have changed
-    /// meanwhile. An entity that cannot be read is left to its deadline.
+    /// The entity may have changed since the record. One that cannot be read is left to its deadline.
     fn wants(&mut self, effect: &M::Effect) -> bool {
         if self.know().is_err() {
             return false;

@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The counters of an engine.
 pub(crate) struct Counters {
     started: Instant,
-    /// The end of the last round of snapshots, in milliseconds since `started`.
+    /// In milliseconds since `started`.
     snapshot_ms: AtomicU64,
     pub overloaded: AtomicU64,
     pub checked: AtomicU64,
@@ -25,13 +24,12 @@ impl Counters {
         }
     }
 
-    /// Notes that a round of snapshots has ended.
     pub fn saved(&self) {
         self.snapshot_ms
             .store(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// The time since the last round of snapshots ended, or since the start.
+    /// Since the last round of snapshots ended, or since the start.
     pub fn snapshot_age(&self) -> Duration {
         self.started.elapsed().saturating_sub(Duration::from_millis(self.snapshot_ms.load(Ordering::Relaxed)))
     }

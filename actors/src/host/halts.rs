@@ -1,41 +1,32 @@
-//! The list of books that are halted: those whose state is in doubt, and those that an operator set
-//! aside at the start. A halted book decides nothing, is asked nothing and saves nothing, while all
-//! others go on.
-//!
-//! A breach of the log itself does not concern one book alone: it ends the engine
-//! ([`End::fail`](super::End::fail)).
+//! The books that are halted: those whose state is in doubt, and those that an operator set aside
+//! at the start. A halted book decides nothing, is asked nothing and saves nothing, while all
+//! others go on. A breach of the log itself ends the engine ([`End::fail`](super::End::fail)).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A callback with the books that are halted.
 pub type OnHalt = Arc<dyn Fn(&[Halted]) + Send + Sync>;
 
-/// A book that is halted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Halted {
-    /// The tenant key of the book.
     pub tenant: u64,
-    /// The reason.
     pub why: String,
-    /// The time of the halt, in milliseconds since 1970.
+    /// Milliseconds since 1970.
     pub since_ms: i64,
 }
 
-/// The books that are halted.
 pub(crate) struct Halts {
     books: Mutex<BTreeMap<u64, Halted>>,
-    /// The number of halted books. Every request asks for it, and there are nearly always none.
+    /// Every request asks for it, and there are nearly always none.
     count: AtomicUsize,
-    /// The number of resumptions of each book since the start, of those that had any.
+    /// Of each book since the start, of those that had any.
     resumptions: Mutex<BTreeMap<u64, u64>>,
     on_halt: OnHalt,
 }
 
 impl Halts {
-    /// Makes the list at the start, and reports it at once.
     pub fn new(halted: Vec<Halted>, on_halt: OnHalt) -> Halts {
         on_halt(&halted);
         let books: BTreeMap<u64, Halted> = halted.into_iter().map(|halted| (halted.tenant, halted)).collect();
@@ -47,7 +38,7 @@ impl Halts {
         }
     }
 
-    /// Adds a book, if it is not in the list: the first reason counts.
+    /// The first reason counts.
     pub fn halt(&self, halted: Halted) {
         let (tenant, why) = (halted.tenant, halted.why.clone());
         let is_new = self.change(|books| match books.entry(tenant) {
@@ -63,7 +54,6 @@ impl Halts {
         }
     }
 
-    /// Removes a book from the list, as it goes on.
     pub fn resume(&self, tenant: u64) {
         self.of_resumptions(|resumptions| *resumptions.entry(tenant).or_default() += 1);
         if self.change(|books| books.remove(&tenant)).is_some() {
@@ -72,17 +62,14 @@ impl Halts {
         }
     }
 
-    /// The number of times that a book was resumed since the start.
     pub fn resumptions(&self, tenant: u64) -> u64 {
         self.of_resumptions(|resumptions| resumptions.get(&tenant).copied().unwrap_or(0))
     }
 
-    /// Whether a book is halted.
     pub fn is_halted(&self, tenant: u64) -> bool {
         self.count.load(Ordering::SeqCst) > 0 && self.change(|books| books.contains_key(&tenant))
     }
 
-    /// All halted books, by tenant key.
     pub fn all(&self) -> Vec<Halted> {
         self.change(|books| books.values().cloned().collect())
     }

@@ -4,14 +4,13 @@ use super::rules::Rules;
 use std::future::Future;
 use std::pin::Pin;
 
-/// The outside world: performs effects. The result comes back as a command to the effect's target.
+/// The outside world. Results come back as commands to the effect's target.
 pub trait Effects<R: Rules>: Send + Sync + 'static {
-    /// Performs one effect and returns the command for its target. Called only after the record
-    /// that asked for it is durable.
+    /// Called only after the record that asked for the effect is durable.
     fn perform(&self, tenant: u64, effect: R::Effect) -> Pin<Box<dyn Future<Output = R::Command> + Send>>;
 
-    /// Tells the outside world that a record that [`Rules::is_awaited`] is durable. Called in the
-    /// order of the log and before the caller has its reply, by the log's writer or the ack task,
-    /// behind which everything waits: it must not wait itself.
+    /// A record that [`Rules::is_awaited`] is durable. Called in the order of the log and before
+    /// the caller has its reply, by the log's writer or the ack task, behind which everything
+    /// waits: it must not wait itself.
     fn durable(&self, _tenant: u64, _record: &R::Record) {}
 }

@@ -1,42 +1,31 @@
-//! The rules of a machine: which record answers a command, and what a record changes. A
-//! [`Decision`] is what `decide` returns; a [`Turn`] has the inputs that the host adds.
+//! Which record answers a command, and what a record changes.
 
 use std::error::Error;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// The rules: pure functions over a book, an entity and a command.
-///
 /// `decide` may refuse and changes nothing. `evolve` may not fail: replay is `evolve` over the log,
 /// with the code that ran live.
 pub trait Rules: Send + Sync + 'static {
-    /// The name of one entity within a tenant.
+    /// Names one entity within a tenant.
     type EntityId: Copy + Eq + Hash + Debug + Send + Sync + 'static;
-    /// The state of one entity.
     type Entity: Send + Sync + 'static;
-    /// The state of one tenant, in memory. A clone of a large one ([`Storage::is_large`]) is made
-    /// in its turn, so it must not take longer than a small one's: by sharing what does not change.
-    ///
-    /// [`Storage::is_large`]: super::Storage::is_large
+    /// The state of one tenant, in memory. A clone of a large one
+    /// ([`Storage::is_large`](super::Storage::is_large)) is made in its turn, so it must not take
+    /// longer than a small one's: by sharing what does not change.
     type Book: Clone + Send + 'static;
-    /// A request to a book or an entity.
     type Command: Send + 'static;
     /// Everything that is written about one decision.
     type Record: Send + Sync + 'static;
-    /// The reason why a rule said no.
     type Refusal: Send + Sync + 'static;
-    /// A request to the outside world.
     type Effect: Send + 'static;
-    /// A question to a book.
     type Query: Send + 'static;
-    /// The answer to a question.
     type View: Send + 'static;
     /// The breach of an invariant: the book is in doubt.
     type Breach: Error + Send + Sync + 'static;
 
-    /// Whether the others can't go on without this tenant's book: then a doubt about it ends the
-    /// engine instead of halting the book.
+    /// A doubt about the book ends the engine instead of halting it: the others can't go on without it.
     fn is_essential(&self, _tenant: u64) -> bool {
         false
     }
@@ -46,15 +35,13 @@ pub trait Rules: Send + Sync + 'static {
         false
     }
 
-    /// The book of a tenant that has no record yet.
     fn empty(&self, tenant: u64) -> Self::Book;
 
-    /// Lets time pass: deadlines of the book itself up to `now_ms`, such as the end of a hold, take
-    /// effect. Deterministic in the book and the time, so replay needs no record of it.
+    /// Deadlines of the book itself up to `now_ms`, such as the end of a hold, take effect.
+    /// Deterministic in the book and the time, so replay needs no record of it.
     fn settle(&self, book: &mut Self::Book, now_ms: i64);
 
-    /// Decides on `command`. A record may create further entities, but change only this one: the
-    /// actors of others would not know.
+    /// A record may create further entities, but change only this one: the actors of others would not know.
     fn decide(
         &self,
         book: &Self::Book,
@@ -63,28 +50,22 @@ pub trait Rules: Send + Sync + 'static {
         turn: Turn,
     ) -> Decision<Self>;
 
-    /// Applies a record to the book.
     fn evolve(&self, book: &mut Self::Book, record: &Self::Record, time_ms: i64);
 
-    /// The invariants that must hold after `record`; the error names the one that does not.
+    /// The error names the invariant that does not hold after `record`.
     fn check(&self, book: &Self::Book, record: &Self::Record) -> Result<(), Self::Breach>;
 
-    /// The state that a record gives to an entity; `None` if the record has none for it or removes
-    /// it.
+    /// `None` if the record has no state for the entity or removes it.
     fn entity_in(&self, record: &Self::Record, id: Self::EntityId) -> Option<Arc<Self::Entity>>;
 
-    /// Every state that a record gives to an entity.
     fn entities_in(&self, record: &Self::Record)
     -> impl Iterator<Item = (Self::EntityId, Arc<Self::Entity>)>;
 
-    /// Whether a record removes an entity.
     fn is_gone(&self, record: &Self::Record, id: Self::EntityId) -> bool;
 
-    /// The entity that the result of an effect concerns.
     fn effect_target(&self, effect: &Self::Effect) -> Self::EntityId;
 
-    /// Whether a follow-up effect is still to be performed, by the target's newest state, which may
-    /// have changed since the record.
+    /// By the target's newest state, which may have changed since the record.
     fn is_wanted(&self, _target: Option<&Self::Entity>, _effect: &Self::Effect) -> bool {
         true
     }
@@ -101,35 +82,28 @@ pub trait Rules: Send + Sync + 'static {
         false
     }
 
-    /// Whether the outside world waits for such a record, given the book after it; see
-    /// [`Effects::durable`].
-    ///
-    /// [`Effects::durable`]: super::Effects::durable
+    /// Given the book after the record; see [`Effects::durable`](super::Effects::durable).
     fn is_awaited(&self, _book: &Self::Book, _record: &Self::Record) -> bool {
         false
     }
 
-    /// Whether a record may be one with others that follow it in the same turn, each about another
-    /// entity ([`Rules::join`]).
+    /// With others that follow in the same turn, each about another entity ([`Rules::join`]).
     fn may_join(&self, _record: &Self::Record) -> bool {
         false
     }
 
-    /// Adds to a record what the next one says, which was decided and applied after it at the same
-    /// instant; both may join. To apply the whole is the same as to apply one after the other.
+    /// Adds what the next record says, which was decided and applied after it at the same instant;
+    /// both may join. To apply the whole is the same as to apply one after the other.
     fn join(&self, record: &mut Self::Record, next: Self::Record);
 
-    /// Answers a query from the book as it is at `now_ms`.
     fn view(&self, book: &Self::Book, query: Self::Query, now_ms: i64) -> Self::View;
 }
 
-/// The inputs of a decision that a pure function cannot know by itself.
+/// What a pure function cannot know by itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
-    /// The tenant key of the book.
     pub tenant: u64,
-    /// The tenant's clock, in milliseconds since the Unix epoch; never less than in the turn
-    /// before.
+    /// The tenant's clock, in milliseconds since the Unix epoch; never less than in the turn before.
     pub now_ms: i64,
     /// Random bits from which the ids of this turn are derived.
     pub seed: u64,
@@ -139,33 +113,29 @@ pub struct Turn {
     pub ahead_ms: i64,
 }
 
-/// The result of `decide`.
 pub struct Decision<R: Rules + ?Sized> {
-    /// The record to write; `None` when nothing changes.
+    /// `None` when nothing changes.
     pub record: Option<Arc<R::Record>>,
-    /// The refusal, if a rule said no. With a record beside it, the refusal itself is what is kept.
+    /// With a record beside it, the refusal itself is what is kept.
     pub refusal: Option<R::Refusal>,
-    /// The effects to ask of the outside world once the record is durable.
+    /// Asked of the outside world once the record is durable.
     pub effects: Vec<R::Effect>,
 }
 
 impl<R: Rules + ?Sized> Decision<R> {
-    /// A decision that changes nothing; the reply is the entity as it is.
+    /// The reply is the entity as it is.
     pub fn unchanged() -> Self {
         Decision { record: None, refusal: None, effects: Vec::new() }
     }
 
-    /// A decision to write this record, without effects.
     pub fn write(record: R::Record) -> Self {
         Decision { record: Some(Arc::new(record)), refusal: None, effects: Vec::new() }
     }
 
-    /// A decision to write this record, then to perform these effects.
     pub fn write_then(record: R::Record, effects: Vec<R::Effect>) -> Self {
         Decision { record: Some(Arc::new(record)), refusal: None, effects }
     }
 
-    /// A decision that a rule refused.
     pub fn refuse(refusal: R::Refusal) -> Self {
         Decision { record: None, refusal: Some(refusal), effects: Vec::new() }
     }

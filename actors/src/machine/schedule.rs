@@ -2,28 +2,28 @@
 
 use super::rules::Rules;
 
+/// Before any record, in milliseconds since 1970.
+pub const LONG_AGO_MS: i64 = i64::MIN / 4;
+
 /// The clocks of tenants, and the deadlines that derive from their books.
 pub trait Schedule: Rules {
-    /// The tenant's clock when the machine's clock says `wall_ms`; never less than the time of the
-    /// tenant's last record.
+    /// Never less than the time of the tenant's last record.
     fn now_ms(&self, book: &Self::Book, wall_ms: i64) -> i64;
 
-    /// The wall time at which the tenant's clock will say `tenant_ms`.
+    /// When the tenant's clock will say `tenant_ms`.
     fn wall_ms(&self, book: &Self::Book, tenant_ms: i64) -> i64;
 
-    /// Checks whether a clock may be moved to this instant; the refusal says why not.
+    /// Whether a clock may be moved to this instant.
     fn may_reach(&self, _now_ms: i64) -> Result<(), Self::Refusal> {
         Ok(())
     }
 
-    /// The earliest deadline of the book and its entity, skipping entities for which `skip` is
-    /// true.
+    /// Of the book and its entity, without entities for which `skip` is true.
     fn next_due(
         &self,
         book: &Self::Book,
         skip: &dyn Fn(Self::EntityId) -> bool,
     ) -> Option<(i64, Self::EntityId)>;
 
-    /// The command for an entity whose deadline has come.
     fn deadline(&self, id: Self::EntityId) -> Self::Command;
 }

@@ -6,18 +6,37 @@ use crate::protocol::reply::{Guard, ReplyTo};
 use crate::protocol::step::Step;
 use std::time::Instant;
 
-/// A message to an entity.
 pub(crate) enum EntityMessage<R: Rules> {
-    /// A command of a caller. `fresh` as in [`Ask`](crate::protocol::book::Ask).
-    Ask { command: R::Command, fresh: bool, step: Option<Step>, asked: Instant, reply_to: ReplyTo<R> },
-    /// The command of a deadline that has come.
-    Due { command: R::Command, firing: Box<Firing<R>> },
-    /// A follow-up effect of the record of another command.
-    Perform { effect: R::Effect, step: Option<Step>, until_done: Guard },
-    /// The result of an effect that was not done at once.
-    Result { command: R::Command, step: Option<Step>, effect: u64 },
-    /// The notice that an effect takes longer than its caller is kept waiting.
-    Late { effect: u64 },
-    /// The notice that an effect under way broke off; the entity's deadline will take care of it.
-    Lost { effect: u64 },
+    /// `fresh` as in [`Ask`](crate::protocol::book::Ask).
+    Ask {
+        command: R::Command,
+        fresh: bool,
+        step: Option<Step>,
+        asked: Instant,
+        reply_to: ReplyTo<R>,
+    },
+    Due {
+        command: R::Command,
+        firing: Box<Firing<R>>,
+    },
+    /// Of the record of another command.
+    Perform {
+        effect: R::Effect,
+        step: Option<Step>,
+        until_done: Guard,
+    },
+    /// Of an effect that was not done at once.
+    Result {
+        command: R::Command,
+        step: Option<Step>,
+        effect: u64,
+    },
+    /// The effect takes longer than its caller is kept waiting.
+    Late {
+        effect: u64,
+    },
+    /// The effect broke off; the entity's deadline will take care of it.
+    Lost {
+        effect: u64,
+    },
 }

@@ -1,23 +1,20 @@
-//! Follow-up effects, on their way from the record that asks for them to the task that has them
-//! performed, and the receiver by which a caller waits for them.
+//! Follow-up effects, from the record that asks for them to the task that has them performed, and
+//! the receiver by which a caller waits for them.
 
 use crate::machine::Rules;
 use crate::protocol::step::Step;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
-/// The sender to the task that has follow-up effects performed.
 pub(crate) type FollowUpSender<R> = mpsc::UnboundedSender<FollowUpMessage<R>>;
 
-/// A message to the task that has follow-up effects performed.
 pub(crate) enum FollowUpMessage<R: Rules> {
-    /// The follow-up effects of a record that is durable.
     Perform(FollowUpWork<R>),
-    /// A request for a reply once everything that was sent before has been begun.
+    /// The reply comes once everything that was sent before has been begun.
     Flush(oneshot::Sender<()>),
 }
 
-/// The follow-up effects of one record, which is not durable yet.
+/// The record is not durable yet.
 pub(crate) struct FollowUps<R: Rules> {
     pub tenant: u64,
     pub step: Option<Step>,
@@ -25,7 +22,6 @@ pub(crate) struct FollowUps<R: Rules> {
     pub sender: FollowUpSender<R>,
 }
 
-/// The follow-up effects of one record, to be performed now.
 pub(crate) struct FollowUpWork<R: Rules> {
     pub tenant: u64,
     pub step: Option<Step>,
@@ -33,25 +29,22 @@ pub(crate) struct FollowUpWork<R: Rules> {
     pub until_done: Arc<UntilDone<R>>,
 }
 
-/// The follow-up effects of a record, while they are performed.
 pub struct Performed<R: Rules> {
-    /// The receiver that ends when the last guard is dropped.
+    /// Ends when the last guard is dropped.
     all_done: oneshot::Receiver<()>,
     ended: Arc<Ended<R>>,
 }
 
-/// The newest states of entities whose effects have ended.
+/// Of entities whose effects have ended.
 type Ended<R> = Mutex<Vec<(<R as Rules>::EntityId, Arc<<R as Rules>::Entity>)>>;
 
-/// The guard of every effect that is not done yet.
 pub(crate) struct UntilDone<R: Rules> {
     ended: Arc<Ended<R>>,
     _last_dropped: oneshot::Sender<()>,
 }
 
 impl<R: Rules> FollowUps<R> {
-    /// Begins to perform the effects. Called when the record is durable, possibly by the log's
-    /// writer.
+    /// Called when the record is durable, possibly by the log's writer.
     pub fn begin(self) -> Performed<R> {
         let FollowUps { tenant, step, effects, sender } = self;
         let (last_dropped, all_done) = oneshot::channel();
@@ -64,21 +57,19 @@ impl<R: Rules> FollowUps<R> {
 }
 
 impl<R: Rules> UntilDone<R> {
-    /// Notes the newest state of an entity whose effects have ended.
     pub fn note(&self, ended: (R::EntityId, Arc<R::Entity>)) {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
     }
 }
 
 impl<R: Rules> Performed<R> {
-    /// Waits until all effects have been performed and their results are durable.
+    /// Until all effects have been performed and their results are durable.
     pub async fn wait(&mut self) {
         // The error is the expected end: the last sender was dropped.
         let _ = (&mut self.all_done).await;
     }
 
-    /// The newest durable states of entities whose effects have ended so far. Not of all: an entity
-    /// that was busy with something else is not among them.
+    /// Not of all entities: one that was busy with something else is not among them.
     pub fn ended(self) -> Vec<(R::EntityId, Arc<R::Entity>)> {
         std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
     }

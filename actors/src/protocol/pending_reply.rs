@@ -1,8 +1,6 @@
-//! The pending reply: it goes through the log with a record or a fence, and is sent to its caller
-//! when the writer acknowledges that.
-//!
-//! A pending reply has senders and values, and never the engine: the log's queue keeps nothing
-//! alive that keeps the log alive.
+//! Goes through the log with a record or a fence, and is sent to its caller when the writer
+//! acknowledges that. It has senders and values, and never the engine: the log's queue keeps
+//! nothing alive that keeps the log alive.
 
 use crate::admission::Admission;
 use crate::machine::{Effects, Rules};
@@ -13,30 +11,32 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use wal::{Completion, Durable, Poisoned, Seq};
 
-/// A reply that waits in the log until its entry is durable.
 pub(crate) enum PendingReply<R: Rules> {
-    /// The reply to a command.
     Command {
         reply_to: ReplyTo<R>,
         settled: Box<Settled<R>>,
-        /// Effects to begin when the record is durable. Boxed because they are rare, and every
-        /// record moves a pending reply through the log's queue.
+        /// Begun when the record is durable. Boxed because they are rare, and every record moves a
+        /// pending reply through the log's queue.
         follow_ups: Option<Box<FollowUps<R>>>,
-        /// The outside world, if it waits for the record to be durable.
+        /// If the outside world waits for the record to be durable.
         listener: Option<Listener<R>>,
     },
-    /// The replies to commands whose record is one. They have no effects.
-    Commands { replies: Vec<Reply<R>>, listener: Option<Listener<R>> },
-    /// The reply to a query, and the part of the capacity that is freed before it is sent.
-    View { to: oneshot::Sender<Result<R::View, Failure>>, view: R::View, admission: Option<Admission> },
-    /// A caller that only needs to know that the entry is durable.
+    /// Commands whose record is one. They have no effects.
+    Commands {
+        replies: Vec<Reply<R>>,
+        listener: Option<Listener<R>>,
+    },
+    /// The part of the capacity is freed before the reply is sent.
+    View {
+        to: oneshot::Sender<Result<R::View, Failure>>,
+        view: R::View,
+        admission: Option<Admission>,
+    },
     Done(oneshot::Sender<Result<Seq, Failure>>),
 }
 
-/// A reply and whom it goes to.
 pub(crate) type Reply<R> = (ReplyTo<R>, Box<Settled<R>>);
 
-/// The outside world, as it waits for a record of a tenant.
 pub(crate) struct Listener<R: Rules> {
     pub effects: Arc<dyn Effects<R>>,
     pub tenant: u64,
@@ -86,7 +86,7 @@ impl<R: Rules> Completion for PendingReply<R> {
     }
 }
 
-/// Tells a listener of a durable record. A panic of the listener must not end the log.
+/// A panic of the listener must not end the log.
 fn notify<R: Rules>(listener: &Listener<R>, record: &R::Record) {
     if catch_unwind(AssertUnwindSafe(|| listener.effects.durable(listener.tenant, record))).is_err() {
         tracing::error!(tenant = listener.tenant, "a panic in the listener for durable records");

@@ -15,7 +15,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Makes a step, and a receiver that ends when its last clone is dropped.
+    /// The receiver ends when the last clone is dropped.
     pub fn new(at_ms: i64, generation: u64) -> (Self, oneshot::Receiver<Infallible>) {
         let (under_way, end) = oneshot::channel();
         (Step { at_ms, generation, _under_way: Arc::new(under_way) }, end)

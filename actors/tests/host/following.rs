@@ -6,19 +6,13 @@ use crate::toy::Purses;
 use actors::{FollowError, Follower};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wal::{Append, Completion, Durable, Log, MemoryStore, Poisoned, Record, Tip};
-
-struct Nobody;
-
-impl Completion for Nobody {
-    fn complete(self, _: Result<Durable, Poisoned>) {}
-}
+use wal::{Append, Log, MemoryStore, Record, ReportTo, Tip};
 
 /// The records of a log with these payloads, all of one tenant.
 fn written(payloads: Vec<(Vec<u8>, i64)>) -> Vec<Record> {
-    let log = Log::<Nobody>::open(Box::new(MemoryStore::new()), wal::Config::default()).expect("a log");
+    let log = Log::<ReportTo>::open(Box::new(MemoryStore::new()), wal::Config::default()).expect("a log");
     for (payload, time_ms) in payloads {
-        log.append(Append { tenant: 7, time_ms, payload, ..Append::default() }, Nobody);
+        log.append(Append { tenant: 7, time_ms, payload, ..Append::default() }, ReportTo(None));
     }
     let reader = log.reader();
     log.close();

@@ -296,8 +296,14 @@ class Webhooks(unittest.TestCase):
         self.assertEqual((event.id, event.event, str(event.data["vesAmount"])), ("e-1", "payment.completed", "2100.50"))
 
     def test_a_body_that_a_framework_gives_as_a_text_is_its_bytes(self):
-        event = verify_webhook(self.body.decode(), self.headers(), self.secret, now=1000)
-        self.assertEqual(event, verify_webhook(self.body, self.headers(), self.secret, now=1000))
+        event = verify_webhook(self.body, self.headers(), self.secret, now=1000)
+        for body in (self.body.decode(), bytearray(self.body), memoryview(self.body)):
+            self.assertEqual(verify_webhook(body, self.headers(), self.secret, now=1000), event)
+
+    def test_a_body_that_was_parsed_before_is_told_apart_from_a_wrong_signature(self):
+        for body in (json.loads(self.body), None, 7):
+            with self.assertRaisesRegex(TypeError, "before anything parses it"):
+                verify_webhook(body, self.headers(), self.secret, now=1000)
 
     def test_bytes_id_and_time_are_signed(self):
         for at in range(len(self.body)):

@@ -46,7 +46,7 @@ pub fn newest(records: &dyn Records, name: &str) -> Result<Option<Id>, Stopped> 
 /// Another attempt on the reference of one that failed, whose payer paid it too, by what a bank said first
 /// or later.
 pub fn paid_beside(records: &dyn Records, failed: &Payment) -> Result<Option<Id>, Stopped> {
-    let mut next = newest(records, &failed.external_ref)?;
+    let mut next = records.named(failed.named_in(), &failed.external_ref)?;
     while let Some(id) = next {
         records.spend()?;
         let found = records.entity(EntityId::payment(id))?;

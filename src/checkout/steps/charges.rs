@@ -40,6 +40,7 @@ impl Visit {
         let means = means(&card, &|parts| services.keys.card_mark(parts));
         let new = self.new_charge(services, means, Secret::Card(card), rate, &attempts);
         let id = new.id;
+        self.make_way(services, &attempts, &new).await?;
         let ask = payments::Command::Charge(Box::new(new)).into();
         let settled = self.ask(services, EntityId::payment(id), true, ask, Some(Box::new(held))).await?;
         Ok((id, refused(settled)?))
@@ -81,6 +82,7 @@ impl Visit {
         new.transfer = transfers::known(services, tenant, &new).await?;
         new.notice_wait_ms = if is_live(tenant) { services.waits.notice_ms } else { 0 };
         let id = new.id;
+        self.make_way(services, &attempts, &new).await?;
         let ask = payments::Command::Charge(Box::new(new)).into();
         let until_answered: actors::Guard = Box::new(held_transfer);
         let settled = self
@@ -93,6 +95,18 @@ impl Visit {
             )
             .await?;
         Ok((id, refused(settled)?))
+    }
+
+    /// Ends the intent that a charge takes the place of, unless that would be refused.
+    async fn make_way(
+        &self,
+        services: &Services,
+        attempts: &Attempts,
+        new: &NewCharge,
+    ) -> Result<(), Problem> {
+        let Some(intent) = attempts.pending_intent() else { return Ok(()) };
+        let ask = payments::Command::MakeWay(Box::new(new.without_code())).into();
+        refused(self.ask(services, EntityId::payment(intent.id), false, ask, None).await?).map(drop)
     }
 
     /// Checks that there is a rail for cards, before a card is looked at.

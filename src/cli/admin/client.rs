@@ -11,14 +11,11 @@ use std::path::Path;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// The form of an answer: the API's own.
 pub const JSON: &str = "application/json";
-/// The form of a list for a spreadsheet.
 pub const CSV: &str = "text/csv";
 /// The server is on this machine or near it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The operators' API.
 pub struct Operators {
     address: SocketAddr,
     token: Option<Secret>,
@@ -27,12 +24,11 @@ pub struct Operators {
 }
 
 impl Operators {
-    /// Address and token as the server has them.
     pub fn new(config: &Config) -> Result<Operators, Failure> {
         Operators::named(config, None)
     }
 
-    /// Address as the server has it, and the token of this file if one is named.
+    /// With the token of this file if one is named.
     pub fn named(config: &Config, file: Option<&str>) -> Result<Operators, Failure> {
         let token = match file {
             Some(file) => Some(token_in(config, file)?),
@@ -43,22 +39,21 @@ impl Operators {
         Ok(Operators { address, token, tls, patience: None })
     }
 
-    /// The same client, which gives up after so long: a process that is frozen takes connections
-    /// and never answers.
+    /// A process that is frozen takes connections and never answers.
     pub fn within(self, patience: Duration) -> Operators {
         Operators { patience: Some(patience), ..self }
     }
 
-    /// Has the server copy everything to `directory`, on its own disk.
+    /// On the server's own disk.
     pub fn backup(&self, directory: &Path) -> Result<(), Failure> {
         // No key is sent: a second copy needs another name anyway.
         let body = json!({ "path": directory.to_string_lossy() });
         self.call(("POST", "/admin/backup"), JSON, Some(&body), None).map(|_| ())
     }
 
-    /// Makes a call, a POST under its Idempotency-Key; what the API refuses is an error in words.
-    /// When nobody knows whether a POST was done, the words say so, and how it is repeated without
-    /// doing it twice.
+    /// A POST under its Idempotency-Key; what the API refuses is an error in words. When nobody
+    /// knows whether a POST was done, the words say so, and how it is repeated without doing it
+    /// twice.
     pub fn call(
         &self,
         (method, path): (&str, &str),
@@ -86,7 +81,7 @@ impl Operators {
         }
     }
 
-    /// An answer, or that none came. What fails here was not sent.
+    /// What fails here was not sent.
     async fn exchange(
         &self,
         (method, path): (&str, &str),
@@ -139,7 +134,7 @@ impl Operators {
     }
 }
 
-/// The token in a file: a path, or the name of a file `NAME.token` in the data directory.
+/// A path, or the name of a file `NAME.token` in the data directory.
 fn token_in(config: &Config, file: &str) -> Result<Secret, Failure> {
     let named = config.storage.path.join(format!("{file}.token"));
     let path = if Path::new(file).is_file() { Path::new(file) } else { named.as_path() };
@@ -153,13 +148,11 @@ fn token_in(config: &Config, file: &str) -> Result<Secret, Failure> {
     }
 }
 
-/// Whether nobody knows from an answer if the call was done. Most of the problems of a server say
-/// that nothing was.
+/// Nobody knows if the call was done. Most of the problems of a server say that nothing was.
 fn is_open(status: u16, body: &str) -> bool {
     (status >= 500 && !body.contains("nothing was done")) || body.contains("idempotency_in_progress")
 }
 
-/// The advice after a POST whose outcome is unknown.
 fn advice(key: Option<Uuid>) -> String {
     match key {
         Some(key) => format!(
@@ -184,7 +177,7 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-/// A refusal in one line: code, message, and each field that is bad.
+/// Code, message, and each field that is bad.
 pub fn refused(status: u16, body: &str) -> String {
     let Ok(Value::Object(problem)) = serde_json::from_str(body) else { return format!("{status}: {body}") };
     let word = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -204,7 +197,7 @@ pub fn refused(status: u16, body: &str) -> String {
     line
 }
 
-/// The warnings in an answer: what was done, and what will not work yet all the same.
+/// What was done, and what will not work yet all the same.
 pub fn warnings(answer: &str) -> Vec<String> {
     let Ok(Shape::Object(members)) = json::read(answer) else { return Vec::new() };
     let warnings = members.iter().find(|member| member.name == "warnings");
@@ -214,7 +207,7 @@ pub fn warnings(answer: &str) -> Vec<String> {
     }
 }
 
-/// A value as people read it: a string without its quotes.
+/// A string without its quotes.
 pub fn scalar(value: &str) -> String {
     match json::read(value) {
         Ok(Shape::Scalar) if value.starts_with('"') => json::decode_string(value).into_owned(),

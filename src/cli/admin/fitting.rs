@@ -1,12 +1,10 @@
-//! The widths of a table's columns on a terminal: the widest are cut first, and what does not fit even so
-//! is left out.
+//! The widths of a table's columns on a terminal: the widest are cut first, and what does not fit
+//! even so is left out.
 
-/// The least characters that a column is cut to.
 const LEAST: usize = 8;
-/// The characters beside each column: a border and a space on both sides.
+/// A border and a space on both sides.
 const BESIDE: usize = 3;
 
-/// The widths of the columns that fit into `room` characters, from the first on.
 pub fn fit(natural: &[usize], room: usize) -> Vec<usize> {
     for shown in (1..=natural.len()).rev() {
         let columns = &natural[..shown];
@@ -21,7 +19,7 @@ pub fn fit(natural: &[usize], room: usize) -> Vec<usize> {
     natural.first().map(|_| vec![1]).unwrap_or_default()
 }
 
-/// A text in at most so many characters; one that is cut says so.
+/// One that is cut says so.
 pub fn elide(text: &str, most: usize) -> String {
     let line = text.replace(['\n', '\r', '\t'], " ");
     if line.chars().count() <= most {

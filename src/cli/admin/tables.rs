@@ -1,17 +1,16 @@
-//! Answers of the API as tables for people: a list is a row per item, an object a row per member. Cells of
-//! a list are cut to the terminal's width, values of an object go on in the next line.
-//! Numbers and the order of the members are the API's.
+//! A list is a row per item, an object a row per member. Cells of a list are cut to the terminal's
+//! width, values of an object go on in the next line. Numbers and the order of the members are the
+//! API's.
 
 use super::client::scalar;
 use super::fitting::{elide, fit};
 use api::json::{self, Member, Shape};
 use comfy_table::{ContentArrangement, Table};
 
-/// The members of an object that still fit into the row that it is in.
+/// Members of an object that still fit into the row that it is in.
 const FEW: usize = 2;
 
-/// A table of an answer in so many characters, or as wide as it is; what is neither list nor object is
-/// shown as it is.
+/// What is neither list nor object is shown as it is.
 pub fn readable(answer: &str, width: Option<usize>) -> String {
     match json::read(answer) {
         Ok(Shape::List(items)) => list(&items, width),
@@ -20,7 +19,7 @@ pub fn readable(answer: &str, width: Option<usize>) -> String {
     }
 }
 
-/// A page of a list, with how to get the next, or the days of a statement.
+/// With how to get the next page.
 fn page(members: &[Member<'_>], width: Option<usize>) -> Option<String> {
     let items = members.iter().find(|member| matches!(&*member.name, "items" | "days"))?;
     let Ok(Shape::List(items)) = json::read(items.value) else { return None };
@@ -33,7 +32,7 @@ fn page(members: &[Member<'_>], width: Option<usize>) -> Option<String> {
     Some(format!("{}{more}", list(&items, width)))
 }
 
-/// A row per item. What has parts of its own does not fit into a row; asking for one item shows it.
+/// What has parts of its own does not fit into a row; asking for one item shows it.
 fn list(items: &[&str], width: Option<usize>) -> String {
     if items.is_empty() {
         return "none".to_owned();
@@ -75,7 +74,7 @@ fn list(items: &[&str], width: Option<usize>) -> String {
     }
 }
 
-/// The cells of a member: one, or one for each of the few members of its own, with dotted names.
+/// One, or one for each of the few members of its own, with dotted names.
 fn cells(member: &Member<'_>) -> Vec<(String, String)> {
     if let Some(cell) = cell(member.value) {
         return vec![(member.name.to_string(), cell)];
@@ -90,7 +89,7 @@ fn cells(member: &Member<'_>) -> Vec<(String, String)> {
         .unwrap_or_default()
 }
 
-/// The text of a table's cell, if the value fits into one: a scalar, or a list of scalars.
+/// A scalar, or a list of scalars.
 fn cell(value: &str) -> Option<String> {
     match json::read(value).ok()? {
         Shape::Scalar => Some(scalar(value)),
@@ -101,7 +100,7 @@ fn cell(value: &str) -> Option<String> {
     }
 }
 
-/// A row per member; parts of parts have dotted names.
+/// Parts of parts have dotted names.
 fn object(members: &[Member<'_>], width: Option<usize>) -> String {
     let mut table = table(width);
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! THE TABLE of the administrative command line: one row per verb, in the order of the help.
+//! One row per verb, in the order of the help.
 
 mod finding;
 mod people;
@@ -12,7 +12,6 @@ pub use row::{Fills, Is, Operand, Opt, Verb};
 
 use row::{CURSOR, FIRST_DAY, ID, KEY, LAST_DAY, LIMIT, MODE, REFERENCE, TENANT, may, must, named};
 
-/// The words for a noun in the help.
 pub fn nouns(noun: &str) -> &'static str {
     match noun {
         "tenant" => "Tenants:",
@@ -41,7 +40,6 @@ pub fn nouns(noun: &str) -> &'static str {
     }
 }
 
-/// The verbs, all of them.
 pub fn all() -> impl Iterator<Item = &'static Verb> {
     VERBS
         .iter()
@@ -51,13 +49,11 @@ pub fn all() -> impl Iterator<Item = &'static Verb> {
         .chain(reconciling::RECONCILING)
 }
 
-/// The currency of a statement.
 const CURRENCY: Opt = must("currency", "currency", Is::Text, "VES, COP or USDT");
 /// The options that say what a statement is of.
 const STATED: &[Opt] =
     &[CURRENCY, FIRST_DAY, LAST_DAY, may("mode", "mode", Is::Text, "live or test; live if it is missing")];
 
-/// The verbs about money and the server.
 const VERBS: &[Verb] = &[
     Verb {
         noun: "tenant",

@@ -6,19 +6,18 @@ use crate::cli::caller::Caller;
 use domain::values::time::{Timestamp, Zone};
 use serde_json::{Value, json};
 
-/// A code that the simulated bank takes, and one that it does not.
+/// The simulated bank takes this one, and not the next.
 const RIGHT_CODE: &str = "12345678";
 const NO_FUNDS: &str = "99999999";
-/// Cards that the simulated processor approves, and declines.
+/// The simulated processor approves this one, and declines the next.
 const CARD: &str = "4111111111111111";
 const DECLINED_CARD: &str = "4000000000000002";
-/// Test money of a currency that is enough, whatever chargebacks and earlier events took.
+/// Enough test money, whatever chargebacks and earlier events took.
 const FUNDS: &str = "1000000000.00";
-/// Addresses that the simulated network takes, and refuses.
+/// The simulated network takes this one, and refuses the next.
 const WALLET: &str = "0x1111111111111111111111111111111111111111";
 const REFUSED_WALLET: &str = "0x1111111111111111111111111111111111111110";
 
-/// Makes the calls.
 pub async fn cause(caller: &Caller, event: &str, way: &str) -> Result<Value, Failure> {
     match (event, way) {
         ("payment.completed", "card") => charge_card(caller, CARD, json!({})).await,
@@ -59,7 +58,6 @@ pub async fn cause(caller: &Caller, event: &str, way: &str) -> Result<Value, Fai
     }
 }
 
-/// Merchants, conversions and USDT.
 async fn others(caller: &Caller, event: &str) -> Result<Value, Failure> {
     match event {
         "merchant.verified" => merchant(caller).await,
@@ -185,8 +183,8 @@ async fn set_active(caller: &Caller, merchant: &Value, active: bool) -> Result<V
         .await
 }
 
-/// Has an event happen. An account that cannot bear it is lent the test money for it, which is taken back
-/// whether it happened or not: balances are what the event itself made of them.
+/// An account that cannot bear an event is lent the test money for it, which is taken back whether
+/// it happened or not: balances are what the event itself made of them.
 async fn lent(
     caller: &Caller,
     currency: &str,
@@ -213,7 +211,6 @@ async fn pay(caller: &Caller, monto: &str) -> Result<Value, Failure> {
     lent(caller, "VES", async || caller.post("/v1/payouts", &payout).await).await
 }
 
-/// A conversion, and its end by the tenant where it is called off.
 async fn convert(caller: &Caller, reference: &str, is_canceled: bool) -> Result<Value, Failure> {
     let quote = caller.post("/v1/conversions/quotes", &json!({ "sourceAmountVes": "5000.00" })).await?;
     let accepted = json!({ "quoteId": quote["id"], "reference": reference });
@@ -260,13 +257,11 @@ async fn collect_pesos(caller: &Caller) -> Result<Value, Failure> {
     caller.post("/v1/cop/payments", &order).await
 }
 
-/// A payment in pesos that its buyer pays, or declines.
 async fn pesos(caller: &Caller, verb: &str) -> Result<Value, Failure> {
     let payment = collect_pesos(caller).await?;
     act(caller, "/v1/test/cop/payments", &payment, "id", verb, json!({})).await
 }
 
-/// A product that a buyer pays for by C2P on the page of its link.
 async fn buy(caller: &Caller) -> Result<Value, Failure> {
     let product = caller.post("/v1/products", &json!({ "name": fresh(), "priceUsd": "1.00" })).await?;
     let link = act(caller, "/v1/products", &product, "id", "links", json!({})).await?;

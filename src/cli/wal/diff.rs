@@ -35,11 +35,10 @@ pub struct Diff {
     json: bool,
 }
 
-/// Net and held of every account of some books, in minor units.
+/// In minor units.
 type Balances = BTreeMap<(u64, Ledger, Currency), (i64, i64)>;
 
 impl Diff {
-    /// Compares.
     pub fn run(self) -> Result<(), Failure> {
         let (_, reader) = super::open(&self.settings)?;
         let (from, to) = (self.from, self.to);

@@ -43,7 +43,7 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// Searches the log once, at the speed of reading it.
+    /// Once, at the speed of reading the log.
     pub fn run(self) -> Result<(), Failure> {
         let id = Id::parse(self.id.trim()).ok_or_else(|| {
             Failure::Other(format!(
@@ -104,7 +104,7 @@ impl Explain {
         super::end(out)
     }
 
-    /// The line of a record, which may tell of a wrong code.
+    /// It may tell of a wrong code.
     fn line(
         &self,
         place: RecordPlace,
@@ -122,7 +122,6 @@ impl Explain {
         line.into_bytes()
     }
 
-    /// The line with the number of records and the money in all.
     fn sum(
         &self,
         id: Id,
@@ -151,7 +150,6 @@ impl Explain {
         format!("{found} records; {money}").into_bytes()
     }
 
-    /// The line about a book that is halted.
     fn halted(&self, book: &halted::HaltedBook) -> Vec<u8> {
         if self.json {
             return Object::new()
@@ -169,8 +167,7 @@ impl Explain {
     }
 }
 
-/// The tenant keys that a record is about: whose it is and, of a tenant's own record, that
-/// tenant's.
+/// Whose the record is and, of a tenant's own record, that tenant's.
 fn keys_of(stored: &wal::Record, record: &Record, id: Id) -> Vec<u64> {
     let tenant = match record.platform.as_deref() {
         Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) if tenant.id == id => {

@@ -17,7 +17,7 @@ pub struct Info {
 }
 
 impl Info {
-    /// Prints it. Bytes and snapshots are counted by reading, so it takes as long as the log is.
+    /// Bytes and snapshots are counted by reading, so it takes as long as the log is.
     pub fn run(self) -> Result<(), Failure> {
         let (_, reader) = super::open(&self.settings)?;
         let (mut records, mut bytes) = (0_u64, 0_u64);

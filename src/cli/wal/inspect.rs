@@ -35,7 +35,6 @@ pub struct Inspect {
 }
 
 impl Inspect {
-    /// Prints them.
     pub fn run(self) -> Result<(), Failure> {
         let (_, reader) = super::open(&self.settings)?;
         let only = self.tenant.as_deref().map(|id| keys_of(&reader, id)).transpose()?;
@@ -62,7 +61,7 @@ impl Inspect {
     }
 }
 
-/// The tenant keys of a tenant in both modes. Tenants are in the log themselves.
+/// In both modes. Tenants are in the log themselves.
 fn keys_of(reader: &Reader, id: &str) -> Result<[u64; 2], Failure> {
     let unknown = || Failure::Other(format!("there is no tenant {id} in this log"));
     let id = Id::parse(id).ok_or_else(unknown)?;

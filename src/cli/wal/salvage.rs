@@ -68,7 +68,6 @@ impl Salvage {
     }
 }
 
-/// The acknowledged records that are not in the copy.
 fn lost(salvaged: &Salvaged) -> Option<(u64, u64)> {
     (salvaged.acknowledged > salvaged.tip.seq).then_some((salvaged.tip.seq + 1, salvaged.acknowledged))
 }

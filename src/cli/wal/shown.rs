@@ -7,7 +7,6 @@ use domain::record::Record;
 use domain::values::money::{Currency, write_minor};
 use domain::values::time::Timestamp;
 
-/// The mode of a tenant key.
 pub fn mode(tenant: u64) -> &'static str {
     match tenant {
         PLATFORM => "platform",
@@ -16,7 +15,6 @@ pub fn mode(tenant: u64) -> &'static str {
     }
 }
 
-/// The subject of a record.
 pub fn entity(record: &Record) -> Option<String> {
     let written = record.entities.first().map(|written| written.state.id());
     written
@@ -25,7 +23,6 @@ pub fn entity(record: &Record) -> Option<String> {
         .or_else(|| record.platform.as_deref().map(changed))
 }
 
-/// The subject of a change of the platform's state.
 fn changed(change: &PlatformChange) -> String {
     match change {
         PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. } => {
@@ -42,8 +39,7 @@ fn changed(change: &PlatformChange) -> String {
     }
 }
 
-/// The operator's act in a record, if there is one: its entry of the audit or, in records from before
-/// there was one, the act itself.
+/// An operator's act: its entry of the audit or, in records from before there was one, the act itself.
 fn act(record: &Record) -> Option<String> {
     match (record.audit.as_deref(), record.platform.as_deref()) {
         (Some(entry), _) => Some(entry.to_string()),
@@ -52,14 +48,12 @@ fn act(record: &Record) -> Option<String> {
     }
 }
 
-/// An amount with the decimals of its currency.
 pub fn amount(minor: i64, currency: Currency) -> String {
     let mut amount = String::new();
     let _ = write_minor(&mut amount, minor, currency.decimals());
     amount
 }
 
-/// The name of a ledger's owner.
 pub fn owner(ledger: Ledger) -> String {
     match ledger {
         Ledger::Tenant => "tenant".to_owned(),
@@ -71,7 +65,7 @@ pub fn owner(ledger: Ledger) -> String {
     }
 }
 
-/// Postings, readable: whose, how much, and of what kind where it is a movement.
+/// Whose, how much, and of what kind where it is a movement.
 pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<String> {
     let shown = postings.into_iter().map(|posting| {
         let kind = posting.row.as_ref().map(|row| format!(" {}", row.kind.name())).unwrap_or_default();
@@ -85,14 +79,11 @@ pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<Stri
     shown.collect()
 }
 
-/// The place of a record in the log, and its time.
 #[derive(Clone, Copy)]
 pub struct RecordPlace {
-    /// The record's sequence.
     pub seq: u64,
-    /// The record's time, on its tenant's clock.
+    /// On its tenant's clock.
     pub time: Timestamp,
-    /// The record's tenant key.
     pub tenant: u64,
 }
 
@@ -102,7 +93,7 @@ impl From<&wal::Record> for RecordPlace {
     }
 }
 
-/// A record as a line. `money` are those of its postings that are to be shown.
+/// `money` are those of the record's postings that are to be shown.
 pub fn line(place: RecordPlace, record: &Record, money: &[String]) -> String {
     let RecordPlace { seq, time, tenant } = place;
     let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
@@ -128,7 +119,6 @@ pub fn line(place: RecordPlace, record: &Record, money: &[String]) -> String {
     line
 }
 
-/// A record as an object.
 pub fn json(place: RecordPlace, record: &Record, money: &[String]) -> Vec<u8> {
     let RecordPlace { seq, time, tenant } = place;
     Object::new()

@@ -31,7 +31,7 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// Verifies; the error names the first bad sequence.
+    /// The error names the first bad sequence.
     pub fn run(self) -> Result<(), Failure> {
         let began = Instant::now();
         let verified =
@@ -59,13 +59,12 @@ impl Verify {
     }
 }
 
-/// Verifies with a progress to look at.
 pub fn proved(reader: &Reader, scratch_parent: Option<&Path>) -> Result<Verified, Failed> {
     let mut progress = Shown::new();
     verify(reader, &scratch("verify", scratch_parent), &mut |part, done, of| progress.tell(part, done, of))
 }
 
-/// A name for a scratch directory that nobody else uses.
+/// Nobody else uses it.
 pub fn scratch(what: &str, parent: Option<&Path>) -> PathBuf {
     parent.map_or_else(std::env::temp_dir, Path::to_path_buf).join(format!(
         "pasarela-{what}-{}-{}",

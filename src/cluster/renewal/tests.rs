@@ -5,24 +5,18 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wal::{Append, Completion, Durable, Log, Poisoned};
+use wal::{Append, Log, ReportTo};
 
 /// The longest wait for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-struct Nobody;
-
-impl Completion for Nobody {
-    fn complete(self, _: Result<Durable, Poisoned>) {}
-}
-
 /// Makes a log with these payloads; its end.
 fn log_with(path: &Path, payloads: &[&str]) -> Tip {
     let store = RocksStore::open(path).expect("a store");
-    let log = Log::<Nobody>::open(Box::new(store), wal::Config::default()).expect("a log");
+    let log = Log::<ReportTo>::open(Box::new(store), wal::Config::default()).expect("a log");
     for payload in payloads {
         let payload = payload.as_bytes().to_vec();
-        log.append(Append { tenant: 1, time_ms: 1, payload, ..Append::default() }, Nobody);
+        log.append(Append { tenant: 1, time_ms: 1, payload, ..Append::default() }, ReportTo(None));
     }
     log.close();
     Reader::open_read_only(path).expect("it opens").tip()

@@ -9,8 +9,8 @@ struct Home<'a> {
     demo_key: Option<&'a str>,
 }
 
-/// The page of a server that clients reach at `base_url`. `demo_key` is a test key that may be
-/// shown to whoever asks; without one the page says where keys come from.
+/// Clients reach the server at `base_url`. `demo_key` is a test key that may be shown to whoever
+/// asks; without one the page says where keys come from.
 pub fn page(base_url: &str, demo_key: Option<&str>) -> Result<Vec<u8>, askama::Error> {
     Home { base_url, demo_key }.render().map(String::into_bytes)
 }

@@ -1,5 +1,4 @@
-//! A file that was made once, and its answers: its tag is a hash of what is in it, and who has it already is
-//! told so.
+//! A file that was made once: its tag is a hash of what is in it, and who has it already is told so.
 
 use crate::http::respond::Reply;
 use bytes::Bytes;
@@ -9,25 +8,21 @@ use hyper::header::{
 };
 use sha2::{Digest, Sha256};
 
-/// The caching of the files: asked for again each time, and answered with 304 while they are the
-/// same.
+/// Asked for again each time, and answered with 304 while it is the same.
 const REVALIDATE: &str = "no-cache";
 
-/// A file with its tag.
 pub struct Made {
     body: Bytes,
     etag: HeaderValue,
 }
 
 impl Made {
-    /// The file of these bytes.
     pub fn new(body: Vec<u8>) -> Made {
         let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&body)[..12]));
         let etag = HeaderValue::try_from(tag).unwrap_or(HeaderValue::from_static("\"1\""));
         Made { body: Bytes::from(body), etag }
     }
 
-    /// The answer to a request with these headers, with a content security policy.
     pub fn reply(&self, media: &'static str, policy: &'static str, headers: &HeaderMap) -> Reply {
         let is_known = headers
             .get_all(IF_NONE_MATCH)
@@ -39,7 +34,7 @@ impl Made {
     }
 }
 
-/// A reply that loads what this policy allows, and is asked for again each time.
+/// Asked for again each time.
 pub fn guarded(reply: Reply, policy: &'static str) -> Reply {
     let fixed: [(HeaderName, &'static str); 4] = [
         (CACHE_CONTROL, REVALIDATE),
@@ -50,7 +45,7 @@ pub fn guarded(reply: Reply, policy: &'static str) -> Reply {
     fixed.into_iter().fold(reply, |reply, (name, value)| reply.header(name, HeaderValue::from_static(value)))
 }
 
-/// Whether a list of tags names this one; a weak one will do (RFC 9110, section 13.1.2).
+/// A weak tag will do (RFC 9110, section 13.1.2).
 fn matches(sent: &str, etag: &HeaderValue) -> bool {
     sent.split(',')
         .map(str::trim)

@@ -1,10 +1,9 @@
-//! Answers that are written to a socket without hyper: to a connection over the limit, and in the place of
-//! hyper's own.
-//!
-//! A head that hyper cannot parse reaches no service: hyper answers a status without a body and ends the
-//! connection. The caller is to get the same problem as of any other refusal, so the stream looks for such
-//! an answer at the end of what hyper writes first, and writes another one. No answer of the service ends
-//! like it: theirs have an `x-request-id` in the head, and bodies of text that end otherwise.
+//! Answers that are written to a socket without hyper: to a connection over the limit, and in the
+//! place of hyper's own. A head that hyper cannot parse reaches no service: hyper answers a status
+//! without a body and ends the connection. The caller is to get the same problem as of any other
+//! refusal, so the stream looks for such an answer at the end of what hyper writes first, and
+//! writes another one. No answer of the service ends like it: theirs have an `x-request-id` in the
+//! head, and bodies of text that end otherwise.
 
 use super::connection::HSTS;
 use crate::http::respond::{Reply, RequestId};
@@ -12,21 +11,18 @@ use api::problem::Problem;
 use hyper::Version;
 use hyper::header::{DATE, HeaderValue, STRICT_TRANSPORT_SECURITY};
 
-/// The bytes that an answer of hyper's own takes at most.
 const OWN_BYTES_MAX: usize = 200;
 
-/// A bare answer of hyper's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Own<'a> {
-    /// The offset at which it begins; it is the last of the bytes.
+    /// Where it begins; it is the last of the bytes.
     pub at: usize,
-    /// Whether the head was too large, and not unreadable.
+    /// Too large, and not unreadable.
     is_too_large: bool,
     date: &'a str,
 }
 
 impl<'a> Own<'a> {
-    /// The answer of hyper's own at the end of what it writes.
     pub(super) fn at_end_of(bytes: &'a [u8]) -> Option<Own<'a>> {
         if !bytes.ends_with(b" GMT\r\n\r\n") {
             return None;
@@ -50,7 +46,6 @@ impl<'a> Own<'a> {
         Some(Own { at, is_too_large, date: date? })
     }
 
-    /// The answer that is written in its place.
     pub(super) fn replaced(self, is_secure: bool) -> Vec<u8> {
         let problem = if self.is_too_large {
             Problem::head_too_large()
@@ -65,7 +60,7 @@ impl<'a> Own<'a> {
     }
 }
 
-/// A problem as an answer in HTTP/1.1, head and body, after which the connection ends.
+/// In HTTP/1.1, head and body, after which the connection ends.
 pub(super) fn answer(problem: &Problem, date: Option<&str>, is_secure: bool) -> Vec<u8> {
     let request_id = RequestId::generate();
     let mut reply = Reply::problem(problem, &request_id).close();

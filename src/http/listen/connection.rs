@@ -25,23 +25,19 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
-/// The time that a connection which was told to end may take for it.
+/// For a connection that was told to end.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Browsers that came by TLS once come by nothing else for a year.
 pub(super) const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// The events that a connection's task waits for.
 enum News {
-    /// The connection came to its end; true if in order.
+    /// True if in order.
     Ended(bool),
-    /// The server opens or stops.
     Phase(Phase),
-    /// A look at the watch is due.
     Look,
 }
 
-/// Serves a connection until either side ends it.
 pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStream, peer: SocketAddr) {
     let shared = &held.shared;
     let watch = Arc::new(Watch::new());
@@ -108,8 +104,7 @@ pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStrea
     }
 }
 
-/// The stream, with TLS if that is spoken here; nothing if the other side cannot, or takes as long
-/// for it as for a head.
+/// Nothing if the other side cannot speak TLS, or takes as long for it as for a head.
 async fn secure<A: Answer>(shared: &Shared<A>, stream: TcpStream) -> Option<Socket> {
     let Some(certificates) = &shared.certificates else { return Some(Socket::Plain(stream)) };
     let mut phase = shared.phase.subscribe();
@@ -128,8 +123,8 @@ async fn secure<A: Answer>(shared: &Shared<A>, stream: TcpStream) -> Option<Sock
     }
 }
 
-/// Answers one request. Each connection has room for this future, and moves it: what it begins with
-/// is made here, where it is not also kept as it was given.
+/// Each connection has room for this future, and moves it: what it begins with is made here, where
+/// it is not also kept as it was given.
 fn exchange<A: Answer>(
     shared: Arc<Shared<A>>,
     watch: Arc<Watch>,
@@ -185,8 +180,7 @@ fn exchange<A: Answer>(
     }
 }
 
-/// Whether a request says once whom it is for, as HTTP/1.1 demands; a proxy may heed the other of
-/// two.
+/// As HTTP/1.1 demands; a proxy may heed the other of two.
 fn has_its_host(version: Version, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     match (hosts.next(), hosts.next()) {
@@ -196,7 +190,7 @@ fn has_its_host(version: Version, headers: &HeaderMap) -> bool {
     }
 }
 
-/// The handler's answer, or a 500 if it panics.
+/// A 500 if the handler panics.
 async fn answer<A: Answer>(service: &A, arrival: &Arrival, body: &mut Inbound) -> Reply {
     let mut answer = pin!(service.answer(arrival, body));
     let outcome = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {

@@ -1,5 +1,5 @@
-//! The thread that accepts connections. However much the other threads have to do, a connection
-//! over the limit is refused at once, and the kernel's queue does not overflow.
+//! A thread of its own accepts connections: however much the others have to do, a connection over
+//! the limit is refused at once, and the kernel's queue does not overflow.
 
 use super::{Answer, Phase, ServedConnection, Shared, bare, connection, stream};
 use api::problem::Problem;
@@ -13,15 +13,13 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-/// The connections that are being told that there are too many; further ones are closed without a
-/// word.
+/// That are being told that there are too many; further ones are closed without a word.
 const REJECTIONS_MAX: usize = 256;
-/// The pause after a failed accept, most often because there are no more file descriptors.
+/// After a failed accept, most often because there are no more file descriptors.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
 
-/// Accepts connections until `stop` completes; they are served by the runtime that this is called
-/// in. The socket is closed when it returns; some connections may still be receiving their
-/// rejection then.
+/// Connections are served by the runtime that this is called in. The socket is closed when it
+/// returns; some connections may still be receiving their rejection then.
 pub(super) async fn accept_until<A: Answer>(
     socket: StdListener,
     shared: Arc<Shared<A>>,
@@ -126,7 +124,6 @@ impl<A: Answer> Entrance<A> {
     }
 }
 
-/// Tells a caller that there are too many connections.
 async fn reject(stream: TcpStream) {
     stream::say_and_close(stream, bare::answer(&Problem::overloaded(1), None, false)).await;
 }

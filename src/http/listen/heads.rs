@@ -1,38 +1,32 @@
 //! Looks at the lines of HTTP/1 heads before they are parsed, and makes those with a bare line feed
-//! unreadable.
-//!
-//! hyper takes a bare line feed for the end of a line, as RFC 9112 allows; a proxy that does not
-//! sees other requests in the same bytes, which is what request smuggling rests on. So the first
-//! byte at hand of a head with a bare line feed is replaced by a NUL, which no head may have: the
-//! answer is a 400 and the end of the connection. The line feeds stay, because hyper parses no head
-//! before it has an end. Bodies are passed over, of a stated length and chunked ones, however their
-//! length is padded: a byte of a body is never touched.
+//! unreadable. hyper takes a bare line feed for the end of a line, as RFC 9112 allows; a proxy that
+//! does not sees other requests in the same bytes, which is what request smuggling rests on. So the
+//! first byte at hand of such a head is replaced by a NUL, which no head may have: the answer is a
+//! 400 and the end of the connection. The line feeds stay, because hyper parses no head before it
+//! has an end. Bodies are passed over, of a stated length and chunked ones, however their length is
+//! padded: a byte of a body is never touched.
 
 use std::mem;
 
-/// Characters of a line that are kept: enough for the names that are looked for.
+/// Enough for the names that are looked for.
 const LINE_KEPT: usize = 24;
 
-/// The part of the byte stream that is read next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// A head, so many lines of which are over.
+    /// So many lines of which are over.
     Head(u32),
-    /// The rest of a body, in bytes.
+    /// In bytes.
     Body(u64),
-    /// The line with the length of a chunk.
     ChunkLength,
-    /// The rest of a chunk in bytes, with the end of its line.
+    /// The rest in bytes, with the end of its line.
     Chunk(u64),
-    /// The trailers behind the last chunk.
     Trailers,
-    /// What is refused when it is parsed: nothing behind it is answered.
+    /// Refused when it is parsed: nothing behind it is answered.
     Refused,
-    /// HTTP/2 frames, which are not looked at.
+    /// Not looked at.
     Frames,
 }
 
-/// A number that is written in digits, somewhere in a line of any length.
 #[derive(Clone, Copy, Debug, Default)]
 struct Number {
     value: Option<u64>,
@@ -40,7 +34,7 @@ struct Number {
 }
 
 impl Number {
-    /// Takes the next byte: of what are no digits, nothing.
+    /// What are no digits changes nothing.
     fn take(&mut self, byte: u8, radix: u32) {
         let digit = char::from(byte).to_digit(radix);
         match digit.filter(|_| !self.is_over) {
@@ -54,22 +48,20 @@ impl Number {
     }
 }
 
-/// The heads of one connection.
 #[derive(Debug)]
 pub struct Heads {
     state: State,
     line: [u8; LINE_KEPT],
-    /// Bytes of the line so far, also beyond those that are kept.
+    /// Also beyond those that are kept.
     line_len: usize,
     last: u8,
-    /// The number that the line is about: the value of a length.
+    /// The value of a length.
     number: Number,
     body_bytes: u64,
     is_chunked: bool,
 }
 
 impl Heads {
-    /// The heads of a new connection.
     pub fn new() -> Heads {
         Heads {
             state: State::Head(0),
@@ -82,7 +74,6 @@ impl Heads {
         }
     }
 
-    /// Looks at what came in.
     pub fn look(&mut self, bytes: &mut [u8]) {
         // `head` is the offset in these bytes at which the head begins, or goes on.
         let (mut at, mut head) = (0, 0);
@@ -120,7 +111,6 @@ impl Heads {
         }
     }
 
-    /// Takes a part of a line.
     fn keep(&mut self, part: &[u8]) {
         let Some(last) = part.last() else { return };
         self.last = *last;
@@ -171,17 +161,14 @@ impl Heads {
         (self.line_len, self.last, self.number) = (0, 0, Number::default());
     }
 
-    /// Whether the line begins so.
     fn has_name(&self, name: &[u8]) -> bool {
         let line = &self.line[..self.line_len.min(LINE_KEPT)];
         line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
     }
 }
 
-/// The header with the length of a body.
 const CONTENT_LENGTH: &[u8] = b"content-length:";
 
-/// The heads of a new connection.
 impl Default for Heads {
     fn default() -> Self {
         Heads::new()
@@ -192,7 +179,7 @@ impl Default for Heads {
 mod tests {
     use super::*;
 
-    /// Passes a text through in parts of this size, and returns what is left of it.
+    /// In parts of this size.
     fn seen(text: &str, part: usize) -> String {
         let mut heads = Heads::new();
         let mut bytes = text.as_bytes().to_vec();

@@ -1,17 +1,16 @@
-//! The number of open connections of each address. It is looked up once per connection, never per
-//! request.
+//! Open connections of each address, looked up once per connection, never per request.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 
-/// Connections by address; an address without any has no entry.
+/// An address without any has no entry.
 #[derive(Debug, Default)]
 pub(super) struct Peers(Mutex<HashMap<IpAddr, usize>>);
 
 impl Peers {
-    /// Counts a connection, and returns how many the address has now.
+    /// Returns how many the address has now.
     pub(super) fn enter(&self, peer: IpAddr) -> usize {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(network(peer)).or_default();
@@ -19,7 +18,6 @@ impl Peers {
         *count
     }
 
-    /// Counts a connection less.
     pub(super) fn leave(&self, peer: IpAddr) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(mut entry) = counts.entry(network(peer)) {
@@ -31,8 +29,7 @@ impl Peers {
     }
 }
 
-/// The address that connections are counted by: of IPv6, the network of the first 64 bits, because
-/// one peer commands all of it.
+/// Of IPv6, the network of the first 64 bits, because one peer commands all of it.
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),

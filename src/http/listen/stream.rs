@@ -1,9 +1,7 @@
 //! The socket under a connection: it reports what comes in, and is handed back when hyper is done,
-//! so that it can be closed without losing the answer.
-//!
-//! A socket that is closed while bytes are unread makes the kernel send a reset, which may overtake
-//! the answer. So after an early answer the sending side is closed first, and what the caller still
-//! sends is thrown away for a moment.
+//! so that it can be closed without losing the answer. A socket that is closed while bytes are
+//! unread makes the kernel send a reset, which may overtake the answer. So after an early answer
+//! the sending side is closed first, and what the caller still sends is thrown away for a moment.
 
 use super::bare::Own;
 use super::heads::Heads;
@@ -18,28 +16,23 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// The most bytes, and the longest time, that a caller may still send after an answer that ends the
-/// connection.
+/// After an answer that ends the connection.
 const LINGER_BYTES_MAX: usize = 16 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An answer of up to so many bytes, head and body, goes out from one buffer by `send`: to copy it
-/// costs less than `writev`, which goes through the file layer. A longer one is not copied.
+/// A short answer goes out from one buffer by `send`: to copy it costs less than `writev`, which
+/// goes through the file layer.
 const TOGETHER_BYTES_MAX: usize = 2 << 10;
 
-/// The place where a stream is left when hyper drops it.
+/// Where a stream is left when hyper drops it.
 pub(super) type LeftSocket = Arc<Mutex<Option<Socket>>>;
 
-/// A socket as it is spoken on.
 pub(super) enum Socket {
-    /// TCP without TLS.
     Plain(TcpStream),
-    /// TCP with TLS.
     Secure(Box<TlsStream<TcpStream>>),
 }
 
 impl Socket {
-    /// The TCP stream under the socket.
     fn bare(&self) -> &TcpStream {
         match self {
             Socket::Plain(stream) => stream,
@@ -101,7 +94,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// Copies all of `bufs`, one after the other, into `room` if it is large enough.
+/// If `room` is large enough.
 fn together<'a>(bufs: &[io::IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]> {
     let mut filled = 0;
     for buf in bufs {
@@ -111,13 +104,12 @@ fn together<'a>(bufs: &[io::IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]
     room.get(..filled)
 }
 
-/// A socket that is being watched.
 pub(super) struct Watched {
     stream: Option<Socket>,
     watch: Arc<Watch>,
     left: LeftSocket,
     heads: Heads,
-    /// The bytes left to write of the answer in the place of hyper's own.
+    /// In the place of hyper's own.
     answer: Option<Vec<u8>>,
 }
 
@@ -130,8 +122,8 @@ impl Watched {
         Pin::new(self.stream.as_mut().expect("the stream is there until the drop"))
     }
 
-    /// Takes hyper's own answer for written, once what stands before it is. What takes its place is
-    /// written by the flush, because hyper puts its own before what is left of an earlier body.
+    /// What takes the place of hyper's answer is written by the flush, because hyper puts its own
+    /// before what is left of an earlier body.
     fn poll_without(&mut self, own: Own<'_>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         if own.at > 0 {
             return self.stream().poll_write(cx, &buf[..own.at]);
@@ -140,7 +132,6 @@ impl Watched {
         Poll::Ready(Ok(buf.len()))
     }
 
-    /// Writes the answer in the place of hyper's own, if there is one.
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while let Some(mut rest) = self.answer.take_if(|rest| !rest.is_empty()) {
             match self.stream().poll_write(cx, &rest) {
@@ -217,7 +208,6 @@ impl AsyncWrite for Watched {
     }
 }
 
-/// Ends a connection on which the caller may still be sending.
 pub(super) async fn linger(mut stream: Socket) {
     let end = async {
         poll_fn(|cx| Pin::new(&mut stream).poll_shutdown(cx)).await?;
@@ -239,7 +229,7 @@ pub(super) async fn linger(mut stream: Socket) {
     let _ = tokio::time::timeout(LINGER_TIMEOUT, end).await;
 }
 
-/// Sends `bytes` without having read anything, and ends the connection.
+/// Without having read anything.
 pub(super) async fn say_and_close(stream: TcpStream, bytes: Vec<u8>) {
     let said = async {
         let mut rest = bytes.as_slice();

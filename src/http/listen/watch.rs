@@ -1,7 +1,6 @@
-//! The present state of one connection, and since when: the basis of its time limits.
-//!
-//! Nothing here costs a timer per request. The connection looks at its watch every now and then,
-//! and at least as often as heads may take.
+//! What a connection does, and since when, for its time limits. Nothing here costs a timer per
+//! request: the connection looks at its watch every now and then, and at least as often as heads
+//! may take.
 
 use super::Limits;
 use crate::http::wiping::Secrets;
@@ -9,37 +8,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The state of a connection, seen by its stream, its requests and its time keeper.
+/// Seen by its stream, its requests and its time keeper.
 #[derive(Debug)]
 pub(super) struct Watch {
     opened: Instant,
-    /// Requests that are being answered.
     under_way: AtomicU32,
-    /// True while the bytes of a head come in.
+    /// While the bytes of a head come in.
     in_head: AtomicBool,
-    /// Whether the connection speaks HTTP/2, where bytes may be pings and say nothing about a head.
+    /// Bytes may be pings there and say nothing about a head.
     is_http2: AtomicBool,
     /// Bytes may be left that nobody will read, so the connection has to linger before it closes.
     unread: AtomicBool,
-    /// The beginning of the present state, in ms since `opened`.
+    /// Of the present state, in ms since `opened`.
     since_ms: AtomicU64,
-    /// The buffers with card data, to be zeroed when the connection is over.
+    /// With card data, to be zeroed when the connection is over.
     secrets: Arc<Secrets>,
 }
 
-/// The time limit that a connection has passed, or when to look again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// Look again after this long.
     Later(Duration),
-    /// The head took too long.
     Head,
-    /// No request came for too long.
     Idle,
 }
 
 impl Watch {
-    /// A connection that was opened just now: its first head is due.
+    /// The first head is due.
     pub(super) fn new() -> Self {
         Watch {
             opened: Instant::now(),
@@ -52,7 +46,7 @@ impl Watch {
         }
     }
 
-    /// Notes that bytes came in, which begin a head after a rest.
+    /// Bytes begin a head after a rest.
     pub(super) fn received(&self) {
         let idle = self.under_way.load(Ordering::Relaxed) == 0 && !self.in_head.load(Ordering::Relaxed);
         if idle && !self.is_http2.load(Ordering::Relaxed) {
@@ -71,22 +65,18 @@ impl Watch {
         UnderWay(Arc::clone(self))
     }
 
-    /// The buffers with card data, to be zeroed when the connection is over.
     pub(super) fn secrets(&self) -> Arc<Secrets> {
         Arc::clone(&self.secrets)
     }
 
-    /// Notes that bytes may be left that nobody reads.
     pub(super) fn leave_unread(&self) {
         self.unread.store(true, Ordering::Relaxed);
     }
 
-    /// True if bytes may be left that nobody reads.
     pub(super) fn has_unread(&self) -> bool {
         self.unread.load(Ordering::Relaxed)
     }
 
-    /// Compares the present state with its time limit.
     pub(super) fn due(&self, limits: &Limits) -> Due {
         if self.under_way.load(Ordering::Relaxed) > 0 {
             return Due::Later(limits.head_timeout);
@@ -103,14 +93,13 @@ impl Watch {
         }
     }
 
-    /// Notes that the present state begins now: also that a piece of an answer was taken.
+    /// The present state begins now: also that a piece of an answer was taken.
     pub(super) fn mark(&self) {
         let ms = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.since_ms.store(ms, Ordering::Relaxed);
     }
 }
 
-/// A request that is being answered.
 pub(super) struct UnderWay(Arc<Watch>);
 
 impl Drop for UnderWay {

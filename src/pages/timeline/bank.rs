@@ -1,9 +1,7 @@
-//! The bank's part of a step: what a record says of the order, the questions about it and the bank's own
-//! words (`docs/contract.md, 5.11, 20.9`).
-//!
-//! The domain writes one cause for everything that a bank says without deciding: the answer to an order,
-//! the answer to a question, and that nobody could be asked. Which it was shows in the trace, beside that
-//! of the record before.
+//! The bank's part of a step: what a record says of the order, the questions about it and the
+//! bank's own words (`docs/contract.md, 5.11, 20.9`). The domain writes one cause for everything
+//! that a bank says without deciding: the answer to an order, the answer to a question, and that
+//! nobody could be asked. Which it was shows in the trace, beside that of the record before.
 
 use crate::pages::language::Language;
 use domain::record::{Cause, Entity, Record};
@@ -12,10 +10,10 @@ use domain::resources::{cop_payments, crypto, operations, payments, payouts};
 use domain::trace::{BankWord, RailId, Reach, Trace};
 use domain::values::ids::{EntityId, Id};
 
-/// A text in Spanish and in English.
+/// Spanish, English.
 type Said = (&'static str, &'static str);
 
-/// The bank's words up to a record, which are told once.
+/// Told once.
 #[derive(Default)]
 pub struct SaidBefore {
     word: Option<BankWord>,
@@ -24,29 +22,23 @@ pub struct SaidBefore {
     asks: u32,
 }
 
-/// The bank's part of a step.
 pub struct BankPart {
-    /// The words of the step, of a record that decides nothing.
+    /// Of a record that decides nothing.
     pub what: Option<Said>,
-    /// Further lines.
     pub lines: Vec<String>,
 }
 
-/// The subject of a record of a bank that decides nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
-    /// A question that the bank answered, or left without an answer.
+    /// Answered, or left without an answer.
     Question,
-    /// The answer to an order.
     Answer,
-    /// An order that the bank did not answer.
     Silence,
-    /// Nothing: nobody could be asked.
+    /// Nobody could be asked.
     Nothing,
 }
 
 impl SaidBefore {
-    /// The words that this record adds.
     pub fn next(&mut self, language: Language, record: &Record, entity: EntityId) -> BankPart {
         let state = record.entity(entity).map(|state| &**state);
         let mut lines = Vec::new();
@@ -84,13 +76,11 @@ impl SaidBefore {
     }
 }
 
-/// The questions about all orders of a trace.
 fn asks(trace: &Trace) -> u32 {
     let earlier = trace.earlier.iter().filter_map(|order| order.trace.asks).sum::<u32>();
     trace.asks.unwrap_or(0).saturating_add(earlier)
 }
 
-/// A record of a bank that decides nothing, in words.
 fn undecided(state: &Entity, which: Which) -> Said {
     if operations::unanswered(state).is_empty() {
         return after_the_end(which);
@@ -136,7 +126,7 @@ fn undecided(state: &Entity, which: Which) -> Said {
     }
 }
 
-/// The words of what comes after an operator's word has decided.
+/// After an operator's word has decided.
 const fn after_the_end(which: Which) -> Said {
     match which {
         Which::Question => (
@@ -170,7 +160,7 @@ fn failure(state: &Entity) -> Option<&str> {
     }
 }
 
-/// The operation that a record sends to the bank: each reversal and each refund has one of its own.
+/// Each reversal and each refund has an operation of its own.
 pub fn operation(cause: Cause, id: Id, state: Option<&Entity>) -> Option<Id> {
     let number = match (cause, state) {
         (Cause::PaymentCharging, _) => payments::CHARGE,
@@ -187,7 +177,7 @@ pub fn operation(cause: Cause, id: Id, state: Option<&Entity>) -> Option<Id> {
     Some(id.operation(number))
 }
 
-/// The bank's reference of what a record is about: of a reversal or a refund its own, not the charge's.
+/// Of a reversal or a refund its own, not the charge's.
 fn reference(cause: Cause, state: Option<&Entity>) -> Option<&str> {
     let reference = match state? {
         Entity::Payment(payment) => match cause {

@@ -1,6 +1,5 @@
-//! Answers of a node to a trial of its network without moving money: whether it is there, on the
-//! chain that is configured, and keeps up with it; and whether the wallet can pay for gas
-//! (`docs/contract.md, 18.1`).
+//! Whether a node is there, on the chain that is configured, and keeps up with it; and whether the
+//! wallet can pay for gas (`docs/contract.md, 18.1`).
 
 use super::node::Node;
 use super::rpc::RpcError;
@@ -11,12 +10,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// A newest block that is older than this is no longer the newest.
 const LAG_SECONDS_MAX: u64 = 300;
 
-/// The names of what is tried, in findings.
 const CHAIN: &str = "chain";
 const HEAD: &str = "head";
 const GAS: &str = "gas";
 
-/// Tries the node of a network.
 pub async fn tried(settings: &Settings) -> Vec<Finding> {
     let node = match Node::new(settings.endpoint.clone()) {
         Ok(node) => node,
@@ -39,7 +36,7 @@ pub async fn tried(settings: &Settings) -> Vec<Finding> {
     vec![chain, head, gas]
 }
 
-/// The failure without the node's own words: they may repeat the key in its address.
+/// Without the node's own words: they may repeat the key in its address.
 fn described(error: &RpcError) -> String {
     match error {
         RpcError::Refused { method, code, .. } => format!("the node refuses {method} ({code})"),

@@ -1,24 +1,21 @@
-//! The three things of ERC-20 that USDT needs, as bytes: `transfer`, `balanceOf`, and the log
-//! `Transfer`.
+//! ERC-20 as bytes: `transfer`, `balanceOf`, and the log `Transfer`.
 
 use super::{Account, Hash};
 
-/// The beginning of a call of `transfer(address,uint256)`.
+/// `transfer(address,uint256)`
 const TRANSFER: [u8; 4] = [0xa9, 0x05, 0x9c, 0xbb];
-/// The beginning of a call of `balanceOf(address)`.
+/// `balanceOf(address)`
 const BALANCE_OF: [u8; 4] = [0x70, 0xa0, 0x82, 0x31];
-/// The first topic of `Transfer(address,address,uint256)`.
+/// `Transfer(address,address,uint256)`
 pub const TRANSFERRED: Hash = [
     0xdd, 0xf2, 0x52, 0xad, 0x1b, 0xe2, 0xc8, 0x9b, 0x69, 0xc2, 0xb0, 0x68, 0xfc, 0x37, 0x8d, 0xaa, 0x95,
     0x2b, 0xa7, 0xf1, 0x63, 0xc4, 0xa1, 0x16, 0x28, 0xf5, 0x5a, 0x4d, 0xf5, 0x23, 0xb3, 0xef,
 ];
 
-/// The data of a call that transfers.
 pub fn transfer(to: &Account, units: u128) -> Vec<u8> {
     [TRANSFER.as_slice(), &topic(to), &word(units)].concat()
 }
 
-/// The data of a call that asks for a balance.
 pub fn balance_of(account: &Account) -> Vec<u8> {
     [BALANCE_OF.as_slice(), &topic(account)].concat()
 }
@@ -35,26 +32,22 @@ fn word(units: u128) -> Hash {
     word
 }
 
-/// An amount of 32 bytes; `None` when it is beyond all that there is of a token.
+/// `None` when it is beyond all that there is of a token.
 pub fn units(word: &Hash) -> Option<u128> {
     let (high, low) = word.split_at(16);
     let low: [u8; 16] = low.try_into().ok()?;
     high.iter().all(|byte| *byte == 0).then(|| u128::from_be_bytes(low))
 }
 
-/// A transfer that a contract logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// The sender.
     pub from: Account,
-    /// The receiver.
     pub to: Account,
-    /// The amount, in the token's units.
     pub units: u128,
 }
 
 impl Transfer {
-    /// Reads a log: three topics and one word of data.
+    /// Three topics and one word of data.
     pub fn read(topics: &[Hash], data: &[u8]) -> Option<Transfer> {
         let [TRANSFERRED, from, to] = topics else { return None };
         let units = units(data.try_into().ok()?)?;

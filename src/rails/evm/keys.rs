@@ -1,9 +1,7 @@
-//! The keys that a network is served with: the hot wallet's, which signs payouts, and the seed's,
-//! from which the addresses of deposits derive (BIP-39, BIP-32, BIP-44).
-//!
-//! A tenant is an account of BIP-44: `m/44'/60'/tenant'/0/index`. So the same seed shows the same
-//! addresses in every wallet, and the platform's books say which customer each is of. No key shows
-//! in Debug output; memory is zeroed where the libraries do so.
+//! The hot wallet's key, which signs payouts, and the seed from which the addresses of deposits
+//! derive (BIP-39, BIP-32). A tenant is an account of BIP-44, `m/44'/60'/tenant'/0/index`: the same
+//! seed shows the same addresses in every wallet, and the platform's books say which customer each
+//! is of. No key shows in Debug output; memory is zeroed where the libraries do so.
 
 use super::{Account, Hash, keccak};
 use bip32::{ChildNumber, XPrv};
@@ -11,40 +9,34 @@ use k256::ecdsa::{RecoveryId, Signature, SigningKey, VerifyingKey};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Seeds of BIP-32, in bytes.
 const SEED_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
 
-/// The key of the hot wallet.
 pub struct WalletKey {
     key: SigningKey,
     account: Account,
 }
 
-/// A signature of a hash: of which of two points, and its two halves.
+/// Of which of two points, and its two halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signed {
-    /// Whether the point's second coordinate is odd.
+    /// The point's second coordinate is odd.
     pub is_odd: bool,
-    /// The first half.
     pub r: Hash,
-    /// The second half.
     pub s: Hash,
 }
 
 impl WalletKey {
-    /// Reads a key.
     pub fn new(bytes: &[u8; 32]) -> Option<WalletKey> {
         let key = SigningKey::from_slice(bytes).ok()?;
         let account = account(key.verifying_key());
         Some(WalletKey { key, account })
     }
 
-    /// The account that it signs for.
     pub const fn account(&self) -> Account {
         self.account
     }
 
-    /// The signature of a hash. The same hash always has the same one (RFC 6979).
+    /// The same hash always has the same signature (RFC 6979).
     pub fn sign(&self, hash: &Hash) -> Signed {
         let (signature, recovery): (Signature, RecoveryId) = self.key.sign_prehash_recoverable(hash);
         let (r, s) = signature.split_bytes();
@@ -58,19 +50,17 @@ impl fmt::Debug for WalletKey {
     }
 }
 
-/// The keys that deposit addresses derive from.
 pub struct DepositKeys {
     /// `m/44'/60'`.
     coin: XPrv,
 }
 
-/// The failure to derive an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no such address derives from the seed")]
 pub struct Underivable;
 
 impl DepositKeys {
-    /// Reads a seed: the words of BIP-39, or the seed of BIP-32 itself in hexadecimal.
+    /// The words of BIP-39, or the seed of BIP-32 itself in hexadecimal.
     pub fn read(text: &str) -> Option<DepositKeys> {
         let seed = seed(text.trim())?;
         let child = |key: XPrv, number| key.derive_child(ChildNumber::new(number, true).ok()?).ok();
@@ -78,7 +68,6 @@ impl DepositKeys {
         Some(DepositKeys { coin })
     }
 
-    /// The addresses of a tenant.
     pub fn of_tenant(&self, number: u32) -> Result<TenantKeys, Underivable> {
         let tenant = ChildNumber::new(number, true).map_err(|_| Underivable)?;
         let external = ChildNumber::new(0, false).map_err(|_| Underivable)?;
@@ -116,7 +105,6 @@ fn seed(text: &str) -> Option<Zeroizing<Vec<u8>>> {
     Some(Zeroizing::new(mnemonic.to_seed_normalized("").to_vec()))
 }
 
-/// The account of a public key: the last bytes of its hash.
 fn account(key: &VerifyingKey) -> Account {
     let point = key.to_sec1_point(false);
     let hash = keccak(&point.as_bytes()[1..]);
@@ -132,7 +120,6 @@ mod tests {
 
     const WORDS: &str = "test test test test test test test test test test test junk";
 
-    /// The accounts that every developer's chain starts with.
     #[test]
     fn the_accounts_of_the_words_that_developers_use() {
         let keys = DepositKeys::read(&format!("  {WORDS}\n")).expect("words");

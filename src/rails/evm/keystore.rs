@@ -11,21 +11,18 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Bytes that are made of the password: half to decrypt, half to prove it.
+/// Half to decrypt, half to prove the password.
 const DERIVED_BYTES: usize = 32;
-/// Memory that scrypt may take, in bytes: four times what wallets choose.
+/// Four times what wallets choose.
 const SCRYPT_BYTES_MAX: u64 = 1 << 30;
 
-/// The reasons why a file is no key. Nothing of the file or the password is in it.
+/// Nothing of the file or the password is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeystoreError {
-    /// The file is something else.
     #[error("must be an encrypted key of Web3 Secret Storage, version 3")]
     Form,
-    /// The file asks for more memory than any wallet's.
     #[error("its scrypt parameters are beyond what is accepted")]
     Costly,
-    /// The sum is another.
     #[error("is encrypted with another password")]
     Password,
 }
@@ -63,7 +60,6 @@ struct KdfParams {
     prf: Option<String>,
 }
 
-/// The key in a file's text.
 pub fn decrypt(text: &str, password: &str) -> Result<Zeroizing<[u8; 32]>, KeystoreError> {
     let file: File = serde_json::from_str(text).map_err(|_| KeystoreError::Form)?;
     let crypto = file.crypto;

@@ -1,14 +1,7 @@
 //! The connector to Ethereum-like networks: USDT in and out over a node's JSON-RPC
-//! (`docs/contract.md, 18.4`).
-//!
-//! Keys are read here, transactions signed, a node's words read, and amounts written in the token's
-//! units. Which transaction is made when, and what becomes of a payout, is decided elsewhere:
-//! nothing here knows a rule about money, and nothing here sends what it was not given.
-//!
-//! In reading order: `config.rs` what can be set · `units.rs` amounts · `keystore.rs` and `keys.rs`
-//! the hot wallet and the deposit addresses · `erc20.rs` and `transaction.rs` bytes of the chain ·
-//! `rpc.rs` one call to a node · `node.rs` what nodes are asked · `check.rs` whether a node will do ·
-//! `network.rs` the rail.
+//! (`docs/contract.md, 18.4`). Keys are read here, transactions signed, a node's words read. Which
+//! transaction is made when, and what becomes of a payout, is decided elsewhere: nothing here sends
+//! what it was not given.
 
 mod check;
 pub mod config;
@@ -29,21 +22,18 @@ pub use node::Node;
 
 /// An account or a contract.
 pub type Account = [u8; 20];
-/// A hash: of a block, a transaction or a topic.
+/// Of a block, a transaction or a topic.
 pub type Hash = [u8; 32];
 
-/// Keccak-256, the hash of these networks.
 pub fn keccak(bytes: &[u8]) -> Hash {
     use sha3::Digest;
     sha3::Keccak256::digest(bytes).into()
 }
 
-/// Bytes as JSON-RPC writes them.
 pub fn hex0x(bytes: &[u8]) -> String {
     format!("0x{}", hex::encode(bytes))
 }
 
-/// The bytes of a text as JSON-RPC writes them, if there are `N` of them.
 pub fn read_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     hex::decode_to_slice(text.strip_prefix("0x")?, &mut bytes).ok()?;

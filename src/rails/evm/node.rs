@@ -1,5 +1,4 @@
-//! Questions to nodes, and their answers as numbers and bytes. An answer that is not whole is none:
-//! nothing is filled in.
+//! Questions to nodes, and their answers as numbers and bytes. An answer that is not whole is none.
 
 use super::erc20::{self, Transfer};
 use super::rpc::{Endpoint, Rpc, RpcError};
@@ -9,22 +8,19 @@ use domain::platform::Mark;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The time after which a call to a node is given up.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct Node {
     rpc: Rpc,
 }
 
-/// A block, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     pub number: u64,
-    /// The name.
     pub hash: Hash,
-    /// The fee for a unit of gas, in wei; 0 on chains without such a fee.
+    /// For a unit of gas, in wei; 0 on chains without such a fee.
     pub base_fee: u64,
-    /// The instant at which it was made, in seconds since 1970.
+    /// Seconds since 1970.
     pub timestamp: u64,
 }
 
@@ -35,68 +31,54 @@ impl Block {
     }
 }
 
-/// A transaction that a block has taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The block's number.
     pub block: u64,
-    /// The block's name.
     pub block_hash: Hash,
-    /// Whether it did what it was to do; otherwise it cost gas and changed nothing.
+    /// Otherwise it cost gas and changed nothing.
     pub is_success: bool,
-    /// The token's transfers in it.
     pub transfers: Vec<Transfer>,
 }
 
-/// A transfer in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logged {
     pub transfer: Transfer,
-    /// The block's number.
     pub block: u64,
-    /// The block's name.
     pub block_hash: Hash,
     pub transaction: Hash,
-    /// The place among the logs of the block.
+    /// Among the logs of the block.
     pub index: u64,
 }
 
-/// The transfers in some blocks.
 #[derive(Debug, Default)]
 pub struct Logs {
     pub transfers: Vec<Logged>,
-    /// The names of the entries that are no transfer which could be credited: block, transaction and
-    /// place, as far as they can be read.
+    /// Entries that are no transfer which could be credited: block, transaction and place, as far
+    /// as they can be read.
     pub unreadable: Vec<String>,
 }
 
-/// A block's number as nodes are told it.
 fn at(block: u64) -> Value {
     Value::String(format!("{block:#x}"))
 }
 
-/// The newest block.
 fn latest() -> Value {
     Value::String("latest".to_owned())
 }
 
 impl Node {
-    /// The node at an address.
     pub fn new(endpoint: Endpoint) -> Result<Node, NoClient> {
         Ok(Node { rpc: Rpc::new(endpoint, TIMEOUT)? })
     }
 
-    /// The chain that it is on.
     pub async fn chain_id(&self) -> Result<u64, RpcError> {
         self.number("eth_chainId", json!([])).await
     }
 
-    /// The newest block.
     pub async fn head(&self) -> Result<Block, RpcError> {
         self.block_at(latest()).await?.ok_or(RpcError::Unreadable("eth_getBlockByNumber"))
     }
 
-    /// The block with this number, if there is one.
     pub async fn block(&self, number: u64) -> Result<Option<Block>, RpcError> {
         let block = self.block_at(at(number)).await?;
         if block.is_some_and(|block| block.number != number) {
@@ -114,25 +96,22 @@ impl Node {
         read_block(&block).map(Some).ok_or(RpcError::Unreadable(METHOD))
     }
 
-    /// The number of transactions that an account has in blocks up to the newest: the nonce of its
-    /// next one.
+    /// Transactions in blocks up to the newest: the nonce of the next one.
     pub async fn count(&self, account: &Account) -> Result<u64, RpcError> {
         self.number("eth_getTransactionCount", json!([hex0x(account), latest()])).await
     }
 
-    /// The number of transactions that an account has up to a block.
     pub async fn count_at(&self, account: &Account, block: u64) -> Result<u64, RpcError> {
         self.number("eth_getTransactionCount", json!([hex0x(account), at(block)])).await
     }
 
-    /// The coins that gas is paid from, in wei.
+    /// What gas is paid from, in wei.
     pub async fn balance(&self, account: &Account) -> Result<u128, RpcError> {
         const METHOD: &str = "eth_getBalance";
         let value = self.rpc.call(METHOD, json!([hex0x(account), latest()])).await?;
         quantity(&value).ok_or(RpcError::Unreadable(METHOD))
     }
 
-    /// The amount of a token that an account has, in its units.
     pub async fn token_balance(&self, contract: &Account, account: &Account) -> Result<u128, RpcError> {
         const METHOD: &str = "eth_call";
         let data = erc20::balance_of(account);
@@ -142,23 +121,22 @@ impl Node {
         word.and_then(|word| erc20::units(&word)).ok_or(RpcError::Unreadable(METHOD))
     }
 
-    /// The price above a block's own fee, for a unit of gas, in wei.
+    /// Above a block's own fee, for a unit of gas, in wei.
     pub async fn tip(&self) -> Result<u64, RpcError> {
         self.number("eth_maxPriorityFeePerGas", json!([])).await
     }
 
-    /// Gives it a transaction. What it says about that is no more than a hint.
+    /// What the node says about the transaction is no more than a hint.
     pub async fn broadcast(&self, raw: &[u8]) -> Result<(), RpcError> {
         self.rpc.call("eth_sendRawTransaction", json!([hex0x(raw)])).await.map(drop)
     }
 
-    /// Whether it has heard of a transaction.
     pub async fn knows(&self, transaction: &Hash) -> Result<bool, RpcError> {
         let found = self.rpc.call("eth_getTransactionByHash", json!([hex0x(transaction)])).await?;
         Ok(!found.is_null())
     }
 
-    /// The receipt of a transaction that a block has taken, with the transfers of this token in it.
+    /// With the transfers of this token.
     pub async fn receipt(&self, transaction: &Hash, contract: &Account) -> Result<Option<Receipt>, RpcError> {
         const METHOD: &str = "eth_getTransactionReceipt";
         let receipt = self.rpc.call(METHOD, json!([hex0x(transaction)])).await?;
@@ -170,8 +148,8 @@ impl Node {
         read.map(Some).ok_or(RpcError::Unreadable(METHOD))
     }
 
-    /// The transfers of a token to any of these accounts, in blocks from the first to the last. An entry
-    /// that cannot be read, or is of another block, keeps no other from being found.
+    /// In blocks from the first to the last. An entry that cannot be read, or is of another block,
+    /// keeps no other from being found.
     pub async fn transfers(
         &self,
         contract: &Account,
@@ -197,7 +175,6 @@ impl Node {
         Ok(found)
     }
 
-    /// The transaction of an account with this nonce, if it is in this block.
     pub async fn transaction_with(
         &self,
         account: &Account,
@@ -219,7 +196,7 @@ impl Node {
     }
 }
 
-/// A number as nodes write it, without more digits than there are.
+/// Without more digits than there are.
 fn quantity(value: &Value) -> Option<u128> {
     u128::from_str_radix(value.as_str()?.strip_prefix("0x")?, 16).ok()
 }
@@ -257,7 +234,6 @@ fn read_receipt(receipt: &Value, contract: &Account) -> Option<Receipt> {
     })
 }
 
-/// A transfer, if this contract logged it.
 fn read_transfer(log: &Value, contract: &Account) -> Option<Transfer> {
     if log["address"].as_str().and_then(read_hex::<20>)? != *contract {
         return None;
@@ -267,7 +243,6 @@ fn read_transfer(log: &Value, contract: &Account) -> Option<Transfer> {
     Transfer::read(&topics?, &data)
 }
 
-/// The name of an entry of which nothing else has to be readable.
 fn name_of(log: &Value) -> String {
     let (block, index) = (small(&log["blockNumber"]), small(&log["logIndex"]));
     let shown = |number: Option<u64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());

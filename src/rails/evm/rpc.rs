@@ -1,5 +1,4 @@
-//! One call to a node by JSON-RPC, over the bounded client of live rails. The node's address may
-//! hold a key of its provider, so it shows nowhere. It must not know what is asked.
+//! One call to a node by JSON-RPC. The node's address may hold a key of its provider, so it shows nowhere.
 
 use crate::bank_text;
 use crate::rails::http::{BaseUrl, Client, Exchange, HttpAnswer, NoClient, Request};
@@ -10,12 +9,10 @@ use std::time::Duration;
 use url::Url;
 use zeroize::Zeroizing;
 
-/// The longest answer of a node: a block with all of its transactions.
+/// A block with all of its transactions.
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Characters of a node's own words that are kept.
 const WORDS_MAX: usize = 160;
 
-/// The address of a node's JSON-RPC.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     base: BaseUrl,
@@ -23,7 +20,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Reads one: `https`, or `http` on this machine; what follows a question mark may be a key.
+    /// `https`, or `http` on this machine; what follows a question mark may be a key.
     pub fn parse(text: &str) -> Result<Endpoint, &'static str> {
         const EXPECTED: &str =
             "must be an https address without user and fragment; http goes to loopback only";
@@ -41,32 +38,24 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// The reasons why a node has given no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RpcError {
-    /// There was no answer.
     #[error("the node cannot be asked: {0}")]
     NoAnswer(&'static str),
-    /// The answer had this status, or is no JSON-RPC.
     #[error("the node's answer ({0}) is no JSON-RPC")]
     Garbage(u16),
-    /// The answer is not of what was asked for.
     #[error("the node's answer to {0} cannot be read")]
     Unreadable(&'static str),
-    /// The node says no.
     #[error("the node refuses {method}: {words} ({code})")]
     Refused {
-        /// The method that it refuses.
         method: &'static str,
-        /// The node's code.
         code: i64,
-        /// The node's words, cut.
+        /// Cut.
         words: String,
     },
 }
 
 impl RpcError {
-    /// Whether the node has answered at all.
     pub const fn is_answer(&self) -> bool {
         matches!(self, RpcError::Refused { .. })
     }
@@ -87,20 +76,18 @@ struct Refusal {
     message: String,
 }
 
-/// Calls one node.
 pub struct Rpc {
     endpoint: Endpoint,
     client: Client,
 }
 
 impl Rpc {
-    /// Each call is over after `timeout`.
     pub fn new(endpoint: Endpoint, timeout: Duration) -> Result<Rpc, NoClient> {
         let client = Client::new(&endpoint.base, timeout)?.answers_up_to(ANSWER_BYTES_MAX);
         Ok(Rpc { endpoint, client })
     }
 
-    /// The node's answer; null where it has none.
+    /// Null where the node has none.
     pub async fn call(&self, method: &'static str, params: Value) -> Result<Value, RpcError> {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let body = Zeroizing::new(body.to_string().into_bytes());
@@ -124,7 +111,6 @@ impl Rpc {
     }
 }
 
-/// A node's words on one line, cut.
 fn plain(words: &str) -> String {
     let shown =
         |character: &char| !character.is_control() && !domain::values::free_text::is_bidi_control(*character);

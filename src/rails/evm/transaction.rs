@@ -1,38 +1,28 @@
-//! A transaction that calls a contract, of the kind with two fees (EIP-1559): its bytes, signed, and
-//! the hash by which a chain knows it. The same fields and key always make the same bytes.
+//! A transaction that calls a contract, of the kind with two fees (EIP-1559). The same fields and
+//! key always make the same bytes.
 
 use super::keys::{Signed, WalletKey};
 use super::{Account, Hash, keccak};
 use alloy_rlp::{Encodable, Header};
 
-/// The beginning of such transactions.
 const KIND: u8 = 2;
 
-/// A transaction before it is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// The chain that it is for, and no other.
     pub chain_id: u64,
-    /// The place among the wallet's transactions.
     pub nonce: u64,
-    /// The price that a block's maker gets for a unit of gas at most, in wei.
+    /// What a block's maker gets at most, in wei.
     pub tip_per_gas: u64,
-    /// The price of a unit of gas altogether at most, in wei.
+    /// Altogether at most, in wei.
     pub fee_per_gas: u64,
-    /// The units of gas at most.
     pub gas: u64,
-    /// The contract.
     pub to: Account,
-    /// The bytes that the contract is called with.
     pub data: Vec<u8>,
 }
 
-/// A transaction as it is broadcast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedTransaction {
-    /// The name on the chain.
     pub hash: Hash,
-    /// The bytes.
     pub raw: Vec<u8>,
 }
 
@@ -43,7 +33,7 @@ impl Transaction {
         SignedTransaction { hash: keccak(&raw), raw }
     }
 
-    /// The kind, then the list of its fields: no access list, no value.
+    /// No access list, no value.
     fn encode(&self, signature: Option<&Signed>) -> Vec<u8> {
         let mut fields = Vec::with_capacity(192);
         for number in [self.chain_id, self.nonce, self.tip_per_gas, self.fee_per_gas, self.gas] {
@@ -65,7 +55,7 @@ impl Transaction {
     }
 }
 
-/// A number as its list has it: without zeros in front.
+/// Without zeros in front.
 fn number(bytes: &Hash) -> &[u8] {
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     &bytes[zeros..]
@@ -93,7 +83,6 @@ mod tests {
         }
     }
 
-    /// As `ethers` 6 signs the same transaction with the same key.
     #[test]
     fn the_bytes_are_those_of_another_signer() {
         for (nonce, raw, hash) in GOLDENS {

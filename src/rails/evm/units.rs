@@ -5,35 +5,31 @@ use domain::values::money::Usdt;
 /// The most decimals for which every amount of the ledger fits.
 pub const DECIMALS_MAX: u32 = 18;
 
-/// The units of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     per_cent: u128,
 }
 
-/// An amount of a token as the ledger takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credited {
-    /// Whole cents.
     pub amount: Usdt,
-    /// The rest beside them, in the token's units: less than a cent.
+    /// Less than a cent, in the token's units.
     pub rest: u128,
 }
 
 impl Units {
-    /// The units of a token with so many decimals: 2 to 18.
+    /// 2 to 18 decimals.
     pub fn with_decimals(decimals: u32) -> Option<Units> {
         let more = decimals.checked_sub(Usdt::DECIMALS)?;
         (decimals <= DECIMALS_MAX).then(|| Units { per_cent: 10_u128.pow(more) })
     }
 
-    /// An amount of the ledger in the token's units; `None` below zero.
+    /// `None` below zero.
     pub fn of(self, amount: Usdt) -> Option<u128> {
         u128::try_from(amount.minor()).ok()?.checked_mul(self.per_cent)
     }
 
-    /// An amount of the token in the ledger's cents; `None` when it is beyond every amount that the
-    /// ledger takes.
+    /// `None` when it is beyond every amount that the ledger takes.
     pub fn credited(self, units: u128) -> Option<Credited> {
         let cents = i64::try_from(units / self.per_cent).ok()?;
         let fits = cents <= domain::values::money::AMOUNT_MINOR_MAX;

@@ -1,10 +1,7 @@
 //! A connection to a bank, which carries one exchange at a time and is driven by whoever exchanges.
-//!
-//! A call waits for its bank longer than for all else, and there may be thousands: while it waits it
-//! holds the stream and half a kilobyte to read into. hyper's connection, which reads the answer, has 25
-//! kilobytes of buffers and queues, so that it is made when the answer begins (`receiving.rs`).
-//!
-//! The content of what is sent must not be known here.
+//! There may be thousands of calls that wait for their bank: meanwhile each holds the stream and
+//! half a kilobyte to read into. hyper's connection, which reads the answer, has 25 kilobytes of
+//! buffers and queues, so it is made when the answer begins (`receiving.rs`).
 
 use super::connector::Wire;
 use super::receiving::Receiving;
@@ -21,40 +18,36 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 use zeroize::Zeroizing;
 
-/// The room for the beginning of an answer, which many banks need no more for.
+/// Many banks need no more.
 const BEGINNING: usize = 512;
-/// The longest head of an answer, and the most that is read ahead of a body.
+/// The longest head, and the most that is read ahead of a body.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// A connection that is open, as far as is known.
+/// Open, as far as is known.
 pub struct Connection(Wire);
 
-/// The reason why a request has no answer.
 pub enum Unanswered {
     /// The connection took none of the request, which is given back: nothing was sent.
     NotBegun(Zeroizing<Vec<u8>>),
     /// The connection ended, or what came was no HTTP.
     Cut,
-    /// The answer is longer than what is read.
     TooLong,
 }
 
-/// An answer that was read to its end.
 pub struct Answered {
     pub head: Parts,
     pub body: Vec<u8>,
-    /// The connection, if it can carry another exchange.
+    /// If it can carry another exchange.
     pub connection: Option<Connection>,
 }
 
 impl Connection {
-    /// Over a stream that nothing was sent over.
     pub fn over(wire: Wire) -> Connection {
         Connection(wire)
     }
 
-    /// Whether the other side has neither closed it nor said anything, as between two exchanges: the
-    /// kernel is asked too, as it knows before the runtime does. Nobody is woken by what happens afterwards.
+    /// Whether the other side has neither closed it nor said anything: the kernel is asked too, as
+    /// it knows before the runtime does. Nobody is woken by what happens afterwards.
     pub fn is_silent(&mut self) -> bool {
         if self.0.has_ended() {
             return false;
@@ -64,8 +57,7 @@ impl Connection {
         Pin::new(&mut self.0).poll_read(&mut nobody, &mut ReadBuf::new(&mut byte)).is_pending()
     }
 
-    /// Sends the bytes of a request, which are zeroed then, and reads the answer, of which the body
-    /// has so many bytes at most.
+    /// The request is zeroed once sent; the answer's body has so many bytes at most.
     pub async fn exchange(
         mut self,
         method: Method,
@@ -93,7 +85,6 @@ impl Connection {
 
 type Driver = http1::Connection<TokioIo<Receiving>, Empty<Bytes>>;
 
-/// Has hyper read an answer that has begun.
 async fn receive(stream: Receiving, method: Method, bytes_max: usize) -> Result<Answered, Unanswered> {
     let mut builder = http1::Builder::new();
     let shaken = builder.max_buf_size(HEAD_BYTES_MAX).handshake(TokioIo::new(stream)).await;
@@ -120,8 +111,7 @@ async fn receive(stream: Receiving, method: Method, bytes_max: usize) -> Result<
     Ok(Answered { head, body, connection })
 }
 
-/// Has a connection read and write what it can. One that has ended is dropped, which tells whoever
-/// waits for it.
+/// A driver that has ended is dropped, which tells whoever waits for it.
 fn drive(driver: &mut Option<Driver>, cx: &mut Context<'_>) {
     if let Some(connection) = driver
         && Pin::new(connection).poll(cx).is_ready()
@@ -130,7 +120,7 @@ fn drive(driver: &mut Option<Driver>, cx: &mut Context<'_>) {
     }
 }
 
-/// The next piece of an answer. What has been read comes before what is read now.
+/// What has been read comes before what is read now.
 fn next_frame(
     incoming: &mut Incoming,
     driver: &mut Option<Driver>,
@@ -143,8 +133,7 @@ fn next_frame(
     Pin::new(incoming).poll_frame(cx)
 }
 
-/// The stream after an answer, if HTTP lets it carry another exchange and nothing came behind the
-/// answer.
+/// If HTTP lets the stream carry another exchange and nothing came behind the answer.
 fn rest(driver: &mut Option<Driver>, sender: &SendRequest<Empty<Bytes>>) -> Option<Wire> {
     drive(driver, &mut Context::from_waker(Waker::noop()));
     if !sender.is_ready() {
@@ -161,7 +150,6 @@ mod tests {
     use std::io;
     use tokio::io::AsyncWrite;
 
-    /// A stream that takes so many bytes and then fails.
     struct Breaks(usize);
 
     impl Stream for Breaks {

@@ -1,6 +1,6 @@
-//! The maker of connections to banks: looks the name up, connects to one of its addresses and agrees
-//! on TLS, with a certificate that the system trusts and that is pinned, if any is, all within one
-//! time. No proxy of the environment is asked. It must not know what is sent.
+//! Makes connections to banks: looks the name up, connects to one of its addresses and agrees on
+//! TLS, with a certificate that the system trusts and that is pinned, if any is, all within one
+//! time.
 
 use super::Fingerprint;
 use hyper::Uri;
@@ -23,21 +23,18 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// A bank that says nothing while a call is under way is asked by the kernel so often whether it is
-/// there.
+/// The kernel asks so often whether a bank that says nothing during a call is there.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Questions without an answer after which the connection is dead.
+/// The connection is dead after so many questions without an answer.
 const KEEP_ALIVE_TRIES: u32 = 3;
-/// The time in which the other machine has to acknowledge bytes.
+/// The other machine has to acknowledge bytes within this.
 const ACKNOWLEDGED: Duration = Duration::from_secs(30);
 
-/// A stream to a bank, with TLS or without. Behind a pointer, as one with TLS is a thousand bytes
-/// larger.
+/// Behind a pointer, as a stream with TLS is a thousand bytes larger.
 pub type Wire = Box<dyn Stream>;
 
-/// Bytes in both directions.
 pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
-    /// Whether the other side has ended it, as far as the kernel knows.
+    /// As far as the kernel knows.
     fn has_ended(&self) -> bool;
 }
 
@@ -58,37 +55,27 @@ impl Stream for TlsStream<TcpStream> {
     }
 }
 
-/// The reason why there is no connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unconnected {
-    /// DNS does not know the name.
     Name,
-    /// The machine refuses connections to the port.
     Refused,
-    /// Nobody answered in time.
     Late,
-    /// TLS was not agreed on.
     Insecure,
-    /// The certificate is none that the system trusts for this name.
     Untrusted,
-    /// The certificate is not among those that are pinned.
     Unpinned,
-    /// Another failure of the network.
     Other,
 }
 
-/// Makes connections.
 pub struct Connector {
     tcp: TowerToHyperService<HttpConnector>,
     /// Absent where plain HTTP is spoken: a machine without certificates can still speak to itself.
     tls: Option<TlsConnector>,
-    /// The certificates that may be shown; none: any that the system trusts.
+    /// None: any that the system trusts.
     pins: Box<[Fingerprint]>,
     timeout: Duration,
 }
 
 impl Connector {
-    /// For https, with one of these certificates, or for plain HTTP; each connection within `timeout`.
     pub fn new(
         is_https: bool,
         pins: Box<[Fingerprint]>,
@@ -107,12 +94,10 @@ impl Connector {
         Ok(Connector { tcp: TowerToHyperService::new(tcp), tls, pins, timeout })
     }
 
-    /// Whether addresses of this scheme can be connected to.
     pub fn speaks(&self, scheme: &Scheme) -> bool {
         self.tls.is_none() || *scheme == Scheme::HTTPS
     }
 
-    /// A connection to where an address leads, if one came about in time.
     pub async fn connect(&self, uri: &Uri) -> Result<Wire, Unconnected> {
         tokio::time::timeout(self.timeout, self.secured(uri)).await.unwrap_or(Err(Unconnected::Late))
     }
@@ -132,15 +117,15 @@ impl Connector {
         }
     }
 
-    /// Whether the server that shows these certificates may be sent something. Only the first is its
-    /// own, and proved to be: the others need not be part of the path that was checked.
+    /// Only the first certificate is the server's own, and proved to be: the others need not be
+    /// part of the path that was checked.
     fn expects(&self, shown: Option<&[CertificateDer<'_>]>) -> bool {
         let own = shown.and_then(<[_]>::first).map(|own| Fingerprint::from(Sha256::digest(own)));
         self.pins.is_empty() || own.is_some_and(|own| self.pins.contains(&own))
     }
 }
 
-/// The reason why there is no connection at all, which the library has in a chain of errors.
+/// Which the library has in a chain of errors.
 fn of_tcp(error: &(dyn Error + 'static)) -> Unconnected {
     if error.to_string().starts_with("dns error") {
         return Unconnected::Name;

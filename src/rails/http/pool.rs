@@ -1,13 +1,9 @@
-//! Connections that are open and unused, by where they lead, for a short time.
-//!
-//! An order that is written into a connection which the other side is closing is lost, and nobody can tell
-//! whether it was carried out. So a connection is used again only within a time that is shorter than the
-//! other side's: the configured one, half of what its `Keep-Alive` says, and none where it closed the last
-//! one without a word, or where nothing is known of it yet. Those that are not used are watched: one that
-//! stays open for a while shows that the other side keeps them.
-//!
-//! The newest is taken first, so that a burst's connections grow old and are closed. It must not know
-//! what is sent.
+//! Connections that are open and unused. An order that is written into a connection which the other
+//! side is closing is lost, and nobody can tell whether it was carried out. So a connection is used
+//! again only within a time that is shorter than the other side's: the configured one, half of what
+//! its `Keep-Alive` says, and none where it closed the last one without a word, or where nothing is
+//! known of it yet. One that stays open unused for a while shows that the other side keeps them.
+//! The newest is taken first, so that a burst's connections grow old and are closed.
 
 use super::connection::Connection;
 use hyper::Uri;
@@ -17,17 +13,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// A connection that is open for so long after an answer shows that the other side keeps them.
+/// Open for so long after an answer shows that the other side keeps connections.
 const KEPT: Duration = Duration::from_secs(1);
-/// Between two looks at the unused connections.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The place that a connection leads to.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Origin(Scheme, Authority);
 
 impl Origin {
-    /// The origin of an address; relative ones have none.
+    /// Relative addresses have none.
     pub fn of(uri: &Uri) -> Option<Origin> {
         Some(Origin(uri.scheme()?.clone(), uri.authority()?.clone()))
     }
@@ -37,16 +31,14 @@ impl Origin {
     }
 }
 
-/// The unused connections of a client.
 pub struct Pool {
-    /// The time for which they are used again.
     idle: Duration,
     kept: Mutex<Kept>,
 }
 
 #[derive(Default)]
 struct Kept {
-    /// The origins that have unused connections, or are known to keep them.
+    /// Those that have unused connections, or are known to keep them.
     origins: HashMap<Origin, AtOrigin>,
     /// Whether a task looks at them.
     is_swept: bool,
@@ -56,7 +48,7 @@ struct Kept {
 struct AtOrigin {
     /// The newest last.
     unused: Vec<Unused>,
-    /// Whether the last that was known of it is that it keeps them.
+    /// Whether the last that was known of the origin is that it keeps them.
     keeps: bool,
 }
 
@@ -71,7 +63,7 @@ impl Pool {
         Pool { idle, kept: Mutex::default() }
     }
 
-    /// Takes the newest connection that may be used again and that the other side has not closed.
+    /// The newest that may be used again and that the other side has not closed.
     pub fn take(&self, origin: &Origin) -> Option<Connection> {
         let mut kept = self.kept();
         let at = kept.origins.get_mut(origin).filter(|at| at.keeps)?;
@@ -86,7 +78,6 @@ impl Pool {
         Some(connection)
     }
 
-    /// Keeps a connection after an answer with these headers.
     pub fn put(self: &Arc<Self>, origin: Origin, connection: Connection, headers: &HeaderMap) {
         let idle = announced(headers).map_or(self.idle, |announced| announced.min(self.idle));
         if idle.is_zero() {
@@ -139,7 +130,6 @@ impl Pool {
     }
 }
 
-/// Looks at them until there are no more.
 async fn sweep(pool: Weak<Pool>) {
     loop {
         tokio::time::sleep(LOOK).await;
@@ -150,8 +140,8 @@ async fn sweep(pool: Weak<Pool>) {
     }
 }
 
-/// Half of the time for which the other side says that it keeps a connection: the other half is for the
-/// way of the answer and of what is sent next. None where it says that it was the last.
+/// Half of the time for which the other side says that it keeps a connection: the other half is for
+/// the way of the answer and of what is sent next. None where it says that it was the last.
 fn announced(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get("keep-alive")?.to_str().ok()?.to_ascii_lowercase();
     let number = |wanted: &str| {

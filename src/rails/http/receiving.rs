@@ -1,7 +1,5 @@
-//! A stream over which hyper receives the answer to a request that was sent without it.
-//!
-//! hyper reads an answer once it has written a request: what it writes goes nowhere, and what it reads
-//! is the beginning that was read before, and then the bank's stream.
+//! hyper reads an answer once it has written a request. Here what it writes goes nowhere, and what
+//! it reads is the beginning that was read before, and then the bank's stream.
 
 use super::connector::Wire;
 use std::io::{Result, Write};
@@ -9,23 +7,22 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// An answer that has begun.
 pub struct Receiving {
-    /// The bytes that were read before, and how many of them hyper has taken.
+    /// And how many of the bytes hyper has taken.
     beginning: Vec<u8>,
     taken: usize,
     wire: Wire,
-    /// Whether hyper has written its request. An answer before it would be a fault to it.
+    /// hyper has written its request: an answer before it would be a fault to it.
     is_asked: bool,
 }
 
 impl Receiving {
-    /// With the beginning of the answer, which is not empty.
+    /// The beginning is not empty.
     pub fn new(beginning: Vec<u8>, wire: Wire) -> Receiving {
         Receiving { beginning, taken: 0, wire, is_asked: false }
     }
 
-    /// The stream, if all of the beginning was taken.
+    /// If all of the beginning was taken.
     pub fn rest(self) -> Option<Wire> {
         (self.taken == self.beginning.len()).then_some(self.wire)
     }

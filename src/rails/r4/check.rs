@@ -1,5 +1,5 @@
-//! Answers of R4 to a trial without moving money: whether it is there, takes our signature, keeps
-//! our time and has a BCV rate, all by MBbcv (`docs/contract.md, 21.3`).
+//! Whether R4 is there, takes our signature, keeps our time and has a BCV rate, all by MBbcv
+//! (`docs/contract.md, 21.3`).
 
 use super::R4;
 use super::client::today;
@@ -11,15 +11,11 @@ use crate::rails::live::BankWord;
 use domain::values::date::Date;
 use std::time::Instant;
 
-/// The currency whose rate is asked for.
 const CURRENCY: &str = "USD";
-/// The number of days before today that are asked for.
 const DAYS_BACK: i32 = 7;
 
-/// The call by which the BCV rate is asked for, as a finding names it.
 const RATE: &str = "MBbcv";
 
-/// The word of an answer about its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Caller {
     Taken,
@@ -27,7 +23,6 @@ enum Caller {
 }
 
 impl R4 {
-    /// Tries it.
     pub(super) async fn tried(&self) -> Vec<Finding> {
         let today = today();
         let began = Instant::now();
@@ -46,7 +41,6 @@ impl R4 {
         findings
     }
 
-    /// The rate of the newest day that has one, after the answer about today.
     async fn newest_rate(&self, first: HttpAnswer, today: Date) -> Finding {
         let mut answer = first;
         for days in 0..=DAYS_BACK {
@@ -72,7 +66,7 @@ impl R4 {
     }
 }
 
-/// The finding about our signature: whether the call was taken for ours.
+/// Whether the call was taken for ours.
 fn signature(answer: &HttpAnswer) -> Finding {
     const SIGNATURE: &str = "signature";
     let status = answer.status;
@@ -100,7 +94,7 @@ fn signature(answer: &HttpAnswer) -> Finding {
     }
 }
 
-/// The word of an answer to MBbcv about its caller; `None` where it is no answer of the bank's.
+/// `None` where it is no answer of the bank's.
 fn caller(status: u16, code: Option<&str>) -> Option<Caller> {
     match (status, code) {
         (401 | 403, _) | (_, Some("08")) => Some(Caller::Refused),
@@ -109,7 +103,7 @@ fn caller(status: u16, code: Option<&str>) -> Option<Caller> {
     }
 }
 
-/// The finding about the rate of a day; `None` if the bank has no rate of it.
+/// `None` if the bank has no rate of the day.
 fn rate(answer: &HttpAnswer, day: Date) -> Option<Finding> {
     match read(answer, day) {
         Published::Yes(quotation) => {

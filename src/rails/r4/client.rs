@@ -1,4 +1,4 @@
-//! R4 as a rail: an order becomes a call (two for micro-deposits), an answer becomes a report.
+//! An order becomes a call (two for micro-deposits), an answer becomes a report.
 
 use super::config::{CreditBy, Settings};
 use super::wire::{Operation, Party, Request};
@@ -18,25 +18,20 @@ use domain::values::time::{Timestamp, Zone};
 use hyper::header::{AUTHORIZATION, HeaderName};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The header that names the caller.
 const COMMERCE: HeaderName = HeaderName::from_static("commerce");
-/// The concept of micro-deposits.
 const CONCEPT_OF_PROOF: &str = "Verificacion";
-/// The currency whose rate a probe asks for.
 const PROBED: &str = "USD";
 
-/// The services that R4 does for tenants. Transfers come by notices, without a call.
+/// Transfers come by notices, without a call.
 const SERVICES: [Service; 4] = [Service::C2p, Service::Debit, Service::Payouts, Service::MicroDeposits];
 /// Eight digits before the point.
 const AMOUNT_MAX: Ves = Ves::from_minor(9_999_999_999);
 
-/// R4 Conecta.
 pub struct R4 {
     settings: Settings,
     client: Client,
 }
 
-/// The calls that an order becomes.
 enum Calls {
     One(Request),
     Two(Request, Request),
@@ -45,7 +40,6 @@ enum Calls {
 }
 
 impl R4 {
-    /// The bank as it is configured.
     pub fn new(settings: Settings) -> Result<R4, NoClient> {
         let client = Client::new(&settings.base_url, settings.timeout)?.idle_for(settings.idle);
         Ok(R4 { settings, client })
@@ -59,7 +53,6 @@ impl R4 {
         &self.client
     }
 
-    /// Makes a call.
     pub(super) async fn exchange(&self, request: &Request) -> Exchange {
         let url = self.settings.base_url.path(request.operation.path(self.settings.path_family));
         let http = HttpRequest::post(url)
@@ -75,8 +68,8 @@ impl R4 {
         report
     }
 
-    /// Two calls, each once. A refusal of either is one of both; the second is not made after a
-    /// first that was refused or never left.
+    /// Each once. A refusal of either is one of both; the second is not made after a first that was
+    /// refused or never left.
     async fn both(&self, first: &Request, second: &Request) -> Result<Report, NotSent> {
         let first = self.report(first).await?;
         if matches!(first.outcome, OrderOutcome::Refused { .. }) {
@@ -95,7 +88,7 @@ impl R4 {
         }
     }
 
-    /// The calls of an order. What the bank would not take is refused here, before a call.
+    /// What the bank would not take is refused here, before a call.
     fn calls(&self, order: &Order) -> Result<Calls, NotSent> {
         Ok(match order {
             Order::ChargeC2p { bank, debtor, phone, amount, token } => match token {
@@ -142,7 +135,6 @@ impl R4 {
         }
     }
 
-    /// The outcome of the operation with this id of the bank.
     async fn operation(&self, id: &RailId) -> Report {
         match self.report(&Request::look(id)).await {
             // The bank's word about a question is not the end of what was asked about.
@@ -227,7 +219,6 @@ impl LiveRail for R4 {
     }
 }
 
-/// The report on two calls that were both done, with the reference of each.
 fn under_both(first: Report, second: Report) -> Report {
     match (first.outcome, second.outcome) {
         (OrderOutcome::Done { reference: one }, OrderOutcome::Done { reference: other }) => {
@@ -241,20 +232,20 @@ const fn party(bank: BankCode, phone: MobilePhone, document: IdentityDocument) -
     Party { bank, phone, document }
 }
 
-/// The receiver: the bank wants to know whose the phone is.
+/// The bank wants to know whose the phone is.
 fn payee(bank: BankCode, phone: MobilePhone, document: Option<IdentityDocument>) -> Result<Party, NotSent> {
     document
         .map(|document| party(bank, phone, document))
         .ok_or(NotSent::Unfit("the owner of the phone is unknown"))
 }
 
-/// The day in Caracas.
+/// In Caracas.
 pub(super) fn today() -> Date {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_unix_ms(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)).date_in(Zone::Caracas)
 }
 
-/// Two different amounts from 0.01 to 0.99, chosen at random, by which an owner proves a phone.
+/// Different, from 0.01 to 0.99: an owner proves a phone by them.
 pub fn micro_deposit_amounts() -> Result<(Ves, Ves), getrandom::Error> {
     let first = getrandom::u32()? % 99;
     // One of the other 98.
@@ -263,7 +254,7 @@ pub fn micro_deposit_amounts() -> Result<(Ves, Ves), getrandom::Error> {
     Ok((cents(first), cents(second)))
 }
 
-/// One line per call, without anything of the order in it.
+/// Without anything of the order in it.
 fn log(operation: Operation, report: &Result<Report, NotSent>) {
     match report {
         Ok(Report { is_answered: true, word, .. }) => {

@@ -4,41 +4,38 @@ use deunicode::deunicode_char;
 use domain::values::identity::IdentityDocument;
 use domain::values::money::Ves;
 
-/// Digits of the largest amount, before the point.
 const MONTO_MINOR_MAX: i64 = 9_999_999_999;
-/// Letters of a name.
 const NAME_CHARACTERS_MAX: usize = 20;
-/// Letters and digits of a concept.
 const CONCEPT_CHARACTERS_MAX: usize = 30;
 
-/// Whether an amount can be written: above nothing, with at most 8 digits before the point.
+/// Above nothing, with at most 8 digits before the point.
 pub const fn fits(amount: Ves) -> bool {
     0 < amount.minor() && amount.minor() <= MONTO_MINOR_MAX
 }
 
-/// `Monto`: exactly two decimals; `None` for what [`fits`] refuses.
+/// Exactly two decimals; `None` for what [`fits`] refuses.
 pub fn monto(amount: Ves) -> Option<String> {
     fits(amount).then(|| amount.to_string())
 }
 
-/// `Cedula`: the letter, and the number padded to eight digits; to nine where it is the RIF of a firm or
-/// of the state, whose last is a check digit. A person's number of nine keeps them all.
+/// The letter, and the number padded to eight digits; to nine where it is the RIF of a firm or of
+/// the state, whose last is a check digit. A person's number of nine keeps them all.
 pub fn cedula(document: IdentityDocument) -> String {
     let digits = if matches!(document.letter(), 'J' | 'G') { 9 } else { 8 };
     format!("{}{:0digits$}", document.letter(), document.number())
 }
 
-/// `Nombre`: letters without accents and single spaces, at most 20.
+/// Letters without accents and single spaces, at most 20.
 pub fn nombre(name: &str) -> String {
     plain(name, NAME_CHARACTERS_MAX, |character| character.is_ascii_alphabetic())
 }
 
-/// `Concepto`: letters without accents, digits and single spaces, at most 30.
+/// Letters without accents, digits and single spaces, at most 30.
 pub fn concepto(concept: &str) -> String {
     plain(concept, CONCEPT_CHARACTERS_MAX, |character| character.is_ascii_alphanumeric())
 }
 
-/// The rest of a text once everything but these characters is a space between words.
+/// Everything but these characters is a space between words.
 fn plain(text: &str, characters_max: usize, is_fine: fn(char) -> bool) -> String {
     let mut letters = String::with_capacity(text.len());
     for character in text.chars() {

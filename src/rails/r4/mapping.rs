@@ -1,28 +1,24 @@
-//! Meanings of R4's codes for money (`docs/contract.md, 18.2, 21.4, 21.5`): tables, and the one
-//! function that reads them.
-//!
-//! A readable code decides under any status below 500. What is in no table decides nothing, and
-//! neither does a code that speaks of another thing than the order: of the question, or of a
-//! message that was merely taken.
+//! What R4's codes mean for money (`docs/contract.md, 18.2, 21.4, 21.5`). A readable code decides
+//! under any status below 500. What is in no table decides nothing, and neither does a code that
+//! speaks of another thing than the order: of the question, or of a message that was merely taken.
 
 use super::wire::{Operation, Reply};
 use crate::rails::http::{Exchange, HttpAnswer};
 use crate::rails::live::{NotSent, OrderOutcome, Report};
 use domain::resources::payments::reasons::Reason;
 
-/// Codes after which nobody knows: the bank waited in vain, or answers late.
+/// The bank waited in vain, or answers late: nobody knows.
 const UNKNOWN: [&str; 3] = ["05", "68", "87"];
 
-/// The numeric codes that refuse.
 const NUMERIC: [&str; 21] = [
     "01", "07", "08", "11", "12", "13", "14", "15", "30", "41", "43", "51", "55", "56", "57", "62", "80",
     "90", "91", "92", "99",
 ];
 
-/// The clearing house's codes that say "not yet".
+/// The clearing house's "not yet".
 const PENDING: [&str; 4] = ["AC00", "WAIT", "PEND", "PROC"];
 
-/// The clearing house's codes that refuse for good.
+/// The clearing house's refusals for good.
 const REJECTS: [&str; 42] = [
     "AB01", "AB07", "AC01", "AC04", "AC06", "AC09", "AG01", "AG09", "AG10", "AM02", "AM03", "AM04", "AM05",
     "BE01", "BE20", "CH20", "CUST", "DS02", "CANC", "EX01", "DT03", "DU01", "ED05", "TECH", "FF05", "FF07",
@@ -30,23 +26,17 @@ const REJECTS: [&str; 42] = [
     "TE28", "TE29", "VE02",
 ];
 
-/// The codes among them that may speak of the question and not of the operation that was asked
-/// about.
+/// Of those, the ones that may speak of the question and not of the operation that was asked about.
 const OF_THE_QUESTION: [&str; 3] = ["TE28", "TE29", "VE02"];
 
-/// The meaning of a code for the order that it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     Done,
-    /// The order is refused for good.
     Refused,
-    /// The order waits.
     Pending,
-    /// Nobody can tell.
     Unknown,
 }
 
-/// The meaning of a code in the answer to a call.
 pub fn meaning(operation: Operation, code: &str) -> Meaning {
     if is_success(operation, code) {
         return Meaning::Done;
@@ -62,8 +52,8 @@ pub fn meaning(operation: Operation, code: &str) -> Meaning {
     }
 }
 
-/// Whether a code is this call's own word for success. That of another call is none: `202` says that
-/// a message was taken, and of a question `00` may say that it was understood.
+/// Only a call's own word counts: `202` says that a message was taken, and of a question `00` may
+/// say that it was understood.
 fn is_success(operation: Operation, code: &str) -> bool {
     match operation {
         Operation::Bcv | Operation::C2p | Operation::AnulacionC2p => code == "00",
@@ -73,7 +63,6 @@ fn is_success(operation: Operation, code: &str) -> bool {
     }
 }
 
-/// The failure code, ours, for a code of the bank that refuses.
 pub fn failure_code(operation: Operation, code: &str) -> String {
     let ours = match code {
         "51" => Reason::InsufficientFunds.code(),
@@ -89,7 +78,6 @@ pub fn failure_code(operation: Operation, code: &str) -> String {
     ours.to_owned()
 }
 
-/// The outcome of a call: nothing was sent, or a report.
 pub fn report(operation: Operation, exchange: Exchange) -> Result<Report, NotSent> {
     match exchange {
         Exchange::NotSent(_) => Err(NotSent::NoConnection),
@@ -98,7 +86,6 @@ pub fn report(operation: Operation, exchange: Exchange) -> Result<Report, NotSen
     }
 }
 
-/// The report that an answer is.
 pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
     // The place where a redirect leads has no answer to an order.
     if answer.status >= 500 || (300..400).contains(&answer.status) {
@@ -115,7 +102,7 @@ pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
     Report { id, ..Report::answered(outcome, word) }
 }
 
-/// Whether what the call asks for can be asked about under an id of the bank.
+/// Under an id of the bank.
 pub const fn has_id(operation: Operation) -> bool {
     matches!(operation, Operation::DebitoInmediato | Operation::CreditoInmediato | Operation::CiCuentas)
 }

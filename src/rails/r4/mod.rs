@@ -1,13 +1,8 @@
 //! The connector to R4 Conecta (`docs/contract.md, 18.2, 18.3, 21.3`): C2P, immediate debit and
-//! credit, and the bank's BCV rate.
-//!
-//! Every call is one POST with JSON, signed. C2P and its reversal can't be asked about afterwards;
-//! what the clearing house decides (debits, credits to accounts) can, under the bank's id. R4 never
-//! says that it did not receive an order, so nothing here can say so, and nothing is sent twice.
-//!
-//! In reading order: `config.rs` what can be set · `formats.rs` how fields are written · `wire.rs`
-//! calls and answers as bytes · `signature.rs` · `mapping.rs` what the codes mean · `client.rs` the
-//! rail · `quotation.rs` the BCV rate · `check.rs` whether it answers us.
+//! credit, and the bank's BCV rate. Every call is one POST with JSON, signed. C2P and its reversal
+//! can't be asked about afterwards; what the clearing house decides (debits, credits to accounts)
+//! can, under the bank's id. R4 never says that it did not receive an order, so nothing here can
+//! say so, and nothing is sent twice.
 
 mod check;
 pub mod client;
@@ -19,7 +14,6 @@ pub mod quotation;
 pub mod signature;
 pub mod wire;
 
-/// The rail's name.
 pub const NAME: &str = "r4";
 
 pub use client::R4;

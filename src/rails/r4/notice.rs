@@ -1,8 +1,6 @@
 //! Calls that R4 makes by itself (`docs/contract.md, 18.6, 21.3`): the question before a transfer
-//! and the notice of it, read from their bytes.
-//!
-//! Every field is a text, or a number where a bank has it so. Members that nobody knows are left alone. It
-//! must not know what becomes of a notice.
+//! and the notice of it. Every field is a text, or a number where a bank has it so; members that
+//! nobody knows are left alone. What becomes of a notice is decided elsewhere.
 
 use crate::bank_text;
 use chrono::{DateTime, NaiveDateTime};
@@ -14,48 +12,38 @@ use domain::values::phone::MobilePhone;
 use domain::values::time::{Timestamp, Zone};
 use serde_json::{Map, Value};
 
-/// The code with which the network says that a transfer was made.
+/// The network's word that a transfer was made.
 const APPROVED: &str = "00";
-/// Digits of the largest amount, before the point.
 const WHOLE_DIGITS_MAX: usize = 8;
-/// Digits of the longest reference.
 const REFERENCE_DIGITS_MAX: usize = 20;
-/// The names of the payer's document. No source shows it in a notice; where it is, it is compared.
+/// No source shows the payer's document in a notice; where it is, it is compared.
 const PAYER: [&str; 3] = ["IdCliente", "Cedula", "CedulaEmisor"];
-/// Digits of a phone.
 const PHONE_DIGITS: usize = 11;
-/// The days by which a transfer may lie ahead of its notice, and behind it: none older pays for anything.
+/// Days by which a transfer may lie ahead of its notice; none older than the bound behind pays for anything.
 const DAYS_AHEAD_MAX: i32 = 1;
 const DAYS_BEHIND_MAX: i32 = TRANSFER_DAYS_MAX;
-/// Characters of the code that a network gives a transfer.
 const CODE_CHARACTERS_MAX: usize = 8;
-/// The forms of instants that name no place, and of those whose offset has no colon.
+/// Instants that name no place, and those whose offset has no colon.
 const LOCAL: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
 const OFFSET: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z"];
 
-/// The body is not what R4's documents say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// The word of a notice about a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// The transfer was made.
     Made(Made),
-    /// The transfer was not made.
     NotMade,
 }
 
-/// A transfer that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
     pub transfer: Transfer,
-    /// The phone that it went to.
     pub to: Option<MobilePhone>,
 }
 
 impl Made {
-    /// Whether it is one to us, of a day that a payment may still name: a transfer to another phone is
+    /// To our phone, of a day that a payment may still name: a transfer to another phone is
     /// another's money, and one of next year is nobody's.
     pub fn is_ours(&self, commerce_phone: Option<MobilePhone>, now: Timestamp) -> bool {
         let day = |at: Timestamp| at.date_in(Zone::Caracas);
@@ -66,16 +54,12 @@ impl Made {
     }
 }
 
-/// The question whether a transfer would be welcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// The number of the payer's document.
     pub document: u32,
-    /// The phone that it would go to.
     pub commerce_phone: Option<MobilePhone>,
 }
 
-/// A call's members.
 struct Members(Map<String, Value>);
 
 impl Members {
@@ -86,8 +70,7 @@ impl Members {
         }
     }
 
-    /// A member that has to be there. A number, where the documents have a text of so many digits, lacks
-    /// the zeros that it began with.
+    /// A number, where the documents have a text of so many digits, lacks the zeros that it began with.
     fn text(&self, name: &str, digits: usize) -> Result<String, Malformed> {
         match self.0.get(name) {
             Some(Value::String(text)) => Ok(text.trim().to_owned()),
@@ -96,13 +79,12 @@ impl Members {
         }
     }
 
-    /// A phone; one that is a number may have the country's 58 before it.
+    /// One that is a number may have the country's 58 before it.
     fn phone(&self, name: &str) -> Result<MobilePhone, Malformed> {
         MobilePhone::parse(&self.text(name, PHONE_DIGITS)?).map_err(|_| Malformed)
     }
 }
 
-/// Reads a notice.
 pub fn notice(body: &[u8]) -> Result<Said, Malformed> {
     let body = Members::read(body)?;
     let (reference, code) = (body.text("Referencia", 1)?, body.text("CodigoRed", 2)?);
@@ -126,7 +108,6 @@ pub fn notice(body: &[u8]) -> Result<Said, Malformed> {
     }
 }
 
-/// Reads the question before a transfer.
 pub fn question(body: &[u8]) -> Result<Question, Malformed> {
     let body = Members::read(body)?;
     let payer = body.text("IdCliente", 1)?;
@@ -142,7 +123,7 @@ fn is_digits(text: &str, length_max: usize) -> bool {
     (1..=length_max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The payer's document, of which the letter may be missing; none where it cannot be read.
+/// The letter may be missing; none where it cannot be read.
 fn document(value: &Value) -> Option<NoticedDocument> {
     let text = match value {
         Value::String(text) => text.trim().to_ascii_uppercase(),
@@ -162,13 +143,13 @@ fn document(value: &Value) -> Option<NoticedDocument> {
         .map(|number| NoticedDocument { letter, number })
 }
 
-/// A bank with three digits, as notices name it, or with four.
+/// Three digits, as notices name it, or four.
 fn bank(text: &str) -> Option<BankCode> {
     let is_code = matches!(text.len(), 3 | 4) && is_digits(text, 4);
     is_code.then(|| text.parse().ok()).flatten().and_then(|number| BankCode::from_number(number).ok())
 }
 
-/// An amount above nothing, with a point and at most two decimals.
+/// Above nothing, with a point and at most two decimals.
 fn amount(text: &str) -> Option<Ves> {
     let (whole, cents) = text.split_once('.').unwrap_or((text, "0"));
     if !is_digits(whole, WHOLE_DIGITS_MAX) || !is_digits(cents, 2) {
@@ -178,7 +159,7 @@ fn amount(text: &str) -> Option<Ves> {
     Some(Ves::from_minor(minor)).filter(|amount| *amount > Ves::ZERO)
 }
 
-/// An instant; one that names no place is of Caracas.
+/// One that names no place is of Caracas.
 fn instant(text: &str) -> Option<Timestamp> {
     if let Ok(instant) = Timestamp::parse(text) {
         return Some(instant);

@@ -11,31 +11,24 @@ use domain::values::date::Date;
 use domain::values::money::Rate;
 use rust_decimal::Decimal;
 
-/// The number of days before today that are asked for.
 const DAYS_BACK: i32 = 7;
 
-/// The rate of a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quotation {
-    /// The day on which it is in force.
+    /// The day on which the rate is in force.
     pub value_date: Date,
-    /// Bolívares for one.
     pub rate: Rate,
 }
 
-/// The word of the bank about a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// The rate of the day.
     Yes(Quotation),
-    /// There is none, at least not yet.
+    /// At least not yet.
     No,
-    /// Nothing that can be read.
     Unanswered,
 }
 
 impl R4 {
-    /// The rate of a currency, such as USD, on a day.
     pub async fn quotation(&self, currency: &str, date: Date) -> Published {
         match self.exchange(&Request::bcv(currency, date)).await {
             Exchange::Answer(answer) => read(&answer, date),
@@ -43,8 +36,7 @@ impl R4 {
         }
     }
 
-    /// The newest rate of a currency, back from today in Caracas. A day about which nothing can be
-    /// learned ends the search: an older rate is not the newest one.
+    /// A day about which nothing can be learned ends the search: an older rate is not the newest one.
     pub async fn newest_quotation(&self, currency: &str) -> Option<Quotation> {
         let today = today();
         for days in 0..=DAYS_BACK {
@@ -58,8 +50,8 @@ impl R4 {
     }
 }
 
-/// The word of an answer about the day that was asked for: its rate, or that of the day before from
-/// which one is still in force, as on a weekend. A rate of a later day is not the one of that day.
+/// The rate of the day, or that of the day before from which one is still in force, as on a
+/// weekend. A rate of a later day is not the one of that day.
 pub fn read(answer: &HttpAnswer, date: Date) -> Published {
     if answer.status >= 500 || (300..400).contains(&answer.status) {
         return Published::Unanswered;
@@ -80,7 +72,7 @@ pub fn read(answer: &HttpAnswer, date: Date) -> Published {
     }
 }
 
-/// An exact decimal, with an exponent or without.
+/// Exact, with an exponent or without.
 fn decimal(text: &str) -> Option<Decimal> {
     let text = text.trim();
     Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text)).ok()

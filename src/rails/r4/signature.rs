@@ -1,5 +1,5 @@
-//! The value of `Authorization` of a call to R4 (`docs/contract.md, 21.3`): the HMAC-SHA256 of some
-//! of its values, put together without a separator, under the commerce token.
+//! The value of `Authorization` (`docs/contract.md, 21.3`): the HMAC-SHA256 of some of the call's
+//! values, put together without a separator, under the commerce token.
 
 use super::config::{Settings, SignatureCase};
 use super::wire::{Operation, Request};
@@ -8,14 +8,12 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// The signature of a request.
 pub fn of(request: &Request, settings: &Settings) -> String {
     let space = if request.operation == Operation::C2p && settings.c2p_leading_space { " " } else { "" };
     let message = Zeroizing::new(format!("{space}{}", *request.signed()));
     sign(&settings.commerce_token, &message, settings.signature_case)
 }
 
-/// The HMAC of a message in hexadecimal digits.
 pub fn sign(key: &ApiSecret, message: &str, case: SignatureCase) -> String {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key.expose().as_bytes()) else {
         unreachable!("HMAC takes keys of every length")

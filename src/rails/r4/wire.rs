@@ -1,5 +1,4 @@
-//! The calls to R4 and its answers as bytes (`docs/contract.md, 21.3`). It knows the names of fields
-//! and which of them are signed, and nothing of what an answer means.
+//! Names of fields, and which of them are signed (`docs/contract.md, 21.3`); nothing of what an answer means.
 
 use super::config::PathFamily;
 use super::formats::{cedula, concepto, monto, nombre};
@@ -15,34 +14,23 @@ use domain::values::token::Token;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-/// The concept of what has none, where there has to be one.
+/// The clearing house's calls may not leave the concept out.
 const CONCEPT_OF_NONE: &str = "Pago";
 
-/// A call that is made to R4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// The BCV rate of a day.
     Bcv,
-    /// A C2P charge.
     C2p,
-    /// The reversal of one.
     AnulacionC2p,
-    /// Money to a phone, as change.
     Vuelto,
-    /// Has a bank send its customer a code.
     GenerarOtp,
-    /// An immediate debit.
     DebitoInmediato,
-    /// An immediate credit to a phone.
     CreditoInmediato,
-    /// An immediate credit to an account.
     CiCuentas,
-    /// Asks what became of one of the last three.
     ConsultarOperaciones,
 }
 
 impl Operation {
-    /// All of them.
     pub const ALL: [Operation; 9] = [
         Operation::Bcv,
         Operation::C2p,
@@ -73,7 +61,7 @@ impl Operation {
         }
     }
 
-    /// The fields whose values are signed, in this order.
+    /// In this order.
     pub const fn signed(self) -> &'static [&'static str] {
         match self {
             Operation::Bcv => &["Fechavalor", "Moneda"],
@@ -88,35 +76,29 @@ impl Operation {
     }
 }
 
-/// A request: fields with their values in the order in which they are written.
 pub struct Request {
-    /// The call that it is.
     pub operation: Operation,
     fields: Vec<(&'static str, Zeroizing<String>)>,
 }
 
-/// The fields that name the person who pays or is paid by phone.
 #[derive(Clone, Copy)]
 pub struct Party {
     pub bank: BankCode,
-    /// The phone that the bank knows them by.
+    /// As the bank knows the person.
     pub phone: MobilePhone,
-    /// The person's document.
     pub document: IdentityDocument,
 }
 
 impl Request {
-    /// Asks for the rate of a currency, such as USD, on a day.
     pub fn bcv(currency: &str, date: Date) -> Request {
         Request::new(Operation::Bcv).with("Moneda", currency.to_owned()).with("Fechavalor", date.to_string())
     }
 
-    /// Takes money from who made a key for it.
     pub fn c2p(payer: Party, amount: Ves, key: &Token) -> Result<Request, NotSent> {
         Ok(Request::to_phone(Operation::C2p, payer, amount)?.with("Otp", key.reveal().to_owned()))
     }
 
-    /// Gives a whole C2P charge back.
+    /// A whole C2P charge.
     pub fn annulment(
         bank: BankCode,
         document: IdentityDocument,
@@ -129,14 +111,13 @@ impl Request {
             .with("Referencia", reference.to_owned()))
     }
 
-    /// Pays to a phone.
     pub fn change(payee: Party, amount: Ves, concept: &str) -> Result<Request, NotSent> {
         let request = Request::to_phone(Operation::Vuelto, payee, amount)?;
         let concept = concepto(concept);
         Ok(if concept.is_empty() { request } else { request.with("Concepto", concept) })
     }
 
-    /// Has a bank send its customer a code.
+    /// Has the bank send its customer a code.
     pub fn otp(payer: Party, amount: Ves) -> Result<Request, NotSent> {
         Ok(Request::new(Operation::GenerarOtp)
             .with("Banco", payer.bank.to_string())
@@ -145,7 +126,6 @@ impl Request {
             .with("Cedula", cedula(payer.document)))
     }
 
-    /// Takes money from who was sent a code for it.
     pub fn debit(
         payer: Party,
         name: &str,
@@ -163,7 +143,6 @@ impl Request {
             .with("Concepto", some_concept(concept)))
     }
 
-    /// Pays to a phone by the clearing house.
     pub fn credit(payee: Party, amount: Ves, concept: &str) -> Result<Request, NotSent> {
         Ok(Request::new(Operation::CreditoInmediato)
             .with("Banco", payee.bank.to_string())
@@ -173,7 +152,6 @@ impl Request {
             .with("Concepto", some_concept(concept)))
     }
 
-    /// Pays to an account.
     pub fn credit_account(
         account: AccountNumber,
         document: IdentityDocument,
@@ -187,19 +165,16 @@ impl Request {
             .with("Concepto", some_concept(concept)))
     }
 
-    /// Asks what became of an operation.
     pub fn look(id: &RailId) -> Request {
         Request::new(Operation::ConsultarOperaciones).with("Id", id.as_str().to_owned())
     }
 
-    /// The signed values, put together.
     pub fn signed(&self) -> Zeroizing<String> {
         let value = |name: &&str| self.fields.iter().find(|(field, _)| field == name);
         let values = self.operation.signed().iter().filter_map(value);
         Zeroizing::new(values.map(|(_, value)| value.as_str()).collect())
     }
 
-    /// The body, as JSON.
     pub fn body(&self) -> Zeroizing<Vec<u8>> {
         let mut body = Zeroizing::new(Vec::with_capacity(512));
         body.push(b'{');
@@ -233,7 +208,7 @@ impl Request {
     }
 }
 
-/// Writes a text as JSON, without another copy of it.
+/// Without another copy of the text.
 fn write_text(body: &mut Vec<u8>, text: &str) {
     if serde_json::to_writer(body, text).is_err() {
         unreachable!("a text is JSON, and memory takes it");
@@ -244,7 +219,6 @@ fn written(amount: Ves) -> Result<String, NotSent> {
     monto(amount).ok_or(NotSent::Unfit("the amount has more than 8 digits before the point"))
 }
 
-/// The concept, which the clearing house's calls may not leave out.
 fn some_concept(concept: &str) -> String {
     let concept = concepto(concept);
     if concept.is_empty() { CONCEPT_OF_NONE.to_owned() } else { concept }
@@ -254,23 +228,21 @@ fn some_name(name: &str) -> Result<String, NotSent> {
     Some(nombre(name)).filter(|name| !name.is_empty()).ok_or(NotSent::Unfit("the name has no letters"))
 }
 
-/// The answer of R4: the members that say something, of an object that has a code.
+/// The members that say something, of an object that has a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// `code`, as it was written.
     pub code: String,
     pub message: String,
     pub reference: Option<String>,
-    /// `id` or `Id`, if it is 1 to 64 visible characters.
+    /// If it is 1 to 64 visible characters.
     pub id: Option<RailId>,
-    /// `fechavalor`.
     pub value_date: Option<String>,
-    /// `tipocambio`, as it was written.
+    /// As it was written.
     pub rate: Option<String>,
 }
 
 impl Reply {
-    /// Reads an answer; `None` where it is no object of JSON with a code, or has two of them.
+    /// `None` where the answer is no object of JSON with a code, or has two of them.
     pub fn read(body: &[u8]) -> Option<Reply> {
         let Value::Object(members) = bank_text::json(body)? else { return None };
         let text = |name: &str| text_of(&members, name);
@@ -289,7 +261,6 @@ impl Reply {
         })
     }
 
-    /// The bank's own words.
     pub fn word(&self) -> BankWord {
         BankWord::new(&self.code, &self.message)
     }

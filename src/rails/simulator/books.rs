@@ -52,15 +52,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
-/// The key of the number of duplicates among entries; no operation id is so short.
+/// No operation id is so short.
 const DUPLICATES: &[u8] = b"duplicates";
 
-/// The reason why the books could not be opened, read or written.
 #[derive(Clone, Debug)]
 pub struct BooksError(String);
 
 impl BooksError {
-    /// The error for books that are kept elsewhere.
     pub fn because(why: impl Into<String>) -> BooksError {
         BooksError(why.into())
     }
@@ -74,26 +72,22 @@ impl fmt::Display for BooksError {
 
 impl std::error::Error for BooksError {}
 
-/// A decision as bytes: its kind, and the refusal if it is one.
+/// The kind, and the refusal if it is one.
 pub type Decided = [u8; 2];
 
-/// The books in the log of a cluster: every node has them there. A decision may be answered once
-/// it is written.
+/// The books in the log of a cluster. A decision may be answered once it is written.
 pub trait AgreedBooks: Send + Sync {
-    /// The decision about an operation in the log.
     fn read(&self, operation: Uuid) -> Result<Option<Decided>, BooksError>;
 
-    /// Writes a decision; returns when all machines have agreed on it.
+    /// Returns when all machines have agreed on the decision.
     fn write(&self, operation: Uuid, decided: Decided) -> BoxFuture<'_, Result<(), BooksError>>;
 }
 
-/// The bank's decisions, and the number of times that it was called without need.
 pub(super) struct Books {
     shelf: Shelf,
-    /// The log of a cluster, where there is more than one machine: decisions from then on are
-    /// there.
+    /// Where there is more than one machine: decisions from then on are there.
     agreed: Option<Arc<dyn AgreedBooks>>,
-    /// Decisions on their way there.
+    /// On their way to the log of a cluster.
     pending: Mutex<HashMap<Uuid, Fate>>,
 }
 
@@ -103,13 +97,11 @@ enum Shelf {
 }
 
 impl Books {
-    /// Books in `directory` on a disk with this room, with what they held before.
     pub fn open(directory: &Path, room: &Arc<Room>) -> Result<Books, BooksError> {
         let opened = opening::open(directory)?;
         Ok(Books::on(Shelf::Disk(Disk::new(directory, opened, room)?)))
     }
 
-    /// Books that are gone when they are dropped.
     pub fn in_memory() -> Books {
         Books::on(Shelf::Memory { decisions: Mutex::default(), duplicates: AtomicU64::new(0) })
     }
@@ -118,7 +110,7 @@ impl Books {
         Books { shelf, agreed: None, pending: Mutex::default() }
     }
 
-    /// The same books, with what is decided from now on in the log of a cluster, where they look first.
+    /// What is decided from now on goes to the log of a cluster, where the books look first.
     pub fn agreed_in(self, agreed: Arc<dyn AgreedBooks>) -> Books {
         Books { agreed: Some(agreed), ..self }
     }
@@ -127,7 +119,7 @@ impl Books {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns when what was decided about `operation` may be answered.
+    /// Returns when what was decided may be answered.
     pub async fn settled(&self, operation: Uuid) -> Result<(), BooksError> {
         let Some(agreed) = &self.agreed else { return Ok(()) };
         let Some(fate) = self.pending().get(&operation).copied() else { return Ok(()) };
@@ -150,7 +142,6 @@ impl Books {
         decided.map(|decided| Fate::from_bytes(&decided).ok_or_else(unknown)).transpose()
     }
 
-    /// The decision about `operation`, if it was ever here.
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
         if let Some(fate) = self.in_the_log(operation)? {
             return Ok(Some(fate));
@@ -163,7 +154,6 @@ impl Books {
         }
     }
 
-    /// Keeps what was decided about `operation`.
     pub fn put(&self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
         if self.agreed.is_some() {
             self.pending().insert(operation, fate);
@@ -178,7 +168,7 @@ impl Books {
         Ok(())
     }
 
-    /// One more call that should not have been; how many there are now.
+    /// Returns how many such calls there are now.
     pub fn count_duplicate(&self) -> Result<u64, BooksError> {
         match &self.shelf {
             Shelf::Disk(disk) => disk.count_duplicate(),
@@ -186,7 +176,6 @@ impl Books {
         }
     }
 
-    /// The number of calls that should not have been.
     pub fn duplicates(&self) -> u64 {
         match &self.shelf {
             Shelf::Disk(disk) => disk.duplicates(),

@@ -1,6 +1,5 @@
-//! Collections of pesos at the simulated processor: a buyer pays, declines or types a code, the
-//! tenant calls off, time passes. Whatever comes first ends it, and every answer says how it stands
-//! then.
+//! A buyer pays, declines or types a code, the tenant cancels, time passes: whatever comes first
+//! ends a collection.
 
 use super::Simulator;
 use super::books::BooksError;
@@ -11,10 +10,10 @@ use domain::resources::cop_payments::collect::WRONG_CODE;
 use domain::values::time::Timestamp;
 use uuid::Uuid;
 
-/// The code that every buyer of test mode is sent.
+/// Sent to every buyer of test mode.
 const CODE: &str = "123456";
 
-/// The end that `instruction` brings to an open collection; `None` leaves it open.
+/// `None` leaves the collection open.
 fn outcome(instruction: &Instruction) -> Option<Fate> {
     match instruction {
         Instruction::Cancel => Some(Fate::Refused(Refusal::Canceled)),
@@ -27,7 +26,6 @@ fn outcome(instruction: &Instruction) -> Option<Fate> {
 }
 
 impl Simulator {
-    /// The standing of a collection at an instant of the tenant's clock.
     pub(super) fn collection(
         &self,
         collection: &Collection,
@@ -38,7 +36,6 @@ impl Simulator {
         Ok(self.standing(collection, at)?.map_or(RailAnswer::NeverReceived, |fate| fate.settled(operation)))
     }
 
-    /// Something is told about a collection.
     pub(super) fn tell(
         &self,
         collection: &Collection,
@@ -61,7 +58,7 @@ impl Simulator {
         }
     }
 
-    /// The fate of a collection, after its time was looked at.
+    /// After its time was looked at.
     fn standing(&self, collection: &Collection, at: Timestamp) -> Result<Option<Fate>, BooksError> {
         let operation = collection.original.into();
         let fate = self.books.get(operation)?;

@@ -1,4 +1,4 @@
-//! The fates of orders: the table of magic values, and nothing else. Pure.
+//! The table of magic values.
 
 use super::{reference, refused};
 use crate::rails::{Order, RailAnswer};
@@ -10,63 +10,41 @@ use domain::values::time::{MINUTE_MS, Timestamp};
 use domain::values::token::Token;
 use uuid::Uuid;
 
-/// The bank's decision about an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Done, and said so.
     Done,
-    /// Done, and said so; giving it back will be refused.
+    /// Giving it back will be refused.
     DoneForGood,
-    /// Refused, and said so.
     Refused(Refusal),
-    /// Done without a word; who asks learns it.
+    /// Without a word; who asks learns it.
     SilentlyDone,
-    /// Refused without a word; who asks learns it.
     SilentlyRefused(Refusal),
-    /// Accepted; done by the time that somebody asks.
+    /// Done by the time that somebody asks.
     LaterDone,
-    /// Accepted; refused by the time that somebody asks.
     LaterRefused(Refusal),
     /// Never arrived. Kept only so that it arrives when it is sent again.
     Lost,
-    /// A collection of pesos that waits for its buyer.
+    /// Waits for its buyer.
     Open,
 }
 
-/// The reasons why a bank refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The time for it ran out.
     TimeOut,
-    /// There is no such account.
     NoAccount,
-    /// There is not enough money.
     NoFunds,
-    /// The identity does not go with the phone.
     WrongIdentity,
-    /// The customer's key or code is wrong.
     WrongToken,
-    /// There is no such charge to give back.
     NoTransaction,
-    /// The bank does not want to.
     ByBank,
-    /// The card's issuer says no, and not why.
     CardDeclined,
-    /// The card has not enough.
     CardFunds,
-    /// The card is too old.
     CardExpired,
-    /// The card's issuer could not be asked.
     CardProcessing,
-    /// There is no such transfer.
     NoTransfer,
-    /// The network does not take the transfer.
     ByNetwork,
-    /// The buyer declined a collection of pesos.
     Rejected,
-    /// The collection was called off.
     Canceled,
-    /// Nobody paid it in time.
     Expired,
     /// Not now, and nothing was done.
     Unavailable,
@@ -118,7 +96,7 @@ impl Refusal {
 }
 
 impl Fate {
-    /// The bank's answer when the order arrives.
+    /// When the order arrives.
     pub fn first(self, operation: Uuid) -> RailAnswer {
         match self {
             Fate::Done | Fate::DoneForGood => RailAnswer::done(reference(operation)),
@@ -128,7 +106,7 @@ impl Fate {
         }
     }
 
-    /// The bank's answer to a question afterwards.
+    /// To a question afterwards.
     pub fn settled(self, operation: Uuid) -> RailAnswer {
         match self {
             Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => {
@@ -142,7 +120,7 @@ impl Fate {
         }
     }
 
-    /// The two bytes that the books keep: a kind, and the refusal if there is one.
+    /// A kind, and the refusal if there is one.
     pub fn bytes(self) -> [u8; 2] {
         match self {
             Fate::Done => [0, 0],
@@ -157,7 +135,6 @@ impl Fate {
         }
     }
 
-    /// From what the books kept.
     pub fn from_bytes(bytes: &[u8]) -> Option<Fate> {
         let &[kind, refusal] = bytes else {
             return None;
@@ -178,8 +155,7 @@ impl Fate {
     }
 }
 
-/// Decides about an order that arrives for the first time, at an instant of the tenant's clock;
-/// `original` looks up the operation that it speaks of.
+/// `original` looks up the operation that the order speaks of.
 pub fn of<E>(
     order: &Order,
     at: Timestamp,
@@ -258,8 +234,7 @@ fn of_refund(amount: Cop, since_completion_ms: i64) -> Fate {
     if unavailable { Fate::Refused(Refusal::Unavailable) } else { Fate::Done }
 }
 
-/// The fate of a reference: one that ends in 0000 is not there; one that is all zeros has lost
-/// them.
+/// A reference that ends in 0000 is not there; one that is all zeros has lost them.
 fn of_reference(reference: &str) -> Fate {
     if reference == "0" || reference.ends_with("0000") {
         Fate::Refused(Refusal::NoTransfer)

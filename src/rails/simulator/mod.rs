@@ -1,8 +1,6 @@
-//! The bank of test mode (`docs/contract.md, 4.5`).
-//!
-//! The bank is another party: what it did is in books of its own, which a crash of the gateway does
-//! not touch, and which show whether the gateway ever sent an operation twice. It answers at once,
-//! without a task or a timer, unless it is told to be slow.
+//! The bank of test mode (`docs/contract.md, 4.5`) is another party: what it did is in books of its
+//! own, which a crash of the gateway does not touch, and which show whether the gateway ever sent
+//! an operation twice. It answers at once, without a task or a timer, unless it is told to be slow.
 
 pub mod books;
 mod collection;
@@ -24,45 +22,40 @@ use uuid::Uuid;
 /// The two micro-deposits of test mode, whatever the method.
 pub const MICRO_DEPOSITS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
 
-/// The beginning of the full references of [`Fault::OneTransfer`].
+/// The full references of [`Fault::OneTransfer`] begin so.
 const FULL_REFERENCE: &str = "7700";
 
 /// Operations that can be looked up and written at the same time.
 const STRIPES: usize = 64;
 
-/// The faults that the bank has, for tests of what becomes of the money then.
+/// For tests of what becomes of the money then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
     #[default]
     None,
-    /// Whoever asks about an order that is not answered yet hears the opposite of that answer.
+    /// Whoever asks about an order that is not answered yet hears the opposite.
     Contradicts,
     /// An order that never arrived does not arrive when it is sent again either.
     Loses,
-    /// The same transfer is found under its full reference whatever digits of it are given:
-    /// [`FULL_REFERENCE`] and their last four.
+    /// The same transfer is found under its full reference, [`FULL_REFERENCE`] and the last four
+    /// digits given, whatever digits are given.
     OneTransfer,
 }
 
-/// The simulated bank.
 pub struct Simulator {
     books: Books,
-    /// One operation is looked up and written under one of these: of two calls with one id at once,
-    /// the second one is counted.
+    /// Of two calls with one id at once, the second one is counted.
     stripes: [Mutex<()>; STRIPES],
-    /// Between receiving an order and answering it.
     delay: Duration,
     fault: Fault,
-    /// Orders that are not answered yet.
     unanswered: Mutex<HashSet<Uuid>>,
     /// Whether the last call found the books failing.
     has_failed: AtomicBool,
 }
 
 impl Simulator {
-    /// A bank whose books are in `directory`; it is made when it is not there. An order is in its
-    /// books at once and answered after `delay`; questions are answered at once.
+    /// An order is in the books in `directory` at once and answered after `delay`; questions are
+    /// answered at once.
     pub fn open(
         directory: &Path,
         room: &Arc<Disk>,
@@ -72,19 +65,18 @@ impl Simulator {
         Ok(Simulator { delay, fault, ..Simulator::with(Books::open(directory, room)?) })
     }
 
-    /// The same bank, with its books in the log of a cluster. It has them before anybody can ask it: the
-    /// ones on this disk do not know what other leaders' banks did.
+    /// The books are in the log of a cluster before anybody can ask: the ones on this disk do not
+    /// know what other leaders' banks did.
     pub fn agreed_in(self, agreed: Arc<dyn AgreedBooks>) -> Simulator {
         Simulator { books: self.books.agreed_in(agreed), ..self }
     }
 
-    /// An answer, when what was decided for it may be told.
+    /// Once what was decided may be told.
     async fn once_settled(&self, call: &Call, answer: Result<RailAnswer, BooksError>) -> RailAnswer {
         let decided = self.books.settled(about(call)).await;
         self.answer_of(decided.and(answer), call)
     }
 
-    /// A bank that forgets everything when it is dropped.
     pub fn in_memory() -> Simulator {
         Simulator::with(Books::in_memory())
     }
@@ -100,8 +92,8 @@ impl Simulator {
         }
     }
 
-    /// A bank whose books fail gives no answer: whether it did anything, nobody knows. That is said once,
-    /// however many call meanwhile.
+    /// A bank whose books fail gives no answer: whether it did anything, nobody knows. That is
+    /// logged once, however many call meanwhile.
     fn answer_of(&self, result: Result<RailAnswer, BooksError>, call: &Call) -> RailAnswer {
         let had_failed = self.has_failed.swap(result.is_err(), Ordering::Relaxed);
         result.unwrap_or_else(|error| {
@@ -169,7 +161,6 @@ impl Simulator {
         }
     }
 
-    /// Refused instead of done, and done instead of refused.
     fn opposite(&self, call: &Call, answer: RailAnswer) -> RailAnswer {
         match answer {
             RailAnswer::Done { .. } => refused(Refusal::NoAccount),
@@ -221,8 +212,7 @@ impl Rail for Simulator {
     }
 }
 
-/// The operation that a call is about: whoever tells something about a collection, or asks for it, is
-/// answered how that stands.
+/// Whoever tells something about a collection, or asks for it, is answered how that stands.
 fn about(call: &Call) -> Uuid {
     match &call.order {
         Order::TellCop { collection, .. } | Order::CollectCop { collection, .. } => {
@@ -232,7 +222,7 @@ fn about(call: &Call) -> Uuid {
     }
 }
 
-/// The bank's reference of an operation: 8 digits that follow from its id alone.
+/// 8 digits that follow from the id alone.
 fn reference(operation: Uuid) -> String {
     let (high, low) = operation.as_u64_pair();
     // The finaliser of splitmix64: neighbouring ids get references far apart.

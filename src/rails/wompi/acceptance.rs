@@ -1,5 +1,5 @@
-//! The tokens by which a transaction says that the buyer knows Wompi's terms: fetched once, kept in
-//! memory, fetched again when Wompi no longer takes them (`docs/contract.md, 18.4`).
+//! The tokens by which a transaction says that the buyer knows Wompi's terms: fetched once, and
+//! again when Wompi no longer takes them (`docs/contract.md, 18.4`).
 
 use crate::bank_text;
 use crate::rails::secret::ApiSecret;
@@ -7,17 +7,15 @@ use std::sync::{Mutex, PoisonError};
 
 const TOKEN_BYTES_MAX: usize = 8 * 1024;
 
-/// Both tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acceptance {
-    /// The token of the terms of use.
+    /// Of the terms of use.
     pub terms: ApiSecret,
-    /// The token of the handling of personal data.
+    /// Of the handling of personal data.
     pub personal_data: ApiSecret,
 }
 
 impl Acceptance {
-    /// Reads the answer about the merchant.
     pub fn read(body: &[u8]) -> Option<Acceptance> {
         let tree = bank_text::json(body)?;
         let token = |name: &str| {
@@ -31,7 +29,6 @@ impl Acceptance {
     }
 }
 
-/// The tokens that were fetched last.
 #[derive(Default)]
 pub(super) struct Kept(Mutex<Option<Acceptance>>);
 
@@ -44,7 +41,7 @@ impl Kept {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(acceptance);
     }
 
-    /// Forgets these, if nobody has fetched others meanwhile.
+    /// If nobody has fetched others meanwhile.
     pub(super) fn forget(&self, stale: &Acceptance) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.as_ref() == Some(stale) {

@@ -1,6 +1,5 @@
-//! Answers of Wompi to a trial without moving money: whether it is there, knows our merchant and
-//! takes our private key (`docs/contract.md, 21.10`). The secrets that sign have no call that only
-//! tries them.
+//! Whether Wompi is there, knows our merchant and takes our private key
+//! (`docs/contract.md, 21.10`). The secrets that sign have no call that only tries them.
 
 use super::Wompi;
 use super::acceptance::Acceptance;
@@ -10,12 +9,10 @@ use crate::rails::http::{Exchange, HttpAnswer};
 use std::time::Instant;
 use uuid::Uuid;
 
-/// The names of what is tried, in findings.
 const MERCHANT: &str = "merchant";
 const KEY: &str = "key";
 
 impl Wompi {
-    /// Tries it.
     pub(super) async fn tried(&self) -> Vec<Finding> {
         let began = Instant::now();
         let answer = match self.exchange(self.merchant(), self.deadline()).await {

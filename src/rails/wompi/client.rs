@@ -1,5 +1,5 @@
-//! Wompi as a rail: pesos are collected by one POST under our operation id, and how that stands is
-//! asked as often as one likes.
+//! Pesos are collected by one POST under our operation id, and how that stands is asked as often as
+//! one likes.
 
 use super::acceptance::{Acceptance, Kept};
 use super::config::Settings;
@@ -18,12 +18,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// Between two questions whether a transaction has what the buyer needs.
+/// Between questions whether a transaction has what the buyer needs.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The time that is kept for the answer to the last look.
+/// Kept for the answer to the last question.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The services that Wompi does for tenants.
 const SERVICES: [Service; 1] = [Service::Cop];
 
 pub struct Wompi {
@@ -33,7 +32,7 @@ pub struct Wompi {
     pub(super) sessions: Sessions,
 }
 
-/// The end of a call that consists of several.
+/// Of a call that consists of several.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline(Instant);
 
@@ -44,7 +43,6 @@ impl Deadline {
 }
 
 impl Wompi {
-    /// The processor as it is configured.
     pub fn new(settings: Settings) -> Result<Wompi, NoClient> {
         let client = Client::new(&settings.base_url, settings.timeout)?.idle_for(settings.idle);
         Ok(Wompi { settings, client, acceptance: Kept::default(), sessions: Sessions::default() })
@@ -64,13 +62,11 @@ impl Wompi {
         self.client.exchange_within(request, deadline.left()).await
     }
 
-    /// The transaction with this id.
     pub(super) fn one(&self, id: &RailId) -> Request {
         let url = self.settings.base_url.path(&format!("transactions/{}", id.as_str()));
         Request::get(url).bearer(self.settings.private_key.expose())
     }
 
-    /// The request for the transactions under a reference.
     pub(super) fn under(&self, operation: Uuid) -> Request {
         let url = self.settings.base_url.path(&format!("transactions?reference={operation}"));
         Request::get(url).bearer(self.settings.private_key.expose())
@@ -81,7 +77,7 @@ impl Wompi {
         Request::get(self.settings.base_url.path(&path))
     }
 
-    /// The tokens of the terms. Without them nothing was sent.
+    /// Without the tokens of the terms nothing was sent.
     async fn acceptance(&self, deadline: Deadline) -> Result<Acceptance, NotSent> {
         if let Some(kept) = self.acceptance.get() {
             return Ok(kept);
@@ -95,8 +91,8 @@ impl Wompi {
         Ok(fetched)
     }
 
-    /// Posts a transaction once; a second time under the same reference if the tokens were over, in
-    /// which case there was none.
+    /// Once; a second time under the same reference if the tokens were over, in which case there
+    /// was no transaction.
     async fn post(&self, collect: &Collect<'_>, deadline: Deadline) -> Result<Created, NotSent> {
         let acceptance = self.acceptance(deadline).await?;
         let first = self.post_with(collect, &acceptance, deadline).await?;
@@ -152,7 +148,7 @@ impl Wompi {
         Ok(report)
     }
 
-    /// Asks on until the buyer has what it takes to pay, the transaction is final, or time is over.
+    /// Until the buyer has what it takes to pay, the transaction is final, or time is over.
     async fn until_ready(
         &self,
         mut transaction: Transaction,
@@ -186,7 +182,6 @@ impl Wompi {
         }
     }
 
-    /// The standing of the transactions under a reference.
     async fn reference(&self, asked: &Asked, deadline: Deadline) -> Look {
         match self.exchange(self.under(asked.operation), deadline).await {
             Exchange::Answer(answer) => under_reference(&answer, asked),
@@ -194,7 +189,7 @@ impl Wompi {
         }
     }
 
-    /// The transaction with an id or, without one, the one that counts under a reference.
+    /// Without an id, the one that counts under the reference.
     pub(super) async fn found(
         &self,
         asked: &Asked,
@@ -212,7 +207,6 @@ impl Wompi {
         }
     }
 
-    /// The standing of the transaction with an id.
     pub(super) async fn identified(&self, id: &RailId, asked: &Asked, deadline: Deadline) -> Report {
         let report = match self.exchange(self.one(id), deadline).await {
             Exchange::Answer(answer) => by_id(&answer, asked),
@@ -226,9 +220,8 @@ impl Wompi {
         }
     }
 
-    /// The report on a transaction, unless it was refused and another under its reference counts
-    /// more: a buyer who was declined may have paid in a second one. Without a word about another the
-    /// refusal stays.
+    /// Unless the transaction was refused and another under its reference counts more: a buyer who
+    /// was declined may have paid in a second one. Without a word about another the refusal stays.
     async fn or_another(&self, id: &RailId, report: Report, asked: &Asked, deadline: Deadline) -> Report {
         if !matches!(report.outcome, OrderOutcome::Refused { .. }) {
             return report;
@@ -241,7 +234,7 @@ impl Wompi {
         }
     }
 
-    /// A look at a collection; at the transaction that paid it alone, once that is known.
+    /// At the transaction that paid it alone, once that is known.
     async fn look_at(&self, asked: &Asked, id: Option<&RailId>, is_paid: bool) -> Look {
         let deadline = self.deadline();
         let look = match id.filter(|id| is_plain(id)) {
@@ -262,7 +255,6 @@ impl Wompi {
         look
     }
 
-    /// The report after a buyer's word, or a word about a buyer, was passed on.
     async fn tell(
         &self,
         collection: &Collection,

@@ -1,9 +1,8 @@
 //! SMS codes of Daviplata: one is sent to the buyer, who types it (`docs/contract.md, 18.4`).
-//!
-//! The decisions whether one may be sent, and how many may be tried, are not made here: each call
-//! comes after the record that says so. Each use of the token gives another one, which is kept with the
-//! payment and comes back with the next call; before the first, and when the answer with the next one
-//! was lost, the token is the one that Wompi shows with the transaction.
+//! Whether one may be sent, and how many may be tried, is not decided here: each call comes after
+//! the record that says so. Each use of the token gives another one, which is kept with the payment
+//! and comes back with the next call; before the first, and when the answer with the next one was
+//! lost, the token is the one that Wompi shows with the transaction.
 
 use super::Wompi;
 use super::client::Deadline;
@@ -23,7 +22,7 @@ use zeroize::Zeroizing;
 /// Longer than any code is good for.
 const SESSION_LIFE: Duration = Duration::from_secs(3_600);
 
-/// The addresses where the codes of an order are sent and typed, with the token that Wompi showed.
+/// Where the codes of an order are sent and typed, with the token that Wompi showed.
 #[derive(Clone)]
 struct Session {
     transaction: RailId,
@@ -31,7 +30,6 @@ struct Session {
     began: Instant,
 }
 
-/// The sessions of this process.
 #[derive(Default)]
 pub(super) struct Sessions(Mutex<HashMap<Uuid, Session>>);
 
@@ -49,7 +47,7 @@ impl Sessions {
         self.lock().get(&operation).cloned()
     }
 
-    /// Keeps where the codes of a transaction go, unless that is known with a later token.
+    /// Unless that is known with a later token.
     pub(super) fn learn(&self, operation: Uuid, transaction: &Transaction) {
         let Some(codes) = transaction.codes.clone() else { return };
         let mut sessions = self.lock();
@@ -59,10 +57,10 @@ impl Sessions {
     }
 }
 
-/// The processor's id of a collection, and the token that it gave last, as far as they are known.
+/// The processor's id of a collection, and the token that it gave last.
 type Known<'a> = (Option<&'a RailId>, Option<&'a StepToken>);
 
-/// The report with the token that an answer gives for the next step.
+/// For the next step.
 fn with_token(report: Report, answer: &HttpAnswer) -> Report {
     Report { token: next_token(&answer.body).map(|token| StepToken::new(&token)), ..report }
 }
@@ -73,14 +71,12 @@ fn elsewhere() -> NotSent {
     NotSent::NoConnection
 }
 
-/// Whether an answer says that a step was not taken: a 422 judges what was sent, any other 4xx did not get
-/// that far.
+/// A 422 judges what was sent, any other 4xx did not get that far.
 fn is_nothing_done(answer: &HttpAnswer) -> bool {
     (400..=499).contains(&answer.status) && answer.status != 422
 }
 
 impl Wompi {
-    /// Has a code sent to the buyer, once.
     pub(super) async fn send_code(&self, asked: &Asked, known: Known<'_>) -> Result<Report, NotSent> {
         let deadline = self.deadline();
         let session = match self.session(asked, known, deadline).await? {
@@ -114,7 +110,6 @@ impl Wompi {
         }
     }
 
-    /// Has a code validated, once.
     pub(super) async fn validate(
         &self,
         asked: &Asked,
@@ -151,9 +146,8 @@ impl Wompi {
         Ok(with_token(report, &answer))
     }
 
-    /// The addresses for the codes of an order, as this process knows them or as Wompi says, with the token
-    /// of now; or how the order stands, if no code is wanted any more. Nothing is sent where neither can
-    /// be learned.
+    /// As this process knows the session or as Wompi says; or how the order stands, if no code is
+    /// wanted any more. Nothing is sent where neither can be learned.
     async fn session(
         &self,
         asked: &Asked,

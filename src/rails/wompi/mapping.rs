@@ -1,4 +1,4 @@
-//! Meanings of Wompi's states and errors for money (`docs/contract.md, 18.4`): a state decides, an
+//! What Wompi's states and errors mean for money (`docs/contract.md, 18.4`): a state decides, an
 //! error of the input refuses, everything else leaves the transaction open.
 
 use super::wire::{Transaction, error_words, invalid_fields};
@@ -7,28 +7,24 @@ use crate::rails::live::{BankWord, Look, OrderOutcome, Report};
 use domain::rail::Progress;
 use uuid::Uuid;
 
-/// The failure code, ours, where the buyer or the bank said no.
+/// Ours, where the buyer or the bank said no.
 pub const REJECTED: &str = "rejected";
 pub use domain::resources::cop_payments::live::PROCESSOR_ERROR;
 
-/// The state of what nobody has decided.
 const PENDING: &str = "PENDING";
-/// The state of what was paid.
 const APPROVED: &str = "APPROVED";
-/// States without a payment that stay.
+/// Without a payment.
 const FINAL: [&str; 3] = ["DECLINED", "VOIDED", "ERROR"];
 
-/// The demand to a buyer, against which an approval is held.
+/// What an approval is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// The reference.
     pub operation: Uuid,
-    /// The amount; without one no approval can be held against it, so none is believed.
+    /// Without one no approval can be held against it, so none is believed.
     pub amount_in_cents: Option<i64>,
 }
 
-/// The report of a transaction. An approval of another amount, currency or reference decides
-/// nothing: it is an operator's.
+/// An approval of another amount, currency or reference decides nothing: it is an operator's.
 pub fn standing(transaction: &Transaction, asked: &Asked) -> Report {
     let open = OrderOutcome::Open { id: Some(transaction.id.clone()) };
     let refused = |code: &str| OrderOutcome::Refused { code: code.to_owned() };
@@ -69,27 +65,20 @@ fn is_under(transaction: &Transaction, asked: &Asked) -> bool {
     transaction.reference.eq_ignore_ascii_case(&asked.operation.to_string())
 }
 
-/// The outcome of a POST of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Created {
-    /// There is a transaction.
     Transaction(Box<Transaction>),
-    /// The acceptance tokens are over.
     StaleTokens,
     /// There is one under this reference already.
     Duplicate,
-    /// The processor refuses the input, so there is none.
     Refused(BankWord),
-    /// Nobody can tell; whether it was an answer at all.
+    /// Nobody can tell.
     Unknown {
-        /// Whether it can be read.
         is_answered: bool,
-        /// The processor's words.
         word: Option<BankWord>,
     },
 }
 
-/// The outcome that the answer to a POST says.
 pub fn created(answer: &HttpAnswer) -> Created {
     let unknown = |is_answered, word| Created::Unknown { is_answered, word };
     match answer.status {
@@ -115,7 +104,6 @@ pub fn created(answer: &HttpAnswer) -> Created {
     }
 }
 
-/// The words of an error.
 pub fn words(answer: &HttpAnswer) -> BankWord {
     let (kind, text) = error_words(&answer.body);
     if kind.is_empty() {
@@ -125,8 +113,8 @@ pub fn words(answer: &HttpAnswer) -> BankWord {
     }
 }
 
-/// The outcome that the transactions under a reference say. None at all, in an answer that can be
-/// read: it was never received. Of several the one that was paid counts, then one that may yet be.
+/// None at all, in an answer that can be read: it was never received. Of several the one that was
+/// paid counts, then one that may yet be.
 pub fn under_reference(answer: &HttpAnswer, asked: &Asked) -> Look {
     if !(200..300).contains(&answer.status) {
         return Look::Report(no_transaction(answer));
@@ -144,7 +132,6 @@ pub fn under_reference(answer: &HttpAnswer, asked: &Asked) -> Look {
     })
 }
 
-/// The one that counts of the transactions under a reference.
 pub fn counts<'a>(found: &'a [Transaction], asked: &Asked) -> Option<&'a Transaction> {
     let ours = || found.iter().filter(|transaction| is_under(transaction, asked));
     let is_open = |transaction: &&Transaction| !FINAL.contains(&transaction.status.as_str());
@@ -152,7 +139,6 @@ pub fn counts<'a>(found: &'a [Transaction], asked: &Asked) -> Option<&'a Transac
     approved.or_else(|| ours().find(is_open)).or_else(|| ours().next())
 }
 
-/// The report of a transaction that was asked for by its id.
 pub fn by_id(answer: &HttpAnswer, asked: &Asked) -> Report {
     if !(200..300).contains(&answer.status) {
         return no_transaction(answer);
@@ -163,7 +149,7 @@ pub fn by_id(answer: &HttpAnswer, asked: &Asked) -> Report {
     }
 }
 
-/// An answer without a transaction in it decides nothing, whatever its status.
+/// Decides nothing, whatever the status.
 fn no_transaction(answer: &HttpAnswer) -> Report {
     match answer.status {
         400..=499 => Report::answered(OrderOutcome::Open { id: None }, words(answer)),

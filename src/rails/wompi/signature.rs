@@ -1,5 +1,5 @@
-//! Signatures of Wompi's, and those that it asks for (`docs/contract.md, 21.10`): SHA-256 over
-//! values put together without a separator, with a secret at the end.
+//! What Wompi signs and asks to be signed (`docs/contract.md, 21.10`): SHA-256 over values put
+//! together without a separator, with a secret at the end.
 
 use crate::bank_text;
 use crate::rails::secret::ApiSecret;
@@ -8,10 +8,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// Members of an event that may be signed; real ones have three.
+/// Real events have three signed members.
 const PROPERTIES_MAX: usize = 32;
 
-/// The integrity signature of a transaction, in hexadecimal digits.
 pub fn integrity(
     reference: &str,
     amount_in_cents: i64,
@@ -27,39 +26,31 @@ pub fn integrity(
     hex::encode(hash.finalize())
 }
 
-/// An amount as Wompi counts it.
+/// As Wompi counts it.
 pub fn cents(amount: Cop) -> Option<i64> {
     amount.minor().checked_mul(100).filter(|cents| *cents > 0)
 }
 
-/// An event that bears the right checksum: a hint that a transaction has changed.
+/// It bears the right checksum: a hint that a transaction has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The name of the event, such as `transaction.updated`.
     pub name: String,
-    /// The transaction that it is about, if it is about one.
     pub transaction: Option<Mentioned>,
 }
 
-/// A transaction that an event is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mentioned {
-    /// Wompi's id of it.
     pub id: String,
-    /// The reference that it was created under.
     pub reference: Option<String>,
 }
 
-/// The reasons why an event is not believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventError {
-    /// The body is no event at all.
     Malformed,
     /// The checksum is wrong, is not there, or covers nothing.
     Forged,
 }
 
-/// Reads an event, if its checksum is right.
 pub fn event(body: &[u8], secret: &ApiSecret) -> Result<Event, EventError> {
     let event = bank_text::json(body).ok_or(EventError::Malformed)?;
     if !event.is_object() {
@@ -76,7 +67,7 @@ pub fn event(body: &[u8], secret: &ApiSecret) -> Result<Event, EventError> {
     Ok(Event { name: event.get("event").and_then(text).unwrap_or_default(), transaction })
 }
 
-/// Compares the checksum, in constant time and without regard to case.
+/// In constant time and without regard to case.
 fn verify(event: &Value, secret: &ApiSecret) -> Option<()> {
     let signature = event.get("signature")?;
     let properties = signature.get("properties")?.as_array()?;
@@ -95,7 +86,7 @@ fn verify(event: &Value, secret: &ApiSecret) -> Option<()> {
     bool::from(hash.finalize()[..].ct_eq(&given)).then_some(())
 }
 
-/// A value as it is put together with others; objects and lists are not.
+/// Objects and lists are not put together with others.
 fn written(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

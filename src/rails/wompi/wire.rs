@@ -1,5 +1,5 @@
-//! Transactions of Wompi as bytes (`docs/contract.md, 21.10`): what is posted, and what of the
-//! answers says something. It knows names of members and nothing of what a state means.
+//! What is posted, and what of the answers says something (`docs/contract.md, 21.10`); nothing of
+//! what a state means.
 
 use super::acceptance::Acceptance;
 use super::config::Settings;
@@ -14,23 +14,18 @@ use std::fmt;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-/// Characters of an address that an answer may name.
 const URL_CHARACTERS_MAX: usize = 2_048;
-/// Bytes of a QR code's picture or address.
 const QR_BYTES_MAX: usize = 48 * 1024;
 
-/// The payment that a buyer is to make.
 pub struct Collect<'a> {
-    /// The operation id, which is ours: the reference.
+    /// Ours, sent as reference.
     pub operation: Uuid,
-    /// The channel of the payment.
     pub channel: Channel,
     pub amount: Cop,
     pub buyer: Option<&'a Buyer>,
 }
 
 impl Collect<'_> {
-    /// The body that is posted to `/transactions`.
     pub fn body(&self, settings: &Settings, acceptance: &Acceptance) -> Result<Zeroizing<Vec<u8>>, NotSent> {
         let reference = self.operation.to_string();
         let amount = cents(self.amount).ok_or(NotSent::Unfit("the amount does not fit"))?;
@@ -81,41 +76,32 @@ impl Collect<'_> {
         }
     }
 
-    /// The text that the buyer reads: at most 30 characters, with the end of the reference.
+    /// At most 30 characters, with the end of the reference.
     fn description(&self) -> String {
         format!("Pago {:012x}", self.operation.as_u128() & 0xFFFF_FFFF_FFFF)
     }
 }
 
-/// A transaction as Wompi shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// Wompi's id.
     pub id: RailId,
-    /// `PENDING`, `APPROVED`, …
     pub status: String,
-    /// The reason of the status, in words.
     pub status_message: String,
-    /// The reference that it was created under.
     pub reference: String,
-    /// The amount.
     pub amount_in_cents: Option<i64>,
-    /// The currency of the amount.
     pub currency: String,
-    /// The picture or address of the QR code, once it is there.
+    /// Picture or address, once it is there.
     pub qr_image: Option<String>,
-    /// The addresses where codes are sent and typed, once they are there.
+    /// Once they are there.
     pub codes: Option<CodeServices>,
 }
 
-/// The addresses where Daviplata's codes are sent and typed. The token is a secret.
+/// Where Daviplata's codes are sent and typed. The token is a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CodeServices {
-    /// The token that is presented; each use gives a new one.
+    /// Each use gives a new one.
     pub token: Zeroizing<String>,
-    /// Has the code sent.
     pub send: String,
-    /// Takes the code.
     pub validate: String,
 }
 
@@ -126,14 +112,12 @@ impl fmt::Debug for CodeServices {
 }
 
 impl Transaction {
-    /// Reads the answer about one transaction.
     pub fn read(body: &[u8]) -> Option<Transaction> {
         let tree = bank_text::json(body)?;
         Transaction::of(tree.get("data")?)
     }
 
-    /// Reads the answer about a reference: every transaction under it; `None` where one of them
-    /// can't be read, because an empty list means that there is none.
+    /// `None` where a transaction can't be read, because an empty list means that there is none.
     pub fn read_list(body: &[u8]) -> Option<Vec<Transaction>> {
         let tree = bank_text::json(body)?;
         tree.get("data")?.as_array()?.iter().map(Transaction::of).collect()
@@ -175,13 +159,12 @@ impl CodeServices {
     }
 }
 
-/// Whether an id may stand in a path as it is.
+/// Whether the id may stand in a path as it is.
 pub fn is_plain(id: &RailId) -> bool {
     id.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
-/// The token that an answer of Daviplata's gives in the place of the one that was used: at the top
-/// or in `data`.
+/// In the place of the one that was used: at the top or in `data`.
 pub fn next_token(body: &[u8]) -> Option<Zeroizing<String>> {
     let tree = bank_text::json(body)?;
     let token = ["/authorization/access_token", "/data/authorization/access_token"]
@@ -190,7 +173,7 @@ pub fn next_token(body: &[u8]) -> Option<Zeroizing<String>> {
     short(token, 8 * 1024).map(Zeroizing::new)
 }
 
-/// Fields that a 422 complains about; empty where it says nothing that can be read.
+/// Empty where the 422 says nothing that can be read.
 pub fn invalid_fields(body: &[u8]) -> Vec<String> {
     let tree = bank_text::json(body).unwrap_or_default();
     match tree.pointer("/error/messages") {
@@ -199,7 +182,7 @@ pub fn invalid_fields(body: &[u8]) -> Vec<String> {
     }
 }
 
-/// The kind of an error and what it says, for operators.
+/// For operators.
 pub fn error_words(body: &[u8]) -> (String, String) {
     let tree = bank_text::json(body).unwrap_or_default();
     let kind = tree.pointer("/error/type").and_then(Value::as_str).unwrap_or_default();

@@ -10,7 +10,6 @@ use domain::values::time::Timestamp;
 use rocksdb::{DB, IteratorMode, ReadOptions};
 use std::sync::{Arc, PoisonError};
 
-/// Every line that is stored, by number.
 pub(super) fn lines(db: &DB) -> Result<Vec<Arc<Line>>, RateStoreError> {
     let mut lines: Vec<Arc<Line>> = Vec::new();
     for entry in scan(db, vec![LINE], vec![LINE + 1], false) {
@@ -33,7 +32,7 @@ fn scan(db: &DB, from: Vec<u8>, to: Vec<u8>, newest_first: bool) -> impl Iterato
     db.iterator_opt(if newest_first { IteratorMode::End } else { IteratorMode::Start }, options)
 }
 
-/// The time in a key, behind its letter and line.
+/// Behind its letter and line.
 fn time_in(key: &[u8]) -> Result<Timestamp, RateStoreError> {
     let bytes: Option<[u8; 8]> = key.get(5..13).and_then(|bytes| bytes.try_into().ok());
     let bytes = bytes.ok_or_else(|| RateStoreError::Damaged("a key is too short".to_owned()))?;
@@ -41,19 +40,17 @@ fn time_in(key: &[u8]) -> Result<Timestamp, RateStoreError> {
 }
 
 impl RateStore {
-    /// The lines of a pair that the filter admits.
     pub fn lines(&self, pair: Pair, filter: Filter<'_>) -> Vec<Arc<Line>> {
         let lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner);
         lines.iter().filter(|line| line.series.pair == pair && filter.admits(&line.series)).cloned().collect()
     }
 
-    /// Whether there is a series like this.
     pub fn has(&self, is_meant: impl Fn(&Series) -> bool) -> bool {
         let lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner);
         lines.iter().any(|line| is_meant(&line.series))
     }
 
-    /// The time of the oldest sample of these lines; `None` if nothing is in any of them.
+    /// `None` if nothing is in any of these lines.
     pub fn begins(&self, lines: &[Arc<Line>]) -> Result<Option<Timestamp>, RateStoreError> {
         let mut earliest = None;
         for line in lines {
@@ -67,8 +64,7 @@ impl RateStore {
         Ok(earliest)
     }
 
-    /// The history of all these lines together in the window, in the order of time: single samples
-    /// without a step, else its buckets; at most `limit`.
+    /// In the order of time: single samples without a step, else its buckets; at most `limit`.
     pub fn history(
         &self,
         lines: &[Arc<Line>],
@@ -95,8 +91,8 @@ impl RateStore {
         Ok(points)
     }
 
-    /// The samples that a board begins with: of every line the newest that may price live mode, of lines
-    /// with value dates those of the day in force and of days ahead.
+    /// What a board begins with: of every line the newest that may price live mode, of lines with
+    /// value dates those of the day in force and of days ahead.
     pub fn newest(&self, now: Timestamp) -> Result<Vec<Sample>, RateStoreError> {
         let lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut newest = Vec::new();
@@ -122,7 +118,6 @@ impl RateStore {
 }
 
 impl RateStore {
-    /// The pins that last at `now`.
     pub fn pins(&self, now: Timestamp) -> Result<Vec<Pin>, RateStoreError> {
         let mut pins = Vec::new();
         for entry in scan(&self.shelf.db, vec![PIN], vec![PIN + 1], false) {
@@ -190,8 +185,8 @@ impl Shelf {
         Ok(())
     }
 
-    /// The part of a bucket that lies in the window. Only the two at its ends can be cut; of a day
-    /// its hours are put together again, of an hour its samples.
+    /// Only the two buckets at the window's ends can be cut; of a day its hours are put together
+    /// again, of an hour its samples.
     fn cut(
         &self,
         line: &Line,

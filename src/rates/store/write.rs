@@ -1,5 +1,5 @@
-//! The one thread that writes: it takes what waits, puts each sample with its hour and its day, and
-//! each pin, into one batch, and syncs it.
+//! The one thread that writes: it puts each sample with its hour and its day, and each pin, into
+//! one batch, and syncs it.
 
 use super::{
     Counters, Item, Job, LINE, NEXT_KEY, RateStoreError, Shelf, accepted_key, begin, decoded, key_at, letter,
@@ -15,19 +15,15 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError};
 
-/// Samples that are written and synced at once.
 const BATCH_MAX: usize = 4_096;
 
-/// The thread that writes samples.
 pub(super) struct Writer {
     shelf: Arc<Shelf>,
     counters: Arc<Counters>,
-    /// The number of the next sample.
     next: u64,
 }
 
 impl Writer {
-    /// A writer that goes on where the last one ended.
     pub fn new(shelf: Arc<Shelf>, counters: Arc<Counters>) -> Result<Writer, RateStoreError> {
         let next = match shelf.db.get(NEXT_KEY)? {
             None => 0,
@@ -38,7 +34,6 @@ impl Writer {
         Ok(Writer { shelf, counters, next })
     }
 
-    /// Writes until nobody can send any more.
     pub fn run(mut self, jobs: &Receiver<Job>) {
         while let Ok(first) = jobs.recv() {
             let mut taken = vec![first];
@@ -132,7 +127,7 @@ impl Writer {
     }
 }
 
-/// The number of a sample's line, which is a new one if nobody had it before.
+/// A new number if nobody had the line before.
 fn line_of(lines: &mut Vec<Arc<Line>>, of: &Series) -> u32 {
     let same = |line: &Series| {
         line.pair == of.pair && line.source == of.source && line.side == of.side && line.method == of.method

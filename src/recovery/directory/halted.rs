@@ -1,5 +1,5 @@
-//! The file with the books that are halted, one line of JSON each. It belongs to the server that
-//! runs on the directory: no copy has it.
+//! The books that are halted, one line of JSON each. The file belongs to the server that runs on
+//! the directory: no copy has it.
 
 use super::super::{Failed, at};
 use api::writer::Object;
@@ -8,20 +8,16 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The name of the file, inside the data directory.
 pub const HALTED_FILE: &str = "HALTED_BOOKS";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HaltedBook {
     pub tenant_key: u64,
-    /// The instant of the halt.
     pub since: Timestamp,
-    /// The reason.
     pub why: String,
 }
 
 impl HaltedBook {
-    /// The line of the file for this book.
     pub fn to_json(&self) -> Vec<u8> {
         Object::new()
             .number("tenantKey", self.tenant_key)
@@ -40,7 +36,7 @@ impl HaltedBook {
     }
 }
 
-/// Writes the file anew; without a halted book there is none.
+/// Without a halted book there is no file.
 pub fn write(data: &Path, books: &[HaltedBook]) -> Result<(), Failed> {
     let path = data.join(HALTED_FILE);
     if books.is_empty() {
@@ -53,7 +49,7 @@ pub fn write(data: &Path, books: &[HaltedBook]) -> Result<(), Failed> {
     fs::write(&path, lines).map_err(at(&path))
 }
 
-/// The books in the file; lines that cannot be read are left out.
+/// Lines that cannot be read are left out.
 pub fn read(data: &Path) -> Vec<HaltedBook> {
     fs::read_to_string(data.join(HALTED_FILE))
         .unwrap_or_default()

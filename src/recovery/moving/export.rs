@@ -1,4 +1,4 @@
-//! The way out: a tenant is proved settled, closed for one deployment, and written to a file.
+//! A tenant is proved settled, closed for one deployment, and written to a file.
 
 use super::super::blocks::{BODY_BYTES, Blocks, FileKey};
 use super::super::books::{Books, each_record};
@@ -18,23 +18,19 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A tenant that was written to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
-    /// The name for people.
     pub name: String,
-    /// The number of records.
     pub records: u64,
-    /// The size of the file, in bytes.
     pub bytes: u64,
-    /// The proof of the file's last block, which covers all of it.
+    /// Covers all of the file.
     pub digest: String,
 }
 
-/// The things that are under way, by tenant key and entity.
+/// By tenant key and entity.
 type Open = BTreeMap<(u64, EntityId), &'static str>;
 
-/// Closes a tenant for the deployment `to`, and writes it to a new file. A repeat writes the same again.
+/// A repeat writes the same again.
 pub fn export(
     data: &Path,
     card_key: Option<&Path>,
@@ -74,7 +70,7 @@ pub fn export(
     written.map_err(|why| NotMoved::Closed(Box::new(why)))
 }
 
-/// Lets a tenant that was closed go on here. If it was imported where it went, its money is in both.
+/// If the tenant was imported where it went, its money is in both.
 pub fn reopen(data: &Path, id: Id) -> Result<Deployment, NotMoved> {
     let mut place = OpenDirectory::open(data)?;
     let tenant = place.tenant(id)?;
@@ -95,7 +91,7 @@ pub fn reopen(data: &Path, id: Id) -> Result<Deployment, NotMoved> {
     Ok(to)
 }
 
-/// The tenant's books from their first records, each proved on the way, and what is under way.
+/// From their first records, each proved on the way, with what is under way.
 fn derived(place: &OpenDirectory, keys: [u64; 2], progress: Progress<'_>) -> Result<(Books, Open), Failed> {
     let (mut books, mut open, last) = (Books::default(), Open::new(), place.log.tip().seq);
     each_record(&place.log.reader(), 1, last, |stored| {
@@ -133,8 +129,7 @@ fn named(open: &Open) -> NotMoved {
     NotMoved::Open(lines, more)
 }
 
-/// A file in the making, under another name until it is whole and on the disk. What is not whole
-/// goes with it.
+/// Under another name until the file is whole and on the disk. What is not whole goes with it.
 struct Part {
     file: PathBuf,
     path: PathBuf,
@@ -142,7 +137,7 @@ struct Part {
 }
 
 impl Part {
-    /// A new one. What an export left that was killed is replaced; a file of anybody else is not.
+    /// What an export left that was killed is replaced; a file of anybody else is not.
     fn open(file: &Path) -> Result<Part, Failed> {
         let mut path = file.as_os_str().to_owned();
         path.push(".new");
@@ -165,7 +160,6 @@ impl Part {
         Ok(Part { file: file.to_owned(), path, opened })
     }
 
-    /// Gives it its own name.
     fn finish(&self) -> Result<(), Failed> {
         let file = self.file.as_path();
         fs::rename(&self.path, file).map_err(at(file))?;

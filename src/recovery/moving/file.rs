@@ -30,15 +30,11 @@ use std::sync::Arc;
 
 pub const FORM: Form = Form { magic: b"PASARTEN", version: 1 };
 
-/// The kinds of blocks.
 pub const HEAD: u8 = 1;
-/// The tenant and its keys.
 pub const TENANT: u8 = 2;
 pub const RECORDS: u8 = 3;
-/// The last block.
 pub const END: u8 = 4;
 
-/// The bytes of a block with the tenant.
 pub fn tenant_block(tenant: Arc<Tenant>, keys: Vec<Arc<ApiKey>>) -> Vec<u8> {
     codec::encode(&Record {
         cause: Cause::PlatformChanged,
@@ -60,7 +56,6 @@ pub fn tenant_block(tenant: Arc<Tenant>, keys: Vec<Arc<ApiKey>>) -> Vec<u8> {
     })
 }
 
-/// The tenant in a block; `None` if there is none.
 pub fn tenant_in(block: &[u8]) -> Option<(Arc<Tenant>, Vec<Arc<ApiKey>>)> {
     match codec::decode::<Record>(block).ok()?.platform.map(|change| *change) {
         Some(PlatformChange::Opened { tenant, keys }) => Some((tenant, keys)),
@@ -68,12 +63,11 @@ pub fn tenant_in(block: &[u8]) -> Option<(Arc<Tenant>, Vec<Arc<ApiKey>>)> {
     }
 }
 
-/// The member of a block in JSON.
 pub fn member<'v>(block: &'v Value, name: &str, file: &Path) -> Result<&'v str, NotMoved> {
     block[name].as_str().ok_or_else(|| unsound(file, format!("{name} is missing")))
 }
 
-/// The failure of a file whose parts do not fit each other.
+/// Parts of the file do not fit each other.
 pub fn unsound(file: &Path, what: String) -> NotMoved {
     NotMoved::Unsound { file: file.to_owned(), what }
 }

@@ -1,7 +1,6 @@
-//! The way in: a file is read into a copy of the log, which then takes the log's place in one step.
-//!
-//! The copy shares the files of the log that never change, so it costs little. Until the step it is a
-//! directory that no server looks at, and the next import removes what is left of it.
+//! A file is read into a copy of the log, which then takes the log's place in one step. The copy
+//! shares the files of the log that never change, so it costs little. Until the step no server
+//! looks at it, and the next import removes what is left of it.
 
 use super::super::blocks::{Block, FileKey, Parts};
 use super::super::directory::{self, LOG_DIRECTORY};
@@ -17,27 +16,20 @@ use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
-use wal::{IndexOps, Reader, Tip};
+use wal::{IndexOps, OWNER_FILE, Reader, Tip};
 
-/// The directory in which the log is made, inside the data directory: no copy has it.
+/// The log is made here; no copy has it.
 const MAKING: &str = "moving";
-/// The file that is locked while a log is in use.
-const OWNER: &str = "OWNER";
 
-/// A tenant that was taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// The tenant.
     pub id: Id,
-    /// The name for people.
     pub name: String,
-    /// The number of records that it brought.
     pub records: u64,
-    /// The checksum of the file's last block.
     pub digest: String,
 }
 
-/// Takes the tenant in a file into a directory: all of it, or nothing.
+/// All of it, or nothing.
 pub fn import(
     data: &Path,
     card_key: Option<&Path>,
@@ -74,7 +66,7 @@ pub fn import(
     Ok(imported)
 }
 
-/// Reads a file to its end; returns its checksum and whose it is.
+/// Returns its checksum and whose it is.
 fn looked_through(file: &Path, key: FileKey, progress: Progress<'_>) -> Result<(String, Id), NotMoved> {
     let mut parts = Parts::open(file, FORM, key)?;
     let mut id = None;
@@ -92,7 +84,7 @@ fn looked_through(file: &Path, key: FileKey, progress: Progress<'_>) -> Result<(
     Ok((parts.digest(), id))
 }
 
-/// Checks that the file is for this deployment, and that both hash alike.
+/// The file is for this deployment, and both hash alike.
 fn fits(
     head: &Block,
     file: &Path,
@@ -116,7 +108,7 @@ fn fits(
     Ok(())
 }
 
-/// The refusal of a file that says of itself that it does not belong here; none of one that was changed.
+/// None of a file that was changed.
 fn misdirected(
     file: &Path,
     key: &FileKey,
@@ -129,13 +121,11 @@ fn misdirected(
     Ok(why.filter(|why| matches!(why, NotMoved::ForAnother { .. } | NotMoved::OtherKey { .. })))
 }
 
-/// A tenant on its way into a copy of the log.
 struct Arrival<'a> {
     into: OpenDirectory,
-    /// The log without the tenant.
     before: &'a Reader,
     file: &'a Path,
-    /// The tenant key of live mode, once the tenant is opened.
+    /// Of live mode, once the tenant is opened.
     key: Option<u64>,
     records: u64,
     checked: u64,
@@ -181,8 +171,7 @@ impl Arrival<'_> {
         Ok(Imported { id, name, records: self.records, digest })
     }
 
-    /// Opens the tenant with its keys: the record comes first, so that every record of the tenant stands
-    /// after the instant at which it came.
+    /// This record comes first, so that every record of the tenant stands after the instant at which it came.
     fn open(&mut self, block: &Block, digest: &str) -> Result<(Id, String), NotMoved> {
         let (tenant, keys) =
             tenant_in(&block.body).ok_or_else(|| unsound(self.file, "it holds no tenant".to_owned()))?;
@@ -219,7 +208,7 @@ impl Arrival<'_> {
         Ok(())
     }
 
-    /// Refuses a record that would take a name from a tenant of this deployment.
+    /// A record must not take a name from a tenant of this deployment.
     fn refuse_taken(&self, ops: &IndexOps, seq: u64) -> Result<(), NotMoved> {
         for (key, value) in ops.iter(seq) {
             let Some(name) = index::among_all(&key).filter(|_| value.is_some()) else { continue };
@@ -233,7 +222,7 @@ impl Arrival<'_> {
         Ok(())
     }
 
-    /// Checks that the books are those that the other deployment had.
+    /// The books must be those that the other deployment had.
     fn end(&self, block: &Block) -> Result<(), NotMoved> {
         let end = json(block, self.file)?;
         if end["records"].as_u64() != Some(self.records) {
@@ -254,11 +243,11 @@ fn json(block: &Block, file: &Path) -> Result<Value, NotMoved> {
     serde_json::from_slice(&block.body).map_err(|_| unsound(file, "a block of it is not JSON".to_owned()))
 }
 
-/// Puts the copy in the place of the log, in one step. Both are locked, so no server has either; none had the
-/// log since it was copied, for then it would end elsewhere.
+/// Both are locked, so no server has either; none had the log since it was copied, for then it
+/// would end elsewhere.
 fn exchange(log: &Path, copy: &Path, copied: Tip) -> Result<(), NotMoved> {
     let held = [log, copy].map(|directory| {
-        let path = directory.join(OWNER);
+        let path = directory.join(OWNER_FILE);
         let file = File::open(&path).map_err(at(&path))?;
         match file.try_lock() {
             Ok(()) => Ok(file),

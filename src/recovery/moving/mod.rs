@@ -1,10 +1,7 @@
 //! The move of a tenant to another deployment, between two directories that no server uses
-//! (`docs/contract.md, 22`): [`export`] closes it in one and writes it to a file, [`import`] opens it in the
-//! other.
-//!
-//! Promises: a tenant decides in one deployment at most. It is closed, for one deployment that is named,
-//! before there is a file; the file opens in that deployment alone, and once. A process that dies on any
-//! line leaves it closed or open there, whole or not at all.
+//! (`docs/contract.md, 22`). A tenant decides in one deployment at most: it is closed, for one
+//! deployment that is named, before there is a file; the file opens in that deployment alone, and
+//! once. A process that dies on any line leaves it closed or open there, whole or not at all.
 
 mod export;
 pub mod file;
@@ -30,87 +27,61 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wal::{OpenError, Reader};
 
-/// The reason why a tenant was not moved.
 #[derive(Debug, thiserror::Error)]
 pub enum NotMoved {
-    /// Something on a disk.
     #[error(transparent)]
     Failed(#[from] Failed),
-    /// A server has the directory.
     #[error("{}: a server is running here; stop it first", .0.display())]
     Running(PathBuf),
-    /// The directory is a copy.
     #[error("{}: this is a restored copy; tenants move between directories that are served", .0.display())]
     Copy(PathBuf),
-    /// The directory has neither a log nor a key.
     #[error("{}: this deployment has no name yet: bring mark.key and card.key of the one that tenants come \
         from, then run pasarela tenant id", .0.display())]
     Nameless(PathBuf),
-    /// No such tenant.
     #[error("there is no tenant {0} here")]
     NoTenant(Id),
-    /// The deployment that is named is this one.
     #[error(
         "{0} is this deployment itself; name the one that the tenant goes to (pasarela tenant id, there)"
     )]
     Here(Deployment),
-    /// The tenant goes elsewhere already.
     #[error(
         "the tenant moves to {0} already; if it was never imported there, pasarela tenant reopen ends that"
     )]
     Elsewhere(Deployment),
-    /// The tenant has something under way.
     #[error("{}", open_line(.0, *.1))]
     Open(Vec<String>, usize),
-    /// The tenant never left.
     #[error("the tenant is open here; there is nothing to reopen")]
     NotMoved,
-    /// The file is for another deployment.
     #[error("the file is for the deployment {meant}, and this is {here}")]
-    ForAnother {
-        /// The deployment that it is for.
-        meant: Deployment,
-        /// The deployment of this directory.
-        here: Deployment,
-    },
-    /// The keys of the two deployments differ.
+    ForAnother { meant: Deployment, here: Deployment },
     #[error(
         "{file} here is not the one of the deployment that the tenant comes from: what it signed and hashed \
          would not be recognised; a deployment that tenants move to is founded with a copy of it"
     )]
     OtherKey { file: &'static str },
-    /// The tenant is here.
     #[error("the tenant {0} is here already; nothing was done")]
     Known(Id),
-    /// A key is here.
     #[error("the API key {0}… of the tenant is in use here; rotate and revoke one of the two first")]
     KeyTaken(Box<str>),
-    /// A name among all tenants is here.
     #[error("record {seq} of the tenant has a name that a tenant here has: {name}")]
     NameTaken {
-        /// The record, by its place in the log that it comes from.
+        /// By its place in the log that it comes from.
         seq: u64,
         name: String,
     },
     /// The parts of the file are whole and do not fit each other.
     #[error("{}: {what}; nothing was done", file.display())]
-    Unsound {
-        file: PathBuf,
-        /// The fault.
-        what: String,
-    },
-    /// The tenant was closed, and its file could not be written.
+    Unsound { file: PathBuf, what: String },
     #[error(
         "the tenant is closed here, and its file is not there: {0}; repeat the export, to another place if \
          need be, or open the tenant again with pasarela tenant reopen --not-imported"
     )]
     Closed(Box<NotMoved>),
-    /// A rule of a book said no.
     #[error("a rule said no: {0}")]
     Refused(String),
 }
 
-/// The things under way that are named; of more there is the number.
+/// Of more things under way there is the number.
 const NAMED_MAX: usize = 20;
 
 fn open_line(open: &[String], more: usize) -> String {
@@ -118,13 +89,13 @@ fn open_line(open: &[String], more: usize) -> String {
     format!("the tenant has something under way and stays: {}{more}", open.join("; "))
 }
 
-/// The instant of a command, on this machine's clock, in milliseconds since 1970.
+/// On this machine's clock, in milliseconds since 1970.
 fn wall_ms() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A directory that no server has, for as long as its log is open.
+/// No server has it for as long as its log is open.
 struct OpenDirectory {
     data: PathBuf,
     log: Writing,
@@ -136,7 +107,6 @@ impl OpenDirectory {
         OpenDirectory::with(data, &data.join(LOG_DIRECTORY))
     }
 
-    /// Opens a directory with the log in `path`.
     fn with(data: &Path, path: &Path) -> Result<OpenDirectory, NotMoved> {
         if RestoredCopy::must_be_whole(data)?.is_some() {
             return Err(NotMoved::Copy(data.to_owned()));
@@ -165,7 +135,7 @@ impl OpenDirectory {
         found.ok_or(NotMoved::NoTenant(id))
     }
 
-    /// Has a book decide about a command; what it writes is durable after the next sync.
+    /// Durable after the next sync.
     fn decide(&mut self, tenant: u64, command: KeyedCommand) -> Result<(), NotMoved> {
         self.log
             .decide(tenant, command, wall_ms())?
@@ -176,8 +146,7 @@ impl OpenDirectory {
         self.decide(PLATFORM, KeyedCommand::from(Command::Platform(Box::new(ask))).audited(audit))
     }
 
-    /// Gives both books of a tenant its settings, which the platform's book has, and waits until all of it is
-    /// durable.
+    /// Both books get the settings that the platform's book has; durable when this returns.
     fn push(&mut self, id: Id) -> Result<Arc<Tenant>, NotMoved> {
         let tenant = self.tenant(id)?;
         for mode in Mode::ALL {
@@ -191,12 +160,12 @@ impl OpenDirectory {
     }
 }
 
-/// The name of the deployment whose log it is; `None` of a log without records.
+/// `None` of a log without records.
 fn name_of(reader: &Reader) -> Result<Option<Deployment>, Failed> {
     Ok(reader.record(1)?.map(|first| Deployment(first.hash)))
 }
 
-/// The name of the deployment in a directory, which a server may use; `None` before its first record.
+/// A server may use the directory; `None` before its first record.
 pub fn named(data: &Path) -> Result<Option<Deployment>, NotMoved> {
     let path = data.join(LOG_DIRECTORY);
     if !path.join("CURRENT").is_file() {
@@ -206,8 +175,7 @@ pub fn named(data: &Path) -> Result<Option<Deployment>, NotMoved> {
     Ok(name_of(&reader)?)
 }
 
-/// The same; a directory without records gets a first, which says no more than that, unless a server has
-/// it.
+/// A directory without records gets a first, which says no more than that, unless a server has it.
 pub fn deployment(data: &Path) -> Result<Deployment, NotMoved> {
     if let Some(name) = named(data)? {
         return Ok(name);
@@ -224,7 +192,6 @@ pub fn deployment(data: &Path) -> Result<Deployment, NotMoved> {
     Ok(Deployment(log.close()?.hash))
 }
 
-/// Opens a log that no server has.
 fn opened(data: &Path, log: &Path) -> Result<Writing, NotMoved> {
     Writing::open(log).map_err(|failed| match failed {
         Failed::Open(OpenError::InUse { .. }) => NotMoved::Running(data.to_owned()),
@@ -232,7 +199,6 @@ fn opened(data: &Path, log: &Path) -> Result<Writing, NotMoved> {
     })
 }
 
-/// The entry of the audit for a command of this machine.
 fn signed(action: &str, tenant: Id, after: String) -> Option<Box<AuditEntry>> {
     Some(Box::new(AuditEntry {
         at: Timestamp::from_unix_ms(wall_ms()),
@@ -249,14 +215,14 @@ fn signed(action: &str, tenant: Id, after: String) -> Option<Box<AuditEntry>> {
     }))
 }
 
-/// The fingerprints of the two keys that a directory hashes with.
+/// Of the two keys that a directory hashes with.
 fn fingerprints(data: &Path, card_key: Option<&Path>) -> Result<[String; 2], Failed> {
     let mark = directory::read_mark_key(data)?.unwrap_or_default();
     let card = directory::read_card_key(data, card_key)?.unwrap_or_default();
     Ok([directory::fingerprint(&mark), directory::fingerprint(&card)])
 }
 
-/// The hash of a book as it is saved, by which two deployments compare it.
+/// By it two deployments compare a book.
 fn book_hash(books: &Books, tenant: u64) -> String {
     use actors::Storage;
     let saved = books.get(tenant).map(|book| books.machine.save(book)).unwrap_or_default();

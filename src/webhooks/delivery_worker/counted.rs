@@ -2,8 +2,7 @@
 
 use super::*;
 
-/// A guard that counts a delivery worker, and replaces one that breaks off: its deliveries under
-/// way have no outcome and are sent again.
+/// Replaces a delivery worker that breaks off: its deliveries under way have no outcome and are sent again.
 pub(super) struct Presence {
     pub(super) webhooks: Arc<Webhooks>,
     pub(super) queue: Arc<EndpointQueue>,
@@ -31,8 +30,7 @@ impl Drop for Presence {
     }
 }
 
-/// A guard that counts something while it lasts: a delivery on its way, outcomes being written. The
-/// count is right also when the work is cut off.
+/// A delivery on its way, outcomes being written. The count is right also when the work is cut off.
 pub(super) struct Counted {
     pub(super) webhooks: Arc<Webhooks>,
     pub(super) counter: fn(&Webhooks) -> &AtomicUsize,

@@ -3,7 +3,6 @@
 use crate::batch::{Batch, Family};
 use crate::meta::Tip;
 
-/// The outcome of asking for an agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agreed {
     /// The batch is in the agreed log, for ever.
@@ -14,19 +13,14 @@ pub enum Agreed {
     Unknown(String),
 }
 
-/// The agreement that the writer of a log needs for each batch, called on its thread and one at a
-/// time. After anything but `Committed` it is not asked again.
+/// Called for each batch on the writer's thread, one at a time; not again after anything but `Committed`.
 pub trait Agreement: Send {
-    /// Asks for a batch of records.
     fn agree(&mut self, proposal: &Proposal<'_>) -> Agreed;
 }
 
-/// A batch that the writer wants to append.
 #[derive(Clone, Copy)]
 pub struct Proposal<'a> {
-    /// The end of the log before it.
     pub base: Tip,
-    /// The end of the log with it.
     pub tip: Tip,
     batch: &'a Batch,
 }
@@ -37,7 +31,6 @@ impl<'a> Proposal<'a> {
         Proposal { base, tip, batch }
     }
 
-    /// The bytes of the records, one after the other, as they are stored.
     pub fn records(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.batch.len_bytes());
         for op in self.batch.ops().filter(|op| op.family == Family::Log) {

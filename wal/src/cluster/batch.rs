@@ -26,13 +26,11 @@ pub const PROPOSAL_BYTES_MAX: usize = 1 << 20;
 
 const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 73;
-/// The largest number of bytes that records of one batch may unpack to: far more than the writer
-/// ever puts in one.
+/// Far more than the writer ever puts into one batch.
 const RECORDS_BYTES_MAX: usize = 64 << 20;
 /// The fastest level: the writer waits for it.
 const ZSTD_LEVEL: i32 = 1;
 
-/// The head of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub epoch: u64,
@@ -49,20 +47,15 @@ impl Head {
     }
 }
 
-/// A batch of the agreed log, whole and checked.
 #[derive(Clone, Debug)]
 pub struct AgreedBatch {
-    /// The end of the log before it.
     pub base: Tip,
-    /// The end of the log with it.
     pub tip: Tip,
-    /// The epoch of the leader that wrote it.
     pub epoch: u64,
-    /// The records, in order; each follows the one before it.
     pub records: Vec<Record>,
 }
 
-/// The packer of batches. It keeps its compressor: to make one costs more than to pack a small batch.
+/// Keeps its compressor: to make one costs more than to pack a small batch.
 pub(crate) struct Packer(Compressor<'static>);
 
 impl Packer {
@@ -70,7 +63,7 @@ impl Packer {
         Packer(Compressor::new(ZSTD_LEVEL).expect("zstd has memory for its tables"))
     }
 
-    /// Packs records into the value of a batch, or its pieces: the value, and what goes before it.
+    /// The value of a batch, and the pieces to be written before it.
     pub(crate) fn pack(
         &mut self,
         epoch: u64,
@@ -102,7 +95,6 @@ impl Packer {
     }
 }
 
-/// The head of a batch's value, and what follows it.
 pub(crate) fn head(value: &[u8]) -> Result<(Head, &[u8]), Damage> {
     let wrong = |why: &str| Damage::new(0, format!("a batch of the agreed log {why}"));
     if value.first() != Some(&VERSION) {
@@ -132,8 +124,7 @@ pub(crate) fn head(value: &[u8]) -> Result<(Head, &[u8]), Damage> {
     Ok((head, rest))
 }
 
-/// Unpacks and checks a batch: each record, that each follows the one before it, and that the last
-/// is the one that the head names.
+/// Checks each record, that each follows the one before it, and that the last is the one that the head names.
 pub(crate) fn unpack(head: &Head, packed: &[u8]) -> Result<AgreedBatch, Damage> {
     let first = head.first();
     let bytes = usize::try_from(head.records_bytes).unwrap_or(usize::MAX).min(RECORDS_BYTES_MAX);

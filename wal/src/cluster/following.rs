@@ -14,65 +14,41 @@ use crate::{Damage, Seq};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The batches that one look returns at most; of the usual size they are a few megabytes.
+/// At most so many batches a poll: of the usual size a few megabytes.
 const BATCHES_MAX: usize = 16;
-/// The keys of batches that are read at once.
 const PAGE: usize = 64;
 
-/// One instant of the quorum, as a follower needs it.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The epoch of the node that may append.
     pub epoch: Epoch,
-    /// The end of the agreed log.
     pub tip: AgreedTip,
-    /// The leader's sign of life, as it is.
     pub beat: Vec<u8>,
-    /// Whether the leader says that it serves.
     pub is_open: bool,
     /// The bytes of batches in the quorum.
     pub window_bytes: u64,
-    /// The next batches after the local tip, as many as come at once.
     pub batches: Vec<AgreedBatch>,
-    /// The words of nodes about themselves.
     pub nodes: Vec<Pair>,
 }
 
-/// The reason why a look leads nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LookError {
     /// The quorum did not answer.
     #[error(transparent)]
     Unanswered(#[from] Unanswered),
-    /// There is no cluster.
     #[error("etcd holds no cluster under this partition")]
     NotFounded,
     /// The records after the local tip are no longer there.
     #[error("record {after} and what follows it are no longer in etcd")]
-    Pruned {
-        /// The last local sequence.
-        after: Seq,
-    },
+    Pruned { after: Seq },
     /// The local log has records that were never agreed on.
     #[error("this log ends at {local}, the agreed one at {agreed}")]
-    Ahead {
-        /// The last local sequence.
-        local: Seq,
-        /// The last agreed one.
-        agreed: Seq,
-    },
-    /// The local log has other records than the agreed one.
+    Ahead { local: Seq, agreed: Seq },
     #[error("record {seq} is another one than was agreed on")]
-    Diverged {
-        /// The sequence.
-        seq: Seq,
-    },
-    /// The content of the quorum is damaged.
+    Diverged { seq: Seq },
     #[error(transparent)]
     Damage(#[from] Damage),
 }
 
-/// A follower of the agreed log.
 #[derive(Clone)]
 pub struct Following {
     quorum: Arc<dyn Quorum>,
@@ -81,22 +57,18 @@ pub struct Following {
 }
 
 impl Following {
-    /// A follower with this name.
     pub fn new(quorum: Arc<dyn Quorum>, keys: Keys, node: &str) -> Following {
         Following { quorum, keys, node: node.to_owned() }
     }
 
-    /// The store that is followed.
     pub fn quorum(&self) -> &Arc<dyn Quorum> {
         &self.quorum
     }
 
-    /// The keys of the partition.
     pub fn keys(&self) -> &Keys {
         &self.keys
     }
 
-    /// Looks at the quorum, and at what follows `local`.
     pub fn look(&self, local: Tip) -> Result<Seen, LookError> {
         let keys = &self.keys;
         let next = range(keys.batches_from(local.seq + 1), keys.batches_end(), BATCHES_MAX, false);
@@ -112,7 +84,6 @@ impl Following {
         Ok(seen)
     }
 
-    /// Looks at the quorum without any batch.
     pub fn glance(&self) -> Result<Seen, LookError> {
         let nothing = Read::Key(self.keys.batches_end());
         Ok(self.see(nothing)?.0)
@@ -142,7 +113,7 @@ impl Following {
         Ok((Seen { epoch, tip, beat, is_open, window_bytes, batches: Vec::new(), nodes }, following))
     }
 
-    /// The batches after the local tip: none missing, each following the one before it.
+    /// None missing, each following the one before it.
     fn batches(&self, local: Tip, agreed: Tip, following: Vec<Pair>) -> Result<Vec<AgreedBatch>, LookError> {
         let mut at = local;
         let mut batches = Vec::new();
@@ -175,7 +146,6 @@ impl Following {
         if batches.is_empty() { Err(LookError::Pruned { after: at.seq }) } else { Ok(batches) }
     }
 
-    /// The last batch that begins before this record.
     fn holding(&self, seq: Seq) -> Result<Option<Pair>, Unanswered> {
         let (mut from, to) = (self.keys.batches_from(0), self.keys.batches_from(seq));
         let mut last = None;
@@ -186,7 +156,6 @@ impl Following {
             if page.len() < PAGE {
                 break;
             }
-            // The first key after the last of the page.
             from = last.iter().flatten().copied().chain([0]).collect();
         }
         let Some(key) = last else { return Ok(None) };
@@ -210,8 +179,7 @@ impl Following {
         Ok(batch::unpack(head, &packed)?)
     }
 
-    /// Tries to take the epoch after the one that was seen. `token` must be random. `None` if
-    /// somebody else was faster.
+    /// `token` must be random. `None` if somebody else was faster.
     pub fn take(&self, seen: &Epoch, token: &str) -> Result<Option<Leader>, Unanswered> {
         let ours = Epoch { number: seen.number + 1, node: self.node.clone(), token: token.to_owned() };
         let transaction = Transaction {
@@ -235,7 +203,6 @@ impl Following {
         read.first().and_then(|pairs| pairs.first()).is_some_and(|(_, value)| *value == ours.value())
     }
 
-    /// Writes what this node says about itself.
     pub fn note(&self, what: Vec<u8>) -> Result<(), Unanswered> {
         let then = vec![Change::Put(self.keys.node(&self.node), what)];
         self.quorum.transact(&Transaction { then, ..Transaction::default() }).map(|_| ())
@@ -256,16 +223,13 @@ fn only<T>(pairs: &[Pair], parse: fn(&[u8]) -> Option<T>) -> Result<Option<T>, D
     }
 }
 
-/// Whether the leader of this epoch says that it is open.
 fn serves(beat: &[u8], epoch: u64) -> bool {
     let mut words = std::str::from_utf8(beat).unwrap_or_default().split(' ');
     words.next().and_then(|word| word.parse().ok()) == Some(epoch) && words.nth(1) == Some("open")
 }
 
-/// The silence of a leader, as a follower hears it.
-///
-/// Silence is counted only between successful looks: while the quorum itself does not answer, no
-/// leader can be heard.
+/// The silence of a leader. It is counted only between successful polls: while the quorum itself
+/// does not answer, no leader can be heard.
 #[derive(Clone, Debug, Default)]
 pub struct Silence {
     last_sign: Option<(Epoch, Tip, Vec<u8>)>,
@@ -274,7 +238,7 @@ pub struct Silence {
 }
 
 impl Silence {
-    /// Takes a look that succeeded at `now`. A gap of `gap_max` since the last one is no silence.
+    /// A gap of `gap_max` since the last poll is no silence.
     pub fn looked(&mut self, now: Duration, seen: &Seen, gap_max: Duration) {
         let last_sign = (seen.epoch.clone(), seen.tip.tip, seen.beat.clone());
         let is_gap = self.looked.is_none_or(|last| now.saturating_sub(last) > gap_max);
@@ -285,12 +249,10 @@ impl Silence {
         self.looked = Some(now);
     }
 
-    /// Takes a look that failed.
     pub fn failed(&mut self) {
         self.looked = None;
     }
 
-    /// The time for which the leader has been silent.
     pub fn lasts(&self, now: Duration) -> Duration {
         match self.looked {
             Some(_) => now.saturating_sub(self.since),

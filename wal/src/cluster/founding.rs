@@ -6,22 +6,16 @@ use crate::meta::Tip;
 
 const FORMAT: &str = "1";
 
-/// The founder's notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Founded {
-    /// The fingerprint of the secret that all nodes share.
     pub fingerprint: String,
-    /// The random name of the cluster.
     pub id: String,
 }
 
-/// The reason why a cluster was not founded, or cannot be joined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FoundingError {
-    /// The quorum did not answer.
     #[error("etcd does not answer: {0}")]
     Unanswered(#[from] Unanswered),
-    /// There is a cluster already.
     #[error("etcd holds a cluster under this partition already")]
     Exists,
     /// The record of the founding is of another version, or no such record.
@@ -42,7 +36,6 @@ impl Founded {
     }
 }
 
-/// The record of the founding; `None` if there is no cluster.
 pub fn founded(quorum: &dyn Quorum, keys: &Keys) -> Result<Option<Founded>, FoundingError> {
     let read = quorum.read(&[Read::Key(keys.founded())])?;
     match read.first().and_then(|pairs| pairs.first()) {
@@ -51,8 +44,7 @@ pub fn founded(quorum: &dyn Quorum, keys: &Keys) -> Result<Option<Founded>, Foun
     }
 }
 
-/// Founds a cluster whose agreed log ends at `tip` and whose first epoch is `epoch`'s, held by
-/// nobody who appends.
+/// Writes the agreed log's end `tip`, and a first epoch held by nobody who appends.
 pub fn found(
     quorum: &dyn Quorum,
     keys: &Keys,

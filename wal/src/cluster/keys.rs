@@ -1,18 +1,16 @@
-//! The keys of a partition, and the small values under them. Drawn in `mod.rs`.
+//! The keys of a partition, and the small values under them, drawn in `mod.rs`.
 
 use crate::Seq;
 use crate::meta::Tip;
 use crate::record::Hash;
 use std::fmt::Write;
 
-/// The keys of one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
     prefix: String,
 }
 
 impl Keys {
-    /// The keys of the partition with this name.
     pub fn new(partition: &str) -> Keys {
         Keys { prefix: format!("/pasarela/{partition}/") }
     }
@@ -33,49 +31,42 @@ impl Keys {
         self.of("beat")
     }
 
-    /// The key of what a node says about itself.
     pub fn node(&self, name: &str) -> Vec<u8> {
         self.of(&format!("nodes/{name}"))
     }
 
-    /// The first key of nodes, and the key after the last.
     pub fn nodes(&self) -> (Vec<u8>, Vec<u8>) {
         (self.of("nodes/"), self.of("nodes0"))
     }
 
-    /// The key of the batch that begins with record `first`, after `bytes` of earlier ones.
+    /// The batch begins with record `first`, after `bytes` of earlier ones.
     pub(crate) fn batch(&self, first: Seq, bytes: u64) -> Vec<u8> {
         self.of(&format!("log/{first:020}-{bytes:020}"))
     }
 
-    /// The first possible key of a batch that begins with `first` or later.
     pub(crate) fn batches_from(&self, first: Seq) -> Vec<u8> {
         self.of(&format!("log/{first:020}"))
     }
 
-    /// The key after those of all batches.
     pub(crate) fn batches_end(&self) -> Vec<u8> {
         self.of("log0")
     }
 
-    /// The first sequence and the bytes before it, as a batch's key says them.
     pub(crate) fn parse_batch(&self, key: &[u8]) -> Option<(Seq, u64)> {
         let text = std::str::from_utf8(key).ok()?.strip_prefix(&self.prefix)?.strip_prefix("log/")?;
         let (first, bytes) = text.split_once('-')?;
         Some((first.parse().ok()?, bytes.parse().ok()?))
     }
 
-    /// The key of a piece of the batch at `first`, as the leader of `epoch` writes it.
+    /// As the leader of `epoch` writes it.
     pub(crate) fn piece(&self, first: Seq, bytes: u64, epoch: u64, piece: u32) -> Vec<u8> {
         self.of(&format!("pieces/{first:020}-{bytes:020}/{epoch:020}-{piece:06}"))
     }
 
-    /// The first possible key of a piece of a batch that begins with `first` or later.
     pub(crate) fn pieces_from(&self, first: Seq) -> Vec<u8> {
         self.of(&format!("pieces/{first:020}"))
     }
 
-    /// The first key of all, and the key after the last.
     pub fn all(&self) -> (Vec<u8>, Vec<u8>) {
         let mut end = self.prefix.clone().into_bytes();
         end.pop();
@@ -88,18 +79,14 @@ impl Keys {
     }
 }
 
-/// Whether a name may be that of a node or a partition.
 pub fn is_node_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=63).contains(&name.len()) && name.chars().all(fits)
 }
 
-/// The right to append, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Epoch {
-    /// The number; each taking has a higher one.
     pub number: u64,
-    /// The node that holds it.
     pub node: String,
     /// Random for each taking, so that two never have the same value; `-` for a node that was
     /// appointed and has not taken it yet.
@@ -107,7 +94,6 @@ pub struct Epoch {
 }
 
 impl Epoch {
-    /// The token of an appointment.
     pub(crate) const APPOINTED: &str = "-";
 
     pub(crate) fn value(&self) -> Vec<u8> {
@@ -124,16 +110,13 @@ impl Epoch {
         words.next().is_none().then_some(epoch)
     }
 
-    /// Whether a leader has handed the log to this node.
     pub fn appoints(&self, node: &str) -> bool {
         self.token == Epoch::APPOINTED && self.node == node
     }
 }
 
-/// The end of the agreed log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgreedTip {
-    /// The last sequence and its hash.
     pub tip: Tip,
     /// The bytes of all batches up to there, deleted ones too.
     pub bytes: u64,

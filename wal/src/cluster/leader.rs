@@ -1,8 +1,6 @@
-//! The leader's side of the protocol: appending, signs of life, confirming, pruning, appointing.
-//!
-//! Promises: nothing is changed in the quorum unless the epoch is ours in that same instant; an
-//! unknown outcome of a batch is asked for with the same transaction until it is known or patience
-//! ends.
+//! The leader's side of the protocol. Nothing is changed in the quorum unless the epoch is ours in
+//! that same instant; the outcome of a batch is asked for with the same transaction until it is
+//! known or patience ends.
 
 use super::agreement::{Agreed, Agreement, Proposal};
 use super::batch::Packer;
@@ -13,19 +11,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The batches that pruning looks at in one read.
 const PAGE: usize = 64;
 
-/// The patience with an unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// The time after which the outcome of a batch is given up as unknown.
+    /// After this the outcome of a batch is given up as unknown.
     pub total: Duration,
-    /// The time between two attempts of which the first failed at once.
+    /// Between two attempts of which the first failed at once.
     pub pause: Duration,
 }
 
-/// A leader: the holder of an epoch. Clones are the same one.
+/// Clones are the same leader.
 #[derive(Clone)]
 pub struct Leader {
     quorum: Arc<dyn Quorum>,
@@ -35,7 +31,7 @@ pub struct Leader {
     questions: Arc<Questions>,
 }
 
-/// The questions that a leader asked of the quorum, by number: an order that needs no clock.
+/// Questions to the quorum are numbered: an order that needs no clock.
 #[derive(Default)]
 struct Questions {
     asked: AtomicU64,
@@ -44,18 +40,15 @@ struct Questions {
 }
 
 impl Questions {
-    /// The number of a question that is asked after the call.
     fn next(&self) -> u64 {
         self.asked.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Notes that the answer to a question showed that the epoch was ours.
     fn confirm(&self, number: u64) {
         self.confirmed.fetch_max(number + 1, Ordering::SeqCst);
     }
 }
 
-/// The answer to something that only a leader may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// The epoch was ours at an instant after the call.
@@ -64,7 +57,6 @@ pub enum Standing {
     Lost,
 }
 
-/// The outcome of pruning one page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// The bytes of all batches before the oldest that is left; none if nothing as old was there.
@@ -74,27 +66,23 @@ pub struct Pruned {
 }
 
 impl Leader {
-    /// The leader that holds this epoch.
     pub(crate) fn new(quorum: Arc<dyn Quorum>, keys: Keys, epoch: Epoch) -> Leader {
         Leader { quorum, keys, epoch, lost: Arc::default(), questions: Arc::default() }
     }
 
-    /// The epoch that is held.
     pub fn epoch(&self) -> &Epoch {
         &self.epoch
     }
 
-    /// The reason why this is a leader no more, once it has learned so.
+    /// Set once the leader has learned that it is none any more.
     pub fn lost(&self) -> Option<&str> {
         self.lost.get().map(String::as_str)
     }
 
-    /// The agreement for the log's writer, which goes on from this tip.
     pub fn appender(&self, tip: AgreedTip, patience: Patience) -> Appender {
         Appender { leader: self.clone(), bytes: tip.bytes, patience, packer: Packer::new() }
     }
 
-    /// Reads the epoch as the majority has it now.
     pub fn confirm(&self) -> Result<Standing, Unanswered> {
         let number = self.questions.next();
         let read = self.quorum.read(&[Read::Key(self.keys.epoch())])?;
@@ -110,13 +98,11 @@ impl Leader {
         self.questions.asked.load(Ordering::SeqCst)
     }
 
-    /// Whether the epoch was ours at an instant after that at which `asked` questions had been asked:
-    /// a confirmation, a sign of life, a pruning or a batch that was asked for after it showed so.
+    /// Whether the epoch was ours after the instant at which `asked` questions had been asked.
     pub fn is_confirmed_since(&self, asked: u64) -> bool {
         self.questions.confirmed.load(Ordering::SeqCst) > asked
     }
 
-    /// Gives a sign of life and stores these pairs with it.
     pub fn beat(&self, count: u64, is_open: bool, with: Vec<Pair>) -> Result<Standing, Unanswered> {
         let state = if is_open { "open" } else { "opening" };
         let beat = format!("{} {count} {state}", self.epoch.number).into_bytes();
@@ -137,8 +123,7 @@ impl Leader {
         Ok(standing)
     }
 
-    /// Deletes batches that end at or before `up_to`, as many as come in one page, but never the
-    /// last one.
+    /// Deletes one page of batches that end at or before `up_to`, never the last one.
     pub fn prune(&self, up_to: Seq) -> Result<Pruned, Unanswered> {
         let (from, to) = (self.keys.batches_from(0), self.keys.batches_from(up_to.saturating_add(2)));
         let page = Read::Range { from: from.clone(), to, limit: PAGE, keys_only: true };
@@ -158,7 +143,6 @@ impl Leader {
         Ok(Pruned { before: Some(before), may_go_on: found.len() == PAGE })
     }
 
-    /// Deletes what pruning and overwriting left.
     pub fn compact(&self) {
         self.quorum.compact();
     }
@@ -196,16 +180,13 @@ impl Leader {
     }
 }
 
-/// The agreement of a leader's writer.
 pub struct Appender {
     leader: Leader,
-    /// The bytes of all batches so far.
     bytes: u64,
     patience: Patience,
     packer: Packer,
 }
 
-/// The batch as it is asked for, again and again.
 struct Asked {
     transaction: Transaction,
     value: Vec<u8>,
@@ -252,7 +233,6 @@ impl Agreement for Appender {
 }
 
 impl Appender {
-    /// Asks until the outcome is known or patience ends.
     fn insist(&self, asked: &Asked, base: &AgreedTip, began: Duration) -> Agreed {
         loop {
             match self.leader.quorum.transact(&asked.transaction) {

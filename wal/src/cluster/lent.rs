@@ -1,12 +1,11 @@
-//! A store that is lent to a log, and goes on when that log is closed.
+//! A store that outlives the log over it: a follower's log is closed and the leader's opened on the
+//! same store.
 
 use crate::batch::{Batch, Family};
 use crate::store::{Scan, Store, StoreCursor, StoreError, StoreMoment};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A store for a log that is only the first of two over it: a follower's, then the leader's.
-/// Closing it leaves the store open and takes no time.
 pub struct Lent(pub Arc<dyn Store>);
 
 impl Store for Lent {

@@ -1,34 +1,27 @@
-//! A quorum in memory that fails on purpose, in its own time.
-//!
-//! The seam's promise is kept: a transaction is carried out whole or not at all, and reads see one
-//! instant. What it may do otherwise is what a network may: lose a question, lose an answer though
-//! the question was carried out, carry it out late or twice, and cut a client off. Clients have clocks of
-//! their own, which can be set.
+//! A quorum in memory that fails as a network may: a question or an answer is lost, a transaction
+//! is carried out late or twice, a client is cut off. The seam's promise is kept: a transaction is
+//! carried out whole or not at all, and reads see one instant.
 
 use super::quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The time that a client waits for an answer that does not come.
 const UNANSWERED: Duration = Duration::from_millis(300);
-/// The most time by which a late question is late.
 const LATE_MS_MAX: u64 = 4_000;
 
-/// The time of all clocks in the beginning: they can be set back from there.
+/// So that clocks can be set back from here.
 const EPOCH: Duration = Duration::from_secs(100_000);
 
-/// The work that happens while a client waits.
 type OnWait = Arc<dyn Fn(usize) + Send + Sync>;
 
-/// A client of a quorum in memory. Clones are the same client.
+/// Clones are the same client.
 #[derive(Clone)]
 pub struct MemoryQuorum {
     shared: Arc<Mutex<State>>,
     client: usize,
 }
 
-/// The controls of a quorum in memory.
 #[derive(Clone)]
 pub struct QuorumFaults {
     shared: Arc<Mutex<State>>,
@@ -43,12 +36,10 @@ struct State {
     random: u64,
     late: Vec<(Duration, Transaction)>,
     cut: BTreeSet<usize>,
-    /// The milliseconds by which clients' clocks were set.
     set: BTreeMap<usize, i64>,
     on_wait: Option<OnWait>,
 }
 
-/// The fate of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Answered,
@@ -58,17 +49,14 @@ enum Fate {
 }
 
 impl MemoryQuorum {
-    /// An empty quorum without faults, and its first client.
     pub fn new() -> MemoryQuorum {
         MemoryQuorum { shared: Arc::default(), client: 0 }
     }
 
-    /// Another client of the same quorum.
     pub fn client(&self, client: usize) -> MemoryQuorum {
         MemoryQuorum { shared: Arc::clone(&self.shared), client }
     }
 
-    /// The controls.
     pub fn faults(&self) -> QuorumFaults {
         QuorumFaults { shared: Arc::clone(&self.shared) }
     }
@@ -77,7 +65,6 @@ impl MemoryQuorum {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the others go on while this client waits.
     fn wait(&self, time: Duration) {
         let on_wait = {
             let mut state = self.lock();
@@ -162,15 +149,13 @@ impl QuorumFaults {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From here on calls meet faults: of a thousand, so many lose their question, their answer, or
-    /// are carried out late.
+    /// Faults in so many of a thousand calls each.
     pub fn begin(&self, seed: u64, lost: u64, unanswered: u64, late: u64) {
         let mut state = self.lock();
         state.random = seed;
         state.faults = [lost, unanswered, late];
     }
 
-    /// No more faults, nobody is cut off, and what is late arrives.
     pub fn end(&self) {
         let mut state = self.lock();
         state.faults = [0; 3];
@@ -180,7 +165,6 @@ impl QuorumFaults {
         }
     }
 
-    /// Cuts a client off, or lets it be reached again.
     pub fn cut(&self, client: usize, is_cut: bool) {
         let mut state = self.lock();
         if is_cut {
@@ -190,39 +174,32 @@ impl QuorumFaults {
         }
     }
 
-    /// Sets a client's clock forward, or back.
     pub fn set_clock(&self, client: usize, by_ms: i64) {
         *self.lock().set.entry(client).or_default() += by_ms;
     }
 
-    /// Lets time pass.
     pub fn advance(&self, time: Duration) {
         self.lock().advance(time);
     }
 
-    /// Has this called, with the client's number, whenever a client waits.
     pub fn on_wait(&self, on_wait: impl Fn(usize) + Send + Sync + 'static) {
         self.lock().on_wait = Some(Arc::new(on_wait));
     }
 
-    /// The value under a key, as it is.
     pub fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         self.lock().pairs.get(key).cloned()
     }
 
-    /// The number of keys.
     pub fn len(&self) -> usize {
         self.lock().pairs.len()
     }
 
-    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl State {
-    /// Splitmix, which needs no more than a seed.
     fn random(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.random;

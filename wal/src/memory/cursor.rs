@@ -5,7 +5,6 @@ use crate::store::{Item, Scan, StoreCursor, StoreError, StoreMoment};
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// The keys of all families at one moment.
 pub(super) struct MemoryMoment {
     pub(super) families: [Arc<Keys>; 5],
 }
@@ -16,8 +15,7 @@ impl StoreMoment for MemoryMoment {
     }
 }
 
-/// A cursor over a map that no longer changes, as a later write makes its own copy, and in which
-/// nothing removed is left to pass.
+/// The map no longer changes, as a later write makes its own copy; nothing removed is left to pass.
 pub(super) struct MemoryCursor {
     keys: Arc<Keys>,
     from: Bound<Vec<u8>>,
@@ -57,7 +55,7 @@ impl MemoryCursor {
     }
 }
 
-/// Whether no key can lie between the bounds; the map panics on some of these.
+/// The map panics on some bounds between which no key can lie.
 fn empty(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
     match (from, to) {
         (Bound::Included(from), Bound::Included(to)) => from > to,

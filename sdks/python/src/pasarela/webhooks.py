@@ -39,7 +39,7 @@ class WebhookEvent:
         return None if codec is None else cast(Model, codec.decode(self.data))
 
 
-def verify_webhook(body: bytes | str, headers: Mapping[str, str], secret: str | Iterable[str], *, tolerance: float = TOLERANCE_SECONDS, now: float | None = None, timestamped: str | None = None) -> WebhookEvent:
+def verify_webhook(body: bytes | bytearray | memoryview | str, headers: Mapping[str, str], secret: str | Iterable[str], *, tolerance: float = TOLERANCE_SECONDS, now: float | None = None, timestamped: str | None = None) -> WebhookEvent:
     """The event of a delivery, or SignatureError.
 
     `body` is what was received, byte for byte (a text is taken as its UTF-8): parse nothing before. `headers` have names in any case. While a secret
@@ -47,7 +47,9 @@ def verify_webhook(body: bytes | str, headers: Mapping[str, str], secret: str | 
     `timestamped` names the header of an endpoint's own signature, such as `Svc-Signature`, where that is to be verified
     instead of `webhook-signature`: the endpoint's `signature` is then `timestamped`.
     """
-    body = body.encode() if isinstance(body, str) else body
+    if not isinstance(body, (bytes, bytearray, memoryview, str)):
+        raise TypeError("the body is what was received, as bytes or text: verify it before anything parses it")
+    body = body.encode() if isinstance(body, str) else bytes(body)
     given = {name.lower(): value for name, value in headers.items()}
     id, sent_at, signatures = (given.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     secrets = [secret] if isinstance(secret, str) else list(secret)

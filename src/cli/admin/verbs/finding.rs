@@ -2,23 +2,15 @@
 
 use super::row::{CURSOR, Fills, ID, Is, LIMIT, Operand, Opt, Verb, may};
 
-/// The tenant whose things are listed.
 const OF_TENANT: Opt = may("tenantId", "tenant-id", Is::Text, "Of this tenant alone");
-/// The mode whose things are listed.
 const OF_MODE: Opt = may("mode", "mode", Is::Text, "live or test; both without it");
 
-/// The state that things are listed in.
 const STATUS: Opt = may("status", "status", Is::Text, "Its status");
-/// The tenant's name of a thing.
 const EXTERNAL_REF: Opt = may("externalRef", "external-ref", Is::Text, "The tenant's reference");
-/// The seller whose things are listed.
 const SELLER: Opt = may("merchantId", "merchant-id", Is::Text, "The seller");
-/// The beginning of a span.
 const FROM: Opt = may("from", "from", Is::Text, "Made at this instant or later");
-/// The end of a span.
 const TO: Opt = may("to", "to", Is::Text, "Made before this instant");
 
-/// The verbs that find things.
 pub const FINDING: &[Verb] = &[
     Verb {
         noun: "chargeback",

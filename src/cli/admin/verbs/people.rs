@@ -2,9 +2,7 @@
 
 use super::row::{CURSOR, ID, Is, LIMIT, Operand, Opt, Verb, may, must};
 
-/// The note of a second person.
 const NOTE: Opt = may("note", "note", Is::Text, "Why");
-/// The permission to show people unmasked.
 const UNMASK: Opt = may("unmask", "unmask", Is::Truth, "People unmasked; it is in the audit");
 
 type Call = (&'static str, &'static str);

@@ -2,12 +2,9 @@
 
 use super::row::{Is, Opt, Verb, may, must};
 
-/// The pair of a rate.
 const PAIR: Opt = must("pair", "pair", Is::Text, "BASE/QUOTE");
-/// The source of a rate.
 const SOURCE: Opt = must("source", "source", Is::Text, "Whose rate it is");
 
-/// The verbs of rates.
 pub const PRICING: &[Verb] = &[
     Verb {
         noun: "rate",

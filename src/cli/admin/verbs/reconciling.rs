@@ -9,7 +9,6 @@ const FILE: Operand = Operand {
     about: "The statement as CSV, with the names of its columns",
 };
 
-/// The verbs of reconciliation.
 pub const RECONCILING: &[Verb] = &[
     Verb {
         noun: "reconciliation",

@@ -61,6 +61,7 @@ pub fn refuse_payments_command(command: &payments::Command) -> Ruling {
         payments::Command::RequestC2p(_)
         | payments::Command::ExecuteC2p(_)
         | payments::Command::CancelIntent
+        | payments::Command::MakeWay(_)
         | payments::Command::Charge(_) => Refusal::NotFound,
     })
 }

@@ -162,6 +162,8 @@ pub struct NewCharge {
     pub transfer: Transfer,
     /// The attempt before it on the reference, which is over.
     pub before: Option<Before>,
+    /// The refusal that it met before an intent made way for it, which stays.
+    pub refused: Option<Refusal>,
     /// Whether it is about the newest payment on the reference, which is known: one that is gone by now
     /// left nothing behind, and the caller tries again.
     pub is_known: bool,
@@ -185,9 +187,27 @@ impl NewCharge {
             secret,
             transfer: Transfer::Free,
             before: None,
+            refused: None,
             is_known: false,
             notice_wait_ms: 0,
             checkout: None,
+        }
+    }
+
+    /// Itself without the payer's code, to ask whether it may begin.
+    pub fn without_code(&self) -> NewCharge {
+        let card = match &self.secret {
+            Secret::Card(card) => Secret::Card(Arc::clone(card)),
+            Secret::None | Secret::Token(_) => Secret::None,
+        };
+        NewCharge {
+            rate: self.rate,
+            description: self.description.clone(),
+            marketplace: self.marketplace,
+            transfer: self.transfer,
+            before: self.before,
+            checkout: self.checkout.clone(),
+            ..NewCharge::new(self.id, self.external_ref.clone(), self.price, self.means.clone(), card)
         }
     }
 }
@@ -203,6 +223,9 @@ pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Tu
     if new.is_known {
         return gone();
     }
+    if let Some(refusal) = new.refused {
+        return Ruling::refuse(refusal);
+    }
     match new_payment(book, &new, kept, turn) {
         Ok(charging) => {
             let effect = order(&charging, How::Send, new.secret, turn);
@@ -212,6 +235,11 @@ pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Tu
         }
         Err(refusal) => Ruling::refuse(refusal),
     }
+}
+
+/// The refusal that a charge would meet now.
+pub(super) fn check(book: &Book, new: &NewCharge, turn: &Turn) -> Result<(), Refusal> {
+    new_payment(book, new, None, turn).map(drop)
 }
 
 fn new_payment(

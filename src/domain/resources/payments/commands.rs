@@ -21,10 +21,12 @@ pub enum Command {
     RequestC2p(Box<c2p::NewIntent>),
     /// The payer's code, to charge an intent.
     ExecuteC2p(Box<c2p::Execute>),
-    /// A request to give an intent of a hosted checkout up for another way to pay.
+    /// A request to give an intent up for another way to pay.
     CancelIntent,
-    /// A request for a payment without an intent, by card, debit or transfer; the entity is the
-    /// payment with its reference, if there is one.
+    /// A request to give an intent up for this charge, which comes next, unless that would be refused.
+    MakeWay(Box<charge::NewCharge>),
+    /// A request for a payment without an intent, by card, debit or transfer: the entity is the new
+    /// attempt, or the newest payment on its reference where it is about that one.
     Charge(Box<charge::NewCharge>),
     /// A request to reverse the payment.
     Reverse,
@@ -43,10 +45,14 @@ pub fn decide(
         (Command::RequestC2p(new), Some(payment)) => c2p::supersede(payment, *new, turn),
         (Command::ExecuteC2p(ask), Some(payment)) => c2p::execute(book, payment, *ask, keep, turn),
         (Command::CancelIntent, Some(payment)) => c2p::give_up(payment),
+        (Command::MakeWay(new), Some(payment)) => match charge::check(book, &new, turn) {
+            Err(refusal) if payment.is_idle_intent() => Ruling::refuse(refusal),
+            _ => c2p::give_up(payment),
+        },
         (Command::Charge(new), None) => charge::create(book, *new, keep, turn),
         (Command::Charge(new), Some(payment)) => repeat::repeat(book, payment, &new),
         (Command::Reverse, Some(payment)) => reversal::reverse(book, payment, keep, turn),
-        (Command::ExecuteC2p(_) | Command::CancelIntent | Command::Reverse, None) => {
+        (Command::ExecuteC2p(_) | Command::CancelIntent | Command::MakeWay(_) | Command::Reverse, None) => {
             Ruling::refuse(Refusal::NotFound)
         }
     }

@@ -357,9 +357,20 @@ impl Payment {
         self.awaits_otp() && matches!(order, Order::RequestOtp { .. })
     }
 
+    /// The space in which its reference names it. The attempts of a session are in one of their own, so
+    /// that no reference of the tenant's can collide with them.
+    pub const fn named_in(&self) -> Space {
+        if self.checkout.is_some() { Space::Checkout } else { Space::Payment }
+    }
+
+    /// Whether it is an intent that nobody has executed.
+    pub fn is_idle_intent(&self) -> bool {
+        self.status == Status::Pending && self.phase == Phase::Idle
+    }
+
     /// Whether the payer now needs a code that the bank sends on our request.
     pub fn awaits_otp(&self) -> bool {
-        self.status == Status::Pending && self.phase == Phase::Idle && self.means.otp_requested()
+        self.is_idle_intent() && self.means.otp_requested()
     }
 
     /// The method.
@@ -472,10 +483,7 @@ impl Resource for Payment {
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new() && self.means.is_named() {
-            // The attempts of a session are in a space of their own, so that no reference of the
-            // tenant's can collide with them.
-            let space = if self.checkout.is_some() { Space::Checkout } else { Space::Payment };
-            entries.name(space, &self.external_ref);
+            entries.name(self.named_in(), &self.external_ref);
         }
         self.transfer_entries(change, entries);
         if self.livemode && change.is_of_bank(self.facet()) {

@@ -19,6 +19,7 @@ use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::record::Entity;
+use domain::refusal::Refusal;
 use domain::resources::payments::charge::{NewCharge, Secret};
 use domain::resources::payments::{self, Payment, Phase, Status};
 use domain::values::ids::{EntityId, Id};
@@ -139,14 +140,22 @@ impl Performer {
             new.secret = Secret::Card(card.card());
             lent = Some(card);
         }
-        if let Some(intent) = before.filter(|before| before.status == Status::Pending)
-            && !self.superseded(tenant, intent.id).await?
-        {
-            drop((held_name, held_transfer));
-            if let Some(lent) = lent {
+        if let Some(intent) = before.filter(|before| before.status == Status::Pending) {
+            let way = self.make_way(tenant, intent.id, &new).await;
+            if !matches!(way, Ok(Passage::Free))
+                && let Some(lent) = lent.take()
+            {
                 lent.give_back();
             }
-            return self.known(intent, new, doing).await;
+            match way? {
+                Passage::Free => {}
+                // Refused under its own id, so that its key keeps the refusal.
+                Passage::Refused(refusal) => new.refused = Some(refusal),
+                Passage::Taken => {
+                    drop((held_name, held_transfer));
+                    return self.known(intent, new, doing).await;
+                }
+            }
         }
         let id = new.id;
         let held_outcome = services.names.reservations.try_hold_name(tenant, Space::Payment, &outcome(id));
@@ -164,13 +173,29 @@ impl Performer {
         self.answer(tenant, Shape::Charged, outcome, request_id)
     }
 
-    /// Cancels an intent for another attempt, unless it was executed meanwhile.
-    async fn superseded(&self, tenant: u64, intent: Id) -> Result<bool, Problem> {
-        let cancel = Command::from(payments::Command::CancelIntent).into();
+    /// Cancels an intent for another attempt, unless it was executed meanwhile or the attempt is refused.
+    async fn make_way(&self, tenant: u64, intent: Id, new: &NewCharge) -> Result<Passage, Problem> {
+        let ask = Command::from(payments::Command::MakeWay(Box::new(new.without_code()))).into();
         let id = EntityId::payment(intent);
-        let asked = self.services.engine.ask_entity(tenant, id, false, cancel, None, None).await;
-        Ok(asked.map_err(failure)?.refusal.is_none())
+        let settled =
+            self.services.engine.ask_entity(tenant, id, false, ask, None, None).await.map_err(failure)?;
+        let is_open = matches!(settled.entity.as_deref(), Some(Entity::Payment(it)) if it.is_idle_intent());
+        Ok(match settled.refusal {
+            None => Passage::Free,
+            Some(refusal) if is_open => Passage::Refused(refusal),
+            Some(_) => Passage::Taken,
+        })
     }
+}
+
+/// Whether an attempt gets past an intent.
+enum Passage {
+    /// The intent is canceled.
+    Free,
+    /// The intent stays: the attempt is refused.
+    Refused(Refusal),
+    /// The intent was executed.
+    Taken,
 }
 
 /// The name that is held until the outcome of a payment is told. It is no reference of a tenant's: those

@@ -1,9 +1,7 @@
-//! Copies of the simulated bank's books, entry by entry, beside the server that writes them.
-//!
-//! An entry is what it was in the RocksDB of earlier versions, so that exports of any version can be
-//! read by any: an operation id with two bytes of fate, and [`DUPLICATES`] with a count.
-//!
-//! Promises: a copy has everything that was answered before it began.
+//! Copies of the books, entry by entry, beside the server that writes them; a copy has everything
+//! that was answered before it began. An entry is what it was in the RocksDB of earlier versions,
+//! so that exports of any version can be read by any: an operation id with two bytes of fate, and
+//! [`DUPLICATES`] with a count.
 
 use super::super::fate::Fate;
 use super::files::{self, Found};
@@ -19,9 +17,7 @@ use uuid::Uuid;
 /// A compaction may end while files are opened: then they are opened again.
 const OPEN_ATTEMPTS: u32 = 16;
 
-/// Whether a directory has books of the simulated bank in the files of this version.
-///
-/// A directory that is not there has none; one that cannot be looked into may have some.
+/// A directory that is not there has no books; one that cannot be looked into may have some.
 pub fn is_books(directory: &Path) -> Result<bool, BooksError> {
     match fs::metadata(directory) {
         Ok(metadata) if metadata.is_dir() => Found::inside(directory).map(|found| found.is_books()),
@@ -31,15 +27,15 @@ pub fn is_books(directory: &Path) -> Result<bool, BooksError> {
     }
 }
 
-/// The files of books at one moment: journals by their number, and what was before them.
+/// At one moment: journals by their number, and what was before them.
 struct OpenFiles {
     journals: Vec<(u64, File)>,
     sorted: Option<Sorted>,
-    /// The RocksDB that an earlier version kept beside them, whose entries are newer.
+    /// Kept beside them by an earlier version; its entries are newer.
     rocksdb: Option<DB>,
 }
 
-/// Walks over every entry: key and value. Of entries with one key the last counts.
+/// Of entries with one key the last counts.
 pub fn each_entry<E: From<BooksError>>(
     directory: &Path,
     mut each: impl FnMut(&[u8], &[u8]) -> Result<(), E>,
@@ -85,7 +81,7 @@ pub fn each_entry<E: From<BooksError>>(
     if duplicates > 0 { each(DUPLICATES, &u64::to_le_bytes(duplicates)) } else { Ok(()) }
 }
 
-/// The files of one moment: journals first, because what leaves them is in the sorted file by then.
+/// Journals first, because what leaves them is in the sorted file by then.
 fn open_beside(directory: &Path) -> Result<OpenFiles, BooksError> {
     let mut attempt = 1;
     loop {
@@ -112,7 +108,6 @@ fn open_once(directory: &Path) -> Result<OpenFiles, BooksError> {
     Ok(OpenFiles { journals, sorted, rocksdb })
 }
 
-/// An entry as a record.
 pub(super) fn record(key: &[u8], value: &[u8]) -> Result<Record, BooksError> {
     if key == DUPLICATES {
         let total = value.try_into().map(u64::from_le_bytes);
@@ -126,7 +121,6 @@ pub(super) fn record(key: &[u8], value: &[u8]) -> Result<Record, BooksError> {
     Ok(Record::Decided(id, fate))
 }
 
-/// Books that are being written anew.
 pub struct BooksCopy {
     directory: PathBuf,
     sorted: Writer,
@@ -136,7 +130,6 @@ pub struct BooksCopy {
 }
 
 impl BooksCopy {
-    /// Empty ones, where there are none.
     pub fn new(directory: &Path) -> Result<BooksCopy, BooksError> {
         files::made_directory(directory)?;
         if Found::inside(directory)?.is_books() {
@@ -146,7 +139,6 @@ impl BooksCopy {
         Ok(BooksCopy { directory: directory.to_owned(), sorted, duplicates: 0, journal: Vec::new() })
     }
 
-    /// Puts an entry.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), BooksError> {
         match record(key, value)? {
             Record::Duplicates(total) => self.duplicates = total,
@@ -163,7 +155,6 @@ impl BooksCopy {
         Ok(())
     }
 
-    /// Makes everything durable.
     pub fn finish(mut self) -> Result<(), BooksError> {
         let length = (HEADER_BYTES + self.journal.len()) as u64;
         if !self.journal.is_empty() {

@@ -1,16 +1,14 @@
-//! The simulated bank's books in files: a journal that is appended to, a map in memory of what is
-//! in it, and the sorted file of all that came before.
+//! The books in files: a journal that is appended to, a map in memory of what is in it, and the
+//! sorted file of all that came before. What [`Disk::decide`] answered is known after the process
+//! is killed at any instant. A call waits for one write of the operating system at most, and for no
+//! sync; nobody waits for a compaction. After a write or sync that failed every call fails, because
+//! what is in the file is not known any more, until everything that is in memory is in new files.
+//! Below the disk's reserve nothing new is decided.
 //!
-//! Promises: the answers of [`Disk::decide`] are known after the process is killed at any instant.
-//! A call waits for one write of the operating system at most, its own or that of another call that
-//! took its record along, and for no sync; nobody waits for a compaction. After a write or sync that
-//! failed every call fails, because what is in the file is not known any more, until everything that is
-//! in memory is in new files. Below the disk's reserve nothing new is decided.
-//!
-//! A thread of its own syncs the journal about once a second while it is written to, and compacts:
-//! a new journal begins, what was in the old one is merged into a new sorted file, and the old
-//! journal is removed when that is durable. Memory holds the operations of two journals at most,
-//! each an eighth of the sorted file or [`JOURNAL_BYTES`].
+//! A thread syncs the journal about once a second while it is written to, and compacts: a new
+//! journal begins, what was in the old one is merged into a new sorted file, and the old journal is
+//! removed when that is durable. Memory holds the operations of two journals at most, each an
+//! eighth of the sorted file or [`JOURNAL_BYTES`].
 
 use super::super::fate::Fate;
 use super::journal::{HEADER_BYTES, Record};
@@ -27,41 +25,34 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// A journal is compacted when it is longer than this and than an eighth of the sorted file: 4 MiB
-/// are 155,000 operations.
+/// Or an eighth of the sorted file, if that is more: 4 MiB are 155,000 operations.
 const JOURNAL_BYTES: u64 = 4 << 20;
-/// The most bytes of a decision in a file.
+/// Of a decision in a file, at most.
 const DECISION_BYTES: u64 = 32;
-/// The most that a power cut may take of the bank's knowledge, in time.
+/// The most that a power cut may take of the bank's knowledge.
 const SYNC_PAUSE: Duration = Duration::from_secs(1);
 
-/// Operations by id.
 pub(super) type Decisions = HashMap<Uuid, Fate, RandomState>;
 
-/// Books in files, with the thread that keeps them.
 pub(super) struct Disk {
     files: Arc<Files>,
     keeper: Option<JoinHandle<()>>,
 }
 
-/// The state that the thread shares with its callers.
 pub(super) struct Files {
     directory: PathBuf,
     /// Taken after `journal` by whoever needs both.
     state: Mutex<State>,
-    /// Wakes the thread: there is something to sync, or the end has come.
+    /// There is something to sync, or the end has come.
     wake: Condvar,
     journal: Mutex<Journal>,
-    /// One sync or compaction at a time.
     keeping: Mutex<()>,
     room: Arc<Room>,
     /// Let go when nobody writes any more: the keeper too has ended by then.
     _lock: File,
 }
 
-/// The files as they were read when the books were opened.
 pub(super) struct Opened {
-    /// The right to write.
     pub lock: File,
     pub number: u64,
     pub journal: File,
@@ -69,19 +60,17 @@ pub(super) struct Opened {
     pub recent: Decisions,
     pub sorted: Option<Sorted>,
     pub duplicates: u64,
-    /// Whether there are journals before this one.
+    /// There are journals before this one.
     pub is_behind: bool,
 }
 
 struct State {
     number: u64,
-    /// The place where the next record begins in the journal.
+    /// Where the next record begins in the journal.
     place: u64,
-    /// Records that are not in the file yet, and nobody is answered for.
+    /// Not in the file yet, and nobody is answered for them.
     pending: Vec<u8>,
-    /// Bytes of records since the start.
     appended: u64,
-    /// The decisions in the journal.
     recent: Decisions,
     older: Older,
     duplicates: u64,
@@ -92,7 +81,7 @@ struct State {
 
 #[derive(Clone, Default)]
 struct Older {
-    /// The journals before, until the sorted file has them.
+    /// Until the sorted file has them.
     compacting: Option<Arc<Compacting>>,
     sorted: Option<Arc<Sorted>>,
 }
@@ -104,9 +93,7 @@ struct Compacting {
 
 struct Journal {
     file: Arc<File>,
-    /// Bytes of records since the start that are in files.
     written: u64,
-    /// Room for the next write.
     spare: Vec<u8>,
 }
 
@@ -174,7 +161,7 @@ impl Files {
         older.sorted.map_or(Ok(None), |sorted| sorted.get(operation))
     }
 
-    /// Has what `change` appends written before it answers.
+    /// What `change` appends is written before this returns.
     fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> Result<T, BooksError> {
         if self.room.is_short() {
             return Err(BooksError::because("the disk is nearly full, so nothing new is decided"));
@@ -192,7 +179,7 @@ impl Files {
         self.written(appended).map(|()| made)
     }
 
-    /// Waits until so much is in files. Whoever comes first writes for all who came meanwhile.
+    /// Whoever comes first writes for all who came meanwhile.
     fn written(&self, appended: u64) -> Result<(), BooksError> {
         let mut journal = self.journal();
         if journal.written >= appended { self.state().usable() } else { self.write_pending(&mut journal) }
@@ -213,8 +200,7 @@ impl Files {
         Ok(())
     }
 
-    /// What is in the file is not known any more: nothing is answered until all that is in memory is in
-    /// new files ([`Files::compact`]).
+    /// Nothing is answered until all that is in memory is in new files ([`Files::compact`]).
     fn fail(&self, error: &std::io::Error) -> BooksError {
         self.failed(&mut self.state(), error)
     }
@@ -225,7 +211,7 @@ impl Files {
         state.failed.get_or_insert(failed).clone()
     }
 
-    /// Makes the journal durable, and writes down how far.
+    /// And writes down how far.
     pub fn sync(&self) -> Result<(), BooksError> {
         let _one = self.keeping.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, synced) = {
@@ -240,8 +226,7 @@ impl Files {
         self.mark(synced)
     }
 
-    /// Writes down that everything before a place is on the disk. A disk without room for it is no
-    /// end of the books: nobody was answered for it.
+    /// A disk without room for the mark is no end of the books: nobody was answered for it.
     fn mark(&self, synced: u64) -> Result<(), BooksError> {
         let mut journal = self.journal();
         let mut state = self.state();
@@ -258,7 +243,7 @@ impl Files {
         Ok(())
     }
 
-    /// Writes what is pending while nobody can add to it.
+    /// Nobody can add to it meanwhile.
     fn write_here(&self, journal: &mut Journal, state: &mut State) -> Result<(), BooksError> {
         state.usable()?;
         let place = state.place - state.pending.len() as u64;
@@ -274,7 +259,6 @@ impl Files {
         state.older.compacting.is_some() || state.place > JOURNAL_BYTES.max(sorted / 8)
     }
 
-    /// The most bytes that a compaction writes.
     fn compacted_bytes(&self) -> u64 {
         let state = self.state();
         let compacting = state.older.compacting.as_ref().map_or(0, |before| before.decisions.len());
@@ -311,8 +295,8 @@ impl Files {
         super::opening::remove_journals(&self.directory, before.summary.through)
     }
 
-    /// Goes on in a new journal; what was in the old one. Of one that failed all that counts is in
-    /// memory, also what it was to be written for: whoever asked was told nothing.
+    /// Of a journal that failed all that counts is in memory, also what it was to be written for:
+    /// whoever asked was told nothing.
     fn begin_journal(&self) -> Result<Arc<Compacting>, BooksError> {
         let number = self.state().number;
         let file = files::made_journal(&self.directory, number + 1, &[])?;
@@ -339,7 +323,6 @@ impl Files {
         Ok(before)
     }
 
-    /// Syncs, and compacts what is large or has failed.
     fn keep_once(&self) -> Result<(), BooksError> {
         let has_failed = self.state().failed.is_some();
         if !has_failed {
@@ -348,7 +331,6 @@ impl Files {
         if has_failed || self.is_large() { self.compact() } else { Ok(()) }
     }
 
-    /// Syncs and compacts until the end.
     fn keep(&self) {
         let mut said = None;
         loop {
@@ -379,7 +361,7 @@ impl Files {
     }
 }
 
-/// Writes the sorted file anew, with the decisions of the journals before; the newer one counts.
+/// Of a decision in several the newer one counts.
 fn merge(directory: &Path, before: &Compacting, sorted: Option<&Sorted>) -> Result<Sorted, BooksError> {
     let mut newer: Vec<(Uuid, Fate)> = before.decisions.iter().map(|(id, fate)| (*id, *fate)).collect();
     newer.sort_unstable_by_key(|(id, _)| *id);
@@ -400,7 +382,6 @@ fn merge(directory: &Path, before: &Compacting, sorted: Option<&Sorted>) -> Resu
 }
 
 impl Disk {
-    /// Goes on with what was read.
     pub fn new(directory: &Path, opened: Opened, room: &Arc<Room>) -> Result<Disk, BooksError> {
         let mut disk = Disk::without_keeper(directory, opened, room);
         let files = Arc::clone(&disk.files);
@@ -409,7 +390,7 @@ impl Disk {
         Ok(disk)
     }
 
-    /// The books on the disk, to be synced and compacted by whoever opened them.
+    /// Whoever opened the books syncs and compacts them.
     pub fn without_keeper(directory: &Path, opened: Opened, room: &Arc<Room>) -> Disk {
         let is_behind = opened.is_behind;
         let files = Arc::new(Files::new(directory, opened, room));
@@ -422,12 +403,10 @@ impl Disk {
         Disk { files, keeper: None }
     }
 
-    /// The decision about an operation.
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
         self.files.get(operation)
     }
 
-    /// Keeps what was decided about an operation.
     pub fn decide(&self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
         self.files.write(|state| {
             state.append(&Record::Decided(operation, fate));
@@ -435,7 +414,7 @@ impl Disk {
         })
     }
 
-    /// One more call that should not have been; how many there are now.
+    /// Returns how many such calls there are now.
     pub fn count_duplicate(&self) -> Result<u64, BooksError> {
         self.files.write(|state| {
             state.duplicates += 1;
@@ -444,7 +423,6 @@ impl Disk {
         })
     }
 
-    /// The number of calls that should not have been.
     pub fn duplicates(&self) -> u64 {
         self.files.state().duplicates
     }

@@ -1,5 +1,4 @@
-//! The files of the simulated bank's books: their names, and making, naming and removing them so
-//! that a crash at any instant leaves an old state or a new one.
+//! Files are made, named and removed so that a crash at any instant leaves an old state or a new one.
 
 use super::BooksError;
 use super::journal;
@@ -8,34 +7,31 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The file with the decisions up to some journal.
 pub(super) const SORTED_FILE: &str = "operations.sorted";
 const JOURNAL_PREFIX: &str = "journal-";
-/// The file that the server that has the books open holds; nothing is in it.
+/// Held by the server that has the books open; nothing is in it.
 pub(super) const LOCK_FILE: &str = "books.lock";
-/// Behind the name of a file that is not whole yet.
+/// A file that is not whole yet.
 const PART_SUFFIX: &str = ".new";
 
-/// An error at a path.
 pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> BooksError + use<> {
     let path = path.display().to_string();
     move |error| BooksError(format!("{path}: {error}"))
 }
 
-/// The name of a file until it is whole.
 pub(super) fn part_of(path: &Path) -> PathBuf {
     let mut part = path.as_os_str().to_owned();
     part.push(PART_SUFFIX);
     PathBuf::from(part)
 }
 
-/// A new empty file for its owner alone; one with this name is replaced.
+/// For its owner alone; a file with this name is replaced.
 pub(super) fn made(path: &Path) -> Result<File, BooksError> {
     removed(path)?;
     File::options().read(true).write(true).create_new(true).mode(0o600).open(path).map_err(at(path))
 }
 
-/// A directory for its owner alone, if there is none.
+/// For its owner alone, if there is none.
 pub(super) fn made_directory(path: &Path) -> Result<(), BooksError> {
     match DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => sync_directory(path.parent().unwrap_or(Path::new("."))),
@@ -44,8 +40,8 @@ pub(super) fn made_directory(path: &Path) -> Result<(), BooksError> {
     }
 }
 
-/// The right to write to the books in a directory, which one server has at a time and loses when it ends,
-/// however it ends. The log has a lock of its own, which may be free before the last sync here.
+/// The right to write to the books, which one server has at a time and loses however it ends. The
+/// log has a lock of its own, which may be free before the last sync here.
 pub(super) fn locked(directory: &Path) -> Result<File, BooksError> {
     let path = directory.join(LOCK_FILE);
     let opened = File::options().create(true).write(true).truncate(false).mode(0o600).open(&path);
@@ -59,13 +55,12 @@ pub(super) fn locked(directory: &Path) -> Result<File, BooksError> {
     }
 }
 
-/// Gives a whole, synced file its name, durably.
+/// The file is whole and synced; the name is durable.
 pub(super) fn rename(part: &Path, path: &Path) -> Result<(), BooksError> {
     fs::rename(part, path).map_err(at(path))?;
     sync_directory(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// Removes a file, if it is there.
 pub(super) fn removed(path: &Path) -> Result<(), BooksError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
@@ -73,18 +68,16 @@ pub(super) fn removed(path: &Path) -> Result<(), BooksError> {
     }
 }
 
-/// Makes the names in a directory durable.
 pub(super) fn sync_directory(path: &Path) -> Result<(), BooksError> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     File::open(path).and_then(|opened| opened.sync_all()).map_err(at(path))
 }
 
-/// The path of the journal with this number.
 pub(super) fn journal(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{JOURNAL_PREFIX}{number:08}"))
 }
 
-/// A new journal with its header and `records`, durable; opened for writing.
+/// With its header and `records`, durable.
 pub(super) fn made_journal(directory: &Path, number: u64, records: &[u8]) -> Result<File, BooksError> {
     let path = journal(directory, number);
     let part = part_of(&path);
@@ -97,26 +90,22 @@ pub(super) fn made_journal(directory: &Path, number: u64, records: &[u8]) -> Res
     opened_journal(&path)
 }
 
-/// A journal, opened for writing. Whoever writes says where: what two servers append would be mixed.
+/// Whoever writes says where: what two servers append would be mixed.
 pub(super) fn opened_journal(path: &Path) -> Result<File, BooksError> {
     File::options().write(true).open(path).map_err(at(path))
 }
 
-/// The files in a directory of books.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Whether there is a sorted file.
     pub sorted: bool,
-    /// The numbers of the journals, in order.
     pub journals: Vec<u64>,
-    /// Files that were not finished.
+    /// Not finished.
     pub parts: Vec<PathBuf>,
-    /// Whether a RocksDB is there, which is where the books were once.
+    /// Where the books were once.
     pub rocksdb: bool,
 }
 
 impl Found {
-    /// Looks into a directory.
     pub fn inside(directory: &Path) -> Result<Found, BooksError> {
         let mut found = Found::default();
         for entry in fs::read_dir(directory).map_err(at(directory))? {
@@ -139,7 +128,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Whether there are books of the kind that this program writes.
+    /// Of the kind that this program writes.
     pub fn is_books(&self) -> bool {
         self.sorted || !self.journals.is_empty()
     }

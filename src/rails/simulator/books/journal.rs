@@ -33,7 +33,6 @@
 use super::super::fate::Fate;
 use uuid::Uuid;
 
-/// The bytes before the first record.
 pub const HEADER_BYTES: usize = 24;
 const MAGIC: &[u8; 8] = b"PASABANK";
 const VERSION: u32 = 1;
@@ -42,37 +41,28 @@ const FRAME_BYTES: usize = 8;
 const DECIDED: u8 = 1;
 const DUPLICATES: u8 = 2;
 const SYNCED: u8 = 3;
-/// A kind, an id and a fate.
 const DECIDED_BYTES: usize = 19;
-/// A kind and a number.
 const NUMBER_BYTES: usize = 9;
 
-/// The kinds of records of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// The bank's decision about an operation; the last one counts.
+    /// The last one counts.
     Decided(Uuid, Fate),
-    /// The number of calls that should not have been.
     Duplicates(u64),
-    /// Everything before this place in the file was on the disk.
     Synced(u64),
 }
 
-/// The end of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
-    /// The place where the last whole record ends.
+    /// Where the last whole record ends.
     pub at: usize,
-    /// Up to where it says that it is on the disk.
+    /// Up to where the journal says that it is on the disk.
     pub synced: usize,
 }
 
-/// The reason why a journal is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
-    /// The byte of the file.
     pub at: usize,
-    /// The fault there.
     pub what: &'static str,
 }
 
@@ -91,7 +81,7 @@ impl Record {
         }
     }
 
-    /// Appends it to `bytes`, for the place `at` in the journal with this number.
+    /// For the place `at` in the journal with this number.
     pub fn write_into(&self, bytes: &mut Vec<u8>, number: u64, at: u64) {
         let mut body = [0; DECIDED_BYTES];
         let length = match *self {
@@ -124,7 +114,6 @@ fn checksum(number: u64, at: u64, length: [u8; 4], body: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&head), body)
 }
 
-/// The beginning of a journal.
 pub fn header(number: u64) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(MAGIC);
@@ -135,7 +124,6 @@ pub fn header(number: u64) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Reads the journal with this number from its first byte.
 pub fn read(bytes: &[u8], number: u64, mut each: impl FnMut(Record)) -> Result<End, Damaged> {
     let expected = header(number);
     match bytes.first_chunk::<HEADER_BYTES>() {
@@ -165,7 +153,7 @@ pub fn read(bytes: &[u8], number: u64, mut each: impl FnMut(Record)) -> Result<E
     Ok(end)
 }
 
-/// The body of the record at a place, if there is a whole one with its checksum.
+/// If there is a whole one with its checksum.
 fn body_at(bytes: &[u8], number: u64, at: usize) -> Option<&[u8]> {
     let (frame, rest) = bytes.get(at..)?.split_first_chunk::<FRAME_BYTES>()?;
     let [l0, l1, l2, l3, sum @ ..] = *frame;

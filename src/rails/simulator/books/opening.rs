@@ -1,9 +1,6 @@
-//! Opening the simulated bank's books: the sorted file and the journals behind it, read and made fit
-//! to go on with; the RocksDB of earlier versions, read once.
-//!
-//! Promises: answers that were given before are known. The end of a journal that was never whole,
-//! or never reached the disk, is cut off with a log line; anything else that is wrong is refused,
-//! and the file and the byte are named.
+//! The sorted file and the journals behind it are read and made fit to go on with. The end of a
+//! journal that was never whole, or never reached the disk, is cut off with a log line; anything
+//! else that is wrong is refused, and the file and the byte are named.
 
 use super::copying::{self, BooksCopy};
 use super::disk::{Decisions, Opened};
@@ -15,7 +12,6 @@ use rocksdb::{DB, IteratorMode, Options};
 use std::fs::{self, File};
 use std::path::Path;
 
-/// Opens the books in a directory, or makes them there.
 pub(super) fn open(directory: &Path) -> Result<Opened, BooksError> {
     files::made_directory(directory)?;
     let lock = files::locked(directory)?;
@@ -67,7 +63,7 @@ pub(super) fn following<'a>(
     Ok(journals)
 }
 
-/// Reads a journal, and cuts off what is not whole; how long it is then.
+/// Cuts off what is not whole; returns how long the journal is then.
 fn read_journal(directory: &Path, number: u64, each: impl FnMut(Record)) -> Result<u64, BooksError> {
     let path = files::journal(directory, number);
     let bytes = fs::read(&path).map_err(files::at(&path))?;
@@ -86,13 +82,11 @@ fn read_journal(directory: &Path, number: u64, each: impl FnMut(Record)) -> Resu
     Ok(end.at as u64)
 }
 
-/// The error of a journal that is not read.
 pub(super) fn refused(path: &Path, damaged: &journal::Damaged) -> BooksError {
     let journal::Damaged { at, what } = damaged;
     BooksError(format!("{}: byte {at}: {what}", path.display()))
 }
 
-/// Removes the journals that a sorted file has.
 pub(super) fn remove_journals(directory: &Path, through: u64) -> Result<(), BooksError> {
     let found = Found::inside(directory)?;
     let mut ended = found.journals.iter().filter(|number| **number <= through).peekable();
@@ -105,9 +99,9 @@ pub(super) fn remove_journals(directory: &Path, through: u64) -> Result<(), Book
     files::sync_directory(directory)
 }
 
-/// Takes over the RocksDB that the books were in once. Until its `CURRENT` is gone this begins anew
-/// after a crash. Beside books of this version, which an earlier one that was started in between
-/// left alone, what is in the RocksDB is newer.
+/// Takes over the RocksDB of earlier versions. Until its `CURRENT` is gone this begins anew after a
+/// crash. Beside books of this version, which an earlier one that was started in between left
+/// alone, what is in the RocksDB is newer.
 fn read_rocksdb(directory: &Path, found: &Found) -> Result<(), BooksError> {
     let mut operations = 0_u64;
     if found.is_books() {
@@ -138,7 +132,6 @@ fn read_rocksdb(directory: &Path, found: &Found) -> Result<(), BooksError> {
     Ok(())
 }
 
-/// The RocksDB that the books were in once, to be read.
 pub(super) fn opened_rocksdb(directory: &Path) -> Result<DB, BooksError> {
     let mut options = Options::default();
     options.set_max_open_files(-1); // what is opened cannot vanish
@@ -149,7 +142,6 @@ fn in_rocksdb(directory: &Path) -> impl Fn(rocksdb::Error) -> BooksError {
     move |error| BooksError(format!("{}: {error}", directory.display()))
 }
 
-/// Walks over every entry of it: key and value.
 pub(super) fn each_in_rocksdb<E: From<BooksError>>(
     directory: &Path,
     rocksdb: &DB,
@@ -162,7 +154,6 @@ pub(super) fn each_in_rocksdb<E: From<BooksError>>(
     Ok(())
 }
 
-/// Removes what is left of a RocksDB that was taken over.
 fn remove_rocksdb(directory: &Path) -> Result<(), BooksError> {
     for entry in fs::read_dir(directory).map_err(files::at(directory))? {
         let entry = entry.map_err(files::at(directory))?;

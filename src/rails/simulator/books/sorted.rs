@@ -40,15 +40,12 @@ const ENTRY_BYTES: usize = 18;
 const BLOCK_ENTRIES: usize = 227;
 const SUM_BYTES: usize = 4;
 const BLOCK_BYTES: usize = SUM_BYTES + BLOCK_ENTRIES * ENTRY_BYTES;
-/// Bytes that are read or written at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// The beginning of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Summary {
-    /// The last journal that is in it; those up to it are of no use any more.
+    /// Journals up to it are of no use any more.
     pub through: u64,
-    /// Calls so far that should not have been.
     pub duplicates: u64,
 }
 
@@ -73,20 +70,18 @@ fn entry(bytes: &[u8]) -> Option<(Uuid, Fate)> {
     Some((Uuid::from_bytes(*id), Fate::from_bytes(fate)?))
 }
 
-/// A sorted file that is open.
 #[derive(Debug)]
 pub(super) struct Sorted {
     path: PathBuf,
     file: File,
     summary: Summary,
     entries: u64,
-    /// The first id of each block.
+    /// Of each block.
     firsts: Vec<Uuid>,
     last: Uuid,
 }
 
 impl Sorted {
-    /// Opens a file and checks all of it.
     pub fn open(path: &Path) -> Result<Sorted, BooksError> {
         let file = File::open(path).map_err(files::at(path))?;
         let bad = |at: u64, what: &str| BooksError(format!("{}: byte {at}: {what}", path.display()));
@@ -130,17 +125,14 @@ impl Sorted {
         Ok(sorted)
     }
 
-    /// The beginning of the file.
     pub fn summary(&self) -> Summary {
         self.summary
     }
 
-    /// The length, in bytes.
     pub fn bytes(&self) -> u64 {
         self.entries * ENTRY_BYTES as u64
     }
 
-    /// The decision about an operation.
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
         let after = self.firsts.partition_point(|first| *first <= operation);
         let Some(block) = after.checked_sub(1).filter(|_| operation <= self.last) else { return Ok(None) };
@@ -165,7 +157,6 @@ impl Sorted {
         Ok(None)
     }
 
-    /// Calls `each` with every entry, in order.
     pub fn walk(&self, mut each: impl FnMut(Uuid, Fate) -> Result<(), BooksError>) -> Result<(), BooksError> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(HEADER_BYTES as u64)).map_err(files::at(&self.path))?;
@@ -198,7 +189,7 @@ impl Sorted {
     }
 }
 
-/// A sorted file in the making, under a name of its own until it is whole.
+/// Under a name of its own until it is whole.
 pub(super) struct Writer {
     path: PathBuf,
     part: PathBuf,
@@ -211,7 +202,6 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// A file that will be at `path`.
     pub fn new(path: &Path) -> Result<Writer, BooksError> {
         let part = files::part_of(path);
         let file = files::made(&part)?;
@@ -230,12 +220,11 @@ impl Writer {
         })
     }
 
-    /// The last entry that was put.
     pub fn last(&self) -> Option<Uuid> {
         self.last
     }
 
-    /// Puts the next entry, greater than the one before.
+    /// Greater than the one before.
     pub fn put(&mut self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
         assert!(self.last.is_none_or(|last| last < operation), "entries of a sorted file out of order");
         if self.block.is_empty() {
@@ -247,7 +236,6 @@ impl Writer {
         if self.block.len() < BLOCK_ENTRIES * ENTRY_BYTES { Ok(()) } else { self.write() }
     }
 
-    /// Makes it durable under its name.
     pub fn finish(mut self, summary: Summary) -> Result<Sorted, BooksError> {
         if !self.block.is_empty() {
             self.write()?;
