@@ -5,7 +5,6 @@ use crate::ledger::days::Day;
 use crate::ledger::{Account, HoldChange, Ledger, Posting, Release};
 use crate::platform::settings::TenantSettings;
 use crate::record::{Cause, Entity, IndexedState, Record};
-use crate::resources::begin_anew;
 use crate::resources::checkout::Sale;
 use crate::resources::conversions::totals::Totals;
 use crate::resources::merchants::Merchant;
@@ -123,6 +122,9 @@ pub struct Book {
     pub kept_changes: u64,
 }
 
+/// The kinds of entities of which a book that begins anew keeps some.
+const KEPT: [Kind; 2] = [Kind::Webhook, Kind::OwnAccount];
+
 /// The number of entries, of some 26 bytes each, from which a book counts as large.
 const LARGE_FROM: usize = 8_192;
 
@@ -202,7 +204,7 @@ impl Book {
         }
         let written = record.entities.iter().map(|written| written.state.id().kind);
         let changed = written.chain(record.removed.iter().map(|(id, _)| id.kind));
-        self.kept_changes += changed.filter(|kind| begin_anew::KEPT.contains(kind)).count() as u64;
+        self.kept_changes += changed.filter(|kind| KEPT.contains(kind)).count() as u64;
         for (id, indexed) in &record.removed {
             self.agenda(*id, Some(*indexed), None);
             if *id == EntityId::OWN_ACCOUNT {

@@ -11,11 +11,8 @@ use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::webhooks;
-use crate::values::ids::{EntityId, Kind};
+use crate::values::ids::EntityId;
 use std::sync::Arc;
-
-/// The kinds of entities of which some stay.
-pub const KEPT: [Kind; 2] = [Kind::Webhook, Kind::OwnAccount];
 
 /// A request to begin anew.
 pub struct BeginAnew {
