@@ -53,7 +53,7 @@ soak:
 	  cargo test --locked --test evm; \
 	  cargo test --locked --test api -- feeds disk attempts webhooks_tries; \
 	done
-	PROPTEST_CASES=100000 cargo test --locked --lib -- checkout::pages statement
+	PROPTEST_CASES=100000 cargo test --locked --lib -- checkout::pages reconciliation::statement
 	fuzz/soak $(or $(FUZZ_SECONDS),3600)
 
 # What operators install: $(CARGO_TARGET_DIR)/dist/pasarela, stripped, and its symbols beside it in pasarela.debug.

@@ -52,7 +52,8 @@ impl Disk {
                     self.faults.refuse_write(1, Refusal::SyncFails);
                 }
                 let has_written = log.step();
-                if dies {
+                // A disk that is full ends the process too: nothing of the write is there.
+                if dies || self.faults.has_failed() {
                     return self.die();
                 }
                 if !has_written {

@@ -159,12 +159,15 @@ impl Model {
                 self.delete(id);
                 Ok(())
             }
-            Asked::SetOwn => {
+            Asked::SetOwn { phone } => {
                 // Every account is another one.
-                self.own = Some(Proof::None);
+                (self.own, self.own_phone) = (Some(Proof::None), Some(*phone));
                 Ok(())
             }
-            Asked::ProveOwn => {
+            Asked::ProveOwn { phone } => {
+                if self.own.is_some() && self.own_phone != Some(*phone) {
+                    return Err("settings_changed");
+                }
                 Model::may_start(self.own.ok_or("not_found")?, turn.now)?;
                 self.send_deposits(turn.now)?;
                 let by = operation(turn, EntityId::OWN_ACCOUNT, EntityId::OWN_ACCOUNT.id);
@@ -205,8 +208,12 @@ impl Model {
                         sale.stands == Paying::Intent && turn.now >= sale.created + INTENT
                     })
                 };
-                if let Some(id) = of(Kind::Payment).ok().filter(expired) {
+                let Some(id) = of(Kind::Payment).ok() else { return Ok(()) };
+                if expired(&id) {
                     self.cancel(id);
+                } else if self.is_disputed(id, turn.now) {
+                    let cents = self.may_charge_back(id, None)?;
+                    self.charge_back(id, newest_chargeback(id, turn), cents);
                 }
                 Ok(())
             }
@@ -310,9 +317,21 @@ impl Model {
         let selling = |stands| matches!(stands, Paying::Intent | Paying::Charging | Paying::Reversing);
         let sales = self.sales.iter().filter(|(_, sale)| selling(sale.stands));
         let sent = self.sent.iter().filter(|(_, sent)| sent.stands == Sending::Pending);
-        let sales = sales.map(|(id, sale)| format!("{id}: {sale:?}"));
+        let undisputed = self.sales.iter().filter(|(_, sale)| {
+            sale.by == By::Disputed && sale.stands == Paying::Completed && sale.taken.is_empty()
+        });
+        let sales = sales.chain(undisputed).map(|(id, sale)| format!("{id}: {sale:?}"));
         sales.chain(sent.map(|(id, sent)| format!("{id}: {sent:?}"))).collect()
     }
+}
+
+/// The chargeback that a turn opened of a payment, whose id the engine gives.
+fn newest_chargeback(id: Id, turn: &Turn) -> Id {
+    let state = turn.record.as_ref().and_then(|record| record.entity(EntityId::payment(id)));
+    let Some(Entity::Payment(payment)) = state.map(|entity| &**entity) else {
+        panic!("{id} is not disputed at {}", turn.now)
+    };
+    payment.chargebacks.last().expect("a chargeback").id
 }
 
 fn may_prove(proof: Proof) -> Verdict {

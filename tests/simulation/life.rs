@@ -2,6 +2,7 @@
 
 use crate::acts::{Made, What};
 use crate::bank::Bank;
+use crate::prices::{Feed, Says};
 use crate::witness::{Look, Witness};
 use actors::{CommandReply, Engine, Failure, Rules, Storage};
 use domain::commands::Command;
@@ -10,16 +11,16 @@ use domain::platform::is_live;
 use domain::record::Entity;
 use domain::resources::payments::{Payment, REQUEST_OTP};
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::{Currency, Rate};
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use pasarela::gateway::reservations::{NameHeld, Reservations};
-use pasarela::rates::Market;
+use pasarela::rates::{Market, RateBoard};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The knowledge of the server's callers, which outlives the server.
-#[derive(Default)]
 pub struct Memory {
     ids: u64,
     phones: u32,
@@ -27,8 +28,29 @@ pub struct Memory {
     pub made: Vec<Made>,
     /// The answers: sequence, tenant, the record's bytes.
     pub answered: Vec<(u64, u64, Vec<u8>)>,
+    /// The feed of the market's prices.
+    pub feed: Feed,
     /// The things that must not have happened.
     pub complaints: Vec<String>,
+}
+
+impl Memory {
+    pub fn new(now_ms: i64) -> Memory {
+        Memory {
+            ids: 0,
+            phones: 0,
+            settings: 0,
+            made: Vec::new(),
+            answered: Vec::new(),
+            feed: Feed::new(now_ms),
+            complaints: Vec::new(),
+        }
+    }
+
+    /// Sees whether a price that decides is one that may.
+    pub fn check_price(&mut self, currency: Currency, got: Option<Rate>, now_ms: i64) {
+        self.complaints.extend(self.feed.check(currency, got, now_ms).err());
+    }
 }
 
 /// A server that runs.
@@ -36,6 +58,7 @@ pub struct Life {
     pub engine: Engine<Witness>,
     pub bank: Bank,
     pub market: Market,
+    pub board: Arc<RateBoard>,
     pub memory: Arc<Mutex<Memory>>,
     /// The number of test clocks that are advancing.
     pub jumps: AtomicU64,
@@ -84,6 +107,12 @@ impl Life {
         let mut memory = self.memory();
         memory.settings += 1;
         memory.settings
+    }
+
+    /// Has the feed say a price.
+    pub fn feed(&self, is_pesos: bool, says: Says) {
+        let now_ms = self.wall_ms();
+        self.memory().feed.say(&self.board, is_pesos, says, now_ms);
     }
 
     /// The entities that were asked for so far.

@@ -6,11 +6,13 @@ mod acts;
 mod bank;
 mod clocks;
 mod court;
+mod damage;
 mod disk;
 mod judge;
 mod life;
 mod model;
 mod other_money;
+mod prices;
 mod seeds;
 mod statements;
 mod steps;
@@ -76,6 +78,14 @@ const EXPECTED: &[&str] = &[
     "payout_account_not_verified",
     "not_found",
     "invalid_data",
+    "damage.refused_at_start",
+    "damage.noticed",
+    "disk.full",
+    "disk.full_at_start",
+    "price.late",
+    "price.near",
+    "price.suspect",
+    "price.insisted",
 ];
 
 #[test]
@@ -152,6 +162,13 @@ fn the_judges_notice_what_is_wrong() {
     noticed("a restart always starts", |universe| {
         universe.meddle = |store| store.faults().drop_records_after(0)
     });
+    let quotes = |spoil: fn(&mut Universe)| {
+        let quote = Step { who: Who::Other, ..home(Act::Quote { pesos: false, minor: 100_000 }) };
+        run_with(1, &[quote], spoil).map(|_| ())
+    };
+    assert_eq!(quotes(|_| {}), Ok(()));
+    let why = quotes(|universe| universe.believe_another_price()).expect_err("it is noticed");
+    assert!(why.contains("is believed"), "{why}");
     noticed("the log is whole", |universe| {
         universe.meddle = |store| store.faults().flip_byte_of_record(1, 60)
     });

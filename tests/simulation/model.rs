@@ -7,6 +7,7 @@ use crate::steps::Word;
 use crate::witness::By;
 use domain::rail::How;
 use domain::values::ids::{EntityId, Id};
+use domain::values::phone::MobilePhone;
 use std::collections::BTreeMap;
 
 pub const DAY: i64 = 86_400_000;
@@ -144,6 +145,8 @@ pub struct Model {
     pub sent: BTreeMap<Id, Sent>,
     pub shops: BTreeMap<Id, Shop>,
     pub own: Option<Proof>,
+    /// The phone of the tenant's own account, which another account may take the place of.
+    pub own_phone: Option<MobilePhone>,
     pub reserve: i64,
     pub payout_fee: i64,
     pub chargeback_fee: i64,
@@ -365,7 +368,9 @@ impl Model {
     /// The amount that a chargeback takes, of so much or of all that is left.
     pub fn may_charge_back(&self, id: Id, wanted: Option<i64>) -> Result<i64, &'static str> {
         let sale = &self.sales[&id];
-        if sale.by != By::Card || !matches!(sale.stands, Paying::Completed | Paying::Reversed) {
+        if !matches!(sale.by, By::Card | By::Disputed)
+            || !matches!(sale.stands, Paying::Completed | Paying::Reversed)
+        {
             return Err("chargeback_not_allowed");
         }
         if sale.taken.len() >= MANY {
@@ -394,6 +399,13 @@ impl Model {
             self.events += 1;
         }
         self.events += 1;
+    }
+
+    /// Whether the holder of the card disputes the sale by now: once, a day after it.
+    pub fn is_disputed(&self, id: Id, now: i64) -> bool {
+        let sale = &self.sales[&id];
+        let is_paid = sale.by == By::Disputed && sale.stands == Paying::Completed;
+        is_paid && sale.taken.is_empty() && now >= sale.completed + DAY
     }
 
     pub fn close(&mut self, id: Id, nth: usize, won: bool) {

@@ -3,6 +3,7 @@
 
 use crate::acts::What;
 use crate::life::Life;
+use crate::prices::Says;
 use crate::steps::Act;
 use crate::values::{beneficiary, buyer, named};
 use domain::platform::Mode;
@@ -21,6 +22,7 @@ use domain::values::ids::Kind;
 use domain::values::money::{Cop, Usdt};
 use domain::values::time::Timestamp;
 use domain::values::token::Token;
+use std::time::Duration;
 
 impl Life {
     pub async fn try_other_money(&self, tenant: u64, act: Act) -> Option<()> {
@@ -28,13 +30,20 @@ impl Life {
             Act::Quote { pesos, minor } => {
                 let id = self.fresh(tenant, Kind::Conversion, What::Other);
                 let source = if pesos { Source::Cop } else { Source::Ves };
-                let market = self.market.rate(
-                    source.currency(),
-                    Mode::of(tenant),
-                    Timestamp::from_unix_ms(self.wall_ms()),
-                );
+                let now_ms = self.wall_ms();
+                let (currency, now) = (source.currency(), Timestamp::from_unix_ms(now_ms));
+                let market = self.market.rate(currency, Mode::of(tenant), now);
+                self.memory().check_price(currency, market, now_ms);
                 let new = NewQuote { id: id.id, source, amount: Amount::Source(minor), market };
                 self.ask(tenant, id, true, conversions::Command::Quote(Box::new(new))).await;
+            }
+            Act::Feed { pesos, says } => self.feed(pesos, says),
+            Act::FeedInsists { pesos, says } => {
+                self.feed(pesos, says);
+                for _ in 0..2 {
+                    tokio::time::sleep(Duration::from_secs(450)).await;
+                    self.feed(pesos, Says::Again);
+                }
             }
             Act::Accept { n } => {
                 let id = self.one(tenant, Kind::Conversion, n)?.id;

@@ -2,6 +2,8 @@
 //! banks, time, and everything that goes wrong.
 
 use crate::bank::{Fate, Script};
+use crate::damage::Place;
+use crate::prices::Says;
 use crate::witness::By;
 use domain::values::time::DAY_MS;
 use proptest::prelude::*;
@@ -238,6 +240,16 @@ pub enum Act {
     AutoConvert {
         percent: u8,
     },
+    /// A price of the market's feed.
+    Feed {
+        pesos: bool,
+        says: Says,
+    },
+    /// A price that the feed says until it is believed.
+    FeedInsists {
+        pesos: bool,
+        says: Says,
+    },
     /// An advance of the test clock.
     Jump {
         ms: i64,
@@ -267,6 +279,15 @@ pub enum Act {
     Kill {
         writes: u64,
         crash: Crash,
+    },
+    /// A disk that takes so many more bytes. The write that does not fit is the last, and the next start
+    /// finds no room at all, until some is made.
+    Full {
+        bytes: usize,
+    },
+    /// One wrong byte, in a copy of what the disk has.
+    Damage {
+        place: Place,
     },
 }
 
@@ -321,8 +342,7 @@ fn seller() -> impl Strategy<Value = Option<(usize, u32)>> + Clone {
 }
 
 fn collections() -> impl Strategy<Value = Act> {
-    let by =
-        prop_oneof![3 => Just(By::C2p), 3 => Just(By::Card), 1 => Just(By::Debit), 1 => Just(By::Transfer)];
+    let by = prop_oneof![3 => Just(By::C2p), 3 => Just(By::Card), 1 => Just(By::Disputed), 1 => Just(By::Debit), 1 => Just(By::Transfer)];
     let word =
         prop_oneof![Just(Word::Done), Just(Word::Refused), Just(Word::Silent), Just(Word::NeverReceived)];
     prop_oneof![
@@ -405,12 +425,27 @@ fn time() -> impl Strategy<Value = Act> {
     ]
 }
 
+fn feeds() -> impl Strategy<Value = Act> {
+    let says = prop_oneof![
+        6 => (800..1_250_i64).prop_map(Says::Near),
+        2 => prop_oneof![1..1_000_i64, 1_000..100_000_000_i64, Just(10_000_000_000_000)].prop_map(Says::Anything),
+        3 => Just(Says::Again),
+    ];
+    prop_oneof![
+        6 => (any::<bool>(), says.clone()).prop_map(|(pesos, says)| Act::Feed { pesos, says }),
+        1 => (any::<bool>(), says).prop_map(|(pesos, says)| Act::FeedInsists { pesos, says }),
+    ]
+}
+
 fn trouble() -> impl Strategy<Value = Act> {
     let crash = prop_oneof![Just(Crash::Lost), Just(Crash::Kept), (0..4_000_usize).prop_map(Crash::Torn)];
     prop_oneof![
         4 => Just(Act::Snapshot),
         1 => Just(Act::Restart),
         4 => (1..12_u64, crash).prop_map(|(writes, crash)| Act::Kill { writes, crash }),
+        1 => (0..20_000_usize).prop_map(|bytes| Act::Full { bytes }),
+        1 => (any::<usize>(), any::<usize>(), any::<usize>())
+            .prop_map(|(family, key, at)| Act::Damage { place: Place { family, key, at } }),
     ]
 }
 
@@ -421,6 +456,7 @@ fn step() -> impl Strategy<Value = Step> {
     let whose = prop_oneof![
         14 => (who.clone(), bolivares),
         5 => other_money().prop_map(|act| (Who::Other, act)),
+        1 => feeds().prop_map(|act| (Who::Other, act)),
         4 => (who, time()),
         2 => trouble().prop_map(|act| (Who::Home, act)),
     ];

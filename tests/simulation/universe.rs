@@ -4,6 +4,7 @@
 use crate::bank::Bank;
 use crate::clocks::Clocks;
 use crate::court::Court;
+use crate::damage;
 use crate::disk::Disk;
 use crate::life::{Life, Memory};
 use crate::steps::{Act, Step, Who};
@@ -14,24 +15,21 @@ use api::render::render;
 use domain::machine::{AnyBook, Domain};
 use domain::platform::{Mode, tenant_key};
 use domain::record::Cause;
-use domain::resources::rates::samples::{Pair, Sample, Series};
 use domain::values::date::Date;
-use domain::values::money::Rate;
-use domain::values::time::{DAY_MS, Timestamp};
+use domain::values::time::DAY_MS;
 use domain::view::{Query, View};
 use pasarela::outbound::Outbound;
 use pasarela::outbox::{Observers, Outbox};
 use pasarela::rails::registry::Registry;
-use pasarela::rates::{Market, RateBoard, Steps};
+use pasarela::rates::Market;
 use pasarela::recovery::books::same;
 use pasarela::recovery::recheck::recheck;
 use pasarela::recovery::rederive::rederive;
 use pasarela::webhooks::post::HeaderNames;
 use pasarela::webhooks::{Options, Webhooks};
-use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use wal::{Crash, MemoryStore};
@@ -68,11 +66,12 @@ pub struct Universe {
     seed: u64,
     store: MemoryStore,
     bank: Bank,
-    market: Market,
     clocks: Arc<Clocks>,
     memory: Arc<Mutex<Memory>>,
     pub court: Court,
     diary: Diary,
+    /// Whether the next start finds a disk without room.
+    is_full: bool,
     report: Report,
     /// The damage that is done to the store while the process is dead, to see that it is noticed.
     pub meddle: fn(&MemoryStore),
@@ -87,17 +86,6 @@ fn tenant(who: Who) -> u64 {
 }
 
 const EVERYBODY: [Who; 3] = [Who::Home, Who::Other, Who::Live];
-
-/// The prices of one instant: some days later nobody knows a price any more.
-fn market(at_ms: i64) -> Market {
-    let board = RateBoard::new(Steps::default(), Box::new(|_| {}));
-    let at = Timestamp::from_unix_ms(at_ms);
-    for (pair, side, price) in [(Pair::USDT_VES, "FLOOR", 245), (Pair::USDT_COP, "BUY", 4_000)] {
-        let series = Series::of(pair, "p2p").side(side);
-        board.record(Sample::new(series, Rate(Decimal::from(price)), at, at));
-    }
-    Market::new(Arc::new(board), 3 * DAY_MS)
-}
 
 /// The webhooks of tenants without endpoints; one for all seeds, as it has threads.
 fn webhooks() -> Arc<Webhooks> {
@@ -127,9 +115,9 @@ impl Universe {
             seed,
             store: MemoryStore::new(),
             bank: Bank::default(),
-            market: market(clocks.believed_ms()),
+            memory: Arc::new(Mutex::new(Memory::new(clocks.believed_ms()))),
             clocks,
-            memory: Arc::default(),
+            is_full: false,
             court: Court::new(tenant(Who::Home)),
             diary: Diary::default(),
             report: Report::default(),
@@ -163,23 +151,42 @@ impl Universe {
             }
         }
         self.report.seen = std::mem::take(&mut self.court.seen);
+        let of_feed = std::mem::take(&mut self.memory().feed.seen);
+        self.report.seen.extend(of_feed);
         self.report
+    }
+
+    /// Makes what is known of the feed wrong, to see that it is noticed.
+    pub fn believe_another_price(&mut self) {
+        self.memory().feed.spoil();
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().expect("nobody panics with the memory")
     }
 
     async fn live(&mut self, steps: &[Step], at: &mut usize) -> End {
         self.report.starts += 1;
+        if self.is_full {
+            self.store.faults().leave_room(0);
+        }
         let (disk, stepper) = Disk::new(self.store.faults());
         tokio::spawn(Arc::clone(&disk).run(stepper.clone()));
-        let engine = self.start(stepper).await;
+        let (board, market) = self.memory().feed.restart();
+        let engine = self.start(stepper, market.clone()).await;
         let life = Arc::new(Life {
             engine,
             bank: self.bank.clone(),
-            market: self.market.clone(),
+            market,
+            board,
             memory: Arc::clone(&self.memory),
             jumps: AtomicU64::new(0),
             names: Arc::default(),
         });
         let end = self.take_steps(steps, at, &life, &disk).await;
+        if self.store.faults().has_failed() && self.is_full {
+            self.court.seen.insert("disk.full");
+        }
         self.report.writes += disk.written();
         self.report.virtual_ms = self.clocks.boot_ms();
         self.clocks.end();
@@ -187,7 +194,7 @@ impl Universe {
     }
 
     /// Starts the server, which must not fail, and returns what it finds.
-    async fn start(&mut self, stepper: wal::Stepper) -> Engine<Witness> {
+    async fn start(&mut self, stepper: wal::Stepper, market: Market) -> Engine<Witness> {
         let clock = self.clocks.begin();
         let holiday = Date::from_days(i32::try_from(crate::model::HOLIDAY).expect("a day"));
         let domain = Domain {
@@ -199,7 +206,7 @@ impl Universe {
         };
         let outbox = Outbox::new(
             Arc::new(Registry::new(Arc::new(self.bank.clone()))),
-            self.market.clone(),
+            market,
             Observers { webhooks: webhooks(), business: Arc::default() },
             clock.clone(),
         );
@@ -217,11 +224,12 @@ impl Universe {
             on_fatal: Arc::new(|_| {}),
             set_aside: BTreeMap::new(),
             on_halt: Arc::new(|_| {}),
-            clock,
+            clock: clock.clone(),
             seeds: Arc::new(move || mixed(turns.fetch_add(1, Ordering::Relaxed))),
             stepper: Some(stepper),
         };
-        let effects = Arc::new(Outside { outbox, bank: self.bank.clone() });
+        let memory = Arc::clone(&self.memory);
+        let effects = Arc::new(Outside { outbox, bank: self.bank.clone(), memory, clock });
         let machine = Witness { domain, diary: self.diary.clone() };
         let engine =
             Engine::start(machine, effects, Box::new(self.store.clone()), wal::Config::default(), config)
@@ -236,7 +244,7 @@ impl Universe {
             *records.entry(stored.tenant).or_default() += turns;
         }
         self.court.start_again(&records);
-        for (seq, tenant, bytes) in &self.memory.lock().expect("nobody panics with it").answered {
+        for (seq, tenant, bytes) in &self.memory().answered {
             let stored = engine.reader().record(*seq).expect("a record can be read");
             assert!(
                 stored.is_some_and(|stored| stored.tenant == *tenant && stored.payload == *bytes),
@@ -257,9 +265,28 @@ impl Universe {
         // The way in which the process is to die, and after how many steps at the latest.
         let mut doomed: Option<(Crash, usize)> = None;
         self.look(life, disk).await;
+        if std::mem::take(&mut self.is_full) {
+            // Something that was due may have wanted to be written.
+            if disk.is_dead() {
+                self.note(life, true);
+                return End::Killed(Crash::Lost);
+            }
+            self.court.seen.insert("disk.full_at_start");
+            self.store.faults().leave_room(usize::MAX);
+        }
         while let Some(step) = steps.get(*at) {
             *at += 1;
             self.report.steps += 1;
+            if let Act::Full { bytes } = step.act {
+                self.store.faults().leave_room(bytes);
+                (self.is_full, doomed) = (true, Some((Crash::Lost, LAST_STEPS)));
+                continue;
+            }
+            if let Act::Damage { place } = step.act {
+                let seen = damage::examine(&self.store, &EVERYBODY.map(tenant), place);
+                self.court.seen.extend(seen);
+                continue;
+            }
             if let Act::Kill { writes, crash } = step.act {
                 disk.die_at(writes);
                 doomed = Some((crash, LAST_STEPS));

@@ -20,6 +20,9 @@ use domain::values::token::Token;
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
+/// The keyed hash of the card whose holder disputes what it paid.
+pub const DISPUTED_MARK: [u8; 16] = [8; 16];
+
 pub fn marketplace(seller: Option<(Id, u32)>) -> Option<(Id, Rate)> {
     seller.map(|(shop, percent)| (shop, Rate(Decimal::new(i64::from(percent), 4))))
 }
@@ -28,8 +31,12 @@ pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: D
     let (mut price, mut secret) = (Price::Usd(Usd::from_minor(usd_cents)), Secret::None);
     let means = match by {
         By::Card => {
-            secret = Secret::Card(Arc::new(card()));
+            secret = Secret::Card(Arc::new(card("4111111111111111")));
             Means::Card { brand: Brand::Visa, last_four: 1111, mark: [7; 16] }
+        }
+        By::Disputed => {
+            secret = Secret::Card(Arc::new(card("4000000000000259")));
+            Means::Card { brand: Brand::Visa, last_four: 259, mark: DISPUTED_MARK }
         }
         By::Debit => {
             price = Price::Ves { amount: Ves::from_minor(usd_cents * 200), field: "monto" };
@@ -96,11 +103,11 @@ pub fn receiver_account() -> Receiver {
     }
 }
 
-pub fn card() -> Card {
+pub fn card(number: &str) -> Card {
     Card {
         // The card expires long after every clock here.
         expiry: Expiry { year: 8_999, month: 12 },
-        number: Number::parse("4111111111111111").expect("a number"),
+        number: Number::parse(number).expect("a number"),
         cvv: Cvv::parse("123").expect("a code"),
         holder_name: "Ana".to_owned(),
         holder_id: identity(),

@@ -2,7 +2,9 @@
 //! the books took them: what the model then judges, however many requests were under way at once.
 
 use crate::bank::Bank;
-use actors::{Decision, Effects, Rules, Schedule, Storage, Turn as Instant};
+use crate::life::Memory;
+use crate::values::DISPUTED_MARK;
+use actors::{Clock, Decision, Effects, Rules, Schedule, Storage, Turn as Instant};
 use api::refusals::problem;
 use domain::codec::Undecodable;
 use domain::commands::{Command, KeyedCommand};
@@ -26,6 +28,7 @@ use domain::resources::payouts::batch::NewItem;
 use domain::resources::payouts::{NewPayout, Receiver};
 use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id};
+use domain::values::phone::MobilePhone;
 use domain::view::{Query, View};
 use pasarela::outbox::Outbox;
 use std::pin::Pin;
@@ -37,6 +40,8 @@ use wal::{IndexOps, PAYLOAD_BYTES_MAX};
 pub enum By {
     C2p,
     Card,
+    /// A card whose holder disputes what it paid.
+    Disputed,
     Debit,
     Transfer,
 }
@@ -121,8 +126,13 @@ pub enum Asked {
     DeleteMethod(Id),
     Switch(bool),
     Delete,
-    SetOwn,
-    ProveOwn,
+    SetOwn {
+        phone: MobilePhone,
+    },
+    /// `phone` is the account's, as whoever asks has read it.
+    ProveOwn {
+        phone: MobilePhone,
+    },
     ProvedOwn,
     RailReply(RailReply),
     Deadline,
@@ -173,6 +183,7 @@ impl Asked {
             },
             Command::Payments(payments::Command::Charge(new)) => {
                 let (by, date) = match new.means {
+                    Means::Card { mark: DISPUTED_MARK, .. } => (By::Disputed, None),
                     Means::Card { .. } => (By::Card, None),
                     Means::Debit { .. } => (By::Debit, None),
                     Means::Transfer { date, .. } => (By::Transfer, Some(date)),
@@ -230,8 +241,10 @@ impl Asked {
             Command::Merchants(merchants::Command::DeleteMethod(method)) => Asked::DeleteMethod(*method),
             Command::Merchants(merchants::Command::SetActive(active)) => Asked::Switch(*active),
             Command::Merchants(merchants::Command::Delete) => Asked::Delete,
-            Command::OwnAccount(own_account::Command::Set(_)) => Asked::SetOwn,
-            Command::OwnAccount(own_account::Command::StartVerification(_)) => Asked::ProveOwn,
+            Command::OwnAccount(own_account::Command::Set(held)) => Asked::SetOwn { phone: held.phone },
+            Command::OwnAccount(own_account::Command::StartVerification(start)) => {
+                Asked::ProveOwn { phone: start.phone.phone }
+            }
             Command::OwnAccount(own_account::Command::Verify(_)) => Asked::ProvedOwn,
             Command::RailReply(heard) => Asked::RailReply(heard.clone()),
             Command::Deadline => Asked::Deadline,
@@ -446,14 +459,25 @@ impl Schedule for Witness {
 pub struct Outside {
     pub outbox: Outbox,
     pub bank: Bank,
+    pub memory: Arc<Mutex<Memory>>,
+    pub clock: Clock,
 }
 
 impl Effects<Witness> for Outside {
     fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
-        if !matches!(effect.order, Order::PriceUsdt { .. }) {
+        let Order::PriceUsdt { currency } = effect.order else {
             self.bank.expect(tenant, effect.entity, effect.operation);
-        }
-        self.outbox.perform(tenant, effect)
+            return self.outbox.perform(tenant, effect);
+        };
+        let (memory, now_ms) = (Arc::clone(&self.memory), self.clock.wall_ms());
+        let priced = self.outbox.perform(tenant, effect);
+        Box::pin(async move {
+            let priced = priced.await;
+            let mut memory = memory.lock().expect("nobody panics with the memory");
+            let Command::Market(rate) = priced.command else { panic!("no price of {currency:?}") };
+            memory.check_price(currency, rate, now_ms);
+            priced
+        })
     }
 
     fn durable(&self, tenant: u64, record: &Record) {

@@ -184,6 +184,15 @@ impl Faults {
         self.shared.lock().writes_after_failure
     }
 
+    pub fn has_failed(&self) -> bool {
+        self.shared.lock().failed
+    }
+
+    /// 0 if there is no such value.
+    pub fn len_of(&self, family: Family, key: &[u8]) -> usize {
+        self.shared.lock().families[family as usize].get(key).map_or(0, Vec::len)
+    }
+
     /// Panics if there is no such value.
     pub fn flip_byte(&self, family: Family, key: &[u8], at: usize) {
         let mut state = self.shared.lock();
