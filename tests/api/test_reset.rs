@@ -126,8 +126,7 @@ fn everything_of_the_mode_is_gone_and_the_rest_stays() {
     }
     let hits =
         |q: &str| api.query("/v1/search", &[("q", q)]).expect(200)["items"].as_array().map_or(0, Vec::len);
-    let (document, name) = (hits("V12345678"), hits("Café"));
-    assert!(document > 0 && name > 0, "{document} {name}");
+    assert!(hits("V12345678") > 0);
     let other = server.tenant().test;
     other.fund("7.00");
     let last = api.events().pop().expect("an event")["sequence"].as_u64().expect("a number");
@@ -140,7 +139,7 @@ fn everything_of_the_mode_is_gone_and_the_rest_stays() {
     for path in &paths {
         api.get(path).refused(404, "not_found");
     }
-    assert_eq!((hits("V12345678"), hits("Café")), (0, 0));
+    assert_eq!(hits("V12345678"), 0);
     let events = api.events();
     let [begun] = events.as_slice() else { panic!("{events:?}") };
     assert_eq!((&begun["event"], &begun["sequence"]), (&json!("test.reset"), &json!(last + 1)));
@@ -222,6 +221,7 @@ fn the_clock_is_the_real_time_again_also_after_a_crash() {
     assert!(near(reset) && near(api.clock()) && far - reset > DAY * 100);
     assert!(near(instant(&api.fund("1.00")["createdAt"])));
     let between = api.clock();
+    sleep(Duration::from_millis(5));
     api.fund("1.00");
     assert_eq!(api.balance_at(between)["ledgerNetVes"], "1.00");
     api.query("/v1/balance", &[("at", &old)]).names(&["at"]);
