@@ -438,6 +438,10 @@ fn of_platform(refusal: &PlatformRefusal) -> Problem {
             "key_retiring",
             "this key was rotated before and has a successor, so nothing was changed; rotate the successor",
         ),
+        PlatformRefusal::TooManyRotations { retry_after_seconds } => Problem::too_many_attempts(
+            "the account replaced 50 keys of this mode in 24 hours, so none was replaced; do it after Retry-After",
+            *retry_after_seconds,
+        ),
     }
 }
 

@@ -30,12 +30,12 @@ use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
 use crate::http::unexpected_parameters::without_unexpected;
 use crate::store::read_budget::ReadBudget;
-use api::interface;
 use api::payments::receipt::FORMS;
 use api::plan::{Call, Caller, Plan, RatesInForce, Work};
 use api::problem::Problem;
 use api::routes::{Handler, Modes, Route, page_routes, routes};
 use api::testing::RESET_OPERATION;
+use api::{absent, interface};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{Mode, PLATFORM, Scope};
 use domain::values::ids::Id;
@@ -345,6 +345,13 @@ impl Surface for Gateway {
 
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Caller, Problem> {
         self.caller(arrival, route)
+    }
+
+    /// What only pages can call is named to nobody.
+    fn not_found(&self, arrival: &Arrival) -> Problem {
+        let head = &arrival.head;
+        let known = self.router.paths().filter(|path| page_routes().iter().all(|page| page.path != *path));
+        absent::path(head.method.as_str(), head.uri.path(), known)
     }
 
     /// What the API says is the caller's alone, refusals too.

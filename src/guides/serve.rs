@@ -92,6 +92,10 @@ struct Panel<'a> {
     groups: &'a [Group],
 }
 
+fn place(language: Language) -> usize {
+    usize::from(language == LANGUAGES[1])
+}
+
 const fn other(language: Language) -> Language {
     match language {
         Language::Spanish => Language::English,
@@ -210,8 +214,11 @@ impl<M> Guides<M> {
     /// a language, for which all of its pages are made.
     pub fn takes_long(&self, path: &str) -> bool {
         let Some(below) = path.strip_prefix("/docs") else { return false };
-        let name = below.split('/').nth(2);
-        name == Some("search") || (!below.contains('.') && self.sites.iter().any(|site| site.get().is_none()))
+        let mut parts = below.split('/').skip(1);
+        let named = parts.next().and_then(|code| LANGUAGES.into_iter().find(|known| known.code() == code));
+        let is_made = |language: Language| self.sites[place(language)].get().is_some();
+        let is_ready = named.map_or_else(|| LANGUAGES.into_iter().all(is_made), is_made);
+        parts.next() == Some("search") || (!below.contains('.') && !is_ready)
     }
 
     /// With the number of its route; `None` if the path is not one of the guides'.
@@ -283,8 +290,8 @@ impl<M> Guides<M> {
 
     /// Made when they are first asked for: a start need not wait for them.
     fn site(&self, language: Language) -> Result<&Site, Problem> {
-        let at = usize::from(language == LANGUAGES[1]);
-        let site = self.sites[at].get_or_init(|| Site::new(language, self.test_key.as_deref()).ok());
+        let site =
+            self.sites[place(language)].get_or_init(|| Site::new(language, self.test_key.as_deref()).ok());
         site.as_ref().ok_or_else(|| Problem::internal_error("the guides could not be written"))
     }
 }
@@ -299,5 +306,33 @@ fn picture(name: &str, headers: &HeaderMap) -> Reply {
     match PICTURES.iter().find(|picture| picture.name == name) {
         Some(picture) => Made::new(picture.bytes.to_vec()).reply(picture.media, CSP, headers),
         None => Reply::empty(404),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_takes_long_until_those_of_its_language_are_made() {
+        let guides = Guides::new(None, |_| ());
+        let get = |path: &'static str| {
+            guides.answer(&Method::GET, &Uri::from_static(path), &HeaderMap::new()).expect("a guide").is_ok()
+        };
+        assert!(["/docs", "/docs/es", "/docs/en"].iter().all(|path| guides.takes_long(path)));
+        assert!(get("/docs/es"));
+        for (path, takes_long) in [
+            ("/docs/es", false),
+            ("/docs/es/errors", false),
+            ("/docs/es/search", true),
+            ("/docs/en/errors", true),
+            ("/docs", true),
+            ("/docs/guides.css", false),
+            ("/v1/payments", false),
+        ] {
+            assert_eq!(guides.takes_long(path), takes_long, "{path}");
+        }
+        assert!(get("/docs/en"));
+        assert!(["/docs", "/docs/", "/docs/en/errors"].iter().all(|path| !guides.takes_long(path)));
     }
 }

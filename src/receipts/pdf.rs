@@ -186,11 +186,12 @@ fn spelt(text: &str) -> String {
             out.push(letter);
         } else if is_combining_mark(letter) || is_invisible(letter) {
             // A mark that no letter is composed with is left out, as is what nobody would see.
-        } else if is_latin(letter) {
-            let bare: String = iter::once(letter).nfkd().filter(|part| !is_combining_mark(*part)).collect();
-            bare.chars().for_each(|part| out.push_str(base(part)));
         } else {
-            out.push(letter);
+            // Also what stands for letters: a Roman numeral, a letter in a circle or in bold.
+            let bare: String = iter::once(letter).nfkd().filter(|part| !is_combining_mark(*part)).collect();
+            for part in bare.chars() {
+                if is_latin(letter) || is_latin(part) { out.push_str(base(part)) } else { out.push(part) }
+            }
         }
     }
     out
@@ -219,7 +220,7 @@ fn base(letter: char) -> &'static str {
 /// Its blocks beyond those of Windows-1252, ligatures and wide forms.
 const fn is_latin(letter: char) -> bool {
     matches!(letter,
-        '\u{100}'..='\u{2af}' | '\u{1d00}'..='\u{1d7f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}'
+        '\u{100}'..='\u{2af}' | '\u{1d00}'..='\u{1dbf}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}'
         | '\u{a722}'..='\u{a7ff}' | '\u{ab30}'..='\u{ab6f}' | '\u{fb00}'..='\u{fb06}'
         | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}')
 }
@@ -281,6 +282,7 @@ mod tests {
             ("Đặng Nguyễn, Ĳsland, Şişli, Əliyev", "Dang Nguyen, IJsland, Sisli, Eliyev"),
             ("x\u{302}\u{200b}y\u{ad}", "xy\u{ad}"),
             ("Ａbｃ", "Abc"),
+            ("Juan Pablo Ⅱ, 𝐌𝐚𝐫í𝐚, Ⓐ", "Juan Pablo II, María, A"),
             ("日本 Ж", "日本 Ж"),
         ] {
             assert_eq!(spelt(text), shown, "{text:?}");

@@ -21,6 +21,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::watch;
+use tokio::task_local;
 use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
@@ -72,6 +74,18 @@ pub fn may_go_again(error: &Error) -> bool {
     }
     // The connection ended under a stream that was waiting for its turn.
     history.0.stream_answered.load(Ordering::Relaxed)
+}
+
+task_local! {
+    /// Ends with the delivery that connects. The client lets a connection go on that it has begun and needs no more,
+    /// as another came back; one whose receiver says nothing would hold its socket for ever.
+    static DELIVERY: watch::Receiver<()>;
+}
+
+/// Does the work of a delivery, and ends every attempt to connect that it has begun.
+pub async fn within_delivery<T>(work: impl Future<Output = T>) -> T {
+    let (_lasts, over) = watch::channel(());
+    DELIVERY.scope(over, work).await
 }
 
 trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -175,7 +189,8 @@ impl Service<Uri> for Connector {
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         let (connecting, tls) = (self.tcp.call(uri.clone()), self.tls.clone());
-        Box::pin(async move {
+        let delivery = DELIVERY.try_with(watch::Receiver::clone);
+        let connecting = async move {
             let plain = connecting.await?.into_inner();
             let (stream, is_h2): (Box<dyn Stream>, bool) = if uri.scheme() == Some(&Scheme::HTTPS) {
                 let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
@@ -186,6 +201,13 @@ impl Service<Uri> for Connector {
                 (Box::new(plain), false)
             };
             Ok(TokioIo::new(Counted { stream, history: History::default(), is_h2 }))
+        };
+        Box::pin(async move {
+            let mut delivery = delivery?;
+            tokio::select! {
+                connected = connecting => connected,
+                _ = delivery.changed() => Err("the delivery is over".into()),
+            }
         })
     }
 }
@@ -193,7 +215,31 @@ impl Service<Uri> for Connector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::webhooks::names::Lookups;
+    use std::time::Duration;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::net::TcpListener;
+    use tokio::runtime::Handle;
+
+    #[tokio::test]
+    async fn no_connection_is_begun_longer_than_its_delivery_lasts() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let uri: Uri =
+            format!("https://{}", listener.local_addr().expect("its own")).parse().expect("an address");
+        let lookups = Lookups::new(Handle::current());
+        let mut connector =
+            Connector::new(CheckedNames { allow_private: true, lookups }, Vec::new()).expect("a connector");
+        let (connecting, mut silent) = within_delivery(async {
+            // As the client does with a connection that it needs no more.
+            let connecting = tokio::spawn(connector.call(uri));
+            (connecting, listener.accept().await.expect("a connection").0)
+        })
+        .await;
+        let ended = tokio::time::timeout(Duration::from_secs(5), connecting).await.expect("it ends");
+        assert!(ended.expect("no panic").is_err());
+        let mut greeting = Vec::new();
+        let _ = silent.read_to_end(&mut greeting).await;
+    }
 
     /// And whether a request that then fails may go out again.
     const CASES: [(&str, bool); 6] =

@@ -19,7 +19,7 @@ use counted::{Counted, Presence};
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::webhooks;
-use domain::resources::webhooks::{Delivered, Progress, Resend, Retry, Webhook};
+use domain::resources::webhooks::{Delivered, Progress, Resend, Webhook};
 use domain::values::ids::{EntityId, Id};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::future::pending;
@@ -73,10 +73,8 @@ pub fn begin(webhooks: &Arc<Webhooks>, queue: Arc<EndpointQueue>, position: u64)
     });
 }
 
-/// With so many an endpoint that takes nothing gets new deliveries more rarely: each that fails
-/// waits with them, and what is not sent yet waits in the log.
-const TRIES_WAITING: usize = 500;
-/// Between new deliveries to such an endpoint. The first that arrives ends it.
+/// The time between two new deliveries to an endpoint at which too many wait to be tried again; what is not sent
+/// yet waits in the log.
 const PROBE_EVERY: Duration = Duration::from_secs(60);
 
 enum Due {
@@ -303,9 +301,8 @@ impl DeliveryWorker {
         self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)).copied()
     }
 
-    /// So much waits to be tried again that another failure is only worth a probe.
     fn is_flooded(&self) -> bool {
-        self.failing && self.webhook.retry == Retry::Backoff && self.webhook.next_tries.len() >= TRIES_WAITING
+        self.webhook.is_flooded(self.failing)
     }
 
     /// Events that are due wait for the next probe.

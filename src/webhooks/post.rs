@@ -3,7 +3,7 @@
 //! receiver was closing, or a stream that it did not process, goes out once more, on a connection
 //! of its own: the receiver has not answered it, and this is one delivery.
 
-use super::connection::{Connector, History, may_go_again};
+use super::connection::{Connector, History, may_go_again, within_delivery};
 use super::names::{CheckedNames, Lookups, NoAddress};
 use super::secret::Signing;
 use actors::Clock;
@@ -162,7 +162,7 @@ impl Poster {
                 answer => answer,
             }
         };
-        let answer = tokio::time::timeout(PATIENCE, sending).await;
+        let answer = within_delivery(tokio::time::timeout(PATIENCE, sending)).await;
         let latency_ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
         let (http_status, error) = match answer {
             Err(_) => (None, Some(format!("no answer within {} seconds", PATIENCE.as_secs()))),

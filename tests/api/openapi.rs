@@ -103,6 +103,37 @@ fn examples_fit_their_schemas() {
     }
 }
 
+/// An id that names nothing.
+const UNKNOWN: &str = "01975a2e-7c00-7000-8000-000000000000";
+
+#[test]
+fn every_body_that_is_shown_is_one_that_is_taken() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let [public, _] = documents();
+    let mut sent = 0;
+    for (path, methods) in public["paths"].as_object().expect("paths") {
+        for (method, operation) in methods.as_object().expect("methods") {
+            let examples = &operation["requestBody"]["content"]["application/json"]["examples"];
+            for (name, example) in
+                examples.as_object().into_iter().flatten().filter(|_| path.starts_with("/v1/"))
+            {
+                let segments = path.split('/').map(|part| if part.starts_with('{') { UNKNOWN } else { part });
+                let path = segments.collect::<Vec<_>>().join("/");
+                let body = &example["value"];
+                let answer = match method.as_str() {
+                    "post" => api.post(&path, body),
+                    "put" => api.put(&path, body),
+                    _ => api.patch(&path, body),
+                };
+                assert_ne!(answer.status, 400, "{method} {path}, {name}: {}", answer.text());
+                sent += 1;
+            }
+        }
+    }
+    assert!(sent > 40, "only {sent} examples");
+}
+
 /// Every answer of every operation: its place, its status, and what stands under
 /// `application/json`.
 fn answers(document: &Value) -> Vec<(String, u16, &Value)> {

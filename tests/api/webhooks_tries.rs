@@ -97,6 +97,31 @@ fn what_a_clock_leaps_over_comes_at_its_own_instant() {
 }
 
 #[test]
+fn what_is_asked_for_by_hand_and_fails_fills_no_endpoint() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let receiver = Receiver::start(|_| Manner::Status(500));
+    let webhook = listen_again(&api, &receiver.url());
+    api.pay(1);
+    let rows = outcomes(&api, &webhook, 1);
+    let path = format!("/v1/events/{}/resend", text(&rows[0], "eventId"));
+    // Five seconds of refusals are enough for everything that is under way to end.
+    let (mut taken, mut refused) = (0, 0);
+    while taken < 700 && refused < 100 {
+        let answer = api.act(&path);
+        match answer.status {
+            202 => (taken, refused) = (taken + 1, 0),
+            503 => {
+                refused += 1;
+                sleep(Duration::from_millis(50));
+            }
+            _ => panic!("{}", answer.text()),
+        }
+    }
+    assert!((499..=650).contains(&taken), "{taken} were taken while each of them waits for another try");
+}
+
+#[test]
 fn tries_outlive_a_kill_and_end_with_their_endpoint() {
     let mut server = Server::start();
     let api = server.tenant().test;

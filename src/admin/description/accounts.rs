@@ -272,7 +272,8 @@ pub(super) fn keys() -> Chapter {
                 .body_optional("KeyRotation")
                 .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
                 .answers(201, "MadeKey", "The new key; the old one works until the overlap is over")
-                .refuses(409, &["key_retiring", "too_many_keys"]),
+                .refuses(409, &["key_retiring", "too_many_keys"])
+                .refuses(429, &["too_many_attempts"]),
         ],
         schemas: vec![
             ("NewKey", body(|fields| keys::read_new(fields, Timestamp::EPOCH))),

@@ -68,7 +68,7 @@ pub const PAY_ACCOUNTS: Endpoint = endpoint(payouts::description::TAG, pay_accou
     payouts::description::batch(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
         "one account",
         concat!(
-            r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001380123456789","cedula":"V12345678","#,
+            r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678","#,
             r#""nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#,
         ),
     )

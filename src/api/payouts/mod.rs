@@ -244,7 +244,7 @@ pub const CREDIT_ACCOUNT: Endpoint = endpoint(description::TAG, credit_account, 
     description::pays(summary("Pay a bank account")).body("AccountCredit").example(
         "50 VES",
         concat!(
-            r#"{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","#,
+            r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez","#,
             r#""monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
         ),
     )

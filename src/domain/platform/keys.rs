@@ -4,11 +4,14 @@ use super::{ApiKey, Mode, PlatformBook, PlatformChange, PlatformRefusal, moves, 
 use crate::decision::Ruling;
 use crate::refusal::Refusal;
 use crate::values::ids::Id;
-use crate::values::time::Timestamp;
+use crate::values::time::{DAY_MS, SECOND_MS, Timestamp};
 use std::sync::Arc;
 
 /// The most keys of an account in a mode that work at the same time.
 pub const KEYS_MAX: usize = 20;
+
+/// Keys of an account in a mode that may take the place of others within a day: each is kept for ever.
+const ROTATIONS_MAX: usize = 50;
 
 /// The ruling on a new key.
 pub(super) fn add(book: &PlatformBook, key: ApiKey, now: Timestamp) -> Ruling {
@@ -83,6 +86,19 @@ pub(super) fn rotate(
     }
     if key.retires_at.is_some() {
         return Ruling::refuse(PlatformRefusal::KeyRetiring);
+    }
+    let since = now.plus_ms(-DAY_MS);
+    let is_recent = |other: &&Arc<ApiKey>| {
+        let is_own = other.tenant == key.tenant && other.mode == key.mode;
+        is_own && other.replaces.is_some() && other.created_at > since
+    };
+    let mut recent: Vec<Timestamp> =
+        book.keys.values().filter(is_recent).map(|other| other.created_at).collect();
+    recent.sort_unstable();
+    if let Some(first) = recent.iter().rev().nth(ROTATIONS_MAX - 1) {
+        let wait_seconds = first.since_ms(since).div_euclid(SECOND_MS) + 1;
+        let retry_after_seconds = u32::try_from(wait_seconds).unwrap_or(1);
+        return Ruling::refuse(PlatformRefusal::TooManyRotations { retry_after_seconds });
     }
     let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
     let others = working(book, key.tenant, key.mode, now) - 1;
@@ -172,6 +188,23 @@ mod tests {
         }
         let ruling = add(&book, key(103), at(3));
         assert_eq!(put(&mut book, ruling, at(3)), too_many);
+    }
+
+    #[test]
+    fn a_key_is_replaced_so_often_a_day() {
+        let mut book = book(1);
+        let day = |n: u16| at(i64::from(n) * 60_000);
+        let mut rotated = |n: u16, now: Timestamp| {
+            let ruling = rotate(&book, key(n).id, now, key(n + 1), now);
+            put(&mut book, ruling, now)
+        };
+        let most = ROTATIONS_MAX as u16;
+        for n in 1..=most {
+            assert_eq!(rotated(n, day(n)), None, "{n}");
+        }
+        let wait = PlatformRefusal::TooManyRotations { retry_after_seconds: 23 * 3_600 + 600 + 1 };
+        assert_eq!(rotated(most + 1, day(most + 1)), Some(wait.into()));
+        assert_eq!(rotated(most + 1, day(1).plus_ms(DAY_MS)), None, "the first is a day ago");
     }
 
     #[test]

@@ -429,6 +429,11 @@ pub enum PlatformRefusal {
     TooManyKeys,
     /// The key has a successor already.
     KeyRetiring,
+    /// The account replaced as many keys of the mode within a day as it may.
+    TooManyRotations {
+        /// The seconds until it may replace another.
+        retry_after_seconds: u32,
+    },
 }
 
 impl PlatformRefusal {
@@ -440,6 +445,7 @@ impl PlatformRefusal {
             | PlatformRefusal::OperatorExists
             | PlatformRefusal::TooManyKeys
             | PlatformRefusal::KeyRetiring => true,
+            PlatformRefusal::TooManyRotations { .. } => false,
         }
     }
 }

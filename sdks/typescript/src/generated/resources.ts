@@ -360,6 +360,8 @@ export class BalanceResource {
    * Read the balance, now or as it was.
    *
    * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(params: BalanceGetParams = {}, options: CallOptions = {}): Promise<Balance> {
     return this.#session.model({ method: 'GET', path: '/v1/balance', query: { ...params } }, 'Balance', options);

@@ -33,6 +33,12 @@ pub const ENDPOINTS_MAX: usize = 20;
 const TERMS_MAX: usize = 64;
 /// The largest number of waiting deliveries that were asked for again.
 const RESENDS_MAX: usize = 100;
+/// Deliveries that wait to be tried again, from which on an endpoint that takes nothing gets new ones rarely, and
+/// none that is asked for by hand: each that fails waits with them, and all of them are in the endpoint's state,
+/// which each outcome writes anew.
+pub const TRIES_WAITING: usize = 500;
+/// And from which on no endpoint gets new ones otherwise, not one that takes every second delivery either.
+const TRIES_WAITING_MAX: usize = 2_000;
 /// The tries of a delivery, the first included, at an endpoint that asks for more than one.
 pub const TRIES: u32 = 8;
 /// The wait after the first try, in milliseconds; each later one is three times the last.
@@ -270,6 +276,14 @@ pub struct Webhook {
 }
 
 impl Webhook {
+    /// Whether so much waits to be tried again that another failure is only worth a probe. `is_failing` says
+    /// whether the last delivery failed.
+    pub fn is_flooded(&self, is_failing: bool) -> bool {
+        let waiting = self.next_tries.len();
+        self.retry == Retry::Backoff
+            && (waiting >= TRIES_WAITING_MAX || is_failing && waiting >= TRIES_WAITING)
+    }
+
     /// The terms in force.
     pub fn term(&self) -> Option<&Term> {
         self.terms.last()
@@ -554,7 +568,9 @@ pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
     if !webhook.term().is_some_and(|term| term.is_due(event.kind)) {
         return Ruling::unchanged();
     }
-    if webhook.resends.iter().filter(|resend| resend.attempt == 1).count() >= RESENDS_MAX {
+    if webhook.next_tries.len() >= TRIES_WAITING
+        || webhook.resends.iter().filter(|resend| resend.attempt == 1).count() >= RESENDS_MAX
+    {
         return Ruling::refuse(WebhookRefusal::ResendsWaiting);
     }
     let mut next = Webhook { outcomes: Vec::new(), ..webhook.clone() };

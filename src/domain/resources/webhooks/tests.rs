@@ -283,12 +283,36 @@ fn a_resend_waits_until_its_outcome() {
         written(rotate_secret(&done, 0, &turn())).outcomes.is_empty(),
         "outcomes are in the record that wrote them, and in no other"
     );
-    let mut full = webhook;
-    full.resends = vec![resent; 100];
-    assert_eq!(
-        resend(&full, event(1, EventKind::PaymentCompleted), &turn()).refusal,
-        Some(WebhookRefusal::ResendsWaiting.into())
-    );
+    let full = Webhook { resends: vec![resent; 100], ..webhook.clone() };
+    // What is asked for by hand and fails waits with the others.
+    let flooded = Webhook { next_tries: waiting_tries(TRIES_WAITING), ..webhook };
+    for webhook in [full, flooded] {
+        assert_eq!(
+            resend(&webhook, event(1, EventKind::PaymentCompleted), &turn()).refusal,
+            Some(WebhookRefusal::ResendsWaiting.into())
+        );
+    }
+}
+
+fn waiting_tries(count: usize) -> Vec<NextTry> {
+    let event = event(1, EventKind::PaymentCompleted);
+    vec![NextTry { event, attempt: 2, due: turn().now.plus_ms(70_000) }; count]
+}
+
+#[test]
+fn so_many_tries_wait_whatever_the_endpoint_answers() {
+    for (waiting, is_failing, is_flooded) in [
+        (TRIES_WAITING - 1, true, false),
+        (TRIES_WAITING, true, true),
+        (TRIES_WAITING, false, false),
+        (TRIES_WAITING_MAX - 1, false, false),
+        (TRIES_WAITING_MAX, false, true),
+    ] {
+        let next_tries = waiting_tries(waiting);
+        let webhook = Webhook { retry: Retry::Backoff, next_tries, ..endpoint(&["payment.completed"], 3) };
+        assert_eq!(webhook.is_flooded(is_failing), is_flooded, "{waiting} {is_failing}");
+        assert!(!Webhook { retry: Retry::None, ..webhook }.is_flooded(true));
+    }
 }
 
 #[test]
