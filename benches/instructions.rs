@@ -8,13 +8,12 @@
 #![allow(unused_qualifications)]
 
 use actors::{Rules, Storage, Turn};
+use api::answer::{Facts, NoSecrets, Rendered};
 use api::fields::Fields;
 use api::operators::changes;
 use api::payouts::{Form, read_new};
-use api::render::render;
 use domain::commands::Command;
-use domain::kept::Shape;
-use domain::machine::{AnyBook, Domain, Facts, Rendered};
+use domain::machine::{AnyBook, Domain};
 use domain::rail::{RailAnswer, RailReply};
 use domain::record::{Cause, Entity, Record};
 use domain::resources::adjustments::Adjustment;
@@ -59,7 +58,6 @@ impl Bench {
         let domain = Domain {
             rails: std::sync::Arc::new(domain::rail::TestModeAlone),
             holidays: Vec::new(),
-            render,
             person_marks: Default::default(),
             changes,
         };
@@ -309,8 +307,10 @@ fn show((bench, record): (Bench, Arc<Record>)) -> (Bench, Rendered) {
         refusal: None,
         request_id: "bench",
         related: &[],
+        about: None,
+        secrets: &NoSecrets,
     };
-    let rendered = render(Shape::PayoutCreated, black_box(&facts)).expect("a payout");
+    let rendered = black_box(&facts).shown_by(Some(api::payouts::created)).expect("a payout");
     (bench, rendered)
 }
 

@@ -41,7 +41,7 @@ use crate::metrics::Metrics;
 use crate::recovery::directory;
 use crate::telemetry::spans::Spans;
 use background::Background;
-pub use damage::{ADVICE, EXIT_DAMAGED};
+pub use damage::EXIT_DAMAGED;
 use domain::platform::PLATFORM;
 use listeners::Listeners;
 pub use live_rail_error::LiveRailError;
@@ -100,7 +100,10 @@ pub async fn run(
                     return Ok(());
                 }
             }
-            Err(why) => return Err(why),
+            Err(why) => {
+                damage::ends_first().await;
+                return Err(why);
+            }
         }
     };
     room::keep_some(&disk);

@@ -2,8 +2,9 @@
 //!
 //! A log that meets a full disk may not go on: the first failed write is the last. So whatever is asked
 //! anew is refused while a reserve is left, and everything that is written beside the log stops too; what
-//! was begun (a bank's answer, a deadline, a snapshot) goes on in that reserve, and reads need no room.
-//! Test mode stops first: it must not be the reason why live mode does.
+//! was begun goes on in that reserve: deadlines and deliveries of live mode down to its half, banks' answers to
+//! its end. Reads need no room. Test mode stops first, its deadlines and deliveries at the reserve: it must not be
+//! the reason why live mode does.
 
 use api::problem::Problem;
 use domain::platform::is_live;
@@ -76,6 +77,13 @@ impl Disk {
         self.free_bytes() >= self.reserve_bytes.saturating_mul(reserves)
     }
 
+    /// Whether what falls due by itself (a deadline, a delivery) may be written for a tenant in a mode. There may be
+    /// more of it than the reserve holds, so it waits before banks' answers have to.
+    pub fn has_room_for_due(&self, tenant: u64) -> bool {
+        let reserve = if is_live(tenant) { self.reserve_bytes / 2 } else { self.reserve_bytes };
+        self.free_bytes() >= reserve
+    }
+
     /// Whether so many bytes more leave the reserve as it is; looks at once.
     pub fn has_room_for(&self, bytes: u64) -> bool {
         self.reserve_bytes == 0 || self.look() >= self.reserve_bytes.saturating_add(bytes)
@@ -131,6 +139,13 @@ mod tests {
             disk.free_bytes.store(free, Ordering::Relaxed);
             let taken = [TEST, LIVE, PLATFORM].map(|tenant| disk.has_room(tenant));
             assert_eq!(taken, [test, live, live], "{free} bytes are free");
+        }
+        for (free, test, live) in
+            [(100, true, true), (99, false, true), (50, false, true), (49, false, false)]
+        {
+            disk.free_bytes.store(free, Ordering::Relaxed);
+            let goes_on = [TEST, LIVE, PLATFORM].map(|tenant| disk.has_room_for_due(tenant));
+            assert_eq!(goes_on, [test, live, live], "{free} bytes are free");
         }
     }
 }

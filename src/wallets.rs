@@ -45,6 +45,9 @@ enum TurnError {
     /// The node's newest block is not believed.
     #[error("the node's newest block {block} is not believed: {why}")]
     Head { block: u64, why: String },
+    /// The node's count of the wallet's transactions is not believed.
+    #[error("the node says that the wallet has {count} transactions, and {settled} in final blocks")]
+    Count { count: u64, settled: u64 },
     /// The node does not show a block up to which blocks were to be searched, or not in its place.
     #[error("the node does not show block {0} where it has to be")]
     Unshown(u64),

@@ -48,6 +48,7 @@ async fn row(callers: usize) {
         idle_seconds: 3600,
         awake_max: usize::MAX,
         has_room: Arc::new(|| true),
+        has_room_for_due: Arc::new(|_| true),
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| panic!("{why}")),
         set_aside: BTreeMap::new(),

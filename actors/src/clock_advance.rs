@@ -80,6 +80,9 @@ async fn run<M: Machine, C: Context<M>>(
     // nothing) must not be looked at for ever.
     let mut dealt_with = HashSet::new();
     loop {
+        if !(context.host().has_room_for_due)(tenant) {
+            return Err(Failure::Storage("the disk has no room for what falls due on the way".to_owned()));
+        }
         let (to, from) = oneshot::channel();
         context
             .send_to_book(tenant, BookMessage::NextDue { until_ms: target_ms, generation, dealt_with, to });

@@ -34,7 +34,7 @@ pub use clock::{Clock, Reading, STEP_MS_MAX};
 pub use engine::{
     Config, Engine, FollowError, Followed, Follower, NotReady, StartError, Status, unforeseeable,
 };
-pub use host::{Halted, OnHalt, Seeds};
+pub use host::{Halted, HasRoomForDue, OnHalt, Seeds};
 pub use machine::{Decision, Effects, LONG_AGO_MS, Machine, Rules, Schedule, Storage, Turn};
 pub use protocol::follow_ups::Performed;
 pub use protocol::reply::{CommandReply, Failure, Guard, Settled, Timing};

@@ -15,7 +15,6 @@ use api::refusals;
 use api::value::Value;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
-use domain::kept::Shape;
 use domain::ledger::Row;
 use domain::platform::{Mode, is_live, tenant_key};
 use domain::record::Cause;
@@ -63,12 +62,12 @@ pub async fn create(call: Call) -> CallResult {
         external_ref: Some(wanted.external_ref),
     };
     services.may_decide(tenant_key)?;
-    let (keep, key_held) = call.keep(Shape::Movement);
+    let (keep, key_held) = call.keep();
     let command = KeyedCommand::from(Command::Adjust(Box::new(ask)))
         .keeping(keep)
         .audited(call.sign_about(Some(tenant.id), None));
     let settled = services.engine.ask_book(tenant_key, command, key_held).await.map_err(failure)?;
-    call.answer(tenant_key, Shape::Movement, &settled)
+    call.answer(tenant_key, &settled)
 }
 
 /// Reads the body of a new adjustment.

@@ -11,6 +11,7 @@ pub mod take_over;
 pub use doing::{end_all, least_role, read_note, settle_all};
 
 use super::call::{Call, CallResult, Done};
+use crate::gateway::answer::Shows;
 use crate::gateway::ask::failure;
 use crate::gateway::idempotency::mode_in;
 use crate::gateway::services::Services;
@@ -19,13 +20,12 @@ use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::fields::Invalid;
 use api::openapi::kinds;
-use api::operators::approvals::show;
+use api::operators::approvals::{self as shown, show};
 use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
 use api::query::Query;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
-use domain::kept::Shape;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Entity;
 use domain::resources::approvals::{self, Approval, AskedCall, Status};
@@ -70,12 +70,12 @@ impl Call {
         };
         let valid_ms = self.services.callers.approvals.valid_ms;
         let ask = approvals::Command::Ask { approval: Box::new(approval), valid_ms };
-        let (keep, held) = self.keep(Shape::ApprovalAsked);
+        let (keep, held) = self.keep();
         let command = KeyedCommand::from(Command::from(ask)).keeping(keep);
         let engine = &self.services.engine;
         let asked = engine.ask_entity(PLATFORM, EntityId::approval(id), true, command, None, held).await;
         let settled = asked.map_err(failure)?;
-        let done = self.answer(PLATFORM, Shape::ApprovalAsked, &settled)?;
+        let done = self.answer_as(Shows::by(shown::asked), PLATFORM, &settled)?;
         Ok(Some(Done { waits: true, ..done }))
     }
 }

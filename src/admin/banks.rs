@@ -11,7 +11,6 @@ use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::reference::show_whole_bank;
 use api::value::Value;
-use domain::kept::Shape;
 use domain::platform::audit::AuditEntry;
 use domain::platform::{PLATFORM, PlatformAsk};
 use domain::resources::banks::{self, Catalogue, Edit, Service};
@@ -39,7 +38,7 @@ pub async fn refresh_now(call: Call) -> CallResult {
     let shown = show_all(&call.services.banks.now());
     // The record holds what the feed lists, and not what the operator changed about it: the answer
     // has one of its own.
-    let (keep, _held) = call.keep(Shape::Platform);
+    let (keep, _held) = call.keep();
     let trace = match keep {
         None => changed.trace,
         keep => ask::done_and_answered(&call.services, ask::Done::default(), keep, (200, &shown)).await?,

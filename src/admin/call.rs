@@ -2,20 +2,21 @@
 
 use super::kept::PendingKey;
 use super::signature::Signature;
+use crate::gateway::answer::Shows;
 use crate::gateway::operators::Operator;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::Turns;
 use crate::http::respond::Trace;
 use crate::http::unexpected_parameters::without_unexpected;
+use api::answer::{Facts, NoSecrets};
 use api::fields::Fields;
 use api::page::ListOf;
 use api::problem::{BadField, Problem};
 use api::query::{self, Query};
 use api::refusals;
-use api::render::render;
 use bytes::Bytes;
-use domain::kept::{KeepRef, Shape};
-use domain::machine::{Domain, Facts};
+use domain::kept::KeepRef;
+use domain::machine::Domain;
 use domain::platform::acts::{Act, Deed};
 use domain::platform::{PLATFORM, Tenant, is_live};
 use domain::resources::approvals::Approvable;
@@ -45,6 +46,8 @@ pub struct Call {
     pub signature: Arc<Signature>,
     /// The operator who calls.
     pub operator: Operator,
+    /// How the call's operation answers.
+    pub shows: Shows,
     /// The approval that the call needs before anything is done, and the operation's name.
     pub approval: Option<(Approvable, &'static str)>,
     /// The address that the request came from.
@@ -136,6 +139,7 @@ impl Call {
             idempotency_key: None,
             pending_key: Arc::default(),
             signature: Arc::default(),
+            shows: self.shows,
             operator: self.operator.clone(),
             approval: None,
             peer: self.peer,
@@ -156,12 +160,17 @@ impl Call {
 
     /// The reference under which the answer is kept for the call's key, and the guard that holds
     /// the key until then; to be taken once, for the command that decides.
-    pub fn keep(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Guard>) {
-        self.pending_key.take(shape)
+    pub fn keep(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
+        self.pending_key.take()
     }
 
     /// The answer to a decision of an entity or a book.
-    pub fn answer(&self, tenant: u64, shape: Shape, settled: &actors::Settled<Domain>) -> CallResult {
+    pub fn answer(&self, tenant: u64, settled: &actors::Settled<Domain>) -> CallResult {
+        self.answer_as(self.shows, tenant, settled)
+    }
+
+    /// The answer to a decision that is not the one of the call's own operation.
+    pub fn answer_as(&self, shows: Shows, tenant: u64, settled: &actors::Settled<Domain>) -> CallResult {
         if let (Some(refusal), None) = (&settled.refusal, settled.seq) {
             return Err(refusals::problem(refusal));
         }
@@ -173,8 +182,10 @@ impl Call {
             refusal: settled.refusal.as_ref(),
             request_id: &self.request_id,
             related: &[],
+            about: shows.about,
+            secrets: &NoSecrets,
         };
-        let (status, body) = render(shape, &facts)?;
+        let (status, body) = facts.shown_by(shows.show)?;
         Ok(Done { status, ..Done::ok(body) }
             .traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
     }

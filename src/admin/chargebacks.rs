@@ -12,7 +12,6 @@ use api::payments::find;
 use api::problem::Problem;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
-use domain::kept::Shape;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::resources::chargebacks;
 use domain::values::ids::{EntityId, Id};
@@ -39,14 +38,8 @@ pub async fn open(call: Call) -> CallResult {
                 };
                 return call.waits_for_approval().await?.ok_or_else(too_much);
             }
-            return tell(
-                &call,
-                tenant_key,
-                payment,
-                chargebacks::Command::Open(Box::new(new)).into(),
-                (Shape::ChargebackOpened(id), id),
-            )
-            .await;
+            return tell(&call, tenant_key, payment, chargebacks::Command::Open(Box::new(new)).into(), id)
+                .await;
         }
     }
     Err(Problem::not_found())
@@ -65,14 +58,7 @@ pub async fn close(call: Call) -> CallResult {
         .map(u64::from_be_bytes)
         .map_err(|_| ask::defect("a chargeback of no tenant"))?;
     let payment = payment_of(&Stored::of(reader, tenant_key), id).map_err(stored::problem)?;
-    tell(
-        &call,
-        tenant_key,
-        payment,
-        chargebacks::Command::Close(id, verdict).into(),
-        (Shape::Chargeback(id), id),
-    )
-    .await
+    tell(&call, tenant_key, payment, chargebacks::Command::Close(id, verdict).into(), id).await
 }
 
 /// Asks the entity for a decision, once per Idempotency-Key.
@@ -81,10 +67,10 @@ pub(super) async fn tell(
     tenant_key: u64,
     entity: EntityId,
     ask: Command,
-    (shape, about): (Shape, Id),
+    about: Id,
 ) -> CallResult {
     call.services.may_decide(tenant_key)?;
-    let (keep, held) = call.keep(shape);
+    let (keep, held) = call.keep();
     let audit = call.sign_about(call.tenant_of(tenant_key), Some(about.to_string()));
     let command = KeyedCommand::from(ask).keeping(keep).audited(audit);
     let settled = call
@@ -93,5 +79,5 @@ pub(super) async fn tell(
         .ask_entity(tenant_key, entity, false, command, None, held)
         .await
         .map_err(failure)?;
-    call.answer(tenant_key, shape, &settled)
+    call.answer(tenant_key, &settled)
 }

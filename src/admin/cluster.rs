@@ -10,7 +10,6 @@ use api::openapi::schema;
 use api::problem::Problem;
 use api::value::Value;
 use api::writer::Object;
-use domain::kept::Shape;
 use domain::platform::PlatformAsk;
 use wal::cluster::is_node_name;
 
@@ -61,7 +60,7 @@ pub async fn hand_over(call: Call) -> CallResult {
         // which the new leader answers the same: it leads already.
         call.signature.targets(to.clone());
         ask::platform(&call.services, PlatformAsk::Acted, None, call.sign()).await?;
-        held = Some(call.pending_key.take(Shape::Platform));
+        held = Some(call.pending_key.take());
     }
     let done = cluster.hand_over(&to).await?;
     drop(held);

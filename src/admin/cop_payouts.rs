@@ -14,7 +14,6 @@ use api::problem::Problem;
 use api::value::Value;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
-use domain::kept::Shape;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::resources::cop_payments::AMOUNT_MAX;
 use domain::resources::cop_payouts;
@@ -50,7 +49,6 @@ pub async fn create(call: Call) -> CallResult {
         tenant_key,
         Target { id, new: known.is_none(), name_held: Some(Box::new(name_held)) },
         cop_payouts::Command::Pay(Box::new(new)).into(),
-        Shape::CopPayoutCreated,
     )
     .await
 }
@@ -141,7 +139,7 @@ async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
         return Ok(waiting);
     }
     let target = Target { id: EntityId::cop_payout(id), new: false, name_held: None };
-    tell(call, tenant_key, target, cop_payouts::Command::Settle(end).into(), Shape::CopPayout).await
+    tell(call, tenant_key, target, cop_payouts::Command::Settle(end).into()).await
 }
 
 /// The payout that a command is for.
@@ -152,9 +150,9 @@ struct Target {
 }
 
 /// Asks the payout for a decision, once per Idempotency-Key.
-async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Command, shape: Shape) -> CallResult {
+async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Command) -> CallResult {
     call.services.may_decide(tenant_key)?;
-    let (keep, key_held) = call.keep(shape);
+    let (keep, key_held) = call.keep();
     let audit = call.sign_about(call.tenant_of(tenant_key), Some(target.id.id.to_string()));
     let command = KeyedCommand::from(ask).keeping(keep).audited(audit);
     let settled = call
@@ -163,7 +161,7 @@ async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Command, shape:
         .ask_entity(tenant_key, target.id, target.new, command, target.name_held, key_held)
         .await
         .map_err(failure)?;
-    call.answer(tenant_key, shape, &settled)
+    call.answer(tenant_key, &settled)
 }
 
 #[cfg(test)]

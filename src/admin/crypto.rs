@@ -16,7 +16,6 @@ use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
 use domain::index::{self, Space};
-use domain::kept::Shape;
 use domain::platform::{PLATFORM, is_live};
 use domain::record::Entity;
 use domain::resources::crypto;
@@ -114,12 +113,6 @@ async fn review(call: &Call, verdict: Verdict) -> CallResult {
     if let Some(waiting) = call.waits_as(call.tenant_of(tenant_key), asked).await? {
         return Ok(waiting);
     }
-    tell(
-        call,
-        tenant_key,
-        EntityId::crypto_payout(id),
-        crypto::payouts::Command::Review(verdict).into(),
-        (Shape::CryptoPayout, id),
-    )
-    .await
+    tell(call, tenant_key, EntityId::crypto_payout(id), crypto::payouts::Command::Review(verdict).into(), id)
+        .await
 }

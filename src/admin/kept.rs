@@ -1,18 +1,22 @@
 //! The part of Idempotency-Keys that is the operators' alone (`docs/contract.md, 1.13`; the rest is
-//! in `gateway/idempotency.rs`): a handler takes the key for the command that decides, and a kept
-//! answer leaves API keys out. Those are made again, from the server's secret and the
-//! Idempotency-Key that is sent with the repeat.
+//! in `gateway/idempotency.rs`): a handler takes the key for the command that decides. API keys and tokens
+//! are in no record: a repeat makes them again, from the server's secret and the Idempotency-Key that is
+//! sent with it.
 
 use super::call::{CallResult, Done};
 use super::operators::token_salt;
 use super::tenant_settings::push_tenant_settings;
+use crate::gateway::answer::Shows;
 use crate::gateway::idempotency::{KeptAnswer, KeyUse};
 use crate::gateway::key_secrets::{OPERATOR, Secret};
 use crate::gateway::services::Services;
 use crate::http::respond::Trace;
-use api::{operators, tenants};
-use domain::kept::{KeepRef, Shape};
+use api::answer::Secrets;
+use api::operators::approvals;
+use domain::kept::KeepRef;
+use domain::platform::operators::OperatorAccount;
 use domain::platform::{ApiKey, PlatformChange};
+use domain::record::Entity;
 use std::sync::{Mutex, PoisonError};
 
 /// The key of a call, until it goes into a command.
@@ -27,16 +31,35 @@ impl PendingKey {
 
     /// Takes the key: the reference under which the answer is kept, and the guard that holds the
     /// key until then.
-    pub fn take(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Guard>) {
+    pub fn take(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        used.map(|used| used.keep(shape)).unzip()
+        used.map(KeyUse::keep).unzip()
     }
 }
 
-/// The kept answer, with the API keys that are not in what is kept, once what it speaks of is in
-/// force.
-pub async fn replayed(services: &Services, idempotency_key: &str, answer: KeptAnswer) -> CallResult {
-    let KeptAnswer { seq, kept, record, .. } = answer;
+/// What a repeat of a call makes again, for the Idempotency-Key that it was made with.
+struct MadeAgain<'a> {
+    services: &'a Services,
+    path: &'a str,
+    sent: &'a str,
+}
+
+impl Secrets for MadeAgain<'_> {
+    fn key(&self, key: &ApiKey) -> Option<String> {
+        Secret::again(&self.services.keys, key, self.sent).map(|secret| secret.reveal().to_owned())
+    }
+
+    fn token(&self, operator: &OperatorAccount) -> Option<String> {
+        let salt = token_salt(self.path, self.sent);
+        let keys = &self.services.keys;
+        let token = Secret::with_hash(keys, operator.id, OPERATOR, &salt, operator.token_hash)?;
+        Some(token.reveal().to_owned())
+    }
+}
+
+/// The kept answer, with the secrets that are in no record, once what it speaks of is in force.
+pub async fn replayed(services: &Services, shows: Shows, sent: &str, answer: KeptAnswer) -> CallResult {
+    let record = &answer.record;
     // The first answer may have been that the settings are not in force yet.
     if let Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) =
         record.platform.as_deref()
@@ -44,25 +67,18 @@ pub async fn replayed(services: &Services, idempotency_key: &str, answer: KeptAn
         let _turn = services.callers.turns.of(tenant.number).await;
         push_tenant_settings(services, tenant.number).await?;
     }
-    let reveal = |key: &ApiKey| {
-        Secret::again(&services.keys, key, idempotency_key).map(|secret| secret.reveal().to_owned())
+    let written = record.entities.first().map(|written| &*written.state);
+    let show = match written {
+        // Whatever the call was, it waits for a second person.
+        Some(Entity::Approval(_)) => Some(approvals::asked as _),
+        _ => shows.show,
     };
-    let body = match kept.of.shape {
-        Shape::TenantOpened => tenants::opened(&record, &reveal),
-        Shape::KeyMade(id) => tenants::made(&record, id, &reveal),
-        Shape::OperatorMade => operators::of(&record).and_then(|operator| {
-            let salt = token_salt(&kept.of.path, idempotency_key);
-            let token = Secret::with_hash(&services.keys, operator.id, OPERATOR, &salt, operator.token_hash)?;
-            operators::made(&record, Some(token.reveal()))
-        }),
-        _ => None,
-    };
+    let secrets = MadeAgain { services, path: &answer.kept.of.path, sent };
+    let (status, body) = answer.show(show, shows.about, &secrets)?;
     Ok(Done {
-        status: kept.status,
-        body: body.unwrap_or(kept.body),
-        trace: Trace { seq: Some(seq), timing: None },
+        status,
+        trace: Trace { seq: Some(answer.seq), timing: None },
         replayed: true,
-        waits: false,
-        without_secret: None,
+        ..Done::ok(body)
     })
 }

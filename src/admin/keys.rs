@@ -14,7 +14,6 @@ use api::query;
 use api::tenants::{self, show_key};
 use api::value::Value;
 use api::writer::Object;
-use domain::kept::Shape;
 use domain::platform::keys::successors;
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, Scope, Scopes};
 use domain::values::ids::Id;
@@ -56,14 +55,14 @@ pub(super) fn read_new(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, 
 
 /// Has a key made, and shows it. Only a repeat of the call shows it again.
 async fn make(call: &Call, (tenant, id): (Id, Id), secret: &Secret, ask: PlatformAsk) -> CallResult {
-    let (keep, _held) = call.keep(Shape::KeyMade(id));
+    let (keep, _held) = call.keep();
     let about = call.id("keyId").unwrap_or(id);
     let audit = call.sign_about(Some(tenant), Some(about.to_string()));
     let changed = ask::platform(&call.services, ask, keep, audit).await?;
     let shown = changed
         .record
         .as_deref()
-        .and_then(|record| tenants::made(record, id, &|_| Some(secret.reveal().to_owned())));
+        .and_then(|record| tenants::made(record, &|_| Some(secret.reveal().to_owned())));
     let shown = shown.ok_or_else(|| ask::defect("a key was made and its record does not say so"))?;
     Ok(Done::created(shown).traced(changed.trace))
 }

@@ -61,6 +61,14 @@ pub async fn give(call: Call) -> CallResult {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let owner = call.services.callers.directory.tenant(tenant);
     let owner = owner.ok_or_else(|| Problem::invalid_field("tenantId", "is no tenant's"))?;
+    // What is not there is refused at once.
+    match history::entity(call.services.engine.reader(), PLATFORM, EntityId::notice(id))?.as_deref() {
+        Some(Entity::Notice(_)) => {}
+        _ => return Err(Problem::not_found()),
+    }
+    if let Some(waiting) = call.waits_about(Some(owner.id)).await? {
+        return Ok(waiting);
+    }
     let after = Object::new().plain("tenantId", owner.id).text("note", &note).end();
     let audit = call
         .sign_about(Some(owner.id), Some(id.to_string()))

@@ -29,7 +29,6 @@ use api::value::Value;
 use api::writer::Object;
 use api::{crypto, merchants, payments, payouts, refusals};
 use domain::commands::{Command, KeyedCommand};
-use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::platform::PLATFORM;
 use domain::platform::audit::AuditEntry;
@@ -163,7 +162,7 @@ pub async fn resolve(call: Call) -> CallResult {
     done.trace.seq = settled.seq;
     // The record of the outcome has the place of one kept answer, which is the tenant's; a repeat
     // that finds neither is told that the operation is resolved.
-    if let (Some(keep), _held) = call.keep(Shape::Platform) {
+    if let (Some(keep), _held) = call.keep() {
         ask::done_and_answered(services, ask::Done::default(), Some(keep), (done.status, &done.body)).await?;
     }
     Ok(done)

@@ -14,7 +14,6 @@ use api::page::{bad_cursor, page_json};
 use api::problem::Problem;
 use api::query;
 use api::value::Value;
-use domain::kept::Shape;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::platform::{PLATFORM, PlatformAsk};
 use domain::values::ids::Id;
@@ -63,7 +62,7 @@ pub(super) fn read_new(mut fields: Fields<'_>) -> Result<(String, String, Role),
 
 /// Has an operator made or given another token, and shows it. Only a repeat of the call shows it again.
 async fn give(call: &Call, id: Id, token: &Secret, ask: PlatformAsk) -> CallResult {
-    let (keep, _held) = call.keep(Shape::OperatorMade);
+    let (keep, _held) = call.keep();
     let audit = call.sign_about(None, Some(id.to_string()));
     let changed = ask::platform(&call.services, ask, keep, audit).await?;
     let shown = |token| changed.record.as_deref().and_then(|record| made(record, token));

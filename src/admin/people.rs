@@ -9,6 +9,7 @@ use crate::gateway::{ask, webhooks};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::{history, story};
 use crate::webhooks::backlog;
+use api::answer::{Facts, Rendered};
 use api::cop_payments::payouts::show_to_operator;
 use api::kind::Kind as _;
 use api::merchants;
@@ -18,7 +19,6 @@ use api::payments::show_entity;
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
-use domain::kept::Shape;
 use domain::platform::audit::AuditEntry;
 use domain::platform::operators::Role;
 use domain::platform::{Mode, PLATFORM, PlatformAsk, tenant_key};
@@ -175,15 +175,23 @@ pub async fn cancel_payment(call: Call) -> CallResult {
     match &*payment {
         Entity::Payment(payment) if payment.method() == Method::C2p && payment.status == Status::Pending => {
             let command = payments::Command::CancelIntent.into();
-            tell(&call, tenant_key, id, command, (Shape::Executed, id.id)).await
+            tell(&call, tenant_key, id, command, id.id).await
         }
         Entity::CopPayment(_) => {
             // The processor has a say: the entry goes into the record of its word.
             let by = call.sign_about(call.tenant_of(tenant_key), Some(id.id.to_string()));
             let command = cop_payments::Command::Cancel(by).into();
-            tell(&call, tenant_key, id, command, (Shape::CopPayment, id.id)).await
+            tell(&call, tenant_key, id, command, id.id).await
         }
         _ => Err(not_pending()),
+    }
+}
+
+/// The payment that was canceled, of either kind.
+pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
+    match facts.entity? {
+        Entity::CopPayment(_) => api::cop_payments::settled(facts),
+        _ => api::payments::settled(facts),
     }
 }
 

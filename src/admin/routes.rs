@@ -6,6 +6,7 @@ use super::{
     adjustments, approvals, audit, banks, books, chargebacks, cluster, cop_payouts, crypto, finding, keys,
     notices, operations, operators, people, rates, reconciliations, state, statements, tenants,
 };
+use api::answer::Show;
 use api::csv::Table;
 use domain::platform::operators::Role;
 use domain::resources::approvals::Approvable;
@@ -44,6 +45,9 @@ pub struct Route {
     pub in_reserve: bool,
     /// The function that answers.
     pub handler: Handler,
+    /// The function that shows what was decided; none where nothing is decided by a command, or the answer is
+    /// kept as it was sent.
+    pub show: Option<Show>,
     /// The columns of a list, which can be read as CSV; derived from the description.
     pub table: Option<Arc<Table>>,
 }
@@ -62,6 +66,11 @@ impl Route {
     /// Gives the row its least role, and the name of its act.
     fn by(self, role: Role, action: &'static str) -> Route {
         Route { role, action: Some(action), ..self }
+    }
+
+    /// Shows what the row decides with this function.
+    fn shows(self, show: Show) -> Route {
+        Route { show: Some(show), ..self }
     }
 
     /// Says under which name the row may need a second person.
@@ -104,6 +113,7 @@ const fn row(method: Method, path: &'static str, operation: &'static str, handle
         noted: false,
         in_reserve: false,
         handler,
+        show: None,
         table: None,
     }
 }
@@ -113,6 +123,7 @@ pub fn routes() -> Vec<Route> {
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![
         row(post(), "/admin/tenants", "createTenant", |call| Box::pin(tenants::create(call)))
+            .shows(api::tenants::show_opened)
             .by(Role::Admin, "tenant.create"),
         row(get(), "/admin/tenants", "listTenants", |call| Box::pin(tenants::list(call))),
         row(get(), "/admin/tenants/:id", "getTenant", |call| Box::pin(tenants::read(call))),
@@ -123,6 +134,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", |call| {
             Box::pin(tenants::set_live_status(call))
         })
+        .shows(api::tenants::show_changed)
         .by(Role::Admin, "tenant.live-status")
         .approved_as(Approvable::LiveStatus)
         .in_reserve(),
@@ -131,16 +143,19 @@ pub fn routes() -> Vec<Route> {
             .noted()
             .in_reserve(),
         row(post(), "/admin/tenants/:id/keys", "createKey", |call| Box::pin(keys::create(call)))
+            .shows(api::tenants::show_made)
             .by(Role::Admin, "key.create"),
         row(get(), "/admin/tenants/:id/keys", "listKeys", |call| Box::pin(keys::list(call))),
         row(delete(), "/admin/keys/:keyId", "revokeKey", |call| Box::pin(keys::revoke(call)))
             .by(Role::Admin, "key.revoke")
             .in_reserve(),
         row(post(), "/admin/keys/:keyId/rotate", "rotateKey", |call| Box::pin(keys::rotate(call)))
+            .shows(api::tenants::show_made)
             .by(Role::Admin, "key.rotate"),
         row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", |call| {
             Box::pin(adjustments::create(call))
         })
+        .shows(api::balance::new_movement)
         .by(Role::Treasury, "adjustment.create")
         .approved_as(Approvable::Adjustments),
         row(get(), "/admin/tenants/:id/statements", "getTenantStatement", |call| {
@@ -174,11 +189,13 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| {
             Box::pin(chargebacks::open(call))
         })
+        .shows(api::chargebacks::opened)
         .by(Role::Treasury, "chargeback.create")
         .approved_as(Approvable::Adjustments),
         row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| {
             Box::pin(chargebacks::close(call))
         })
+        .shows(api::chargebacks::closed)
         .by(Role::Treasury, "chargeback.close"),
         row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call)))
             .by(Role::Admin, "backup"),
@@ -186,24 +203,29 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", |call| {
             Box::pin(crypto::approve(call))
         })
+        .shows(api::crypto::reviewed)
         .by(Role::Treasury, "crypto-payout.approve")
         .approved_as(Approvable::CryptoPayouts),
         row(post(), "/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", |call| {
             Box::pin(crypto::reject(call))
         })
+        .shows(api::crypto::reviewed)
         .by(Role::Treasury, "crypto-payout.reject")
         .approved_as(Approvable::CryptoPayouts),
         row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", |call| {
             Box::pin(cop_payouts::create(call))
         })
+        .shows(api::cop_payments::payouts::created)
         .by(Role::Treasury, "cop-payout.create")
         .approved_as(Approvable::CopPayouts),
         row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", |call| {
             Box::pin(cop_payouts::complete(call))
         })
+        .shows(api::cop_payments::payouts::settled)
         .by(Role::Treasury, "cop-payout.complete")
         .approved_as(Approvable::CopPayouts),
         row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call)))
+            .shows(api::cop_payments::payouts::settled)
             .by(Role::Treasury, "cop-payout.fail")
             .approved_as(Approvable::CopPayouts),
         row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call)))
@@ -237,6 +259,7 @@ pub fn routes() -> Vec<Route> {
         .noted(),
         row(get(), "/admin/me", "getMe", |call| Box::pin(operators::me(call))),
         row(post(), "/admin/operators", "createOperator", |call| Box::pin(operators::create(call)))
+            .shows(api::operators::show_made)
             .by(Role::Admin, "operator.create")
             .approved_as(Approvable::Operators),
         row(get(), "/admin/operators", "listOperators", |call| Box::pin(operators::list(call))),
@@ -248,6 +271,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/operators/:id/rotate", "rotateOperator", |call| {
             Box::pin(operators::rotate(call))
         })
+        .shows(api::operators::show_made)
         .by(Role::Admin, "operator.rotate")
         .approved_as(Approvable::Operators)
         .in_reserve(),
@@ -256,6 +280,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/payments/:id/cancel", "cancelAnyPayment", |call| {
             Box::pin(people::cancel_payment(call))
         })
+        .shows(people::show_canceled)
         .by(Role::Support, "payment.cancel"),
         row(post(), "/admin/events/:id/resend", "resendAnyEvent", |call| {
             Box::pin(people::resend_event(call))
@@ -285,7 +310,8 @@ pub fn routes() -> Vec<Route> {
         }),
         row(get(), "/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
         row(post(), "/admin/notices/:id/give", "giveNotice", |call| Box::pin(notices::give(call)))
-            .by(Role::Treasury, "notice.give"),
+            .by(Role::Treasury, "notice.give")
+            .approved_as(Approvable::Operations),
         row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call)))
             .by(Role::Admin, "bank.update"),
     ]

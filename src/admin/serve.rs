@@ -12,6 +12,7 @@ use super::kept::{self, PendingKey};
 use super::routes::{Handler, Route, routes};
 use super::signature::{Beginning, Signature, begin, said};
 use crate::cluster::front;
+use crate::gateway::answer::Shows;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
 use crate::gateway::meter::{Measuring, Meter};
@@ -29,7 +30,6 @@ use crate::http::router::{BadRoute, Lookup, Router};
 use crate::metrics::{self, Metrics};
 use api::problem::Problem;
 use bytes::Bytes;
-use domain::kept::Shape;
 use domain::resources::approvals::Approvable;
 use domain::values::ids::Id;
 use hyper::Method;
@@ -216,6 +216,7 @@ impl Surface for AdminApi {
         let parameters: Vec<(&'static str, String)> =
             asked.parameters.iter().map(|(name, text)| (name, canonical(text))).collect();
         let path = path_of(asked.row.path, &parameters);
+        let shows = Shows::of(asked.row.show, parameters.iter().map(|(_, text)| text.as_str()));
         let signature = asked.row.action.map(|action| {
             let (peer, request_id) = (peer.ip().to_string(), request_id.as_str());
             let path = (path.as_str(), parameters.as_slice());
@@ -241,6 +242,7 @@ impl Surface for AdminApi {
             idempotency_key: key.map(str::to_owned),
             pending_key: Arc::default(),
             signature: Arc::new(signature.unwrap_or_default()),
+            shows,
             operator,
             approval: self.waiting(asked.row),
             peer: *peer,
@@ -325,7 +327,9 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
             Reserved::New(used) => used,
             Reserved::Found(found) => match found.look(&call.services, call.body.bytes()).await? {
                 Looked::New(used) => used,
-                Looked::Answered(answer) => return kept::replayed(&call.services, key, *answer).await,
+                Looked::Answered(answer) => {
+                    return kept::replayed(&call.services, call.shows, key, *answer).await;
+                }
             },
         };
         call.pending_key = Arc::new(PendingKey::holding(used));
@@ -339,7 +343,7 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
         Err(problem) if matches!(problem.status, 409 | 410 | 422) => {
             // The key is taken already if a rule of the engine refused: the refusal is kept with
             // it.
-            let (Some(keep), _held) = pending_key.take(Shape::Platform) else { return Err(problem) };
+            let (Some(keep), _held) = pending_key.take() else { return Err(problem) };
             let body = problem.to_json(&request_id);
             let trace =
                 ask::answered(&services, ask::Done::default(), Some(keep), (problem.status, &body)).await?;
@@ -347,7 +351,7 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
         }
         Ok(done) => {
             // No decision took the key of a call that repeats what is known.
-            let (Some(keep), _held) = pending_key.take(Shape::Platform) else { return Ok(done) };
+            let (Some(keep), _held) = pending_key.take() else { return Ok(done) };
             let shown = (done.status, done.body.as_slice());
             let trace = ask::done_and_answered(&services, ask::Done::default(), Some(keep), shown).await?;
             Ok(done.traced(trace))
@@ -365,7 +369,7 @@ pub async fn perform(route: &Route, call: Call) -> CallResult {
     if !route.noted || done.waits {
         return Ok(done);
     }
-    let (keep, _held) = pending_key.take(Shape::Platform);
+    let (keep, _held) = pending_key.take();
     let shown = (done.status, done.body.as_slice());
     let noted = ask::Done { act: None, audit: said(signature.take(), &done.body) };
     if keep.is_none() && noted.audit.is_none() {

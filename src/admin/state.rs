@@ -14,7 +14,6 @@ use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
 use api::problem::Problem;
 use api::writer::{Object, text};
-use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::atomic::Ordering;
@@ -177,7 +176,7 @@ pub async fn backup(call: Call) -> CallResult {
     let made = backups::make(data, path, move |log| engine.checkpoint(log)).await?;
     let shown = made.show();
     let act = call.act(Deed::BackedUp { directory: made.directory, seq: made.seq });
-    let (keep, _held) = call.keep(Shape::Platform);
+    let (keep, _held) = call.keep();
     let audit = said(call.sign_about(None, None), &shown);
     let done = ask::Done { act: Some(act), audit };
     let trace = ask::done_and_answered(&call.services, done, keep, (200, &shown)).await?;

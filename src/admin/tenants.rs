@@ -16,7 +16,7 @@ use api::problem::Problem;
 use api::query::Query;
 use api::tenants::{self, settings};
 use api::value::Value;
-use domain::kept::{KeepRef, Shape};
+use domain::kept::KeepRef;
 use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
@@ -39,7 +39,7 @@ pub async fn create(call: Call) -> CallResult {
         keys.push(secret.key(id, mode));
         secrets.push((id, secret));
     }
-    let (keep, _held) = call.keep(Shape::TenantOpened);
+    let (keep, _held) = call.keep();
     let id = services.fresh_id(PLATFORM);
     let audit = call.sign_about(Some(id), Some(id.to_string()));
     let (changed, tenant) = open(services, (id, name), settings, keys, (keep, audit)).await?;
@@ -155,7 +155,7 @@ pub async fn set_live_status(call: Call) -> CallResult {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let is_activated = status == LiveStatus::Active;
     let services = &call.services;
-    let (keep, _held) = call.keep(if is_activated { Shape::Platform } else { Shape::Tenant });
+    let (keep, _held) = call.keep();
     // The list of missing rails is no part of the tenant, so that answer is kept by itself; a
     // repeat that comes before it is kept finds nothing more to change.
     let (keep, keep_with_warnings) = if is_activated { (None, keep) } else { (keep, None) };

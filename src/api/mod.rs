@@ -2,13 +2,14 @@
 //!
 //! [`routes`] is the table. Each resource is one folder: it reads bodies into a [`plan`], looks
 //! into what is durable ([`records`], by the types of [`entities`]), shows what came of it
-//! ([`render`], [`refusals`], [`shown`]), and describes itself. What they share is in two folders:
+//! ([`answer`], [`refusals`], [`shown`]), and describes itself. What they share is in two folders:
 //! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them; [`codes`] is
 //! the table of error codes. [`interface`] puts the descriptions of all resources together.
 //!
 //! Everything that a caller can see of a call belongs here: its names, forms and words. Rules about
 //! money do not (they are the domain's), and neither does anything that waits, reserves or asks.
 
+pub mod answer;
 pub mod balance;
 pub mod chargebacks;
 pub mod checkout;
@@ -31,7 +32,6 @@ pub mod public;
 pub mod records;
 pub mod reference;
 pub mod refusals;
-pub mod render;
 pub mod routes;
 pub mod search;
 pub mod shown;

@@ -15,7 +15,6 @@ use crate::search::Sought;
 use crate::statements::Ask;
 use domain::commands::Command;
 use domain::index::Space;
-use domain::kept::Shape;
 use domain::platform::{ApiKey, Tenant, is_live};
 use domain::rail::Service;
 use domain::resources::banks::Catalogue;
@@ -167,13 +166,13 @@ pub enum Plan {
     /// The book is asked something, and its answer is shown with status 200.
     View(view::Query, ShowView),
     /// A command to the book itself.
-    Book(Command, Shape),
+    Book(Command),
     /// A command to an entity.
-    Entity(EntityId, Command, Shape),
+    Entity(EntityId, Command),
     /// A command to the entity that is found first.
-    Found(Find, Command, Shape),
+    Found(Find, Command),
     /// A new entity without a reference.
-    New(EntityId, Command, Shape),
+    New(EntityId, Command),
     /// A new entity under a reference, unless the reference is known.
     Create {
         /// The space of its reference.
@@ -184,8 +183,6 @@ pub enum Plan {
         id: EntityId,
         /// The command that creates it.
         ask: Command,
-        /// The form of the answer.
-        shape: Shape,
     },
     /// A plan that is carried out only if a condition holds. It is the only condition of a plan.
     If(Condition, Box<Plan>),
@@ -247,8 +244,6 @@ pub enum Work {
         method: Option<Id>,
         /// The amounts.
         amounts: (Ves, Ves),
-        /// The shape of the answer.
-        shape: Shape,
     },
     /// A new payment link of a product, under the first slug that is free.
     AddLink {

@@ -83,7 +83,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::Webhooks(refusal) => of_webhooks(refusal),
         Refusal::Platform(refusal) => of_platform(refusal),
         Refusal::Approvals(refusal) => of_approvals(refusal),
-        Refusal::Notices(_) => Problem::conflict(
+        Refusal::NoticeClaimed => Problem::conflict(
             "notice_claimed",
             "this notice has verified a payment, or is of no transfer, so it was given to nobody; read paymentId",
         ),

@@ -2,6 +2,7 @@
 //! endpoint elsewhere (metrics, documentation, the golden list) comes from here: the row takes from
 //! its resource what reads the endpoint and what describes it.
 
+use crate::answer::Show;
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::csv::Table;
@@ -37,11 +38,19 @@ pub struct Endpoint {
     chapter: &'static str,
     handler: Handler,
     description: fn() -> Operation,
+    show: Option<Show>,
+}
+
+impl Endpoint {
+    /// Shows what it decided with this function.
+    pub const fn shows(self, show: Show) -> Endpoint {
+        Endpoint { show: Some(show), ..self }
+    }
 }
 
 /// The endpoint that `handler` reads, under this heading of the description.
 pub const fn endpoint(chapter: &'static str, handler: Handler, description: fn() -> Operation) -> Endpoint {
-    Endpoint { chapter, handler, description }
+    Endpoint { chapter, handler, description, show: None }
 }
 
 /// A row of the route table.
@@ -61,6 +70,9 @@ pub struct Route {
     pub has_card: bool,
     /// The function that reads the request.
     pub handler: Handler,
+    /// The function that shows what was decided; none where nothing is decided by a command, or the answer is
+    /// kept as it was sent.
+    pub show: Option<Show>,
     /// The heading under which it is described.
     pub chapter: &'static str,
     /// The description of parameters, bodies, answers and refusals.
@@ -93,7 +105,7 @@ const fn row(
     operation: &'static str,
     endpoint: Endpoint,
 ) -> Route {
-    let Endpoint { chapter, handler, description } = endpoint;
+    let Endpoint { chapter, handler, description, show } = endpoint;
     let modes = Modes::Both;
     Route {
         method,
@@ -103,6 +115,7 @@ const fn row(
         operation,
         has_card: false,
         handler,
+        show,
         chapter,
         description,
         takes_query: false,

@@ -7,6 +7,7 @@ use super::{StartupError, ended_badly};
 use crate::recovery::directory::DAMAGED_FILE;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wal::RocksStore;
 
@@ -18,10 +19,21 @@ pub const ADVICE: &str = "start nothing on this directory; `pasarela wal salvage
 /// Time for the answers that are on their way to leave.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
+/// Whether this process is about to end for damage.
+static IS_MET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves the end of a start that failed to the damage that it met, if it did: that has its own exit code.
+pub async fn ends_first() {
+    if IS_MET.load(Ordering::SeqCst) {
+        tokio::time::sleep(2 * LAST_WORDS).await;
+    }
+}
+
 /// Ends the process when damage is met in `store`.
 pub fn watch(store: &RocksStore, data: &Path) {
     let data = data.to_path_buf();
     store.on_damage(move |why| {
+        IS_MET.store(true, Ordering::SeqCst);
         let why = format!("the log is damaged: {why}");
         tracing::error!(why, "ending the process: {ADVICE}");
         let data = data.clone();

@@ -42,7 +42,6 @@ use crate::webhooks::post::HeaderNames;
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Effects, Engine};
 use api::operators::changes;
-use api::render::render;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
 use domain::values::time::{MINUTE_MS, SECOND_MS, Timestamp};
@@ -97,6 +96,8 @@ pub(super) async fn open(
     let outbox = Arc::new(outbox);
     let machine = machine(config, &rails, &keys);
     let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk);
+    // Whatever a full disk may refuse comes before the engine, which would keep the log from the next try.
+    let files = files(config, data, disk)?;
     let engine = start_engine(config, machine, Arc::<Outbox>::clone(&outbox), log, engine_config).await?;
     let learned = learned(cluster.as_ref(), &engine, &board, &rates).await?;
     let (prices, feeds) = start_prices(config, &state.outbound, clock, (rates, board), market)?;
@@ -120,7 +121,7 @@ pub(super) async fn open(
             spans: outside.spans.clone(),
             selfcheck: Arc::default(),
         },
-        files: files(config, data, disk)?,
+        files,
         site: site(config, disk, &state.outbound),
         cluster,
     });
@@ -173,7 +174,7 @@ fn warn_of_missing_prices(services: &Services) {
 fn machine(config: &Config, rails: &Arc<Registry>, keys: &ServerKeys) -> Domain {
     let rails = Arc::<Registry>::clone(rails);
     let person_marks = keys.person_marks().clone();
-    Domain { rails, holidays: translate::holidays(config), render, changes, person_marks }
+    Domain { rails, holidays: translate::holidays(config), changes, person_marks }
 }
 
 /// The prices, with the feeds that keep them fresh.
@@ -492,7 +493,7 @@ fn engine_config(
     cluster: Option<Cluster>,
     disk: &Arc<Disk>,
 ) -> actors::Config {
-    let room = Arc::clone(disk);
+    let (room, room_for_due) = (Arc::clone(disk), Arc::clone(disk));
     let data = config.storage.path.clone();
     let set_aside = reasons(&data, set_aside);
     let halted = HaltedFile::new(data.clone());
@@ -504,6 +505,7 @@ fn engine_config(
         idle_seconds: IDLE_SECONDS,
         awake_max: if disk.is_short() { usize::MAX } else { BOOKS_AWAKE_MAX },
         has_room: Arc::new(move || !room.is_short()),
+        has_room_for_due: Arc::new(move |tenant| room_for_due.has_room_for_due(tenant)),
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
             // A machine that was deposed has nothing wrong with it.

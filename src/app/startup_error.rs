@@ -1,6 +1,7 @@
 //! The reason why the server does not start, in one line for the operator, with the key of the
 //! configuration or the path in it. The error behind it is its source.
 
+use super::damage::ADVICE;
 use super::live_rail_error::LiveRailError;
 use super::translate::OutOfRange;
 use crate::cluster::ClusterError;
@@ -13,7 +14,7 @@ use crate::http::tls::CertificateError;
 use crate::rails::simulator::BooksError;
 use crate::rates::{FeedError, RateStoreError};
 use crate::reconciliation::shelf::ShelfError;
-use crate::recovery::Failed;
+use crate::recovery::{Failed, Fault};
 use crate::requests::RequestsError;
 use crate::store::history::Unreadable;
 use crate::webhooks::WebhooksError;
@@ -181,10 +182,29 @@ impl StartupError {
                 actors::StartError::Book { .. } => false,
             },
             StartupError::Rates { source: RateStoreError::Damaged(_), .. } => true,
-            StartupError::Requests(RequestsError::Disk(error)) => {
-                error.kind() == rocksdb::ErrorKind::Corruption
-            }
+            StartupError::Simulator { source, .. } => source.is_damage,
+            StartupError::Requests(RequestsError::Disk(error)) => wal::is_damage(error),
             _ => false,
+        }
+    }
+
+    /// What to do next about damage.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            StartupError::Rates { .. } => {
+                "move this directory away, and only the history of prices is gone, or bring it from a backup"
+            }
+            StartupError::Simulator { .. } => {
+                "move this directory away, and only the simulated bank forgets what it did for test mode, or bring it \
+                 from a backup"
+            }
+            StartupError::Requests(_) => "move this directory away, and only the log of requests is gone",
+            // The fault says it.
+            StartupError::Recovery(Failed::Refused {
+                fault: Fault::MarkKey { .. } | Fault::CardKey { .. },
+                ..
+            }) => "start nothing on this directory before that (docs/operating.md, Incidents)",
+            _ => ADVICE,
         }
     }
 

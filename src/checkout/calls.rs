@@ -4,9 +4,8 @@
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::steps;
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
-use crate::gateway::answer::reply;
+use crate::gateway::answer::{Shows, reply};
 use crate::gateway::ids::random_id;
-use crate::gateway::secrets::reply_with_secret;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
 use crate::gateway::{ask, card_vault};
@@ -18,17 +17,17 @@ use crate::store::history;
 use actors::Settled;
 use api::checkout::bolivares::{GotCard, read_card_call, read_transfer, show_token};
 use api::checkout::description::asked_attempt;
-use api::checkout::sessions::{address, client_secret};
+use api::checkout::sessions::{self, address, client_secret};
 use api::checkout::{
     Besides, address as show_address, priced, read_execution, read_network, read_pesos, read_quantity,
     read_request, state as show_state,
 };
-use api::cop_payments::read_code;
+use api::cop_payments::{self, read_code};
 use api::fields::Fields;
+use api::payments;
 use api::problem::Problem;
 use api::query;
 use api::refusals::problem;
-use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::platform::is_live;
 use domain::record::Entity;
@@ -150,7 +149,7 @@ pub async fn request(
     let (visit, debtor) = called(services, id, arrival, body, read).await?;
     limits.message(limits.client(arrival), &visit.session, Phone::Venezuelan(debtor.phone))?;
     let settled = visit.request(services, debtor).await?;
-    Ok(reply(visit.shop.tenant_key, Shape::Intent, Ok(settled), &arrival.request_id)?
+    Ok(reply(services, visit.shop.tenant_key, Shows::by(payments::intent), Ok(settled), &arrival.request_id)?
         .header(header::CACHE_CONTROL, NO_STORE))
 }
 
@@ -242,8 +241,14 @@ pub async fn collect(
     let price = visit.in_pesos(services, None)?;
     may_collect(limits, limits.client(arrival), &visit, messaged(channel, buyer.as_ref()))?;
     let settled = visit.collect(services, channel, buyer, price).await?;
-    Ok(reply(visit.shop.tenant_key, Shape::CopPaymentCreated, Ok(settled), &arrival.request_id)?
-        .header(header::CACHE_CONTROL, NO_STORE))
+    Ok(reply(
+        services,
+        visit.shop.tenant_key,
+        Shows::by(cop_payments::created),
+        Ok(settled),
+        &arrival.request_id,
+    )?
+    .header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// POST /checkout/:id/cop/otp
@@ -359,12 +364,7 @@ pub async fn open(
     services.admit(Some(sale.shop.tenant_key))?;
     limits.open(client, sale.link.id)?;
     let outcome = steps::open(services, sale.shop.tenant_key, new).await;
-    let reply = reply_with_secret(
-        services,
-        sale.shop.tenant_key,
-        Shape::SessionOpened,
-        outcome,
-        &arrival.request_id,
-    )?;
+    let reply =
+        reply(services, sale.shop.tenant_key, Shows::by(sessions::opened), outcome, &arrival.request_id)?;
     Ok(reply.header(header::CACHE_CONTROL, NO_STORE))
 }

@@ -21,7 +21,7 @@ mod trigger;
 mod trust;
 mod wal;
 
-use crate::app::{ADVICE, EXIT_DAMAGED, StartupError, privacy};
+use crate::app::{EXIT_DAMAGED, StartupError, privacy};
 use crate::cluster::founding::NotDone;
 use crate::cluster::joining::NotJoined;
 use crate::config::{Config, ConfigError};
@@ -177,7 +177,7 @@ pub fn run() -> ExitCode {
         Err(failure) => {
             match &failure {
                 Failure::Startup(error) if error.is_damage() => {
-                    telemetry::say_last(&format_args!("{failure}; {ADVICE}"));
+                    telemetry::say_last(&format_args!("{failure}; {}", error.advice()));
                 }
                 _ => telemetry::say_last(&failure),
             }

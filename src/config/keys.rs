@@ -280,7 +280,6 @@ impl<'s> Keys<'s> {
         texts
     }
 
-    /// Bad together with others.
     pub(super) fn bad(&self, name: &str, error: impl Into<ValueError>) {
         self.source.bad(&self.path_of(name), error);
     }

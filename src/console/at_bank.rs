@@ -23,7 +23,6 @@ pub struct AtBank {
     pub is_unresolved: bool,
 }
 
-/// If there is one.
 pub async fn of<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Option<AtBank> {
     let operation = operations::unanswered(entity).into_iter().next()?;
     let standing = match &operation {
@@ -53,7 +52,6 @@ fn is_unaskable(entity: &Entity, operation: &Operation) -> bool {
     trace.is_some_and(Trace::is_unaskable)
 }
 
-/// By the operation's id.
 pub fn resolve_form<G: Answer>(visit: &Here<'_, G>, id: &str) -> Form {
     let outcomes = vec![
         ("done".to_owned(), visit.say("Se hizo", "It was done").to_owned()),

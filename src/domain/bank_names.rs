@@ -6,7 +6,7 @@
 
 use crate::rail::RailAnswer;
 use crate::record::Entity;
-use crate::resources::payments::{CHARGE, Means, Payment};
+use crate::resources::payments::{CHARGE, Means, Payment, without_zeros};
 use crate::resources::payouts::{self, Payout};
 use crate::trace::{RailId, Trace};
 use crate::values::date::Date;
@@ -76,13 +76,16 @@ impl Named<'_> {
     }
 }
 
-/// The name of an order by the bank's id of it, which banks write in either case.
+/// The name of an order by the bank's id of it, which banks write in either case, with dashes or without.
 pub fn of_id(id: &RailId) -> String {
-    format!("id {}", id.as_str().to_ascii_lowercase())
+    let plain = id.as_str().chars().filter(char::is_ascii_alphanumeric);
+    let plain: String = plain.map(|character| character.to_ascii_lowercase()).collect();
+    format!("id {}", if plain.is_empty() { id.as_str() } else { &plain })
 }
 
+/// The name by the bank's reference, whose leading zeros tell nothing.
 fn of_reference(kind: &str, day: Date, reference: &str) -> String {
-    format!("{kind} {day} {reference}")
+    format!("{kind} {day} {}", without_zeros(reference))
 }
 
 /// The orders of an entity that banks name.
@@ -159,4 +162,29 @@ pub fn is_given_up(entity: &Entity, operation: Id) -> bool {
     orders(entity)
         .iter()
         .any(|order| order.operation == operation && order.trace.is_some_and(Trace::is_ambiguous))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_however_it_is_written() {
+        let id = |text| of_id(&RailId::parse(text).expect("an id"));
+        let one = id("0f8fad5b-d9cb-469f-a165-70867728950e");
+        for same in [
+            "0F8FAD5B-D9CB-469F-A165-70867728950E",
+            "0f8fad5bd9cb469fa16570867728950e",
+            "{0f8fad5b-d9cb-469f-a165-70867728950e}",
+        ] {
+            assert_eq!(id(same), one, "{same}");
+        }
+        assert_ne!(id("0f8fad5b-d9cb-469f-a165-70867728950f"), one);
+        assert_ne!(id("--"), id("---"));
+        let day = Date::parse("2026-11-26").expect("a day");
+        let reference = |text| of_reference("debit", day, text);
+        assert_eq!(reference("00123456"), reference("123456"));
+        assert_ne!(reference("1234560"), reference("123456"));
+        assert_eq!(reference("000"), reference("0"));
+    }
 }

@@ -2,16 +2,15 @@
 //! kept, and with them the record.
 
 use crate::decision::{Draft, Ruling, Turn};
-use crate::kept::{KEPT_MS, KeepRef, Kept};
-use crate::machine::{AnyBook, Domain, Facts};
+use crate::kept::{Answer, KEPT_MS, KeepRef, Kept};
+use crate::machine::{AnyBook, Domain};
 use crate::platform::audit::{AuditEntry, Decided};
 use crate::record::{Cause, Entity, Record};
-use crate::refusal::Refusal;
 use actors::Decision;
 use std::sync::Arc;
 
 impl Domain {
-    /// Numbers the events, renders the answer that is to be kept, says what an operator changed, and makes
+    /// Numbers the events, says what answer is kept, says what an operator changed, and makes
     /// the record.
     pub(crate) fn complete(
         &self,
@@ -61,22 +60,17 @@ impl Domain {
         }
         if let Some(of) = keep {
             let refused = refusal.as_ref().or(draft.refuses_kept.as_ref());
-            let facts = Facts {
-                livemode: turn.livemode,
-                record: (!changes_nothing).then_some(&record),
-                time: turn.now,
-                entity: record.entities.first().map(|written| &*written.state).or(entity),
-                refusal: refused,
-                request_id: &of.request_id,
-                related: &draft.related,
+            let answer = match (refused, draft.answer) {
+                (Some(refusal), _) if refusal.is_void() => Answer::Void,
+                (_, Some((status, body))) => Answer::Bytes(status, body),
+                (Some(refusal), None) => Answer::Refused(refusal.clone()),
+                (None, None) => {
+                    let asked = entity.filter(|_| record.entities.is_empty());
+                    let asked = asked.map(|entity| Arc::new(entity.clone()));
+                    Answer::Record { shown: asked.into_iter().chain(draft.related).collect() }
+                }
             };
-            let rendered = draft.answer.map_or_else(|| (self.render)(of.shape, &facts), Ok);
-            let void = refused.is_some_and(Refusal::is_void);
-            // An answer that is none is not kept: whoever answers finds the same, and tells the log.
-            record.kept = rendered.ok().map(|(status, body)| Kept { of, status, body, void });
-        }
-        if changes_nothing && record.kept.is_none() {
-            return Decision { record: None, refusal, effects };
+            record.kept = Some(Kept { of, answer });
         }
         Decision { record: Some(Arc::new(record)), refusal, effects }
     }

@@ -6,7 +6,7 @@ use crate::commands::{Command, KeyedCommand};
 use crate::decision::{Ruling, Turn};
 use crate::dispatch;
 use crate::index::PersonMarks;
-use crate::kept::{KeepRef, Shape};
+use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::invariants::{self, Breach};
 use crate::ledger::sellers;
@@ -24,40 +24,12 @@ use actors::{Decision, Rules, Schedule, Storage};
 use std::sync::Arc;
 use wal::IndexOps;
 
-/// The facts that an answer is made from.
-pub struct Facts<'a> {
-    /// Whether real money moves: true in live mode.
-    pub livemode: bool,
-    /// The record, if one was written.
-    pub record: Option<&'a Record>,
-    /// The time of the record. An answer is kept before the record's sequence is known.
-    pub time: Timestamp,
-    /// The entity as it is now.
-    pub entity: Option<&'a Entity>,
-    /// The refusal, if a rule said no.
-    pub refusal: Option<&'a Refusal>,
-    /// The request's id.
-    pub request_id: &'a str,
-    /// Entities that the answer shows and the record does not write.
-    pub related: &'a [Arc<Entity>],
-}
-
-/// The HTTP status and the body.
-pub type Rendered = (u16, Vec<u8>);
-
-/// The shape of an answer that does not show what was decided: a defect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Misshapen(pub Shape);
-
 /// The domain's rules, with the configuration that they need.
 pub struct Domain {
     /// The rails that can be had.
     pub rails: Arc<dyn Rails>,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,
-    /// The function of the API that renders an answer, so that the kept answer is byte by byte the
-    /// one that was sent.
-    pub render: fn(Shape, &Facts<'_>) -> Result<Rendered, Misshapen>,
     /// The key under which the index knows documents and phones.
     pub person_marks: PersonMarks,
     /// The function of the API that says what an operator's decision changed, for the audit.

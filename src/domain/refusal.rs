@@ -10,7 +10,6 @@ use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::cop_payouts::CopPayoutRefusal;
 use crate::resources::crypto::CryptoRefusal;
 use crate::resources::merchants::MerchantRefusal;
-use crate::resources::notices::NoticeClaimed;
 use crate::resources::operations::OperationRefusal;
 use crate::resources::payments::PaymentRefusal;
 use crate::resources::payouts::PayoutRefusal;
@@ -90,7 +89,7 @@ pub enum Refusal {
     /// A refusal of an approval.
     Approvals(ApprovalRefusal),
     /// A notice that has paid, or is of no transfer, is given to nobody.
-    Notices(NoticeClaimed),
+    NoticeClaimed,
 }
 
 impl Refusal {
@@ -123,7 +122,7 @@ impl Refusal {
             | Refusal::Webhooks(_)
             | Refusal::Platform(_)
             | Refusal::Approvals(_)
-            | Refusal::Notices(_) => false,
+            | Refusal::NoticeClaimed => false,
         }
     }
 
@@ -131,7 +130,9 @@ impl Refusal {
     /// (`docs/contract.md, 1.13`).
     pub const fn is_kept(&self) -> bool {
         match self {
-            Refusal::ExternalRefConflict { .. } | Refusal::InsufficientBalance { .. } => true,
+            Refusal::ExternalRefConflict { .. }
+            | Refusal::InsufficientBalance { .. }
+            | Refusal::NoticeClaimed => true,
             Refusal::NotFound
             | Refusal::Invalid { .. }
             | Refusal::TenantMoved
@@ -155,7 +156,6 @@ impl Refusal {
             Refusal::Webhooks(refusal) => refusal.is_kept(),
             Refusal::Platform(refusal) => refusal.is_kept(),
             Refusal::Approvals(refusal) => refusal.is_kept(),
-            Refusal::Notices(NoticeClaimed) => true,
         }
     }
 }
@@ -187,5 +187,4 @@ envelope! {
     Webhooks: WebhookRefusal,
     Platform: PlatformRefusal,
     Approvals: ApprovalRefusal,
-    Notices: NoticeClaimed,
 }

@@ -1,7 +1,7 @@
 //! Carrying out a batch: the names of its items are reserved, its record debits them, and its
 //! answer waits until the bank has spoken about each of them, but not for long.
 
-use crate::gateway::answer::reply;
+use crate::gateway::answer::{Shows, reply};
 use crate::gateway::ask::failure;
 use crate::gateway::idempotency;
 use crate::gateway::services::Services;
@@ -9,16 +9,18 @@ use crate::http::respond::{Reply, RequestId, Trace};
 use crate::store::history::{self, Entities, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Guard;
-use api::payouts::batches::{mark_as_first_written, show};
+use api::answer::{self, NoSecrets};
+use api::payouts::batches::{created, mark_as_first_written, show};
 use api::problem::Problem;
 use domain::commands::KeyedCommand;
 use domain::index::Space;
-use domain::kept::{KeepRef, Shape};
+use domain::kept::KeepRef;
 use domain::platform::is_live;
 use domain::record::Entity;
 use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::{Batch, ItemEnd, NewBatch};
 use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +57,8 @@ pub async fn carry_out(
         }
     }
     let id = EntityId::batch(known.unwrap_or(batch.id));
-    let repeated = keep.clone().filter(|_| known.is_some());
+    // No record says what a batch that is known was answered: its payouts are read, and the bytes are kept.
+    let (keep, repeated) = if known.is_some() { (None, keep) } else { (keep, None) };
     let command = KeyedCommand::from(batch::Command::Pay(batch)).keeping(keep);
     let until_record: Guard = Box::new((names, slot));
     let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
@@ -63,7 +66,11 @@ pub async fn carry_out(
     let performed = settled.performed.take();
     let entity = settled.entity.clone();
     let (Some(Entity::Batch(decided)), None) = (entity.as_deref(), &settled.refusal) else {
-        return reply(tenant, Shape::Batch, Ok(settled), &request_id);
+        let refused = reply(&services, tenant, Shows::by(created), Ok(settled), &request_id)?;
+        if matches!(refused.status(), 409 | 422) {
+            idempotency::keep_answer(&services, tenant, repeated, (refused.status(), refused.body())).await?;
+        }
+        return Ok(refused);
     };
     let mut ended = HashMap::new();
     if let Some(mut performed) = performed {
@@ -77,16 +84,19 @@ pub async fn carry_out(
         return Ok(Reply::json(200, body).trace(Trace { seq, timing: None }));
     };
     let trace = Trace { seq: settled.seq, timing: Some(settled.timing.into()) };
-    let Some(kept) = record.kept.as_ref().filter(|kept| kept.body != body) else {
+    let Some(kept) = &record.kept else { return Ok(Reply::json(201, body).trace(trace)) };
+    let time = Timestamp::from_unix_ms(settled.time_ms);
+    let (_, first) = answer::kept(Some(created), kept, record, time, is_live(tenant), None, &NoSecrets)?;
+    if first == body {
         return Ok(Reply::json(201, body).trace(trace));
-    };
+    }
     let command = batch::Command::Answered { kept: Arc::clone(&kept.of), status: 201, body: body.clone() };
     let kept_now = engine.ask_entity(tenant, id, false, command.into(), None, key_held).await;
     Ok(match kept_now.map(|settled| settled.seq) {
         Ok(Some(seq)) => Reply::json(201, body).trace(trace).wal_seq(seq),
         // If the newer body could not be kept, the body that was kept with the debits is the
         // answer.
-        _ => Reply::json(kept.status, kept.body.clone()).trace(trace),
+        _ => Reply::json(201, first).trace(trace),
     })
 }
 

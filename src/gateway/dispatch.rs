@@ -8,7 +8,9 @@
 mod doing;
 mod export;
 
+use crate::gateway::answer::Shows;
 use crate::gateway::ask::{defect, failure};
+use crate::gateway::health;
 use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
 use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
@@ -16,11 +18,11 @@ use crate::gateway::on_behalf::OnBehalf;
 use crate::gateway::pipeline::{self, Asked, Columns, Proof, Surface, document};
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::RailCalls;
+use crate::gateway::secrets::TenantSecrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
 use crate::gateway::test_reset::Pass;
 use crate::gateway::throttle::Throttle;
-use crate::gateway::{health, secrets};
 use crate::guides::Guides;
 use crate::http::accept;
 use crate::http::body::Inbound;
@@ -57,7 +59,6 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 pub struct Gateway {
     services: Arc<Services>,
     performer: Performer,
-    router: Router<(Route, Arc<Meter>)>,
     /// By account, each mode by itself: more keys are no more requests.
     throttle: Throttle<u64>,
     requests_per_second: u32,
@@ -80,6 +81,7 @@ struct Unrouted {
 #[derive(Clone)]
 struct Performer {
     services: Arc<Services>,
+    router: Arc<Router<(Route, Arc<Meter>)>>,
 }
 
 /// A plan with what it needs to be carried out: the caller, the Idempotency-Key and the work slot.
@@ -87,6 +89,7 @@ pub struct Planned {
     plan: Plan,
     caller: Caller,
     used: Option<KeyUse>,
+    shows: Shows,
     slot: Option<WorkSlot>,
     /// The list that is wanted as CSV, whose first page the plan reads.
     export: Option<Box<Export>>,
@@ -126,9 +129,8 @@ impl Gateway {
             ready: meters.of(&Method::GET, "/readyz"),
         };
         Ok(Gateway {
-            performer: Performer { services: Arc::clone(&services) },
+            performer: Performer { services: Arc::clone(&services), router: Arc::new(router) },
             services,
-            router,
             throttle: Throttle::new(requests_per_second, burst),
             requests_per_second,
             documents,
@@ -307,7 +309,7 @@ impl Surface for Gateway {
     }
 
     fn router(&self) -> &Router<(Route, Arc<Meter>)> {
-        &self.router
+        &self.performer.router
     }
 
     fn unrouted(&self) -> &Meter {
@@ -350,7 +352,7 @@ impl Surface for Gateway {
     /// What only pages can call is named to nobody.
     fn not_found(&self, arrival: &Arrival) -> Problem {
         let head = &arrival.head;
-        let known = self.router.paths().filter(|path| page_routes().iter().all(|page| page.path != *path));
+        let known = self.router().paths().filter(|path| page_routes().iter().all(|page| page.path != *path));
         absent::path(head.method.as_str(), head.uri.path(), known)
     }
 
@@ -393,6 +395,7 @@ impl Surface for Gateway {
             RESET_OPERATION => None,
             _ => self.services.names.test_gates.pass(caller.tenant_key).await,
         };
+        let shows = Shows::of(asked.row.show, asked.parameters.iter().map(|(_, text)| text));
         if let Some(key) = key {
             let path = asked.arrival.head.uri.path();
             let request_id = asked.arrival.request_id.as_str();
@@ -407,9 +410,11 @@ impl Surface for Gateway {
                 Reserved::Found(found) => match Box::pin(found.look(&self.services, &asked.body)).await? {
                     Looked::New(used) => used,
                     Looked::Answered(answer) => {
-                        let (status, seq) = (answer.kept.status, answer.seq);
-                        let body = secrets::replayed(&self.services, caller.tenant_key, key, *answer)?;
-                        return Ok(ControlFlow::Break(Reply::json(status, body).wal_seq(seq).replayed()));
+                        let tenant = caller.tenant_key;
+                        let secrets = TenantSecrets { services: &self.services, tenant, sent: Some(key) };
+                        let (status, body) = answer.show(shows.show, shows.about, &secrets)?;
+                        let reply = Reply::json(status, body).wal_seq(answer.seq).replayed();
+                        return Ok(ControlFlow::Break(reply));
                     }
                 },
             });
@@ -432,7 +437,15 @@ impl Surface for Gateway {
             }
             _ => {}
         }
-        Ok(ControlFlow::Continue(Planned { plan, caller, used, slot: asked.slot.take(), export, pass }))
+        Ok(ControlFlow::Continue(Planned {
+            plan,
+            caller,
+            used,
+            shows,
+            slot: asked.slot.take(),
+            export,
+            pass,
+        }))
     }
 
     async fn perform(&self, mut work: Planned, arrival: &Arrival) -> Result<Reply, Problem> {

@@ -12,15 +12,17 @@ use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Guard;
+use api::answer::{self, NoSecrets, Rendered, Secrets, Show};
 use api::fields::Fields;
 use api::openapi::kinds;
 use api::problem::Problem;
 use api::writer::Object;
 use domain::commands::{Command, KeyedCommand};
 use domain::index;
-use domain::kept::{KEPT_MS, KeepRef, Kept, Shape};
+use domain::kept::{KEPT_MS, KeepRef, Kept};
 use domain::platform::{Mode, PLATFORM, is_live};
 use domain::record::Record;
+use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use std::fmt;
@@ -66,8 +68,8 @@ impl KeyUse {
 
     /// The reference under which the command that decides keeps its answer, and the guard that
     /// holds the key until then.
-    pub fn keep(self, shape: Shape) -> (KeepRef, Guard) {
-        (KeepRef { shape, ..self.keep }, Box::new(self.held))
+    pub fn keep(self) -> (KeepRef, Guard) {
+        (self.keep, Box::new(self.held))
     }
 }
 
@@ -78,7 +80,21 @@ pub struct KeptAnswer {
     tenant: u64,
     /// The answer.
     pub kept: Kept,
+    /// The record and its time.
     pub record: Record,
+    pub time: Timestamp,
+}
+
+impl KeptAnswer {
+    /// The answer, as it was; the secrets that were in it are those that are given.
+    pub fn show(
+        &self,
+        show: Option<Show>,
+        about: Option<Id>,
+        secrets: &dyn Secrets,
+    ) -> Result<Rendered, Problem> {
+        answer::kept(show, &self.kept, &self.record, self.time, is_live(self.tenant), about, secrets)
+    }
 }
 
 /// The outcome of reserving an Idempotency-Key.
@@ -135,7 +151,6 @@ pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Res
         body_hash,
         // The decision fills in when the key was first seen, on the tenant's clock.
         first_seen: Timestamp::EPOCH,
-        shape: Shape::Platform,
         request_id: sent.request_id.to_owned(),
     };
     let used = KeyUse { keep, held, sent: sent.key.to_owned() };
@@ -185,10 +200,10 @@ fn find(services: &Services, owner: Owner, key: &str, path: &str) -> Result<Vec<
     let mut found = Vec::with_capacity(values.len());
     for value in values {
         let seq = history::seq(&value)?;
-        let Read { record, tenant, .. } = history::record(reader, seq)?;
+        let Read { record, tenant, time, .. } = history::record(reader, seq)?;
         // The hashes in the index are short; the record has the whole names.
         if let Some(kept) = record.kept.clone().filter(|kept| kept.of.key == key && kept.of.path == path) {
-            found.push(KeptAnswer { seq, tenant, kept, record });
+            found.push(KeptAnswer { seq, tenant, kept, record, time });
         }
     }
     Ok(found)
@@ -254,9 +269,6 @@ pub fn mode_in(body: &[u8]) -> Option<Mode> {
     fields.required("mode", kinds::mode()).peek().copied()
 }
 
-/// A use of a key whose answer is kept, and the record that keeps it.
-type Use = (Kept, Seq);
-
 /// The use that is under way; `None` when there is none.
 pub fn under_way(
     services: &Services,
@@ -279,7 +291,7 @@ pub fn done(
     path: Option<&str>,
     now: Timestamp,
     budget: &ReadBudget,
-) -> Result<Option<Vec<u8>>, Stopped> {
+) -> Result<Option<KeptAnswer>, Stopped> {
     let reader = services.engine.reader();
     let mut seqs = Vec::new();
     match path {
@@ -298,29 +310,31 @@ pub fn done(
         }
     }
     seqs.sort_unstable_by(|one, other| other.cmp(one));
-    let mut newest: Option<Use> = None;
+    let mut newest: Option<KeptAnswer> = None;
     for seq in seqs {
         budget.spend()?;
         let read = history::record(reader, seq)?;
         // A use is older than the record that keeps it, and so are those of all records before.
-        if newest.as_ref().is_some_and(|(newest, _)| read.time < newest.of.first_seen) {
+        if newest.as_ref().is_some_and(|newest| read.time < newest.kept.of.first_seen) {
             break;
         }
-        let Some(kept) = read.record.kept else { continue };
+        let Some(kept) = read.record.kept.clone() else { continue };
         // The hashes in the index are short; the record has the whole names.
         let is_meant = kept.of.key == key && path.is_none_or(|path| kept.of.path == path);
-        let is_newer = newest.as_ref().is_none_or(|(newest, _)| newest.of.first_seen < kept.of.first_seen);
+        let is_newer = newest.as_ref().is_none_or(|newest| newest.kept.of.first_seen < kept.of.first_seen);
         if is_meant && is_newer && kept.stands_at(now) {
-            newest = Some((kept, seq));
+            newest = Some(KeptAnswer { seq, tenant, kept, record: read.record, time: read.time });
         }
     }
-    Ok(newest.map(|(kept, seq)| {
-        begin(key, "done", &kept.of.path, kept.of.first_seen, kept.expires_at())
-            .number("status", kept.status)
-            .json("response", &kept.body)
-            .number("walSeq", seq)
-            .end()
-    }))
+    Ok(newest)
+}
+
+/// The use of a key that is done, as JSON, without the secrets that its answer showed.
+pub fn show_done(answer: &KeptAnswer, show: Option<Show>, about: Option<Id>) -> Result<Vec<u8>, Problem> {
+    let (status, body) = answer.show(show, about, &NoSecrets)?;
+    let KeptAnswer { kept, seq, .. } = answer;
+    let shown = begin(&kept.of.key, "done", &kept.of.path, kept.of.first_seen, kept.expires_at());
+    Ok(shown.number("status", status).json("response", &body).number("walSeq", *seq).end())
 }
 
 fn begin(key: &str, state: &'static str, path: &str, first_seen: Timestamp, expires_at: Timestamp) -> Object {

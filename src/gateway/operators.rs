@@ -153,14 +153,18 @@ impl Operators {
     }
 
     /// Whether two are two persons: neither made the other since this instant, raised or enabled it, or had
-    /// a token of it made (`docs/contract.md, 20.2`).
+    /// a token of it made, nor did one colleague that with both (`docs/contract.md, 20.2`). `root` sets people up,
+    /// so that two whom it made are two.
     pub fn are_two(&self, one: &Who, other: &Who, since: Timestamp) -> bool {
         let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
-        let made = |who: &Who, by: &Who| {
-            let makers = who.id.and_then(|id| named.get(&id)).map_or(&[][..], |account| &account.makers);
-            makers.iter().any(|maker| maker.by == by.id && maker.at > since)
+        let makers = |who: &Who| -> BTreeSet<Option<Id>> {
+            let account = who.id.and_then(|id| named.get(&id));
+            let makers = account.iter().flat_map(|account| &account.makers);
+            makers.filter(|maker| maker.at > since).map(|maker| maker.by).collect()
         };
-        !one.is(other) && !made(one, other) && !made(other, one)
+        let (of_one, of_other) = (makers(one), makers(other));
+        let is_of_one_colleague = of_one.intersection(&of_other).any(Option::is_some);
+        !one.is(other) && !of_one.contains(&other.id) && !of_other.contains(&one.id) && !is_of_one_colleague
     }
 
     /// An operator by id, with the name and role of now.
@@ -239,8 +243,9 @@ mod tests {
         let operators = Operators::new(Some("t0ken"));
         let who = |n: u64| Who { id: Some(Id::derived(1, n, 0)), name: "n".into() };
         let at = Timestamp::from_unix_ms;
-        // root made 1 and 2, and 1 made 3.
-        for (n, makers) in [(1, vec![(None, 100)]), (2, vec![(None, 100)]), (3, vec![(who(1).id, 200)])] {
+        // root made 1 and 2, and 1 made 3 and 4.
+        let by_one = || vec![(who(1).id, 200)];
+        for (n, makers) in [(1, vec![(None, 100)]), (2, vec![(None, 100)]), (3, by_one()), (4, by_one())] {
             let known = account(&format!("op_{n}"), OperatorStatus::Active);
             let makers = makers.into_iter().map(|(by, ms)| Maker { by, at: at(ms) }).collect();
             let id = Id::derived(1, n, 0);
@@ -254,6 +259,8 @@ mod tests {
             (who(3), who(1), 200, true),
             (who(3), Who::root(), 0, true),
             (who(3), who(3), 0, false),
+            (who(3), who(4), 199, false),
+            (who(3), who(4), 200, true),
         ] {
             assert_eq!(operators.are_two(&one, &other, at(since)), two, "{one:?} {other:?} since {since}");
             assert_eq!(operators.are_two(&other, &one, at(since)), two, "{other:?} {one:?} since {since}");

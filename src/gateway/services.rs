@@ -254,6 +254,10 @@ impl Tenants for Services {
         is_here.then(|| TenantMode { tenant: known.id, livemode: is_live(tenant) })
     }
 
+    fn has_room(&self, tenant: u64) -> bool {
+        self.site.disk.has_room_for_due(tenant)
+    }
+
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret {
         self.keys.webhook_secret(self.callers.directory.first_key(tenant), webhook, version)
     }

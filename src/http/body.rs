@@ -163,6 +163,13 @@ impl Inbound {
         Ok(bytes)
     }
 
+    /// The body of a call that takes whatever it is, if it is written plainly.
+    pub async fn of_any_type(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
+        let bytes = self.bytes().await?;
+        is_plain(headers)?;
+        Ok(bytes)
+    }
+
     /// As `json`.
     pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.bytes().await?;

@@ -104,7 +104,6 @@ impl Certificates {
         }))
     }
 
-    /// With the newest certificate.
     pub fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }

@@ -56,7 +56,6 @@ pub async fn of(
     Ok(Timeline { steps: steps(language, &story, entity), events })
 }
 
-/// Told once.
 #[derive(Default)]
 struct Before {
     codes: WrongCodes,

@@ -246,7 +246,6 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// For the script.
     fn data(&self) -> String {
         let number = |text: &String| serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
         let series: Vec<Vec<Value>> =

@@ -93,13 +93,13 @@ impl RateBoard {
         }
         let shown = self.shown();
         let line = sample.series.line();
+        let of_line: Vec<&Arc<Sample>> =
+            shown.samples.iter().filter(|other| other.series.line() == line).collect();
         let before = |test_only: bool| {
-            let of_line = |other: &&Arc<Sample>| {
-                other.series.line() == line
-                    && other.test_only == test_only
-                    && other.value_date <= sample.value_date
-            };
-            shown.samples.iter().filter(of_line).max_by_key(|other| other.freshness())
+            let until = of_line
+                .iter()
+                .filter(|other| other.test_only == test_only && other.value_date <= sample.value_date);
+            until.copied().max_by_key(|other| other.freshness())
         };
         let real = before(false);
         if real.is_some_and(|known| known.freshness() > sample.freshness()) {
@@ -107,8 +107,16 @@ impl RateBoard {
         }
         let pin =
             shown.pins.iter().find(|pin| pin.lasts(sample.fetched_at) && pin.stands_for(&sample.series));
-        let known: Vec<Arc<Sample>> =
-            real.or_else(|| before(true)).into_iter().chain(pin.map(|pin| &pin.sample)).cloned().collect();
+        // A price of before all that are known is as far from the next one as from the one before it.
+        let real_ones = of_line.iter().filter(|other| !other.test_only);
+        let next = || real_ones.copied().min_by_key(|other| other.freshness());
+        let known: Vec<Arc<Sample>> = real
+            .or_else(next)
+            .or_else(|| before(true))
+            .into_iter()
+            .chain(pin.map(|pin| &pin.sample))
+            .cloned()
+            .collect();
         let suspect = judge.suspects(&sample, &known, received_at);
         let sample = Arc::new(Sample { suspect, ..sample });
         judge.note(&sample);
@@ -300,6 +308,17 @@ mod tests {
         board.record(bcv(150, "2026-11-19T12:00:00Z", "2026-11-20T14:00:00Z"));
         assert_eq!(in_force(&board, "2026-11-20T15:00:00Z"), Some(Decimal::from(201)));
         assert_eq!(board.all().len(), 1);
+    }
+
+    #[test]
+    fn a_day_before_all_that_are_known_is_judged_by_the_next() {
+        let board = board();
+        board.record(bcv(200, "2026-11-23T12:00:00Z", "2026-11-20T21:00:00Z"));
+        assert!(board.record(bcv(2, "2026-11-20T12:00:00Z", "2026-11-20T22:00:00Z")).suspect);
+        assert_eq!(in_force(&board, "2026-11-20T23:00:00Z"), None);
+        assert!(!board.record(bcv(190, "2026-11-20T12:00:00Z", "2026-11-20T23:00:00Z")).suspect);
+        assert_eq!(in_force(&board, "2026-11-20T23:30:00Z"), Some(Decimal::from(190)));
+        assert_eq!(in_force(&board, "2026-11-23T12:00:00Z"), Some(Decimal::from(200)));
     }
 
     #[test]

@@ -77,7 +77,11 @@ impl std::error::Error for RateStoreError {}
 
 impl From<rocksdb::Error> for RateStoreError {
     fn from(error: rocksdb::Error) -> RateStoreError {
-        RateStoreError::Failed(error.into_string())
+        if wal::is_damage(&error) {
+            RateStoreError::Damaged(error.into_string())
+        } else {
+            RateStoreError::Failed(error.into_string())
+        }
     }
 }
 

@@ -42,7 +42,6 @@ struct Wanted<'a> {
     bank: Option<u16>,
 }
 
-/// Between two days.
 pub fn matched(lines: &[Line], done: &[Entry], open: &[Entry], (from, to): (Date, Date)) -> Matched {
     let wanted: Vec<Wanted<'_>> = lines
         .iter()

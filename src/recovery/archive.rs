@@ -158,7 +158,6 @@ pub fn import(
 struct Import<'a> {
     into: &'a Path,
     rebuild: Rebuild,
-    /// Whose entries come now.
     store: Option<(String, StoreCopy)>,
     entries: u64,
     key_seen: bool,

@@ -70,6 +70,7 @@ pub fn restore<E: From<Failed>>(
     prove: impl FnOnce(&Reader) -> Result<(), E>,
 ) -> Result<Tip, E> {
     let (past, reader) = copied_file_by_file(from, into, progress)?;
+    directory::prove_beside_log(into)?;
     prove(&reader)?;
     let tip = reader.tip();
     drop(reader);

@@ -4,7 +4,6 @@
 use super::Failed;
 use actors::{LONG_AGO_MS, Rules, Schedule, Storage};
 use api::operators::changes;
-use api::render::render;
 use domain::index::PersonMarks;
 use domain::ledger::Account;
 use domain::machine::{AnyBook, Domain};
@@ -23,7 +22,6 @@ pub fn machine() -> Domain {
     Domain {
         rails: std::sync::Arc::new(domain::rail::TestModeAlone),
         holidays: Vec::new(),
-        render,
         changes,
         person_marks: PersonMarks::default(),
     }

@@ -69,7 +69,31 @@ pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result
     Ok(())
 }
 
-pub fn copy_store(from: &Path, to: &Path, store: &str, progress: Progress<'_>) -> Result<(), Failed> {
+/// Copies what can be read beside the log; returns why a damaged store is left out.
+pub fn copy_whole_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result<Vec<Failed>, Failed> {
+    if let Some(key) = read_mark_key(from)? {
+        write_mark_key(to, &key)?;
+    }
+    let mut left_out = Vec::new();
+    for store in stores(from)? {
+        match copy_store(from, to, &store, progress) {
+            Err(failed) if failed.is_damage() => {
+                fs::remove_dir_all(to.join(&store)).map_err(at(to))?;
+                left_out.push(failed);
+            }
+            copied => copied?,
+        }
+    }
+    Ok(left_out)
+}
+
+/// Reads all that lies beside the log, so that what is wrong is refused.
+pub fn prove_beside_log(directory: &Path) -> Result<(), Failed> {
+    read_mark_key(directory)?;
+    stores(directory)?.iter().try_for_each(|store| each_entry(&directory.join(store), &mut |_, _, _| Ok(())))
+}
+
+fn copy_store(from: &Path, to: &Path, store: &str, progress: Progress<'_>) -> Result<(), Failed> {
     let mut copy = StoreCopy::new(&to.join(store))?;
     let mut copied = 0;
     each_entry(&from.join(store), &mut |family, key, value| {
@@ -88,28 +112,18 @@ pub fn copy_store(from: &Path, to: &Path, store: &str, progress: Progress<'_>) -
 /// recognised.
 pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let path = directory.join(MARK_KEY_FILE);
-    let has_log = directory.join(LOG_DIRECTORY).join("CURRENT").is_file();
-    let refused = |fault| Failed::refused(&path, Fault::MarkKey { fault, has_log });
+    let has_log = has_log(directory);
     match read_mark_key(directory)? {
         Some(key) => {
-            let key: [u8; MARK_KEY_BYTES] =
-                key.try_into().map_err(|_| refused(KeyFault::Length { bytes: MARK_KEY_BYTES }))?;
-            match read(&directory.join(MARK_CHECK_FILE))? {
-                Some(check) if check == mark_check(&key) => {}
-                Some(_) => {
-                    return Err(refused(KeyFault::Other { check: MARK_CHECK_FILE }));
-                }
-                // The directory is older than fingerprints. On a full disk the fingerprint waits
-                // for the next start.
-                None => {
-                    if let Err(why) = write_mark_check(directory, &key) {
-                        tracing::warn!(%why, "a damaged {MARK_KEY_FILE} would not be noticed");
-                    }
-                }
+            // The directory is older than fingerprints. On a full disk the fingerprint waits for the next start.
+            if !directory.join(MARK_CHECK_FILE).exists()
+                && let Err(why) = write_mark_check(directory, &key)
+            {
+                tracing::warn!(%why, "a damaged {MARK_KEY_FILE} would not be noticed");
             }
-            Ok(key)
+            key.try_into().map_err(|_| bad_mark_key(directory, KeyFault::Length { bytes: MARK_KEY_BYTES }))
         }
-        None if has_log => Err(refused(KeyFault::Missing)),
+        None if has_log => Err(bad_mark_key(directory, KeyFault::Missing)),
         None => {
             let key = make_key(&path)?;
             write_mark_check(directory, &key)?;
@@ -153,8 +167,28 @@ fn make_key(path: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     Ok(key)
 }
 
+/// Refuses a secret that is not what its fingerprint says: a copy would have a fingerprint of its own, by which a
+/// wrong secret would look right.
 pub fn read_mark_key(directory: &Path) -> Result<Option<Vec<u8>>, Failed> {
-    read(&directory.join(MARK_KEY_FILE))
+    let Some(key) = read(&directory.join(MARK_KEY_FILE))? else { return Ok(None) };
+    if key.len() != MARK_KEY_BYTES {
+        return Err(bad_mark_key(directory, KeyFault::Length { bytes: MARK_KEY_BYTES }));
+    }
+    match read(&directory.join(MARK_CHECK_FILE))? {
+        Some(check) if check != mark_check(&key) => {
+            Err(bad_mark_key(directory, KeyFault::Other { check: MARK_CHECK_FILE }))
+        }
+        _ => Ok(Some(key)),
+    }
+}
+
+fn bad_mark_key(directory: &Path, fault: KeyFault) -> Failed {
+    let fault = Fault::MarkKey { fault, has_log: has_log(directory) };
+    Failed::refused(&directory.join(MARK_KEY_FILE), fault)
+}
+
+fn has_log(directory: &Path) -> bool {
+    directory.join(LOG_DIRECTORY).join("CURRENT").is_file()
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {

@@ -142,13 +142,11 @@ impl Failed {
             | Failed::Store(StoreError::Corrupt(_))
             | Failed::Checkpoint { source: StoreError::Corrupt(_), .. }
             | Failed::Open(OpenError::Damage(_) | OpenError::Store(StoreError::Corrupt(_))) => true,
-            Failed::Beside { source, .. } => source.kind() == rocksdb::ErrorKind::Corruption,
-            Failed::Refused { fault, .. } => matches!(
-                fault,
-                Fault::Marker
-                    | Fault::CardKey { .. }
-                    | Fault::MarkKey { fault: KeyFault::Length { .. } | KeyFault::Other { .. }, .. }
-            ),
+            Failed::Beside { source, .. } => wal::is_damage(source),
+            Failed::Books(error) => error.is_damage,
+            Failed::Refused { fault, .. } => {
+                matches!(fault, Fault::Marker | Fault::CardKey { .. } | Fault::MarkKey { .. })
+            }
             _ => false,
         }
     }

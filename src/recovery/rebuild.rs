@@ -12,7 +12,7 @@ use domain::index::PersonMarks;
 use domain::platform::PLATFORM;
 use domain::values::time::Timestamp;
 use std::path::{Path, PathBuf};
-use wal::{OpenError, Reader, Seq, Tip};
+use wal::{Reader, Seq, Tip};
 
 const PROGRESS_RECORDS: u64 = 4096;
 
@@ -61,13 +61,13 @@ impl Rebuild {
     }
 
     /// The stores beside the log are copied by `beside`, then the directory is marked as finished.
-    pub fn finish(mut self, beside: impl FnOnce(&Path) -> Result<(), Failed>) -> Result<Tip, Failed> {
+    pub fn finish<T>(mut self, beside: impl FnOnce(&Path) -> Result<T, Failed>) -> Result<(Tip, T), Failed> {
         self.snapshot()?;
         let Rebuild { directory, past, log, .. } = self;
         let tip = log.close()?;
-        beside(&directory)?;
+        let copied = beside(&directory)?;
         past.whole_up_to(tip).write(&directory)?;
-        Ok(tip)
+        Ok((tip, copied))
     }
 }
 
@@ -100,15 +100,18 @@ pub fn salvage(
     progress: Progress<'_>,
 ) -> Result<Salvaged, Failed> {
     let key = directory::read_mark_key(from)?;
+    let scratch = Scratch::beside(into);
     let wal::Salvage { reader, damage, acknowledged } =
-        wal::salvage(&from.join(LOG_DIRECTORY), until, &mut |seq, of| progress("check", seq, of))?;
+        wal::salvage(&from.join(LOG_DIRECTORY), &scratch.0, until, &mut |seq, of| {
+            progress("check", seq, of)
+        })?;
     let last = reader.last_seq();
     if last == 0 {
         return Err(damage.map_or(Failed::LogEnds { last: 0, wanted: 1 }, Failed::Damaged));
     }
     let mut rebuild = Rebuild::begin(into, "salvage", snapshot_records)?;
     rebuild.know(key.as_deref());
-    let (mut time, mut left_out) = (None, Vec::new());
+    let mut time = None;
     super::books::each_record(&reader, 1, last, |stored| {
         if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
             progress("salvage", stored.seq, last);
@@ -116,44 +119,56 @@ pub fn salvage(
         time = Some(Timestamp::from_unix_ms(stored.time_ms));
         rebuild.add(stored)
     })?;
-    let tip = rebuild.finish(|into| {
-        if let Some(key) = &key {
-            directory::write_mark_key(into, key)?;
-        }
-        for store in directory::stores(from)? {
-            if let Err(failed) = directory::copy_store(from, into, &store, progress) {
-                let _ = std::fs::remove_dir_all(into.join(&store));
-                left_out.push(failed);
-            }
-        }
-        Ok(())
-    })?;
+    let (tip, left_out) = rebuild.finish(|into| directory::copy_whole_beside_log(from, into, progress))?;
     Ok(Salvaged { tip, time, damage, acknowledged, left_out })
 }
 
 /// What lies behind `until` may be damaged.
-fn open_up_to(from: &Path, until: Until, progress: Progress<'_>) -> Result<Reader, Failed> {
+fn open_up_to(
+    from: &Path,
+    until: Until,
+    scratch: &Scratch,
+    progress: Progress<'_>,
+) -> Result<Reader, Failed> {
     match (Reader::open_read_only(from.join(LOG_DIRECTORY)), until) {
-        (Err(OpenError::Damage(damage)), Until::Seq(seq)) => {
-            let salvage = wal::salvage(&from.join(LOG_DIRECTORY), Some(seq), &mut |seq, of| {
+        (Err(error), Until::Seq(seq)) => {
+            let salvage = wal::salvage(&from.join(LOG_DIRECTORY), &scratch.0, Some(seq), &mut |seq, of| {
                 progress("check", seq, of)
             })?;
-            if salvage.reader.last_seq() < seq { Err(damage.into()) } else { Ok(salvage.reader) }
+            if salvage.reader.last_seq() < seq { Err(error.into()) } else { Ok(salvage.reader) }
         }
         (opened, _) => Ok(opened?),
     }
 }
 
-/// The stores beside the log are copied as they are now.
+/// Beside a directory in the making, for what is needed meanwhile and removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn beside(directory: &Path) -> Scratch {
+        let mut name = directory.as_os_str().to_owned();
+        name.push(format!(".scratch-{}", std::process::id()));
+        Scratch(PathBuf::from(name))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The stores beside the log are copied as they are now, but for the damaged ones, which are returned.
 pub fn replay(
     from: &Path,
     into: &Path,
     until: Until,
     snapshot_records: u64,
     progress: Progress<'_>,
-) -> Result<Tip, Failed> {
+) -> Result<(Tip, Vec<Failed>), Failed> {
     RestoredCopy::must_be_whole(from)?;
-    let reader = open_up_to(from, until, progress)?;
+    let scratch = Scratch::beside(into);
+    let reader = open_up_to(from, until, &scratch, progress)?;
     let last = match until {
         Until::End => reader.last_seq(),
         Until::Seq(seq) if seq > reader.last_seq() => {
@@ -170,9 +185,9 @@ pub fn replay(
         }
         rebuild.add(stored)
     })?;
-    let tip = rebuild.finish(|into| directory::copy_beside_log(from, into, progress))?;
+    let made = rebuild.finish(|into| directory::copy_whole_beside_log(from, into, progress))?;
     progress("replay", last, last);
-    Ok(tip)
+    Ok(made)
 }
 
 /// The last record that was written at `time` or before it. Records bear the time of their tenant's

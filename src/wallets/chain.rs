@@ -13,6 +13,9 @@ use domain::resources::crypto::transfers::{Fees, Seen, Standing, Taken, Transfer
 /// In wei, where the node does not say one.
 const TIP: u64 = 1_000_000_000;
 
+/// The most transactions that a wallet can have in the blocks that are not final.
+const COUNT_AHEAD_MAX: u64 = 1_000;
+
 pub struct Facts {
     pub head: Block,
     /// The wallet's transactions in blocks.
@@ -29,8 +32,19 @@ impl Worker {
     pub(super) async fn facts(&self) -> Result<Facts, TurnError> {
         let (node, settings) = (&self.evm.node, &self.evm.settings);
         let wallet = settings.wallet.account();
-        let head = head::head(&self.evm, self.services.now()).await?.newest;
+        let head::Head { newest: head, last } = head::head(&self.evm, self.services.now()).await?;
         let count = node.count(&wallet).await?;
+        if let Some(last) = last {
+            match node.count_at(&wallet, last.number).await {
+                // A nonce that is taken beyond the wallet's next is never carried out.
+                Ok(settled) if !(settled..=settled.saturating_add(COUNT_AHEAD_MAX)).contains(&count) => {
+                    return Err(TurnError::Count { count, settled });
+                }
+                // Nodes that keep no old states cannot say it.
+                Ok(_) | Err(RpcError::Refused { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
         let gas = node.balance(&wallet).await?;
         let usdt = node.token_balance(&settings.contract, &wallet).await?;
         let tip = match node.tip().await {

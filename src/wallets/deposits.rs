@@ -7,8 +7,9 @@
 //!
 //! The progress stands in a record of the platform, a little behind what was searched: after a
 //! restart the blocks since then are searched again, and a deposit that was credited is known by
-//! its name, which the record of the credit has. A network is searched from the block that was
-//! final when it was served first; no address is given out before.
+//! its names, which the record of the credit has: a transfer counts once, in whatever block a node
+//! shows it. A network is searched from the block that was final when it was served first; no
+//! address is given out before.
 
 use super::head::head;
 use super::{BUSY, IDLE, REST, TurnError};
@@ -23,24 +24,47 @@ use domain::commands::Command;
 use domain::index::{self, Space};
 use domain::platform::{Mark, Mode, PLATFORM, PlatformAsk, PlatformChange, SearchedBlocks, tenant_key};
 use domain::resources::crypto::address::canonical;
-use domain::resources::crypto::deposits::{self as rules, Asset, Incoming, deposit_id};
+use domain::resources::crypto::deposits::{self as rules, Asset, Incoming, LogEntry, deposit_id};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::{HOUR_MS, SECOND_MS};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// In one call.
+/// Searched in one call, at most.
 const BLOCKS_MAX: u64 = 1_000;
-/// In one call.
+/// Searched for in one call, at most.
 const ADDRESSES_MAX: usize = 500;
 /// Calls in one turn, before others are looked at.
 const CHUNKS_MAX: usize = 20;
 /// The progress is recorded after so many blocks, or some time.
 const RECORDED_BLOCKS: u64 = 500;
 const RECORDED_EVERY: Duration = Duration::from_secs(60);
-/// So that each entry that cannot be read is told once.
+/// So that each entry that is not credited is told once.
 const SET_ASIDE_MAX: usize = 1_024;
+/// An entry in whose place the node has shown another block so often is in no block of the chain.
+const MISPLACED_MAX: u32 = 5;
+
+/// A transfer that could not be credited yet.
+#[derive(Clone)]
+struct Owed {
+    logged: Logged,
+    /// How often the node has shown another block in the place of its own.
+    misplaced: u32,
+}
+
+/// What is known of a transfer.
+enum Known {
+    Nothing,
+    Credited,
+    /// A transfer of its transaction was credited out of another block.
+    Moved,
+}
+
+/// Why an entry of the log is not credited.
+const UNREADABLE: &str = "it cannot be read";
+const IN_NO_BLOCK: &str = "the node does not show the block that it is of";
+const IN_ANOTHER_BLOCK: &str = "its transaction was credited out of another block";
 
 pub(super) struct Search {
     services: Arc<Services>,
@@ -52,8 +76,9 @@ pub(super) struct Search {
     searched: Option<SearchedBlocks>,
     recorded: Option<u64>,
     recorded_at: Instant,
-    /// Not credited yet, as their book is halted or full.
-    owed: Vec<Logged>,
+    /// Not credited yet, as their book is halted or full, or their block is not shown.
+    owed: Vec<Owed>,
+    /// Entries of the log that are not credited.
     set_aside: BTreeSet<String>,
     complained: Option<String>,
 }
@@ -114,10 +139,11 @@ impl Search {
             }
             let to = (searched.last + BLOCKS_MAX).min(last.number);
             for logged in self.transfers(first, to).await? {
-                self.credit(logged).await?;
+                self.credit(Owed { logged, misplaced: 0 }).await?;
             }
             let end = if to == last.number { last } else { self.shown(to).await? };
-            if searched.marks.last().is_some_and(|before| end.timestamp < before.made_at) {
+            let is_too_old = searched.marks.last().is_some_and(|before| end.timestamp < before.made_at);
+            if is_too_old || end.timestamp > head.newest.timestamp {
                 return Err(TurnError::Unshown(to));
             }
             searched.reached(end.mark());
@@ -151,7 +177,7 @@ impl Search {
         let (recorded, confirmations) = (searched.last, self.evm.settings.confirmations);
         while let Some(mark) = searched.marks.last().copied() {
             match self.evm.node.block(mark.block).await? {
-                Some(block) if block.hash == mark.hash => {
+                Some(block) if block.mark() == mark => {
                     self.evm.know(mark);
                     break;
                 }
@@ -193,10 +219,10 @@ impl Search {
 
     /// What fails again is kept, and so is what was not tried.
     async fn credit_owed(&mut self) -> Result<(), TurnError> {
-        for logged in self.owed.clone() {
-            self.owed.retain(|owed| *owed != logged);
-            if let Err(error) = self.credit(logged.clone()).await {
-                self.owed.push(logged);
+        for owed in self.owed.clone() {
+            self.owed.retain(|other| other.logged != owed.logged);
+            if let Err(error) = self.credit(owed.clone()).await {
+                self.owed.push(owed);
                 return Err(error);
             }
         }
@@ -262,7 +288,7 @@ impl Search {
     async fn record_if_due(&mut self) -> Result<(), TurnError> {
         let Some(mut searched) = self.searched.clone() else { return Ok(()) };
         // The deposits that are owed are searched for again after a restart.
-        if let Some(owed) = self.owed.iter().map(|logged| logged.block).min() {
+        if let Some(owed) = self.owed.iter().map(|owed| owed.logged.block).min() {
             while searched.last >= owed {
                 if !searched.go_back() {
                     return Ok(());
@@ -305,7 +331,7 @@ impl Search {
                 match self.evm.node.transfers(&self.evm.settings.contract, some, (from, to)).await {
                     Ok(logs) => {
                         found.extend(logs.transfers);
-                        logs.unreadable.into_iter().for_each(|name| self.set_aside(name));
+                        logs.unreadable.into_iter().for_each(|name| self.set_aside(name, UNREADABLE));
                         from = to + 1;
                     }
                     // Nodes refuse what they find too much of.
@@ -321,20 +347,25 @@ impl Search {
     }
 
     /// An operator has to look, and nothing waits for the entry.
-    fn set_aside(&mut self, name: String) {
+    fn set_aside(&mut self, name: String, why: &str) {
         if self.set_aside.len() < SET_ASIDE_MAX && self.set_aside.insert(name.clone()) {
             self.evm.note(|figures| figures.set_aside += 1);
             tracing::error!(
                 network = self.evm.network().name(),
                 entry = name,
-                "an entry of the token's log cannot be read, and is not credited: an operator has to look"
+                why,
+                "an entry of the token's log is not credited: an operator has to look"
             );
         }
     }
 
     /// Unless that has happened.
-    async fn credit(&mut self, logged: Logged) -> Result<(), TurnError> {
+    async fn credit(&mut self, owed: Owed) -> Result<(), TurnError> {
+        let Owed { logged, misplaced } = owed;
         let network = self.evm.network();
+        if self.set_aside.contains(&logged.name()) {
+            return Ok(());
+        }
         let Some(tenant_key) = self.evm.watched_for(&logged.transfer.to) else { return Ok(()) };
         let address = hex0x(&logged.transfer.to);
         debug_assert_eq!(canonical(&address), address);
@@ -342,14 +373,24 @@ impl Search {
         let Some(to) = history::named(reader, tenant_key, Space::DepositTo, &address)? else { return Ok(()) };
         let block = self.evm.node.block(logged.block).await?;
         let Some(block) = block.filter(|block| block.hash == logged.block_hash) else {
-            return Err(RpcError::Unreadable("eth_getLogs").into());
+            if misplaced < MISPLACED_MAX {
+                return self.owe(Owed { logged, misplaced: misplaced + 1 }, IN_NO_BLOCK);
+            }
+            self.set_aside(logged.name(), IN_NO_BLOCK);
+            return Ok(());
         };
-        let id = deposit_id(self.evm.settings.chain_id, &logged.transaction, logged.index, block.timestamp);
-        let known = ask::named_by_now(&self.services, tenant_key, Space::Deposit, &id.to_string()).await;
-        match known {
-            Ok(Some(_)) => return Ok(()),
-            Ok(None) => {}
-            Err(problem) => return self.owe(logged, &problem.to_string()),
+        let chain_id = self.evm.settings.chain_id;
+        let id = deposit_id(chain_id, &logged.transaction, logged.index, block.timestamp);
+        let tx_hash = hex0x(&logged.transaction);
+        let entry = LogEntry { chain_id, index: logged.index, block: logged.block_hash };
+        match self.known(tenant_key, &entry, &tx_hash).await {
+            Ok(Known::Nothing) => {}
+            Ok(Known::Credited) => return Ok(()),
+            Ok(Known::Moved) => {
+                self.set_aside(logged.name(), IN_ANOTHER_BLOCK);
+                return Ok(());
+            }
+            Err(problem) => return self.owe(Owed { logged, misplaced }, &problem.to_string()),
         }
         let credited = self.evm.settings.units.credited(logged.transfer.units);
         if credited.is_none_or(|credited| credited.rest > 0) {
@@ -361,21 +402,15 @@ impl Search {
             return Ok(());
         };
         if let Err(problem) = self.services.may_decide(tenant_key) {
-            return self.owe(logged, &problem.to_string());
+            return self.owe(Owed { logged, misplaced }, &problem.to_string());
         }
-        let incoming = Incoming {
-            id,
-            address,
-            amount,
-            network,
-            asset: Asset::Usdt,
-            tx_hash: hex0x(&logged.transaction),
-        };
+        let incoming =
+            Incoming { id, address, amount, network, asset: Asset::Usdt, tx_hash, entry: Some(entry) };
         let command = Command::from(rules::Command::Receive(Box::new(incoming))).into();
         let to = EntityId { kind: Kind::DepositAddress, id: to };
         let engine = &self.services.engine;
         match engine.continue_entity(tenant_key, to, command).await {
-            Err(failure) => self.owe(logged, &format!("{failure:?}")),
+            Err(failure) => self.owe(Owed { logged, misplaced }, &format!("{failure:?}")),
             Ok(settled) => {
                 self.note_outcome(
                     &logged,
@@ -385,6 +420,19 @@ impl Search {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a transfer was credited, by its place in the log and by the block of its transaction.
+    async fn known(&self, tenant_key: u64, entry: &LogEntry, transaction: &str) -> Result<Known, Problem> {
+        let named =
+            async |name: String| ask::named_by_now(&self.services, tenant_key, Space::Deposit, &name).await;
+        if named(entry.name(transaction)).await?.is_some() {
+            return Ok(Known::Credited);
+        }
+        Ok(match named(entry.transaction_name(transaction)).await? {
+            Some(block) if block != entry.block_id() => Known::Moved,
+            _ => Known::Nothing,
+        })
     }
 
     fn note_outcome(&self, logged: &Logged, id: Id, refusal: Option<String>) {
@@ -409,16 +457,16 @@ impl Search {
     }
 
     /// Nothing waits behind it.
-    fn owe(&mut self, logged: Logged, why: &str) -> Result<(), TurnError> {
+    fn owe(&mut self, owed: Owed, why: &str) -> Result<(), TurnError> {
         tracing::warn!(
             network = self.evm.network().name(),
-            transaction = hex0x(&logged.transaction),
+            transaction = hex0x(&owed.logged.transaction),
             why,
             "a deposit cannot be credited yet: it is tried again"
         );
         // The newest blocks are searched more than once.
-        if !self.owed.contains(&logged) {
-            self.owed.push(logged);
+        if !self.owed.iter().any(|other| other.logged == owed.logged) {
+            self.owed.push(owed);
         }
         Ok(())
     }

@@ -48,6 +48,8 @@ const WRITE_AT: usize = 256;
 /// Before a write that was refused for want of room is tried again, and before a delivery worker
 /// that broke off is replaced.
 const PAUSE: Duration = Duration::from_millis(200);
+/// Between two looks for room on the disk.
+const ROOM_PAUSE: Duration = Duration::from_secs(1);
 /// Between two tries to have outcomes written while the tenant's book is halted.
 const HALTED_PAUSE: Duration = Duration::from_secs(5);
 /// Not worth a record of their own to be rid of.
@@ -179,7 +181,8 @@ impl DeliveryWorker {
             let wants = self.wants();
             if !wants {
                 place = None;
-                if self.posting.is_empty() && !self.is_reading() && !self.holds_first_back() {
+                let waits = self.holds_first_back() || self.waits_for_room();
+                if self.posting.is_empty() && !self.is_reading() && !waits {
                     match self.settle().await {
                         ControlFlow::Continue(()) => continue,
                         ControlFlow::Break(()) => return,
@@ -210,6 +213,7 @@ impl DeliveryWorker {
                 }
                 () = sleep_until(self.next_start), if self.has_work() && self.holds_back() => {}
                 () = sleep_until(self.next_first), if self.holds_first_back() => {}
+                () = sleep(ROOM_PAUSE), if self.waits_for_room() => {}
                 () = self.queue.woken() => {}
                 // A page at a time: others want to read too.
                 () = yield_now(), if self.is_reading() => {}
@@ -282,6 +286,19 @@ impl DeliveryWorker {
     }
 
     fn may_send(&self) -> bool {
+        self.is_open() && self.has_room()
+    }
+
+    fn has_room(&self) -> bool {
+        self.tenants.has_room(self.queue.tenant)
+    }
+
+    /// Whether deliveries are due that only wait for room on the disk.
+    fn waits_for_room(&self) -> bool {
+        self.has_due() && self.is_open() && !self.has_room()
+    }
+
+    fn is_open(&self) -> bool {
         self.webhook.is_enabled()
             && self.webhooks.may_send(self.mode.livemode)
             && !self.webhooks.is_stopping()

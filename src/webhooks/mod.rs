@@ -90,6 +90,9 @@ pub trait Tenants: Send + Sync {
     /// As events name them; `None` if there is no such tenant.
     fn mode_of(&self, tenant: u64) -> Option<TenantMode>;
 
+    /// Whether the disk has room for the outcomes of deliveries.
+    fn has_room(&self, tenant: u64) -> bool;
+
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret;
 
     fn signing(&self, tenant: u64, webhook: &Webhook) -> Signing {

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Under way.
+/// Requests under way that count as many.
 const MANY: usize = 16;
 /// A shorter time with fewer requests changes nothing: a caller that waited for one write is
 /// answered at once, and asks again.

@@ -385,6 +385,11 @@ fn who_made_an_operator_is_no_second_person_beside_it() {
         }),
         ("let be", true, &|| hire("treasury", "active").1),
     ];
+    // Nor are two whom the same colleague made: that is how one admin would be two.
+    let (one, other) = ((ways[0].2)(), (ways[1].2)());
+    let asked = waits(&one.post(&world.path(), &adjustment("1.00")), "adjustments");
+    world.decide(&other, &asked, "approve").refused(403, "second_person_required");
+    world.decide(&world.second, &asked, "reject").expect(200);
     for (way, is_second, made) in ways {
         let other = made();
         for (asker, decider) in [(&boss, &other), (&other, &boss)] {

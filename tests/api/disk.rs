@@ -6,6 +6,7 @@ use crate::harness::check::text;
 use crate::harness::client::Answer;
 use crate::harness::faults::left_out;
 use crate::harness::flows::{fresh, merchant_body};
+use crate::harness::receiver::{Manner, Receiver};
 use crate::harness::server::Server;
 use serde_json::json;
 use std::io::Read;
@@ -110,6 +111,42 @@ fn what_operators_need_in_an_emergency_is_taken_out_of_the_reserve() {
     keyed.get("/v1/balance").refused(401, "unauthorized");
     admin.post("/admin/clock/confirm", &json!({})).expect(200);
     admin.post(&of("resume"), &json!({})).refused(409, "tenant_not_halted");
+}
+
+#[test]
+fn what_falls_due_waits_for_room_and_happens_when_there_is_some() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    // An endpoint that has not answered is sent the event again by the next start.
+    let receiver = Receiver::start(|_| Manner::Never);
+    let hook = json!({ "url": receiver.url(), "events": ["payment.canceled", "payment.completed"] });
+    api.post("/v1/webhooks", &hook).expect(201);
+    api.pay(1);
+    receiver.wait_for(1);
+    let intents: Vec<_> = (0..100).map(|_| api.intent(1)).collect();
+    api.post("/v1/test/clock", &json!({ "advanceSeconds": 15 * 60 - 5 })).expect(200);
+    server.kill();
+    let delivered = receiver.count();
+    server.set(RESERVE, EVERYTHING);
+    server.restart_until(&|answer| says(answer, "the disk is nearly full"));
+    let seq = || server.admin().get("/admin/status").expect(200)["walSeq"].clone();
+    let before = seq();
+    std::thread::sleep(Duration::from_secs(8));
+    assert_eq!(seq(), before, "intents that expired would have taken the rest of the disk");
+    assert_eq!(receiver.count(), delivered, "so would the outcomes of deliveries");
+    assert_eq!(server.terminate().code(), Some(0));
+    server.set(RESERVE, "0");
+    server.restart();
+    receiver.wait_for(delivered + 1);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    for intent in intents {
+        let path = format!("/v1/payments/{}", text(&intent, "intentId"));
+        while api.get(&path).expect(200)["status"] != "CANCELED" {
+            assert!(Instant::now() < deadline, "it does not expire");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
 }
 
 #[test]

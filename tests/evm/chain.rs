@@ -73,8 +73,14 @@ pub struct State {
     pub claims: Option<u64>,
     /// It makes up the blocks below that too.
     pub makes_up: bool,
+    /// The number of the wallet's transactions that it claims.
+    pub claims_count: Option<u64>,
     /// Transactions whose transfer is shown as one of 2^128 units.
     pub beyond: BTreeSet<String>,
+    /// Transactions whose transfer is shown in a block that is not in the chain.
+    pub elsewhere: BTreeSet<String>,
+    /// The seconds by which blocks are shown as younger than they are, below this one.
+    pub younger: Option<(usize, u64)>,
     /// How often somebody has sent the token to others.
     deposits: u64,
     /// The most blocks whose logs can be asked for at once.
@@ -108,7 +114,10 @@ impl Chain {
             lies: false,
             claims: None,
             makes_up: false,
+            claims_count: None,
             beyond: BTreeSet::new(),
+            elsewhere: BTreeSet::new(),
+            younger: None,
             deposits: 0,
             log_blocks_max: 10_000,
             calls: BTreeMap::new(),
@@ -186,6 +195,14 @@ impl Chain {
         names
     }
 
+    /// Makes a block with these deposits, in this order: those that a reorganisation has taken out of one.
+    pub fn deposit_again(&self, transfers: &[(&str, u128, &str)]) {
+        let of = |(account, units, name): &(&str, u128, &str)| {
+            (PAYER.to_owned(), account.to_ascii_lowercase(), *units, (*name).to_owned())
+        };
+        self.node().push(Vec::new(), transfers.iter().map(of).collect());
+    }
+
     /// Takes the newest blocks out of the chain: what was in them waits again.
     pub fn reorganise(&self, depth: usize) {
         let mut node = self.node();
@@ -250,12 +267,19 @@ impl State {
                 let is_made_up =
                     claimed.is_some_and(|claimed| number == claimed || self.makes_up && number < claimed);
                 match self.blocks.get(number) {
-                    Some(block) => show_block(number, block),
+                    Some(block) => {
+                        let younger = self.younger.filter(|(below, _)| number < *below);
+                        let timestamp = block.timestamp + younger.map_or(0, |(_, seconds)| seconds);
+                        show_block(number, &Block { timestamp, ..block.clone() })
+                    }
                     None if is_made_up => show_block(number, &made_up(number)),
                     None => Value::Null,
                 }
             }
-            "eth_getTransactionCount" => quantity(self.count(number(&params[1])).into()),
+            "eth_getTransactionCount" => {
+                let claimed = self.claims_count.filter(|_| params[1] == "latest");
+                quantity(claimed.unwrap_or_else(|| self.count(number(&params[1]))).into())
+            }
             "eth_getBalance" => quantity(self.gas),
             "eth_maxPriorityFeePerGas" => quantity(1_000_000_000),
             "eth_call" => Value::String(format!("0x{:064x}", self.usdt)),
@@ -305,6 +329,9 @@ impl State {
                     let mut log = show_log(number, block, index, name, (from, to, *units));
                     if self.beyond.contains(name) {
                         log["data"] = json!(format!("0x{:0>32}{:032x}", "1", 0));
+                    }
+                    if self.elsewhere.contains(name) {
+                        log["blockHash"] = json!(hash("elsewhere"));
                     }
                     logs.push(log);
                 }

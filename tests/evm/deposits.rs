@@ -278,3 +278,89 @@ fn an_entry_that_cannot_be_read_holds_up_nothing() {
     );
     assert!(world.server.log_tail().contains(&beyond), "{}", world.server.log_tail());
 }
+
+#[test]
+fn a_deposit_that_a_reorganisation_moves_to_another_block_is_credited_once() {
+    let chain = Chain::start();
+    let world = World::of(&chain.url());
+    let (one, other) = (world.address(&fresh("customer")), world.address(&fresh("customer")));
+    let (one, other) = (text(&one, "address"), text(&other, "address"));
+    let names = chain.deposit(&[(one, 5 * UNITS), (other, 2 * UNITS)]);
+    chain.mine(6);
+    world.until_held("7.00");
+    // Deeper than the confirmations: both are in another block now, behind somebody else's, and one alone again.
+    chain.reorganise(7);
+    let nobody = "0x00000000000000000000000000000000000000aa";
+    chain.mine(2);
+    chain.deposit_again(&[(nobody, UNITS, "0x01"), (other, 2 * UNITS, &names[1])]);
+    chain.deposit_again(&[(one, 5 * UNITS, &names[0])]);
+    chain.deposit(&[(one, UNITS)]);
+    chain.mine(6);
+    world.until_held("8.00");
+    world.until_searched(chain.head() - 2);
+    assert_eq!((world.held().as_str(), world.deposits().len()), ("8.00", 3));
+    assert!(world.server.log_tail().contains(&names[1]), "{}", world.server.log_tail());
+}
+
+#[test]
+fn a_node_that_tells_another_time_of_a_block_credits_nothing_again() {
+    let chain = Chain::start();
+    let mut world = World::of(&chain.url());
+    let address = world.address(&fresh("customer"));
+    let to = text(&address, "address");
+    chain.deposit(&[(to, 5 * UNITS)]);
+    chain.mine(3);
+    world.until_held("5.00");
+    chain.node().younger = Some((usize::MAX, 1));
+    chain.deposit(&[(to, UNITS)]);
+    chain.mine(2);
+    world.until_held("6.00");
+    world.server.kill();
+    world.server.restart();
+    chain.node().younger = Some((usize::MAX, 2));
+    chain.mine(3);
+    world.until_searched(chain.head() - 2);
+    assert_eq!((world.held().as_str(), world.deposits().len()), ("6.00", 2));
+}
+
+#[test]
+fn a_block_that_is_shown_from_the_future_once_holds_the_search_up_for_a_while_alone() {
+    let chain = Chain::start();
+    let mut world = World::of(&chain.url());
+    let address = world.address(&fresh("customer"));
+    let to = text(&address, "address");
+    world.server.kill();
+    // More than are searched at once.
+    chain.mine(1_200);
+    let below = chain.head() - 20;
+    chain.node().younger = Some((below, 1_000_000_000));
+    world.server.restart();
+    let looks = || chain.node().calls.get("eth_getLogs").copied().unwrap_or(0);
+    let before = looks();
+    eventually("it has looked", || (looks() > before + 2).then_some(()));
+    chain.node().younger = None;
+    // The next piece of the chain, too.
+    chain.mine(1_200);
+    chain.deposit(&[(to, 5 * UNITS)]);
+    chain.mine(3);
+    world.until_searched(chain.head() - 2);
+    world.until_held("5.00");
+}
+
+#[test]
+fn an_entry_of_a_block_that_the_node_does_not_show_holds_up_nothing() {
+    let chain = Chain::start();
+    let world = World::of(&chain.url());
+    let address = world.address(&fresh("customer"));
+    let to = text(&address, "address");
+    let [elsewhere] = chain.deposit(&[(to, UNITS)]).try_into().expect("one");
+    chain.node().elsewhere.insert(elsewhere.clone());
+    chain.deposit(&[(to, 5 * UNITS)]);
+    chain.mine(3);
+    world.until_held("5.00");
+    eventually("it is set aside", || {
+        let metrics = world.server.admin().get("/metrics").text().to_owned();
+        metrics.contains(r#"pasarela_usdt_log_entries_set_aside_total{network="POLYGON"} 1"#).then_some(())
+    });
+    assert!(world.server.log_tail().contains(&elsewhere), "{}", world.server.log_tail());
+}

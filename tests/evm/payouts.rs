@@ -287,3 +287,22 @@ fn only_networks_that_are_configured_are_served() {
         refused.refused(503, "rail_not_configured");
     }
 }
+
+#[test]
+fn a_count_of_transactions_that_nobody_made_takes_no_nonce() {
+    let chain = Chain::start();
+    let world = World::of(&chain.url());
+    chain.node().claims_count = Some(1_000_000_000);
+    let payout = world.pay("10.00", json!({})).expect(202);
+    let before = chain.node().calls["eth_getTransactionCount"];
+    eventually("it was looked at", || {
+        (chain.node().calls["eth_getTransactionCount"] > before + 4).then_some(())
+    });
+    assert!(chain.node().received.is_empty());
+    chain.node().claims_count = None;
+    eventually("it is broadcast", || (!chain.node().received.is_empty()).then_some(()));
+    assert_eq!(chain.node().received[0].nonce, 0);
+    chain.take();
+    chain.mine(3);
+    world.until(&payout, "completed");
+}

@@ -84,7 +84,7 @@ fn goldens() -> Vec<Golden> {
         crypto: Network Asset DepositAddress Till Place Deposit Status Transfer Attempt Fees Mark SearchedBlocks CryptoPayout;
         days: Column Day ClosedDay;
         events: EventKind Extra BalanceReason Event;
-        kept: Shape KeepRef Kept;
+        kept: KeepRef Kept Answer;
         ledger: Ledger MovementKind Posting Row HoldChange Account Release;
         merchants: PayoutMethod Merchant;
         notices: Notice About Transfer NoticedDocument Claim;
@@ -97,6 +97,7 @@ fn goldens() -> Vec<Golden> {
         products: Product LinkStatus Link;
         rates: Placed Bucket Pair Series Quotation Sample Pin;
         record: Cause Entity IndexedState Written Record;
+        refusals: Word Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal;
         settings: Fee Fees ConversionSettings LiveStatus SharedSettings Deployment Shop Receiver Settings TenantSettings;
         trace: Reach RailId BankWord OneTrace EarlierOrder Trace;
         values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;

@@ -178,7 +178,11 @@ async fn calls_to_wompi() {
 #[tokio::test]
 async fn what_a_create_comes_to() {
     let found = || list(&[transaction("PENDING", "")]);
-    let rows: [(&str, Vec<Step>, OrderOutcome, bool); 14] = [
+    let anothers = |status: &str| {
+        let anothers = transaction(status, "").replace(&OPERATION.to_string(), "another");
+        json(&format!(r#"{{"data":{anothers}}}"#))
+    };
+    let rows: [(&str, Vec<Step>, OrderOutcome, bool); 17] = [
         ("approved at once", vec![one("APPROVED", "")], done(), true),
         ("declined at once", vec![one("DECLINED", "")], refused("rejected"), true),
         ("voided", vec![one("VOIDED", "")], refused("rejected"), true),
@@ -198,6 +202,10 @@ async fn what_a_create_comes_to() {
         ("cut", vec![Step::Cut], UNKNOWN, false),
         ("garbage", vec![json("[]")], UNKNOWN, false),
         ("a redirect", vec![Step::Redirect], UNKNOWN, false),
+        // Asked about is what bears our reference, and not what somebody else pays.
+        ("another's that waits", vec![anothers("PENDING")], UNKNOWN, true),
+        ("another's that is declined", vec![anothers("DECLINED")], UNKNOWN, true),
+        ("another's that is approved", vec![anothers("APPROVED")], open(), true),
     ];
     for (what, mut steps, outcome, is_answered) in rows {
         steps.insert(0, tokens(1));
@@ -295,6 +303,11 @@ async fn a_refusal_is_believed_unless_another_transaction_of_the_reference_count
         let look = rail(&bank).look(&collect(Channel::Push), RailId::parse("1234-1").as_ref()).await;
         assert_eq!((report(look).outcome, bank.requests().len()), (outcome, 2), "{what}");
     }
+    // An answer about another transaction is none about ours.
+    let another = format!(r#"{{"data":{}}}"#, second("VOIDED"));
+    let bank = Scripted::start(vec![json(&another)]).await;
+    let look = rail(&bank).look(&collect(Channel::Push), RailId::parse("1234-1").as_ref()).await;
+    assert_eq!((report(look).outcome, bank.requests().len()), (open(), 1));
     // Of what was paid its own transaction alone tells, whatever else is under its reference.
     let paid = || {
         let mut call = collect(Channel::Push);
@@ -457,5 +470,22 @@ async fn any_answer_below_500_closes_the_circuit() {
         let bank = Scripted::start(vec![step]).await;
         assert_eq!(rail(&bank).probe().await, closes);
         assert!(bank.requests()[0].starts_with("GET /v1/merchants/pub_test_1 HTTP/1.1"));
+    }
+}
+
+#[tokio::test]
+async fn a_picture_that_ends_an_attribute_of_a_page_is_none() {
+    for (picture, shown) in [
+        ("iVBORw0KGgo=", true),
+        ("data:image/png;base64,AAAA", true),
+        ("https://wompi.example/qr?id=1&size=2", true),
+        (r#"\"><script>alert(1)</script>"#, false),
+        ("x' onerror='alert(1)", false),
+        (r"AAAA\u0000", false),
+    ] {
+        let qr = format!(r#","payment_method":{{"extra":{{"qr_image":"{picture}"}}}}"#);
+        let bank = Scripted::start(vec![one("PENDING", &qr)]).await;
+        let look = report(rail(&bank).look(&collect(Channel::Qr), RailId::parse("1234-1").as_ref()).await);
+        assert_eq!(look.qr_image.is_some(), shown, "{picture}");
     }
 }

@@ -200,3 +200,177 @@ fn a_damaged_backup_is_served_by_nobody() {
     }
     succeeds(&server, &["restore", shown(&backup), "--into", shown(&into)]);
 }
+
+/// A copy of a directory, to be damaged.
+fn copied(from: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().expect("a directory");
+    let status = std::process::Command::new("cp").arg("-a").arg(from.join(".")).arg(copy.path()).status();
+    assert!(status.expect("it runs").success());
+    copy
+}
+
+/// The only file of the log's store whose name begins so.
+fn called(data: &Path, beginning: &str) -> PathBuf {
+    let files = fs::read_dir(data.join("log")).expect("the log").flatten().map(|entry| entry.path());
+    let named =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(beginning));
+    files.into_iter().find(named).expect("a file")
+}
+
+#[test]
+fn a_damaged_list_of_files_hides_no_record() {
+    // One has tables and a log, the other a log alone.
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    tenant.test.pay(5);
+    assert!(server.terminate().success());
+    server.restart();
+    tenant.test.fund("1.00");
+    server.kill();
+    let (young, young_data, _) = killed(20);
+    for data in [server.data(), young_data] {
+        let all = last_seq(&server, &data);
+        let faults: [(&str, &dyn Fn(&Path)); 5] = [
+            ("MANIFEST", &|file| flip(file, fs::metadata(file).expect("there").len() / 2)),
+            ("MANIFEST", &|file| fs::remove_file(file).expect("removed")),
+            ("CURRENT", &|file| flip(file, 3)),
+            ("CURRENT", &|file| fs::write(file, "MANIFEST-999999\n").expect("written")),
+            ("CURRENT", &|file| fs::remove_file(file).expect("removed")),
+        ];
+        for (n, (file, damage)) in faults.into_iter().enumerate() {
+            let what = format!("{file}, fault {n} of {}", data.display());
+            let copy = copied(&data);
+            let place = shown(copy.path());
+            damage(&called(copy.path(), file));
+            let before = contents(copy.path());
+            let refused = server.command(&["serve", "--data-dir", place]);
+            let said = errors(&refused);
+            assert_eq!(refused.status.code(), Some(74), "{what}: {said}");
+            assert!(said.contains("wal salvage"), "{what}: {said}");
+            let parent = tempfile::tempdir().expect("a folder");
+            let to = parent.path().join("salvaged");
+            let told =
+                succeeds(&server, &["wal", "salvage", "--data-dir", place, "--to", shown(&to), "--json"]);
+            let told = objects(&told).remove(0);
+            assert_eq!(
+                (told["seq"].as_u64(), told["lostFrom"].as_u64()),
+                (Some(all), None),
+                "{what}: {told}"
+            );
+            assert!(succeeds(&server, &["wal", "verify", "--data-dir", shown(&to)]).contains("ok"), "{what}");
+            let replayed = parent.path().join("replayed");
+            let until = (all - 1).to_string();
+            let arguments =
+                ["wal", "replay", "--data-dir", place, "--into", shown(&replayed), "--until-seq", &until];
+            succeeds(&server, &arguments);
+            assert_eq!(last_seq(&server, &replayed), all - 1, "{what}");
+            let left: Vec<_> = fs::read_dir(parent.path()).expect("readable").flatten().collect();
+            assert_eq!(left.len(), 2, "{what}: {left:?}");
+            assert!(contents(copy.path()) == before, "{what}: the damaged directory was changed");
+        }
+    }
+    drop(young);
+}
+
+/// The bytes of the files of the log that tools do not write.
+fn contents(data: &Path) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
+    let files = fs::read_dir(data.join("log")).expect("the log").flatten().map(|entry| entry.path());
+    let of_tools = |path: &PathBuf| {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        name.starts_with("LOG") || name == "LOCK" || name == "OWNER"
+    };
+    files
+        .filter(|path| !of_tools(path))
+        .map(|path| (path.clone(), fs::read(path).expect("readable")))
+        .collect()
+}
+
+#[test]
+fn a_wrong_secret_gets_into_no_copy() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    tenant.test.fund("1.00");
+    let data = server.data();
+    let parent = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| parent.path().join(name);
+    succeeds(&server, &["backup", shown(&place("good"))]);
+    flip(&data.join("mark.key"), 7);
+    let says =
+        |what: &str, said: String| assert!(said.contains("mark.key: is not the one"), "{what}: {said}");
+    // The server knows the right one still; a copy would have had another, with a fingerprint that agrees with it.
+    let path = place("running");
+    let asked = server.admin().post("/admin/backup", &serde_json::json!({ "path": shown(&path) }));
+    assert!(asked.status >= 500, "{}", asked.text());
+    let mut server = server;
+    server.kill();
+    for (name, arguments) in [
+        ("backup", &["backup"][..]),
+        ("salvage", &["wal", "salvage", "--to"]),
+        ("replay", &["wal", "replay", "--into"]),
+        ("export", &["wal", "export"]),
+    ] {
+        says(name, fails(&server, &[arguments, &[shown(&place(name))]].concat()));
+    }
+    let refused = server.command(&["serve"]);
+    assert_eq!(refused.status.code(), Some(74), "{}", errors(&refused));
+    fs::remove_file(data.join("mark.key")).expect("removed");
+    let refused = server.command(&["serve"]);
+    assert_eq!(refused.status.code(), Some(74), "{}", errors(&refused));
+    // Nor is a backup restored in which it is wrong.
+    for file in ["mark.key", "mark.check"] {
+        let copy = copied(&place("good"));
+        flip(&copy.path().join(file), 7);
+        let into = place(&format!("from {file}"));
+        says(file, fails(&server, &["restore", shown(copy.path()), "--into", shown(&into)]));
+        assert!(!server.command(&["serve", "--data-dir", shown(&into)]).status.success());
+    }
+}
+
+#[test]
+fn a_damaged_store_beside_the_log_is_named_and_keeps_no_record_back() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    let merchant = tenant.test.merchant();
+    tenant.test.fund("10.00");
+    tenant.test.payout(&merchant, "1.00", serde_json::json!({})).expect(201);
+    let parent = tempfile::tempdir().expect("a folder");
+    assert!(server.terminate().success());
+    let (data, backup) = (server.data(), parent.path().join("backup"));
+    succeeds(&server, &["backup", shown(&backup)]);
+    let all = last_seq(&server, &data);
+    for (store, file) in [("rates", "MANIFEST"), ("rates", "CURRENT"), ("simulator", "journal")] {
+        let damage = |root: &Path| {
+            let files = fs::read_dir(root.join(store)).expect("a store").flatten().map(|entry| entry.path());
+            let is_wanted = |path: &PathBuf| {
+                let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+                name.starts_with(file) || name == "operations.sorted"
+            };
+            let largest =
+                files.filter(is_wanted).max_by_key(|path| fs::metadata(path).map_or(0, |file| file.len()));
+            let file = largest.expect("a file");
+            flip(&file, fs::metadata(&file).expect("there").len() / 3);
+        };
+        let copy = copied(&data);
+        let place = shown(copy.path());
+        damage(copy.path());
+        let refused = server.command(&["serve", "--data-dir", place]);
+        let said = errors(&refused);
+        assert_eq!(refused.status.code(), Some(74), "{store}: {said}");
+        assert!(said.contains(store) && said.contains("move this directory away"), "{store}: {said}");
+        assert!(!said.contains("wal salvage"), "{store}: {said}");
+        let (until, into) = (all.to_string(), copy.path().join("replayed"));
+        let arguments = ["wal", "replay", "--data-dir", place, "--into", shown(&into), "--until-seq", &until];
+        let said = succeeds(&server, &arguments);
+        assert!(said.contains("not in the copy") && said.contains(store), "{store}: {said}");
+        assert_eq!(last_seq(&server, &into), all);
+        fs::rename(copy.path().join(store), copy.path().join("away")).expect("moved");
+        drop(Server::on(copy.path()));
+        // Of a backup the last byte is read before it counts as restored.
+        let (copy, into) = (copied(&backup), parent.path().join(format!("{store} {file}")));
+        damage(copy.path());
+        let said = fails(&server, &["restore", shown(copy.path()), "--into", shown(&into)]);
+        assert!(said.contains(store), "{said}");
+        let said = errors(&server.command(&["serve", "--data-dir", shown(&into), "--take-over"]));
+        assert!(said.contains("broke off before this directory was finished"), "{said}");
+    }
+}

@@ -3,7 +3,6 @@
 
 use actors::{Clock, Config, Effects, Engine, Shares};
 use api::operators::changes;
-use api::render::render;
 use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
 use domain::rail::Effect;
@@ -42,6 +41,7 @@ async fn engine(data: &Path) -> Engine<Domain> {
         idle_seconds: u64::MAX,
         awake_max: usize::MAX,
         has_room: Arc::new(|| true),
+        has_room_for_due: Arc::new(|_| true),
         patience: Duration::from_secs(60),
         on_fatal: Arc::new(|why| panic!("{why}")),
         set_aside: Default::default(),
@@ -53,7 +53,6 @@ async fn engine(data: &Path) -> Engine<Domain> {
     let domain = Domain {
         rails: Arc::new(domain::rail::TestModeAlone),
         holidays: Vec::new(),
-        render,
         changes,
         person_marks: Default::default(),
     };

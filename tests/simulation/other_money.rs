@@ -103,6 +103,7 @@ impl Life {
                     network: Network::Trc20,
                     asset: Asset::Usdt,
                     tx_hash: deposit.to_string(),
+                    entry: None,
                 };
                 self.ask(tenant, id, false, crypto::deposits::Command::Receive(Box::new(incoming))).await;
             }

@@ -11,7 +11,6 @@ use crate::steps::{Act, Step, Who};
 use crate::witness::{Diary, Outside, Witness};
 use actors::{Config, Engine, Rules, Storage};
 use api::operators::changes;
-use api::render::render;
 use domain::machine::{AnyBook, Domain};
 use domain::platform::{Mode, tenant_key};
 use domain::record::Cause;
@@ -200,7 +199,6 @@ impl Universe {
         let domain = Domain {
             rails: Arc::new(domain::rail::TestModeAlone),
             holidays: vec![holiday],
-            render,
             changes,
             person_marks: Default::default(),
         };
@@ -220,6 +218,7 @@ impl Universe {
             idle_seconds: 5 + self.seed % 20,
             awake_max: usize::try_from(self.seed % 4).expect("a small number"),
             has_room: Arc::new(|| true),
+            has_room_for_due: Arc::new(|_| true),
             patience: Duration::from_secs(2),
             on_fatal: Arc::new(|_| {}),
             set_aside: BTreeMap::new(),

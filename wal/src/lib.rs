@@ -127,7 +127,7 @@ pub use reader::{Reader, Snapshots};
 pub use record::{Hash, PAYLOAD_BYTES_MAX, RECORD_OVERHEAD_BYTES, RECORD_VERSION, Record};
 pub use replay::Records;
 pub use retention::{Retention, Superfluous};
-pub use rocks::{OWNER_FILE, RocksStore};
+pub use rocks::{OWNER_FILE, RocksStore, is_damage};
 pub use salvage::{Salvage, salvage};
 pub use scarce::fitting;
 pub use snapshot::{STATE_BYTES_MAX, Snapshot, SnapshotHead, StoredSnapshot};

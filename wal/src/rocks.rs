@@ -12,7 +12,7 @@ use crate::scarce;
 use crate::store::{Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way};
 use crate::witness::{self, Witness};
 use crate::zeroed_end;
-use crate::{OpenError, Seq};
+use crate::{Damage, OpenError, Seq};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties::CUR_SIZE_ACTIVE_MEM_TABLE;
 use rocksdb::{
@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -54,6 +55,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const REMOVALS_WINDOW: usize = 64;
 const REMOVALS_MANY: usize = 32;
 const TENANTS_SHOWN: usize = 20;
+/// Added to the numbers of log files that an empty database takes in.
+const NUMBERED_ANEW: u64 = 100_000;
 /// RocksDB's own log is replayed at a restart: about half a second's work at most.
 const WAL_BYTES_MAX: u64 = 128 << 20;
 
@@ -164,6 +167,7 @@ impl RocksStore {
         make_directory(dir).map_err(|error| failed_at(dir, &error))?;
         let owner = lock(dir)?;
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
+        must_not_be_lost(dir)?;
         zeroed_end::cut_off(dir).map_err(|error| failed_at(dir, &error))?;
         let is_scarce = scarce::is_scarce(dir);
         let (options, families) = match is_scarce {
@@ -249,6 +253,40 @@ impl RocksStore {
         options.set_paranoid_checks(false);
         let db = DB::open_cf_with_opts_for_read_only(&options, dir, families(), false)
             .map_err(|error| open_error(dir, &error))?;
+        Ok(RocksStore::for_reading(db, witnessed))
+    }
+
+    /// Opens the database in `dir` whose list of files is damaged, by a new list in `scratch`, of what is there:
+    /// tables are linked, the rest is copied, and nothing is changed in `dir`.
+    pub(crate) fn open_listed_anew(dir: &Path, scratch: &Path) -> Result<RocksStore, OpenError> {
+        let failed = |error: std::io::Error| failed_at(scratch, &error);
+        let tables = files_called(dir, "sst")?;
+        if tables.is_empty() {
+            // RocksDB knows families by the tables that name them. An empty database has them under the same numbers.
+            drop(RocksStore::open(scratch)?);
+        } else {
+            make_directory(scratch).map_err(failed)?;
+        }
+        let dir = fs::canonicalize(dir).map_err(|error| failed_at(dir, &error))?;
+        for table in &tables {
+            symlink(dir.join(table), scratch.join(table)).map_err(failed)?;
+        }
+        for log in &files_called(&dir, "log")? {
+            let number: u64 =
+                Path::new(log).file_stem().and_then(|stem| stem.to_str()?.parse().ok()).unwrap_or(0);
+            // Later than what the empty database has logged itself.
+            let number = if tables.is_empty() { number + NUMBERED_ANEW } else { number };
+            fs::copy(dir.join(log), scratch.join(format!("{number:06}.log"))).map_err(failed)?;
+        }
+        let witnessed = witness::read(&dir).map_err(failed)?;
+        let mut options = db_options();
+        options.set_wal_recovery_mode(DBRecoveryMode::SkipAnyCorruptedRecord);
+        options.set_track_and_verify_wals_in_manifest(false);
+        if !tables.is_empty() {
+            DB::repair(&options, scratch).map_err(|error| open_error(scratch, &error))?;
+        }
+        let db = DB::open_cf_with_opts(&options, scratch, families())
+            .map_err(|error| open_error(scratch, &error))?;
         Ok(RocksStore::for_reading(db, witnessed))
     }
 
@@ -622,14 +660,31 @@ fn pieces_options(cache: &Cache) -> Options {
 }
 
 fn wal_files(dir: &Path) -> Result<BTreeSet<OsString>, OpenError> {
+    files_called(dir, "log")
+}
+
+/// The names of RocksDB's files with this ending.
+pub(crate) fn files_called(dir: &Path, ending: &str) -> Result<BTreeSet<OsString>, OpenError> {
     let mut files = BTreeSet::new();
     for entry in fs::read_dir(dir).map_err(|error| failed_at(dir, &error))? {
         let name = entry.map_err(|error| failed_at(dir, &error))?.file_name();
-        if Path::new(&name).extension().is_some_and(|extension| extension == "log") {
+        if Path::new(&name).extension().is_some_and(|extension| extension == ending) {
             files.insert(name);
         }
     }
     Ok(files)
+}
+
+/// Without `CURRENT` RocksDB makes a new database, and then removes the tables of the old one.
+fn must_not_be_lost(dir: &Path) -> Result<(), OpenError> {
+    let is_there = !files_called(dir, "sst")?.is_empty() || !files_called(dir, "log")?.is_empty();
+    match dir.join("CURRENT").exists() || !is_there {
+        true => Ok(()),
+        false => {
+            let why = "the file CURRENT is gone, and with it the list of RocksDB's files, which a salvage makes anew";
+            Err(Damage::new(1, why).into())
+        }
+    }
 }
 
 fn lock(dir: &Path) -> Result<File, OpenError> {
@@ -670,7 +725,21 @@ fn open_error(dir: &Path, error: &rocksdb::Error) -> OpenError {
     if error.kind() == ErrorKind::IOError && text.contains("lock") && text.contains("LOCK") {
         return OpenError::InUse { path: PathBuf::from(dir), pid: None };
     }
-    OpenError::Store(store_error(error))
+    OpenError::Store(if is_damage(error) {
+        StoreError::Corrupt(error.to_string())
+    } else {
+        store_error(error)
+    })
+}
+
+/// Whether an error of an opening says that what is stored is not what was written: a wrong byte, or a file that
+/// another names and that is not there.
+pub fn is_damage(error: &rocksdb::Error) -> bool {
+    match error.kind() {
+        ErrorKind::Corruption => true,
+        ErrorKind::IOError => AsRef::<str>::as_ref(error).contains("No such file or directory"),
+        _ => false,
+    }
 }
 
 fn store_error(error: &rocksdb::Error) -> StoreError {

@@ -5,7 +5,7 @@
 use crate::batch::Family;
 use crate::meta::{self, Tip};
 use crate::replay::Records;
-use crate::rocks::RocksStore;
+use crate::rocks::{self, RocksStore};
 use crate::store::{Scan, Store, StoreError, Way};
 use crate::{Damage, OpenError, Reader, Seq};
 use std::path::Path;
@@ -16,9 +16,10 @@ pub(crate) fn named(dir: &Path, error: OpenError) -> OpenError {
     let OpenError::Store(StoreError::Corrupt(why)) = &error else { return error };
     let damage = match RocksStore::open_damaged(dir) {
         Ok(store) => first_bad(&store, &format!("{why}{}", store.held_by(why))),
-        Err(_) => {
-            Damage::new(1, format!("where the damage begins cannot be told, as nothing can be read: {why}"))
-        }
+        Err(_) => Damage::new(
+            1,
+            format!("the list of RocksDB's files cannot be read, which a salvage makes anew: {why}"),
+        ),
     };
     damage.into()
 }
@@ -33,16 +34,32 @@ pub struct Salvage {
 }
 
 /// Reads and checks records and chain to the first bad one, or to `until`. Index and snapshots are
-/// not looked at: they follow from the records.
+/// not looked at: they follow from the records. Where RocksDB's list of its files is damaged, another is made in
+/// `scratch`, which must not be there and may be removed with the reader.
 pub fn salvage(
     dir: &Path,
+    scratch: &Path,
     until: Option<Seq>,
     progress: &mut dyn FnMut(Seq, Seq),
 ) -> Result<Salvage, OpenError> {
-    if !dir.join("CURRENT").exists() {
-        return Err(OpenError::NotFound { path: dir.to_owned() });
-    }
-    let store = RocksStore::open_damaged(dir)?;
+    let is_there = |ending| rocks::files_called(dir, ending).is_ok_and(|files| !files.is_empty());
+    let opened = match dir.join("CURRENT").exists() {
+        true => RocksStore::open_damaged(dir),
+        false if is_there("sst") || is_there("log") => {
+            Err(StoreError::Corrupt("the file CURRENT is gone".to_owned()).into())
+        }
+        false => return Err(OpenError::NotFound { path: dir.to_owned() }),
+    };
+    let store = match opened {
+        Err(OpenError::Store(StoreError::Corrupt(why) | StoreError::Failed(why))) => {
+            tracing::warn!(
+                why,
+                "RocksDB's list of files cannot be used: another is made of the files that are there"
+            );
+            RocksStore::open_listed_anew(dir, scratch)?
+        }
+        opened => opened?,
+    };
     let acknowledged = end(&store);
     let to = until.unwrap_or(acknowledged).min(acknowledged);
     let (mut tip, mut damage) = (Tip::default(), None);

@@ -12,7 +12,8 @@ use std::time::Duration;
 /// the outside world takes longer for it than callers wait.
 const FIRING_MAX: usize = 64;
 
-/// The rest of a deadline that came and changed nothing (a defect, no room in the log).
+/// The rest of a deadline that came and changed nothing (a defect, no room in the log), and of all of
+/// them while the disk has no room.
 const REST: Duration = Duration::from_secs(1);
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
@@ -34,7 +35,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             return;
         }
         let now_ms = self.now_ms();
-        while self.firing.len() < FIRING_MAX {
+        while self.firing.len() < FIRING_MAX && self.has_room() {
             let Some((at_ms, id)) = self.due().filter(|(at_ms, _)| *at_ms <= now_ms) else { break };
             if done == Some((at_ms, id)) {
                 self.rest(id);
@@ -44,6 +45,10 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             }
         }
         self.arm();
+    }
+
+    fn has_room(&self) -> bool {
+        (self.host().has_room_for_due)(self.tenant)
     }
 
     /// It counts as dealt with when its record is durable, and its effects go on by themselves.
@@ -75,7 +80,10 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             return;
         }
         let Some((at_ms, _)) = self.due() else { return };
-        let wall_ms = self.host().machine.wall_ms(&self.book, at_ms);
+        let mut wall_ms = self.host().machine.wall_ms(&self.book, at_ms);
+        if !self.has_room() {
+            wall_ms = wall_ms.max(self.host().clock.wall_ms().saturating_add(REST.as_millis() as i64));
+        }
         if self.armed_ms.is_none_or(|armed_ms| wall_ms < armed_ms) {
             self.armed_ms = Some(wall_ms);
             self.context.books().alarm.set(wall_ms, self.tenant);

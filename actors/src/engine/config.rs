@@ -2,7 +2,7 @@
 
 use crate::admission::Shares;
 use crate::clock::Clock;
-use crate::host::{OnHalt, Seeds};
+use crate::host::{HasRoomForDue, OnHalt, Seeds};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ pub struct Config {
     /// Whether there is room for what only saves work later: rounds of snapshots, and books that
     /// leave memory.
     pub has_room: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Whether there is room for what falls due in a tenant's book; while there is none, it waits.
+    pub has_room_for_due: HasRoomForDue,
     /// A caller waits so long for an effect, then gets a reply with what is durable. The effect
     /// goes on, and its result is taken when it comes.
     pub patience: Duration,

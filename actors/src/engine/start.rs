@@ -92,6 +92,7 @@ impl<M: Machine> Engine<M> {
             reader,
             clock: config.clock.clone(),
             seeds: Arc::clone(&config.seeds),
+            has_room_for_due: Arc::clone(&config.has_room_for_due),
             runtime: tokio::runtime::Handle::current(),
             entity_cache: EntityCache::new(ENTITY_CACHE_MAX),
             generations: DashMap::default(),

@@ -25,6 +25,9 @@ use wal::{Log, ReadError, Reader};
 
 pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
 
+/// Whether there is room for what falls due in a tenant's book.
+pub type HasRoomForDue = Arc<dyn Fn(u64) -> bool + Send + Sync>;
+
 pub(crate) type OnFatal = Arc<dyn Fn(&str) + Send + Sync>;
 
 pub(crate) struct Host<M: Machine> {
@@ -34,6 +37,7 @@ pub(crate) struct Host<M: Machine> {
     pub reader: Reader,
     pub clock: Clock,
     pub seeds: Seeds,
+    pub has_room_for_due: HasRoomForDue,
     pub runtime: tokio::runtime::Handle,
     /// States of open entities that are not active, as many as there is room for. Changed under the
     /// lock of the map of entities alone, but for new entities that no caller knows yet.

@@ -92,6 +92,7 @@ impl Rig {
             idle_seconds: setup.idle_seconds,
             awake_max: setup.awake_max,
             has_room: Arc::new(|| true),
+            has_room_for_due: Arc::new(|_| true),
             patience: setup.patience,
             on_fatal: Arc::new(move |why| heard.lock().expect("nobody panics with it").push(why.to_owned())),
             set_aside: setup.set_aside.iter().map(|tenant| (*tenant, "set aside".to_owned())).collect(),

@@ -9,7 +9,6 @@ use crate::table::{Table, grouped, median, milliseconds, nanoseconds_each, per_s
 use crate::{Outcome, Place, machine, progress, table};
 use actors::{Clock, Config, Effects, Engine, Shares};
 use api::operators::changes;
-use api::render::render;
 use clap::Args;
 use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
@@ -78,6 +77,7 @@ pub async fn engine(data: &Path, permits_max: usize, idle_seconds: u64) -> Outco
         idle_seconds,
         awake_max: usize::MAX,
         has_room: Arc::new(|| true),
+        has_room_for_due: Arc::new(|_| true),
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| eprintln!("pasarela-bench: the engine stops: {why}")),
         set_aside: BTreeMap::new(),
@@ -89,7 +89,6 @@ pub async fn engine(data: &Path, permits_max: usize, idle_seconds: u64) -> Outco
     let domain = Domain {
         rails: Arc::new(domain::rail::TestModeAlone),
         holidays: Vec::new(),
-        render,
         changes,
         person_marks: Default::default(),
     };

@@ -5,6 +5,7 @@ use crate::admin::call::{Body, Call, CallResult, Done};
 use crate::admin::routes::{Route, routes};
 use crate::admin::serve::perform;
 use crate::admin::signature::Signature;
+use crate::gateway::answer::Shows;
 use crate::gateway::ask::failure;
 use crate::gateway::ask::{defect, entity_patiently};
 use crate::gateway::services::Services;
@@ -16,7 +17,7 @@ use api::operators::approvals::{approved, show};
 use api::problem::Problem;
 use domain::commands::{Command, KeyedCommand};
 use domain::index;
-use domain::kept::{KeepRef, Shape};
+use domain::kept::KeepRef;
 use domain::platform::PLATFORM;
 use domain::platform::audit::{AuditEntry, Consent};
 use domain::platform::operators::{OperatorStatus, Role};
@@ -119,6 +120,7 @@ async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult
     let parameters = route.path.split('/').zip(asked.path.split('/'));
     let parameters =
         parameters.filter_map(|(name, text)| Some((name.strip_prefix(':')?, text.to_owned()))).collect();
+    let shows = Shows::of(route.show, asked.path.split('/'));
     let inner = Call {
         services: Arc::clone(&call.services),
         turns: Arc::clone(&call.turns),
@@ -128,6 +130,7 @@ async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult
         idempotency_key: None,
         pending_key: Arc::default(),
         signature: Arc::new(Signature::of(entry)),
+        shows,
         operator: call.operator.clone(),
         approval: None,
         peer: call.peer,
@@ -144,7 +147,7 @@ async fn write(
     consent: Consent,
     (status, body): (Status, Vec<u8>),
 ) -> CallResult {
-    let (keep, _held) = call.keep(Shape::Platform);
+    let (keep, _held) = call.keep();
     let entry = call.sign_about(approval.call.tenant, Some(approval.id.to_string()));
     let entry = entry.map(|entry| Box::new(AuditEntry { approval: Some(approval.id), ..*entry }));
     let seq = written(&call.services, approval, consent, (status, body.clone()), (keep, entry)).await?;

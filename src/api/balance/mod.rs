@@ -7,6 +7,7 @@
 pub mod description;
 pub mod movements;
 
+use crate::answer::{Facts, Rendered};
 use crate::balance::movements::Movements;
 use crate::fields::Invalid;
 use crate::kind::{Kind as _, kind};
@@ -22,7 +23,6 @@ use crate::writer::Object;
 use domain::index::LedgerKey;
 use domain::ledger::sellers::SellerBalance;
 use domain::ledger::{Ledger, MovementKind, Row};
-use domain::machine::{Facts, Rendered};
 use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, write_minor};

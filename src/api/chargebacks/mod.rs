@@ -6,6 +6,7 @@
 
 pub mod description;
 
+use crate::answer::{Facts, Rendered};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind as _, kind};
@@ -21,8 +22,6 @@ use crate::records::{Records, Unread};
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
-use domain::kept::Shape;
-use domain::machine::Rendered;
 use domain::record::Entity;
 use domain::resources::chargebacks::{self, Chargeback, NewChargeback, Reason, Status, Verdict};
 use domain::resources::payments::Payment;
@@ -70,17 +69,14 @@ pub const OPEN: Endpoint = endpoint(crate::testing::description::TAG, open, || {
         .answers(201, "Chargeback", "The chargeback")
         .refuses(404, &["not_found"])
         .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
-});
+})
+.shows(opened);
 
 fn open(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let (payment, new) = read_new(Fields::parse(call.body)?, id)?;
     let find = move |records: &dyn Records| of_name(records, payment);
-    Ok(Plan::Found(
-        Box::new(find),
-        chargebacks::Command::Open(Box::new(new)).into(),
-        Shape::ChargebackOpened(id),
-    ))
+    Ok(Plan::Found(Box::new(find), chargebacks::Command::Open(Box::new(new)).into()))
 }
 
 /// POST /v1/test/chargebacks/:id/close
@@ -90,13 +86,14 @@ pub const CLOSE: Endpoint = endpoint(crate::testing::description::TAG, close, ||
         .example("won", r#"{"outcome":"won"}"#)
         .answers(200, "Chargeback", "The chargeback, closed")
         .refuses(409, &["chargeback_closed"])
-});
+})
+.shows(closed);
 
 fn close(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let verdict = read_verdict(Fields::parse(call.body)?)?;
     let find = move |records: &dyn Records| payment_of(records, id);
-    Ok(Plan::Found(Box::new(find), chargebacks::Command::Close(id, verdict).into(), Shape::Chargeback(id)))
+    Ok(Plan::Found(Box::new(find), chargebacks::Command::Close(id, verdict).into()))
 }
 
 /// The payment that a chargeback belongs to.
@@ -140,9 +137,14 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Chargeback::of(entity).map(show)
 }
 
-/// The answer that shows one of a payment's chargebacks, if it has it.
-pub fn one_of(payment: &Payment, id: Id, status: u16) -> Option<Rendered> {
-    Some((status, show(payment.chargeback(id)?)))
+/// The chargeback that was just opened: the newest of its payment.
+pub fn opened(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((201, show(facts.the::<Payment>()?.chargebacks.last()?)))
+}
+
+/// The chargeback that the path names, after a change.
+pub fn closed(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, show(facts.the::<Payment>()?.chargeback(facts.about?)?)))
 }
 
 /// The outcome of a dispute, once it has one.

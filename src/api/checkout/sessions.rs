@@ -1,6 +1,7 @@
 //! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
 //! The calls of the buyer's page are in `checkout/mod.rs`.
 
+use crate::answer::{Facts, Rendered};
 use crate::checkout::description::WAYS;
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Invalid};
@@ -20,7 +21,6 @@ use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
 use domain::index::Space;
-use domain::kept::Shape;
 use domain::record::Entity;
 use domain::resources::checkout::{self, Attempts, FACET, NewSession, Offered, Sale, Session, Status, Way};
 use domain::values::ids::{EntityId, Id, Kind};
@@ -58,14 +58,15 @@ pub const CREATE: Endpoint = endpoint(crate::checkout::description::SESSIONS, cr
             ),
         )
         .answers(201, "CheckoutSession", "The session")
-});
+})
+.shows(opened);
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let asked = read_new(Fields::parse(call.body)?, call.caller.livemode())?;
     // Whoever has the id has the page, and the page has the secret.
     let id = call.random_id();
     let new = NewSession { id, url: address(call.base_url, id), ..asked };
-    Ok(Plan::New(EntityId::session(id), checkout::Command::Open(Box::new(new)).into(), Shape::SessionOpened))
+    Ok(Plan::New(EntityId::session(id), checkout::Command::Open(Box::new(new)).into()))
 }
 
 /// Reads the body of a new session, which has no id and no address so far.
@@ -207,8 +208,21 @@ pub fn attempts(records: &dyn Records, session: Id) -> Result<Attempts, Stopped>
     Ok(attempts)
 }
 
+/// A session that was just opened, with its client secret, which no record has.
+pub fn opened(facts: &Facts<'_>) -> Option<Rendered> {
+    let session: &Session = facts.the()?;
+    let shown = show(session, Status::Open);
+    Some((
+        201,
+        match facts.secrets.session(session.id) {
+            Some(secret) => with_secret(shown, session.id, secret),
+            None => shown,
+        },
+    ))
+}
+
 /// An answer that shows a session, with its client secret, which is not in what is kept.
-pub fn with_secret(shown: Vec<u8>, session: Id, secret: [u8; 16]) -> Vec<u8> {
+fn with_secret(shown: Vec<u8>, session: Id, secret: [u8; 16]) -> Vec<u8> {
     Object::reopened(shown).plain("clientSecret", client_secret(session, secret)).end()
 }
 

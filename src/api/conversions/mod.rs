@@ -6,6 +6,7 @@
 
 pub mod description;
 
+use crate::answer::{Facts, Rendered};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
@@ -21,8 +22,6 @@ use crate::routes::{Endpoint, endpoint};
 use crate::tenants::settings::percentage;
 use crate::value::Value;
 use crate::writer::{Object, text};
-use domain::kept::Shape;
-use domain::machine::Rendered;
 use domain::platform::settings::Settings;
 use domain::record::Entity;
 use domain::resources::conversions::price::{Amount, Price};
@@ -59,13 +58,14 @@ pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
         .refuses(403, &["conversions_not_enabled"])
         .refuses(422, &["amount_below_minimum"])
         .refuses(503, &["rate_unavailable"])
-});
+})
+.shows(quoted);
 
 fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let (source, amount) = read_quote(Fields::parse(call.body)?)?;
     let id = call.new_id();
     let new = NewQuote { id, source, amount, market: (call.prices.market_rate)(source.currency()) };
-    Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into(), Shape::Quote))
+    Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into()))
 }
 
 /// Reads what is to be converted. A bad amount has a code of its own, which comes after all other bad
@@ -140,15 +140,12 @@ pub const ACCEPT: Endpoint = endpoint(description::TAG, accept, || {
         .refuses(409, &["quote_used"])
         .refuses(410, &["quote_expired"])
         .refuses(422, &["insufficient_balance", "amount_below_minimum", "daily_limit_exceeded"])
-});
+})
+.shows(accepted);
 
 fn accept(call: &Call<'_>) -> Result<Plan, Problem> {
     let (quote, reference) = read_acceptance(Fields::parse(call.body)?)?;
-    Ok(Plan::Entity(
-        EntityId::conversion(quote),
-        conversions::Command::Accept(reference).into(),
-        Shape::ConversionAccepted,
-    ))
+    Ok(Plan::Entity(EntityId::conversion(quote), conversions::Command::Accept(reference).into()))
 }
 
 /// Reads which quote is accepted, under which reference.
@@ -161,11 +158,7 @@ fn read_acceptance(mut fields: Fields<'_>) -> Result<(Id, Option<String>), Inval
 }
 
 fn end(call: &Call<'_>, decision: Decision) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(
-        EntityId::conversion(call.id("id")?),
-        conversions::Command::End(decision).into(),
-        Shape::Conversion,
-    ))
+    Ok(Plan::Entity(EntityId::conversion(call.id("id")?), conversions::Command::End(decision).into()))
 }
 
 /// POST /v1/conversions/:id/cancel
@@ -174,7 +167,8 @@ pub const CANCEL: Endpoint = endpoint(description::TAG, cancel, || {
         .about("What it took is back at once, and held where it was held.")
         .answers(200, "Conversion", "The conversion, canceled")
         .refuses(409, &["conversion_not_cancelable"])
-});
+})
+.shows(ended);
 
 fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
@@ -186,7 +180,8 @@ pub const FULFIL: Endpoint = endpoint(crate::testing::description::TAG, fulfil, 
     summary("Fulfil a pending conversion")
         .answers(200, "Conversion", "The conversion, completed")
         .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
-});
+})
+.shows(ended);
 
 fn fulfil(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
@@ -200,7 +195,8 @@ pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, reject, 
         .example("why", r#"{"reason":"no_liquidity"}"#)
         .answers(200, "Conversion", "The conversion, canceled")
         .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
-});
+})
+.shows(ended);
 
 fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
     let reason = read_reason(Fields::parse_optional(call.body)?)?;
@@ -275,7 +271,8 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
 }
 
 /// A quote, as an answer; `None` of a conversion.
-pub fn quoted(quote: &Conversion) -> Option<Rendered> {
+fn quoted(facts: &Facts<'_>) -> Option<Rendered> {
+    let quote: &Conversion = facts.the()?;
     let Stage::Quoted { price, expires_at } = &quote.stage else { return None };
     let body = Object::new().plain("id", quote.id).plain("object", "conversion_quote");
     let body = amounts(body, quote.source, price)
@@ -285,9 +282,14 @@ pub fn quoted(quote: &Conversion) -> Option<Rendered> {
     Some((201, body.end()))
 }
 
-/// A conversion, as an answer with this status; `None` of a quote.
-pub fn answered(conversion: &Conversion, status: u16) -> Option<Rendered> {
-    Some((status, show(conversion)?))
+/// A conversion that was just accepted.
+fn accepted(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((201, show(facts.the()?)?))
+}
+
+/// A conversion after a change.
+pub fn ended(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, show(facts.the()?)?))
 }
 
 fn amounts(body: Object, source: Source, price: &Price) -> Object {

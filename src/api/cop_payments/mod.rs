@@ -8,6 +8,7 @@ pub mod description;
 pub mod payouts;
 pub mod qr;
 
+use crate::answer::{Facts, Rendered};
 use crate::checkout::sessions;
 use crate::cop_payments::qr::{picture_base64, png_base64};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
@@ -22,8 +23,6 @@ use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Command;
 use domain::events::EventKind;
-use domain::kept::Shape;
-use domain::machine::Rendered;
 use domain::resources::conversions::price::with_four_decimals;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payments::live::NextStep;
@@ -52,16 +51,12 @@ pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
         .refuses(400, &["amount_below_minimum"])
         .refuses(403, &["cop_not_enabled"])
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
-});
+}).shows(created);
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let new = read_new(Fields::parse(call.body)?, call.caller.livemode(), id)?;
-    Ok(Plan::New(
-        EntityId::cop_payment(id),
-        cop_payments::Command::Collect(Box::new(new)).into(),
-        Shape::CopPaymentCreated,
-    ))
+    Ok(Plan::New(EntityId::cop_payment(id), cop_payments::Command::Collect(Box::new(new)).into()))
 }
 
 /// Reads the body of a new payment, which gets this id.
@@ -226,16 +221,12 @@ pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, submit_otp, || {
         .refuses(400, &["invalid_otp"])
         .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress", "otp_attempts_exhausted"])
         .refuses(503, &["rail_unavailable"])
-});
+}).shows(settled);
 
 fn submit_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let code = read_code(Fields::parse(call.body)?)?;
-    Ok(Plan::Entity(
-        EntityId::cop_payment(id),
-        cop_payments::Command::SubmitCode(code).into(),
-        Shape::CopPayment,
-    ))
+    Ok(Plan::Entity(EntityId::cop_payment(id), cop_payments::Command::SubmitCode(code).into()))
 }
 
 /// Reads an SMS code. A text that cannot be one is answered as a wrong code, not as a bad field.
@@ -250,7 +241,8 @@ pub fn read_code(mut fields: Fields<'_>) -> Result<Option<Token>, Invalid> {
 pub const CANCEL: Endpoint = endpoint(description::TAG, cancel, || {
     description::settles(summary("Cancel an unpaid payment in pesos"))
         .refuses(409, &["payment_not_pending", "charge_in_progress"])
-});
+})
+.shows(settled);
 
 fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
     act(call, cop_payments::Command::Cancel(None).into())
@@ -262,7 +254,7 @@ pub const REFUND: Endpoint = endpoint(description::TAG, refund, || {
         .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds. In live mode an operator has it refunded: 202, and `payment.reversed` when that is done.")
         .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
         .refuses(503, &["processor_unavailable", "rail_not_configured"])
-});
+}).shows(settled);
 
 fn refund(call: &Call<'_>) -> Result<Plan, Problem> {
     act(call, cop_payments::Command::Refund.into())
@@ -272,7 +264,8 @@ fn refund(call: &Call<'_>) -> Result<Plan, Problem> {
 pub const PLAY_PAYING: Endpoint = endpoint(crate::testing::description::TAG, play_paying, || {
     description::settles(summary("Pay in pesos, as the buyer would"))
         .refuses(409, &["payment_not_pending", "charge_in_progress"])
-});
+})
+.shows(settled);
 
 fn play_paying(call: &Call<'_>) -> Result<Plan, Problem> {
     act(call, cop_payments::Command::PlayBuyer { pays: true }.into())
@@ -282,7 +275,8 @@ fn play_paying(call: &Call<'_>) -> Result<Plan, Problem> {
 pub const PLAY_DECLINING: Endpoint = endpoint(crate::testing::description::TAG, play_declining, || {
     description::settles(summary("Decline to pay, as the buyer would"))
         .refuses(409, &["payment_not_pending", "charge_in_progress"])
-});
+})
+.shows(settled);
 
 fn play_declining(call: &Call<'_>) -> Result<Plan, Problem> {
     act(call, cop_payments::Command::PlayBuyer { pays: false }.into())
@@ -292,7 +286,7 @@ fn play_declining(call: &Call<'_>) -> Result<Plan, Problem> {
 fn act(call: &Call<'_>, ask: Command) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(EntityId::cop_payment(id), ask, Shape::CopPayment))
+    Ok(Plan::Entity(EntityId::cop_payment(id), ask))
 }
 
 /// The number of every payment in pesos among those under its reference: it has none that a second one
@@ -301,8 +295,9 @@ const ATTEMPT: u32 = 1;
 
 /// The answer to a new payment: with what the buyer does next. While a live processor has not said what
 /// that is, nobody knows whether it has the payment at all (`docs/contract.md, 18.4`).
-pub fn created(payment: &CopPayment) -> Rendered {
-    match payment.next_step() {
+pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
+    let payment: &CopPayment = facts.the()?;
+    Some(match payment.next_step() {
         Some(NextStep::Scan(None)) => {
             let key = payment.transfer_key();
             let next = Object::with_capacity(2048)
@@ -314,13 +309,14 @@ pub fn created(payment: &CopPayment) -> Rendered {
         }
         None if payment.status == Status::Pending => (202, show(payment)),
         _ => (201, show(payment)),
-    }
+    })
 }
 
 /// The answer to whatever is done to a payment: 202 while the processor has not done it.
-pub fn settled(payment: &CopPayment) -> Rendered {
+pub fn settled(facts: &Facts<'_>) -> Option<Rendered> {
+    let payment: &CopPayment = facts.the()?;
     let status = if payment.phase.is_deciding() { 202 } else { 200 };
-    (status, show(payment))
+    Some((status, show(payment)))
 }
 
 /// The status as /v1/cop writes it.

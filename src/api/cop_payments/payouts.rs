@@ -1,6 +1,7 @@
 //! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
 //! (`docs/contract.md, 11.8`).
 
+use crate::answer::{Facts, Rendered};
 use crate::entities::OfKind;
 use crate::fields::Invalid;
 use crate::lists::{self, GotStatus, List};
@@ -13,7 +14,6 @@ use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::writer::Object;
-use domain::machine::Rendered;
 use domain::record::Entity;
 use domain::resources::cop_payouts::{AccountType, CopPayout};
 use domain::resources::payouts::Status;
@@ -59,8 +59,13 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// The answer to a new payout, or to a repeat of one.
-pub fn created(payout: &CopPayout, new: bool) -> Rendered {
-    (if new { 201 } else { 200 }, show(payout))
+pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((if facts.is_new() { 201 } else { 200 }, show(facts.the()?)))
+}
+
+/// The answer to what became of a payout.
+pub fn settled(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, show(facts.the()?)))
 }
 
 /// A payout in pesos, as JSON. Who is paid is masked.

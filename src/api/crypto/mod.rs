@@ -5,6 +5,7 @@
 
 pub mod description;
 
+use crate::answer::{Facts, Rendered};
 use crate::conversions::read_reason;
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
@@ -20,8 +21,6 @@ use crate::shown::{Members, Writing};
 use crate::value::Value;
 use domain::events::Extra;
 use domain::index::Space;
-use domain::kept::Shape;
-use domain::machine::{Facts, Rendered};
 use domain::resources::crypto::address::{ACCOUNT_BYTES, Network, canonical};
 use domain::resources::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
 use domain::resources::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
@@ -138,20 +137,15 @@ pub const PAY: Endpoint =
         .refuses(409, &["external_ref_conflict"])
         .refuses(422, &["insufficient_balance"])
         .refuses(503, &["rail_not_configured"])
-    });
+    })
+    .shows(created);
 
 fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let new = read_payout(Fields::parse(call.body)?, call.prices.network_fees, id)?;
     let name = new.external_ref.as_str().to_owned();
     let ask = crypto::payouts::Command::Pay(Box::new(new)).into();
-    Ok(Plan::Create {
-        space: Space::CryptoPayout,
-        name,
-        id: EntityId::crypto_payout(id),
-        ask,
-        shape: Shape::CryptoPayoutCreated,
-    })
+    Ok(Plan::Create { space: Space::CryptoPayout, name, id: EntityId::crypto_payout(id), ask })
 }
 
 /// Reads the body of a payout, which gets this id and costs the fee of its network.
@@ -236,16 +230,13 @@ pub const APPROVE: Endpoint = endpoint(crate::testing::description::TAG, approve
         "CryptoPayout",
         "The network has not answered yet",
     )
-});
+})
+.shows(reviewed);
 
 fn approve(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     read_approval(call.body)?;
-    Ok(Plan::Entity(
-        EntityId::crypto_payout(id),
-        crypto::payouts::Command::Review(Verdict::Approve).into(),
-        Shape::CryptoPayout,
-    ))
+    Ok(Plan::Entity(EntityId::crypto_payout(id), crypto::payouts::Command::Review(Verdict::Approve).into()))
 }
 
 /// POST /v1/test/crypto/payouts/:id/reject
@@ -253,16 +244,13 @@ pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, reject, 
     description::review(summary("Reject a USDT payout, as an operator would"))
         .body_optional("Rejection")
         .example("why", r#"{"reason":"unknown wallet"}"#)
-});
+})
+.shows(reviewed);
 
 fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let verdict = read_rejection(call.body)?;
-    Ok(Plan::Entity(
-        EntityId::crypto_payout(id),
-        crypto::payouts::Command::Review(verdict).into(),
-        Shape::CryptoPayout,
-    ))
+    Ok(Plan::Entity(EntityId::crypto_payout(id), crypto::payouts::Command::Review(verdict).into()))
 }
 
 /// Reads the body of an approval, which says nothing.
@@ -278,18 +266,20 @@ pub fn read_rejection(body: &[u8]) -> Result<Verdict, Problem> {
 }
 
 /// The answer to a new payout, or to a repeat of one: 202 while the network is silent.
-pub fn created(payout: &CryptoPayout, new: bool) -> Rendered {
-    let status = match (new, payout.status) {
+fn created(facts: &Facts<'_>) -> Option<Rendered> {
+    let payout: &CryptoPayout = facts.the()?;
+    let status = match (facts.is_new(), payout.status) {
         (false, _) => 200,
         (true, Status::Processing) => 202,
         (true, Status::PendingReview | Status::Completed | Status::Failed | Status::Rejected) => 201,
     };
-    (status, show(payout))
+    Some((status, show(payout)))
 }
 
 /// The answer to a review: 202 while the network is silent.
-pub fn reviewed(payout: &CryptoPayout) -> Rendered {
-    (if payout.status == Status::Processing { 202 } else { 200 }, show(payout))
+pub fn reviewed(facts: &Facts<'_>) -> Option<Rendered> {
+    let payout: &CryptoPayout = facts.the()?;
+    Some((if payout.status == Status::Processing { 202 } else { 200 }, show(payout)))
 }
 
 /// A payout, as JSON.
@@ -339,7 +329,8 @@ pub const OPEN_ADDRESS: Endpoint = endpoint(description::TAG, open_address, || {
         .answers(200, "DepositAddress", "The address that is there")
         .refuses(403, &["usdt_not_enabled"])
         .refuses(503, &["rail_not_configured"])
-});
+})
+.shows(opened);
 
 fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
     let (customer_ref, network, asset) = read_customer(Fields::parse(call.body)?)?;
@@ -351,13 +342,7 @@ fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
         return Ok(Plan::Work(Work::OpenAddress { name, new: Box::new(new) }));
     }
     let ask = crypto::deposits::Command::Open(Box::new(new)).into();
-    Ok(Plan::Create {
-        space: Space::DepositAddress,
-        name,
-        id: EntityId::deposit_address(id),
-        ask,
-        shape: Shape::DepositAddress,
-    })
+    Ok(Plan::Create { space: Space::DepositAddress, name, id: EntityId::deposit_address(id), ask })
 }
 
 /// Reads whose address it is, and of what.
@@ -380,8 +365,8 @@ pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [
 }
 
 /// The answer to a deposit address, new or known.
-pub fn opened(address: &DepositAddress, new: bool) -> Rendered {
-    (if new { 201 } else { 200 }, show_address(address))
+fn opened(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((if facts.is_new() { 201 } else { 200 }, show_address(facts.the()?)))
 }
 
 fn show_address(address: &DepositAddress) -> Vec<u8> {
@@ -415,7 +400,8 @@ pub const DEPOSIT: Endpoint = endpoint(crate::testing::description::TAG, deposit
         .answers(201, "CryptoDeposit", "The deposit")
         .refuses(403, &["usdt_not_enabled"])
         .refuses(404, &["not_found"])
-});
+})
+.shows(deposited);
 
 fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
     let incoming = read_deposit(Fields::parse(call.body)?, call.new_id())?;
@@ -424,11 +410,7 @@ fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
         let id = records.named(Space::DepositTo, &address)?.ok_or_else(Problem::not_found)?;
         Ok(EntityId { kind: ids::Kind::DepositAddress, id })
     };
-    Ok(Plan::Found(
-        Box::new(find),
-        crypto::deposits::Command::Receive(Box::new(incoming)).into(),
-        Shape::Deposit,
-    ))
+    Ok(Plan::Found(Box::new(find), crypto::deposits::Command::Receive(Box::new(incoming)).into()))
 }
 
 /// Reads the body of a deposit, which gets this id.
@@ -447,6 +429,7 @@ fn read_deposit(mut fields: Fields<'_>, id: Id) -> Result<Incoming, Invalid> {
         network,
         asset: asset.get(&sound),
         tx_hash: network.transaction(id.as_bytes()),
+        entry: None,
     })
 }
 

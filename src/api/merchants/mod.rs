@@ -5,6 +5,7 @@
 
 pub mod description;
 
+use crate::answer::{Facts, Rendered};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -20,9 +21,6 @@ use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::index::Space;
-use domain::kept::Shape;
-use domain::machine::Rendered;
-use domain::record::Record;
 use domain::resources::banks::Catalogue;
 use domain::resources::merchants::{self, Merchant, PayoutMethod, Registration, Status, facet};
 use domain::values::bank::BankCode;
@@ -73,20 +71,15 @@ pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
         .answers(201, "Merchant", "The new merchant")
         .answers(200, "Merchant", "The merchant that is there under this reference")
         .refuses(409, &["external_ref_conflict"])
-});
+})
+.shows(registered);
 
 fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let registration = read_registration(Fields::parse(call.body)?, call.banks, id)?;
     let name = registration.external_ref.as_str().to_owned();
     let ask = merchants::Command::Register(Box::new(registration)).into();
-    Ok(Plan::Create {
-        space: Space::Merchant,
-        name,
-        id: EntityId::merchant(id),
-        ask,
-        shape: Shape::MerchantCreated,
-    })
+    Ok(Plan::Create { space: Space::Merchant, name, id: EntityId::merchant(id), ask })
 }
 
 /// Reads the body of a registration, which gets this id.
@@ -181,16 +174,13 @@ pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
         .body("MerchantUpdate")
         .example("deactivate", r#"{"isActive":false}"#)
         .answers(200, "Merchant", "The merchant")
-});
+})
+.shows(updated);
 
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let active = read_update(Fields::parse(call.body)?)?;
-    Ok(Plan::Entity(
-        EntityId::merchant(id),
-        merchants::Command::SetActive(active).into(),
-        Shape::MerchantUpdated,
-    ))
+    Ok(Plan::Entity(EntityId::merchant(id), merchants::Command::SetActive(active).into()))
 }
 
 /// Reads whether a merchant is to be active.
@@ -207,14 +197,11 @@ pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
         .about("Frees its reference.")
         .answers(200, "DeletedMerchant", "It is gone")
         .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
-});
+})
+.shows(deleted);
 
 fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(
-        EntityId::merchant(call.id("id")?),
-        merchants::Command::Delete.into(),
-        Shape::MerchantDeleted,
-    ))
+    Ok(Plan::Entity(EntityId::merchant(call.id("id")?), merchants::Command::Delete.into()))
 }
 
 /// POST /v1/merchants/:id/payout-methods
@@ -225,16 +212,13 @@ pub const ADD_METHOD: Endpoint = endpoint(description::TAG, add_method, || {
         .answers(201, "PayoutMethod", "The new method")
         .answers(200, "PayoutMethod", "The merchant has it already")
         .refuses(409, &["too_many_payout_methods"])
-});
+})
+.shows(newest_method);
 
 fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let (bank, phone) = read_method(Fields::parse(call.body)?, call.banks)?;
-    Ok(Plan::Entity(
-        EntityId::merchant(id),
-        merchants::Command::AddMethod(bank, phone).into(),
-        Shape::NewPayoutMethod,
-    ))
+    Ok(Plan::Entity(EntityId::merchant(id), merchants::Command::AddMethod(bank, phone).into()))
 }
 
 /// Reads a payout method.
@@ -258,16 +242,13 @@ fn methods(call: &Call<'_>) -> Result<Plan, Problem> {
 /// POST /v1/merchants/:id/payout-methods/:methodId/default
 pub const SET_DEFAULT: Endpoint = endpoint(description::TAG, set_default, || {
     summary("Make a payout method the default").answers(200, "PayoutMethod", "The method")
-});
+})
+.shows(one_method);
 
 fn set_default(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(
-        EntityId::merchant(id),
-        merchants::Command::SetDefaultMethod(method).into(),
-        Shape::PayoutMethod(method),
-    ))
+    Ok(Plan::Entity(EntityId::merchant(id), merchants::Command::SetDefaultMethod(method).into()))
 }
 
 /// DELETE /v1/merchants/:id/payout-methods/:methodId
@@ -275,15 +256,12 @@ pub const DELETE_METHOD: Endpoint = endpoint(description::TAG, delete_method, ||
     summary("Delete a payout method")
         .about("When it was the default, the oldest verified one takes its place.")
         .answers(200, "Merchant", "The merchant without it")
-});
+})
+.shows(updated);
 
 fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
-    Ok(Plan::Entity(
-        EntityId::merchant(id),
-        merchants::Command::DeleteMethod(method).into(),
-        Shape::MerchantUpdated,
-    ))
+    Ok(Plan::Entity(EntityId::merchant(id), merchants::Command::DeleteMethod(method).into()))
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
@@ -303,7 +281,8 @@ pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, start_verifi
         .refuses(409, &["verification_in_progress", "verification_locked", "already_verified"])
         .refuses(429, &["too_many_attempts"])
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
-});
+})
+.shows(verification_started);
 
 fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
@@ -312,7 +291,6 @@ fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
         entity: EntityId::merchant(id),
         method: Some(method),
         amounts: (call.micro_deposits)(),
-        shape: Shape::VerificationStarted(method),
     }))
 }
 
@@ -325,27 +303,29 @@ pub const VERIFY: Endpoint = endpoint(description::TAG, verify, || {
         .answers(200, "PayoutMethod", "The method, verified")
         .refuses(400, &["amounts_mismatch"])
         .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
-});
+})
+.shows(one_method);
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     let seen = read_seen(Fields::parse(call.body)?)?;
-    Ok(Plan::Entity(
-        EntityId::merchant(id),
-        merchants::Command::Verify { method, seen }.into(),
-        Shape::PayoutMethod(method),
-    ))
+    Ok(Plan::Entity(EntityId::merchant(id), merchants::Command::Verify { method, seen }.into()))
 }
 
 /// The answer to a registration: 201 for a new merchant, 200 for one whose reference was known.
-pub fn registered(merchant: &Merchant, record: Option<&Record>) -> Rendered {
-    let new =
-        record.and_then(|record| record.entities.first()).is_some_and(|written| written.indexed.is_none());
-    (if new { 201 } else { 200 }, show(merchant))
+fn registered(facts: &Facts<'_>) -> Option<Rendered> {
+    let written = facts.record.and_then(|record| record.entities.first());
+    let is_new = written.is_some_and(|written| written.indexed.is_none());
+    Some((if is_new { 201 } else { 200 }, show(facts.the()?)))
+}
+
+fn updated(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, show(facts.the()?)))
 }
 
 /// The answer to the start of a verification; a method that the bank rejected is gone by now.
-pub fn verification_started(merchant: &Merchant, method: Id) -> Rendered {
+fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
+    let (merchant, method): (&Merchant, Id) = (facts.the()?, facts.about?);
     let body = Object::new().plain("payoutMethodId", method);
     let body = match merchant.method(method) {
         Some(found) => crate::payouts::own_account::begun(body, &found.status),
@@ -354,35 +334,35 @@ pub fn verification_started(merchant: &Merchant, method: Id) -> Rendered {
             .plain("failureCode", "BE01")
             .plain("action", "payout_method_deleted"),
     };
-    (202, body.end())
+    Some((202, body.end()))
 }
 
-/// A payout method, as an answer.
-pub fn one_method(merchant: &Merchant, method: Id) -> Rendered {
-    match merchant.method(method) {
-        Some(found) => (200, show_method(merchant, found)),
-        None => (200, show(merchant)),
-    }
+/// The payout method that the path names.
+fn one_method(facts: &Facts<'_>) -> Option<Rendered> {
+    let merchant: &Merchant = facts.the()?;
+    Some((
+        200,
+        match merchant.method(facts.about?) {
+            Some(found) => show_method(merchant, found),
+            None => show(merchant),
+        },
+    ))
 }
 
 /// The payout method that was added last: 201 when it is new.
-pub fn newest_method(merchant: &Merchant, record: Option<&Record>) -> Rendered {
-    match merchant.methods.last() {
-        Some(found) => (if record.is_some() { 201 } else { 200 }, show_method(merchant, found)),
+fn newest_method(facts: &Facts<'_>) -> Option<Rendered> {
+    let merchant: &Merchant = facts.the()?;
+    Some(match merchant.methods.last() {
+        Some(found) => (if facts.is_new() { 201 } else { 200 }, show_method(merchant, found)),
         None => (200, show(merchant)),
-    }
+    })
 }
 
 /// The answer to a deletion.
-pub fn deleted(merchant: &Merchant) -> Rendered {
-    (
-        200,
-        Object::new()
-            .boolean("deleted", true)
-            .plain("merchantId", merchant.id)
-            .text("externalRef", &*merchant.external_ref)
-            .end(),
-    )
+fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
+    let merchant: &Merchant = facts.the()?;
+    let body = Object::new().boolean("deleted", true).plain("merchantId", merchant.id);
+    Some((200, body.text("externalRef", &*merchant.external_ref).end()))
 }
 
 fn show_methods(merchant: &Merchant) -> Vec<u8> {

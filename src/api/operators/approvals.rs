@@ -1,14 +1,16 @@
 //! Approvals as they are shown: calls that wait for a second person, and what came of them.
 
 use super::show_who;
+use crate::answer::{Facts, Rendered};
 use crate::json::{self, Shape};
 use crate::writer::{Object, text};
 use domain::resources::approvals::{Approval, AskedCall, Status};
 use domain::values::time::Timestamp;
 
-/// The answer to a call that waits now.
-pub fn asked(approval: &Approval) -> Vec<u8> {
-    begin(approval, Status::Pending).plain("expiresAt", approval.expires_at).end()
+/// The answer to a call that waits now; `None` of one that does not.
+pub fn asked(facts: &Facts<'_>) -> Option<Rendered> {
+    let approval: &Approval = facts.the()?;
+    Some((202, begin(approval, Status::Pending).plain("expiresAt", approval.expires_at).end()))
 }
 
 /// The answer to who approved, with what the call itself would have answered.

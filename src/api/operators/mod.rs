@@ -11,6 +11,7 @@ mod difference;
 pub use changes::changes;
 pub use difference::masked;
 
+use crate::answer::{Facts, Rendered};
 use crate::json::{self, Member, Shape};
 use crate::writer::Object;
 use domain::platform::PlatformChange;
@@ -30,9 +31,10 @@ pub fn made(record: &Record, token: Option<&str>) -> Option<Vec<u8>> {
     of(record).map(|operator| members(operator, token))
 }
 
-/// The operator as a record left it; `None` if it is not about one.
-pub fn changed(record: &Record) -> Option<Vec<u8>> {
-    of(record).map(show)
+/// The answer to who made an operator or gave it a new token.
+pub fn show_made(facts: &Facts<'_>) -> Option<Rendered> {
+    let operator = of(facts.record?)?;
+    Some((201, members(operator, facts.secrets.token(operator).as_deref())))
 }
 
 /// The operator that a record is about.

@@ -52,7 +52,7 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
         .refuses(409, &crate::payments::description::CREATES)
         .refuses(410, &["card_token_gone"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-});
+}).shows(super::charged);
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
     let tokens = |text: &str| CardToken::read(call.card_mark, call.caller.tenant_key, text);

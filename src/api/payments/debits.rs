@@ -1,6 +1,7 @@
 //! POST /v1/payments/debit/otp and /v1/payments/debit: immediate debit with a code of the payer's
 //! bank (`docs/contract.md, 5.7`).
 
+use crate::answer::{Facts, Rendered};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -13,8 +14,6 @@ use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::kept::Shape;
-use domain::machine::Rendered;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::otp::{NewOtp, Otp, Status};
@@ -77,7 +76,8 @@ pub const REQUEST_OTP: Endpoint = endpoint(crate::payments::description::TAG, re
         .answers(202, "DebitOtp", "The bank has not answered yet")
         .refuses(409, &["otp_refused"])
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
-});
+})
+.shows(otp_requested);
 
 fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     let (debtor, amount) = read_request(Fields::parse(call.body)?, call.banks)?;
@@ -85,7 +85,6 @@ fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::New(
         EntityId::otp(id),
         otp::Command::Request(Box::new(NewOtp { id, debtor, amount, answer: None })).into(),
-        Shape::OtpRequested,
     ))
 }
 
@@ -111,7 +110,7 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(409, &crate::payments::description::CREATES[..2])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-});
+}).shows(super::charged);
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
     let new = read_charge(Fields::parse(call.body)?, call.banks, call.new_id(), call.mark)?;
@@ -155,7 +154,8 @@ fn code<'a>() -> impl Kind<'a, Token> {
 }
 
 /// The answer to a request for a code: 202 while the bank is silent.
-pub fn otp_requested(otp: &Otp) -> Rendered {
+fn otp_requested(facts: &Facts<'_>) -> Option<Rendered> {
+    let otp: &Otp = facts.the()?;
     let status = if otp.status == Status::Pending { 202 } else { 201 };
     let body = Object::new()
         .boolean("requested", otp.status != Status::Failed)
@@ -164,5 +164,5 @@ pub fn otp_requested(otp: &Otp) -> Rendered {
         .maybe_text("failureCode", otp.failure_code.as_deref())
         .boolean("livemode", otp.livemode)
         .end();
-    (status, body)
+    Some((status, body))
 }

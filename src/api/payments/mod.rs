@@ -19,6 +19,7 @@ pub mod transfers;
 pub use list::LIST;
 pub use show::{reversal_type, show, show_entity};
 
+use crate::answer::{Facts, Rendered};
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
@@ -33,8 +34,6 @@ use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::index::Space;
-use domain::kept::Shape;
-use domain::machine::{Facts, Rendered};
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::{Catalogue, Service, sends_otp};
@@ -185,7 +184,8 @@ pub const REQUEST_C2P: Endpoint =
         .answers(201, "C2pIntent", "The intent")
         .refuses(409, &["external_ref_conflict", "payment_in_progress"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-    });
+    })
+    .shows(intent);
 
 fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let (price, debtor, external_ref) = read_request(Fields::parse(call.body)?, call.banks)?;
@@ -213,7 +213,6 @@ fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
         name,
         id: EntityId::payment(id),
         ask: payments::Command::RequestC2p(Box::new(new)).into(),
-        shape: Shape::Intent,
     })
 }
 
@@ -268,15 +267,12 @@ pub const EXECUTE_C2P: Endpoint = endpoint(description::TAG, execute_c2p, || {
             ],
         )
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
-});
+})
+.shows(settled);
 
 fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let (intent, execute) = read_execution(Fields::parse(call.body)?, call.banks, call.mark)?;
-    Ok(Plan::Entity(
-        EntityId::payment(intent),
-        payments::Command::ExecuteC2p(Box::new(execute)).into(),
-        Shape::Executed,
-    ))
+    Ok(Plan::Entity(EntityId::payment(intent), payments::Command::ExecuteC2p(Box::new(execute)).into()))
 }
 
 /// Reads the body of a charge: the intent, and what is done to it.
@@ -371,17 +367,14 @@ pub const REVERSE: Endpoint = endpoint(description::TAG, reverse, || {
         )
         .refuses(422, &["insufficient_balance"])
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
-});
+})
+.shows(reversed);
 
 fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let fields = Fields::parse_optional(call.body)?;
     fields.finish()?;
-    Ok(Plan::Found(
-        Box::new(move |records| of_name(records, id)),
-        payments::Command::Reverse.into(),
-        Shape::Reversed,
-    ))
+    Ok(Plan::Found(Box::new(move |records| of_name(records, id)), payments::Command::Reverse.into()))
 }
 
 /// GET /v1/payments/:id
@@ -486,27 +479,30 @@ pub fn intent(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 /// The answer to a charge: 202 while the bank is silent.
-pub fn settled(payment: &Payment) -> Rendered {
+pub fn settled(facts: &Facts<'_>) -> Option<Rendered> {
+    let payment: &Payment = facts.the()?;
     let status = if payment.phase.is_deciding() { 202 } else { 200 };
-    (status, show(payment))
+    Some((status, show(payment)))
 }
 
 /// The answer to a reversal; a refusal of a payment that is neither reversed nor about to be, as the bank
 /// said no, or an operator for it while the request waited.
-pub fn reversed(payment: &Payment) -> Result<Rendered, PaymentRefusal> {
+fn reversed(facts: &Facts<'_>) -> Option<Rendered> {
+    let payment: &Payment = facts.the()?;
     if payment.status == Status::Reversed || payment.phase.is_deciding() {
-        Ok(settled(payment))
+        settled(facts)
     } else {
-        Err(PaymentRefusal::ReversalRefused)
+        Some(facts.refused(&PaymentRefusal::ReversalRefused.into()))
     }
 }
 
 /// The answer to a charge without an intent, or to a repeat of one (`docs/contract.md, 1.10`).
-pub fn charged(payment: &Payment, new: bool) -> Rendered {
-    let status = match (new, payment.phase.is_deciding()) {
+fn charged(facts: &Facts<'_>) -> Option<Rendered> {
+    let payment: &Payment = facts.the()?;
+    let status = match (facts.is_new(), payment.phase.is_deciding()) {
         (false, _) => 200,
         (true, false) => 201,
         (true, true) => 202,
     };
-    (status, show(payment))
+    Some((status, show(payment)))
 }

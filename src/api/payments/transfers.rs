@@ -42,7 +42,8 @@ pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify,
             &["external_ref_conflict", "payment_in_progress", "charge_in_progress", "reference_already_used"],
         )
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-});
+})
+.shows(super::charged);
 
 /// GET /v1/payments/pago-movil/account
 pub const ACCOUNT: Endpoint = endpoint(crate::payments::description::TAG, account, || {

@@ -1,6 +1,7 @@
 //! Batches of payouts, of credits to phones, of credits to accounts: reading them item by item, and
 //! showing the outcome of each (`docs/contract.md, 7.9, 7.10`).
 
+use crate::answer::{Facts, Rendered};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::kind;
 use crate::openapi::operation::summary;
@@ -14,8 +15,7 @@ use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::codec;
-use domain::machine::Facts;
-use domain::record::{Entity, Record};
+use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::Catalogue;
 use domain::resources::payouts::batch::{Asked, Batch, ItemEnd, NewBatch, NewItem};
@@ -42,7 +42,8 @@ pub const CREATE: Endpoint = endpoint(payouts::description::TAG, create, || {
             r#""monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#,
         ),
     )
-});
+})
+.shows(created);
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     plan(call, Form::Merchant { alone: false })
@@ -57,7 +58,8 @@ pub const DISBURSE: Endpoint = endpoint(payouts::description::TAG, disburse, || 
             r#""cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#,
         ),
     )
-});
+})
+.shows(created);
 
 fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
     plan(call, Form::Credit)
@@ -72,7 +74,8 @@ pub const PAY_ACCOUNTS: Endpoint = endpoint(payouts::description::TAG, pay_accou
             r#""nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#,
         ),
     )
-});
+})
+.shows(created);
 
 fn pay_accounts(call: &Call<'_>) -> Result<Plan, Problem> {
     plan(call, Form::Account)
@@ -228,12 +231,14 @@ fn in_words(bad: Bad) -> String {
     }
 }
 
-/// The answer as far as the record itself tells: its new payouts are pending.
-pub fn created(batch: &Batch, record: &Record, facts: &Facts<'_>) -> Vec<u8> {
-    let written = record.entities.iter().map(|written| &written.state);
+/// The answer as far as the record itself tells: its new payouts are pending. The payouts of a batch that
+/// is known are in no record that is at hand: whoever answers reads them.
+pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
+    let written = facts.record?.entities.iter().map(|written| &written.state);
     let payouts: HashMap<Id, &Arc<Entity>> =
         written.chain(facts.related).map(|entity| (entity.id().id, entity)).collect();
-    show(batch, facts.livemode, |id| payouts.get(&id).map(|entity| Arc::clone(entity)))
+    let body = show(facts.the()?, facts.livemode, |id| payouts.get(&id).map(|entity| Arc::clone(entity)));
+    Some((201, body))
 }
 
 /// A batch, as JSON; `payout` finds its payouts.

@@ -10,6 +10,7 @@ pub mod own_account;
 
 pub use list::LIST;
 
+use crate::answer::{Facts, Rendered};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -20,8 +21,6 @@ use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use domain::index::Space;
-use domain::kept::Shape;
-use domain::machine::Rendered;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payouts::{
     self, Destination, NewPayout, Payout, PayoutKind, PhoneHolder, Receiver, Status,
@@ -191,7 +190,6 @@ fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
         name,
         id: EntityId::payout(new.id),
         ask: payouts::Command::Pay(Box::new(new)).into(),
-        shape: Shape::PayoutCreated,
     };
     Ok(match of {
         Some(payment) => Plan::If(Condition::Known(payment), Box::new(plan)),
@@ -218,7 +216,8 @@ pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
         .refuses(400, &["payout_method_not_verified"])
         .refuses(404, &["not_found"])
         .refuses(409, &["merchant_inactive"])
-});
+})
+.shows(created);
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Merchant { alone: true })
@@ -233,7 +232,8 @@ pub const CREDIT: Endpoint = endpoint(description::TAG, credit, || {
             r#""concepto":"premio","externalRef":"credit-1"}"#,
         ),
     )
-});
+})
+.shows(created);
 
 fn credit(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Credit)
@@ -248,7 +248,8 @@ pub const CREDIT_ACCOUNT: Endpoint = endpoint(description::TAG, credit_account, 
             r#""monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
         ),
     )
-});
+})
+.shows(created);
 
 fn credit_account(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Account)
@@ -266,7 +267,8 @@ pub const CHANGE: Endpoint = endpoint(description::TAG, change, || {
             ),
         )
         .refuses(404, &["not_found"])
-});
+})
+.shows(created);
 
 fn change(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Change)
@@ -278,7 +280,8 @@ pub const INSTANT: Endpoint = endpoint(description::TAG, instant, || {
         .body("InstantPayout")
         .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
         .refuses(409, &["payout_account_not_verified"])
-});
+})
+.shows(created);
 
 fn instant(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Own)
@@ -304,13 +307,14 @@ fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
-pub fn created(payout: &Payout, new: bool) -> Rendered {
-    let status = match (new, payout.status) {
+pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
+    let payout: &Payout = facts.the()?;
+    let status = match (facts.is_new(), payout.status) {
         (false, _) => 200,
         (true, Status::Pending) => 202,
         (true, Status::Completed | Status::Failed) => 201,
     };
-    (status, show(payout))
+    Some((status, show(payout)))
 }
 
 /// A payout, as JSON.

@@ -1,6 +1,7 @@
 //! The tenant's own payout account: setting, proving and showing it, and paying to it
 //! (`docs/contract.md, 7.11`). It is the tenant's own and shown unmasked.
 
+use crate::answer::{Facts, Rendered};
 use crate::fields::{Fields, Invalid};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
@@ -10,8 +11,6 @@ use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::writer::Object;
-use domain::kept::Shape;
-use domain::machine::{Facts, Rendered};
 use domain::resources::banks::Catalogue;
 use domain::resources::own_account::{self, OwnAccount, OwnPhone};
 use domain::resources::verification::{MethodStatus, TRIES};
@@ -29,11 +28,12 @@ pub const SET: Endpoint = endpoint(crate::payouts::description::TAG, set, || {
         )
         .answers(201, "PayoutAccount", "The first account")
         .answers(200, "PayoutAccount", "The account, changed")
-});
+})
+.shows(changed);
 
 fn set(call: &Call<'_>) -> Result<Plan, Problem> {
     let held = read_phone(Fields::parse(call.body)?, call.banks)?;
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Set(held).into(), Shape::OwnAccount))
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Set(held).into()))
 }
 
 /// Reads the account by phone.
@@ -76,7 +76,8 @@ pub const START_VERIFICATION: Endpoint =
             )
             .refuses(429, &["too_many_attempts"])
             .refuses(503, &["rail_not_configured", "rail_unavailable"])
-    });
+    })
+    .shows(verification_started);
 
 fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
@@ -84,7 +85,6 @@ fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
         entity: EntityId::OWN_ACCOUNT,
         method: None,
         amounts: (call.micro_deposits)(),
-        shape: Shape::OwnVerificationStarted,
     }))
 }
 
@@ -97,11 +97,12 @@ pub const VERIFY: Endpoint = endpoint(crate::payouts::description::TAG, verify, 
         .refuses(400, &["amounts_mismatch"])
         .refuses(404, &["not_found"])
         .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
-});
+})
+.shows(changed);
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let seen = read_seen(Fields::parse(call.body)?)?;
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Verify(seen).into(), Shape::OwnAccount))
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Verify(seen).into()))
 }
 
 /// Reads the amounts of two micro-deposits, as the holder of the account saw them.
@@ -113,16 +114,17 @@ pub fn read_seen(mut fields: Fields<'_>) -> Result<(Ves, Ves), Invalid> {
 }
 
 /// The account after a change: 201 when it is the first.
-pub fn changed(account: &OwnAccount, facts: &Facts<'_>) -> Rendered {
+fn changed(facts: &Facts<'_>) -> Option<Rendered> {
     let new = facts
         .record
         .and_then(|record| record.entities.first())
         .is_some_and(|written| written.indexed.is_none());
-    (if new { 201 } else { 200 }, show(account))
+    Some((if new { 201 } else { 200 }, show(facts.the()?)))
 }
 
 /// The answer to the start of a verification; an account that the bank rejected is gone by now.
-pub fn verification_started(account: &OwnAccount, facts: &Facts<'_>) -> Rendered {
+fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
+    let account: &OwnAccount = facts.the()?;
     let rejected = facts.record.is_some_and(|record| !record.removed.is_empty());
     let body = if rejected {
         Object::new()
@@ -132,7 +134,7 @@ pub fn verification_started(account: &OwnAccount, facts: &Facts<'_>) -> Rendered
     } else {
         begun(Object::new(), &account.status)
     };
-    (202, body.end())
+    Some((202, body.end()))
 }
 
 /// The members of a verification that was begun: the status, and why the bank made no deposits, if it

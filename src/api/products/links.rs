@@ -1,6 +1,7 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
 use super::address;
+use crate::answer::{Facts, Rendered};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
@@ -13,8 +14,6 @@ use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
-use domain::kept::Shape;
-use domain::machine::Rendered;
 use domain::record::Entity;
 use domain::resources::products;
 use domain::resources::products::{
@@ -45,7 +44,8 @@ pub const CREATE: Endpoint = endpoint(crate::products::description::TAG, create,
         .example("with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#)
         .answers(201, "PaymentLink", "The link")
         .refuses(409, &["slug_taken", "too_many_links", "merchant_inactive"])
-});
+})
+.shows(newest);
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
@@ -115,16 +115,13 @@ pub const UPDATE: Endpoint = endpoint(crate::products::description::TAG, update,
         .body("PaymentLinkChange")
         .example("disable", r#"{"status":"disabled"}"#)
         .answers(200, "PaymentLink", "The link")
-});
+})
+.shows(one);
 
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = link_id(call)?;
     let change = read_change(Fields::parse(call.body)?, call.caller.livemode())?;
-    Ok(Plan::Entity(
-        product_of(id),
-        products::Command::ChangeLink(id, Box::new(change)).into(),
-        Shape::Link(id),
-    ))
+    Ok(Plan::Entity(product_of(id), products::Command::ChangeLink(id, Box::new(change)).into()))
 }
 
 /// Reads a change of a link.
@@ -149,11 +146,12 @@ pub const DELETE: Endpoint = endpoint(crate::products::description::TAG, delete,
     summary("Delete a payment link")
         .answers_with(200, crate::products::description::deleted(), "It is gone")
         .refuses(409, &["product_has_sales"])
-});
+})
+.shows(super::deleted);
 
 fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = link_id(call)?;
-    Ok(Plan::Entity(product_of(id), products::Command::DeleteLink(id).into(), Shape::LinkDeleted(id)))
+    Ok(Plan::Entity(product_of(id), products::Command::DeleteLink(id).into()))
 }
 
 /// The id of a link in the path; a product's own id is a 404.
@@ -162,14 +160,16 @@ fn link_id(call: &Call<'_>) -> Result<Id, Problem> {
     if id.entity_and_operation().1 == 0 { Err(Problem::not_found()) } else { Ok(id) }
 }
 
-/// The answer that shows the newest link, if there is one.
-pub fn newest_of(product: &Product) -> Option<Rendered> {
+/// The link that was just made.
+fn newest(facts: &Facts<'_>) -> Option<Rendered> {
+    let product: &Product = facts.the()?;
     Some((201, show(product, product.links.last()?)))
 }
 
-/// The answer that shows one of a product's links, if it has it.
-pub fn one_of(product: &Product, id: Id) -> Option<Rendered> {
-    Some((200, show(product, product.link(id)?)))
+/// The link that the path names.
+fn one(facts: &Facts<'_>) -> Option<Rendered> {
+    let product: &Product = facts.the()?;
+    Some((200, show(product, product.link(facts.about?)?)))
 }
 
 /// Whether a product has a link with this id.

@@ -6,6 +6,7 @@
 pub mod description;
 pub mod links;
 
+use crate::answer::{Facts, Rendered};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -19,8 +20,6 @@ use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
-use domain::kept::Shape;
-use domain::machine::Rendered;
 use domain::resources::payments::charge::USD_MAX;
 use domain::resources::products::{self, NewProduct, Product, ProductChange, facet};
 use domain::values::ids::{EntityId, Id};
@@ -76,16 +75,13 @@ pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
         .body("NewProduct")
         .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
         .answers(201, "Product", "The product")
-});
+})
+.shows(created);
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let new = read_new(Fields::parse(call.body)?, call.caller.livemode(), id)?;
-    Ok(Plan::New(
-        EntityId::product(id),
-        products::Command::Create(Box::new(new)).into(),
-        Shape::ProductCreated,
-    ))
+    Ok(Plan::New(EntityId::product(id), products::Command::Create(Box::new(new)).into()))
 }
 
 /// Reads the body of a new product, which gets this id.
@@ -144,16 +140,13 @@ pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
         .body("ProductChange")
         .example("a new price", r#"{"priceUsd":"27.00"}"#)
         .answers(200, "Product", "The product")
-});
+})
+.shows(updated);
 
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let change = read_change(Fields::parse(call.body)?, call.caller.livemode())?;
-    Ok(Plan::Entity(
-        EntityId::product(id),
-        products::Command::Change(Box::new(change)).into(),
-        Shape::Product,
-    ))
+    Ok(Plan::Entity(EntityId::product(id), products::Command::Change(Box::new(change)).into()))
 }
 
 /// Reads a change of a product.
@@ -179,19 +172,24 @@ pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
     summary("Delete a product and its links")
         .answers_with(200, description::deleted(), "It is gone")
         .refuses(409, &["product_has_sales"])
-});
+})
+.shows(deleted);
 
 fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(
-        EntityId::product(call.id("id")?),
-        products::Command::Delete.into(),
-        Shape::ProductDeleted,
-    ))
+    Ok(Plan::Entity(EntityId::product(call.id("id")?), products::Command::Delete.into()))
 }
 
-/// The answer to the deletion of a product or a link.
-pub fn deleted(id: Id) -> Rendered {
-    (200, Object::new().boolean("deleted", true).plain("id", id).end())
+fn created(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((201, show(facts.the()?)))
+}
+
+fn updated(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, show(facts.the()?)))
+}
+
+/// The answer to the deletion of the product or the link that the path names.
+fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, Object::new().boolean("deleted", true).plain("id", facts.about?).end()))
 }
 
 /// A product with its links, as JSON.

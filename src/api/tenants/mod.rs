@@ -7,13 +7,13 @@
 pub mod own;
 pub mod settings;
 
+use crate::answer::{Facts, Rendered};
 use crate::fields::{Fields, Invalid};
 use crate::kind::Kind as _;
 use crate::openapi::kinds;
 use crate::writer::{Object, text};
 use domain::platform::{ApiKey, Mode, PlatformChange, Tenant};
 use domain::record::Record;
-use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
 /// The key in plain text, if it may be shown.
@@ -92,20 +92,30 @@ pub fn opened(record: &Record, reveal: Reveal<'_>) -> Option<Vec<u8>> {
     Some(shown.end())
 }
 
-/// The key that a record made; `None` if it made none of this name.
-pub fn made(record: &Record, id: Id, reveal: Reveal<'_>) -> Option<Vec<u8>> {
-    let keys = match record.platform.as_deref()? {
-        PlatformChange::Key(key) => std::slice::from_ref(key),
-        PlatformChange::Opened { keys, .. } => keys,
+/// The key that a record made, which is the first of those that it changes; `None` if it made none.
+pub fn made(record: &Record, reveal: Reveal<'_>) -> Option<Vec<u8>> {
+    let key = match record.platform.as_deref()? {
+        PlatformChange::Key(key) => key,
+        PlatformChange::Opened { keys, .. } => keys.first()?,
         _ => return None,
     };
-    keys.iter().find(|key| key.id == id).map(|key| describe(name(key, reveal), key).end())
+    Some(describe(name(key, reveal), key).end())
 }
 
-/// The tenant as a record left it; `None` if it is not about one.
-pub fn changed(record: &Record) -> Option<Vec<u8>> {
-    match record.platform.as_deref()? {
-        PlatformChange::Tenant(tenant) => Some(show(tenant)),
+/// The answer to who opened a tenant.
+pub fn show_opened(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((201, opened(facts.record?, &|key| facts.secrets.key(key))?))
+}
+
+/// The answer to who made a key.
+pub fn show_made(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((201, made(facts.record?, &|key| facts.secrets.key(key))?))
+}
+
+/// The tenant as a record left it.
+pub fn show_changed(facts: &Facts<'_>) -> Option<Rendered> {
+    match facts.record?.platform.as_deref()? {
+        PlatformChange::Tenant(tenant) => Some((200, show(tenant))),
         _ => None,
     }
 }

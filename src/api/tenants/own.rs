@@ -9,7 +9,8 @@ use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 
 /// POST /v1/pages/keys/rotate: a new key in the place of the caller's own.
-pub const ROTATE_KEY: Endpoint = endpoint("", rotate, || summary("Replace the caller's key"));
+pub const ROTATE_KEY: Endpoint =
+    endpoint("", rotate, || summary("Replace the caller's key")).shows(super::show_made);
 /// POST /v1/pages/live: the operator is asked for live mode.
 pub const ASK_LIVE: Endpoint = endpoint("", ask_live, || summary("Ask for live mode"));
 

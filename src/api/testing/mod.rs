@@ -5,6 +5,7 @@
 
 pub mod description;
 
+use crate::answer::{Facts, Rendered};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::number;
@@ -16,8 +17,6 @@ use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Command;
-use domain::kept::Shape;
-use domain::machine::Rendered;
 use domain::record::Cause;
 use domain::resources::adjustments::Adjustment;
 use domain::values::ids::Id;
@@ -35,7 +34,7 @@ pub const READ_CLOCK: Endpoint = endpoint(description::TAG, read_clock, || {
 
 fn read_clock(_: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::View(domain::view::Query::Clock, |view, _| match view {
-        View::Clock(now) => Ok(clock(now).1),
+        View::Clock(now) => Ok(clock(now)),
         _ => Err(Problem::internal_error("a defect: the clock of a book is none")),
     }))
 }
@@ -50,7 +49,8 @@ pub const MOVE_CLOCK: Endpoint = endpoint(description::TAG, move_clock, || {
         .body("ClockMove")
         .example("a day", r#"{"advanceSeconds":86400}"#)
         .answers(200, "TestClock", "Now")
-});
+})
+.shows(moved);
 
 fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Work(Work::Advance(read_advance(Fields::parse(call.body)?)?)))
@@ -78,16 +78,16 @@ pub const RESET: Endpoint = endpoint(description::TAG, reset, || {
              Events go on numbered without a gap: the first that is listed is `test.reset`.",
         )
         .answers(200, "TestReset", "Since then")
-});
+})
+.shows(begun_anew);
 
 fn reset(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Work(Work::BeginAnew))
 }
 
-/// The instant at which the test data began anew, as an answer.
-pub fn begun_anew(at: Timestamp) -> Rendered {
-    (200, Object::new().plain("resetAt", at).end())
+fn begun_anew(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, Object::new().plain("resetAt", facts.time).end()))
 }
 
 /// POST /v1/test/fund
@@ -98,11 +98,12 @@ pub const FUND: Endpoint = endpoint(description::TAG, fund, || {
         .example("20000 COP, held", r#"{"currency":"COP","amount":"20000","held":true}"#)
         .answers(201, "Movement", "The movement, of type `adjustment`")
         .refuses(404, &["not_found"])
-});
+})
+.shows(crate::balance::new_movement);
 
 fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
     let ask = read_fund(Fields::parse(call.body)?)?;
-    Ok(Plan::Book(Command::Adjust(Box::new(ask)), Shape::Movement))
+    Ok(Plan::Book(Command::Adjust(Box::new(ask))))
 }
 
 /// Reads the money that is added.
@@ -164,7 +165,11 @@ fn read_positive(value: Value<'_>, currency: Currency) -> Result<i64, Bad> {
     pesos.ok_or_else(|| Bad::from("must be a positive whole amount up to 999999999999, such as \"20000\""))
 }
 
-/// The clock, as an answer; only test mode has one.
-pub fn clock(now: Timestamp) -> Rendered {
-    (200, Object::new().plain("now", now).boolean("livemode", false).end())
+fn moved(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, clock(facts.time)))
+}
+
+/// The clock; only test mode has one.
+fn clock(now: Timestamp) -> Vec<u8> {
+    Object::new().plain("now", now).boolean("livemode", false).end()
 }

@@ -7,6 +7,7 @@
 pub mod description;
 pub mod targets;
 
+use crate::answer::{Facts, Rendered};
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got, Invalid};
 use crate::kind::{self, kind};
@@ -23,8 +24,6 @@ use crate::value::Value;
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
 use domain::index;
-use domain::kept::Shape;
-use domain::machine::Rendered;
 use domain::resources::webhooks;
 use domain::resources::webhooks::{
     Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, OVERLAP_SECONDS, OVERLAP_SECONDS_MAX, Resend,
@@ -76,13 +75,14 @@ pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
         )
         .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
         .refuses(409, &["too_many_webhooks"])
-});
+})
+.shows(created);
 
 fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let (new, target) = read_new(Fields::parse(call.body)?, allowed(call), id)?;
     let ask = webhooks::Command::Register(Box::new(new)).into();
-    let plan = Plan::New(EntityId::webhook(id), ask, Shape::WebhookCreated);
+    let plan = Plan::New(EntityId::webhook(id), ask);
     Ok(Plan::If(Condition::MayReach(target), Box::new(plan)))
 }
 
@@ -154,12 +154,13 @@ pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
         .example("pause", r#"{"status":"disabled"}"#)
         .answers(200, "Webhook", "The endpoint")
         .refuses(409, &["webhook_busy"])
-});
+})
+.shows(changed);
 
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
     let (change, target) = read_change(Fields::parse(call.body)?, allowed(call))?;
-    let plan = Plan::Entity(id, webhooks::Command::Change(Box::new(change)).into(), Shape::Webhook);
+    let plan = Plan::Entity(id, webhooks::Command::Change(Box::new(change)).into());
     Ok(match target {
         Some(target) => Plan::If(Condition::MayReach(target), Box::new(plan)),
         None => plan,
@@ -194,14 +195,11 @@ pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
         schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
         "It is gone",
     )
-});
+})
+.shows(deleted);
 
 fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(
-        EntityId::webhook(call.id("id")?),
-        webhooks::Command::Delete.into(),
-        Shape::WebhookDeleted,
-    ))
+    Ok(Plan::Entity(EntityId::webhook(call.id("id")?), webhooks::Command::Delete.into()))
 }
 
 /// POST /v1/webhooks/:id/rotate-secret
@@ -212,12 +210,12 @@ pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, rotate_secret, ||
         .body_optional("SecretRotation")
         .example("at once", r#"{"overlapSeconds":0}"#)
         .answers(200, "NewlySignedWebhook", "The endpoint with its new secret")
-});
+}).shows(rotated);
 
 fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
     let overlap_seconds = read_rotation(Fields::parse_optional(call.body)?)?;
-    Ok(Plan::Entity(id, webhooks::Command::RotateSecret(overlap_seconds).into(), Shape::SecretRotated))
+    Ok(Plan::Entity(id, webhooks::Command::RotateSecret(overlap_seconds).into()))
 }
 
 /// Reads for how long the last secret goes on signing.
@@ -313,14 +311,32 @@ pub(crate) fn members<'a, M: Members<'a, Webhook>>(members: M) -> M {
         )
 }
 
-/// An answer that shows an endpoint, with its secret.
-pub fn with_secret(shown: Vec<u8>, secret: &str) -> Vec<u8> {
-    Object::reopened(shown).plain("secret", secret).end()
+fn created(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((201, with_secret(facts)?))
+}
+
+fn rotated(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, with_secret(facts)?))
+}
+
+fn changed(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, show(facts.the()?)))
+}
+
+/// An endpoint with its secret, which no record has.
+fn with_secret(facts: &Facts<'_>) -> Option<Vec<u8>> {
+    let webhook: &Webhook = facts.the()?;
+    let shown = show(webhook);
+    Some(match facts.secrets.webhook(webhook) {
+        Some(secret) => Object::reopened(shown).plain("secret", secret).end(),
+        None => shown,
+    })
 }
 
 /// The answer to a deletion.
-pub fn deleted(webhook: &Webhook) -> Rendered {
-    (200, Object::new().boolean("deleted", true).plain("id", webhook.id).end())
+fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
+    let webhook: &Webhook = facts.the()?;
+    Some((200, Object::new().boolean("deleted", true).plain("id", webhook.id).end()))
 }
 
 /// A delivery that has no outcome yet, as JSON.

@@ -39,7 +39,7 @@ impl Replay {
             (None, None) => Until::End,
         };
         let (began, mut progress) = (Instant::now(), Shown::new());
-        let tip = replay(
+        let (tip, left_out) = replay(
             &config.storage.path,
             &self.into,
             until,
@@ -48,6 +48,9 @@ impl Replay {
         )?;
         drop(progress);
         println!("ok: {} is rebuilt {}", self.into.display(), super::ends_with(tip));
+        for failed in left_out {
+            println!("not in the copy: {failed}");
+        }
         eprintln!(
             "took {} ms, {} records per second",
             began.elapsed().as_millis(),

@@ -1,6 +1,7 @@
 //! A record for people and for scripts: one line each.
 
 use api::writer::{Object, text};
+use domain::kept::Answer;
 use domain::ledger::{Ledger, Posting};
 use domain::platform::{PLATFORM, PlatformChange, is_live};
 use domain::record::Record;
@@ -110,13 +111,23 @@ pub fn line(place: RecordPlace, record: &Record, money: &[String]) -> String {
     if !events.is_empty() {
         line.push_str(&format!("  events {} {}", record.first_event, events.join(" ")));
     }
-    if let Some(kept) = &record.kept {
-        line.push_str(&format!("  kept {}", kept.status));
+    if let Some(kept) = kept(record) {
+        line.push_str(&format!("  kept {kept}"));
     }
     if let Some(act) = act(record) {
         line.push_str(&format!("  by {act}"));
     }
     line
+}
+
+/// What a record keeps for an Idempotency-Key, in words.
+fn kept(record: &Record) -> Option<String> {
+    Some(match &record.kept.as_ref()?.answer {
+        Answer::Record { .. } => "answer".to_owned(),
+        Answer::Refused(refusal) => api::refusals::problem(refusal).code.to_owned(),
+        Answer::Bytes(status, _) => status.to_string(),
+        Answer::Void => "nothing".to_owned(),
+    })
 }
 
 pub fn json(place: RecordPlace, record: &Record, money: &[String]) -> Vec<u8> {
@@ -130,7 +141,7 @@ pub fn json(place: RecordPlace, record: &Record, money: &[String]) -> Vec<u8> {
         .maybe_text("entity", entity(record))
         .list("postings", money.iter().map(|posting| text(posting)))
         .list("events", record.events.iter().map(|event| text(event.kind.name())))
-        .maybe_number("keptStatus", record.kept.as_ref().map(|kept| kept.status))
+        .maybe_text("kept", kept(record))
         .maybe_text("operator", act(record))
         .end()
 }

@@ -248,8 +248,11 @@ fn index_events(tenant: u64, record: &Record, marks: &PersonMarks, ops: &mut Ind
     }
     for event in &record.events {
         let Extra::Deposit(deposit) = &event.extra else { continue };
-        if deposit.to.livemode {
-            ops.put(&name(tenant, Space::Deposit, &deposit.id.to_string()), deposit.id.as_bytes());
+        if let Some(entry) = &deposit.entry {
+            let mut named =
+                |text: String, id: Id| ops.put(&name(tenant, Space::Deposit, &text), id.as_bytes());
+            named(entry.name(&deposit.tx_hash), deposit.id);
+            named(entry.transaction_name(&deposit.tx_hash), entry.block_id());
         }
         let texts =
             [(Trait::PartId, deposit.id.to_string()), (Trait::TxHash, searched_hash(&deposit.tx_hash))];

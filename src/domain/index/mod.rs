@@ -88,7 +88,8 @@ pub enum Space {
     /// The progress of the search for deposits, under the platform's key: network and chain; the
     /// value is the sequence of the newest record that says so.
     SearchedBlocks = 25,
-    /// Deposits of live mode that were credited, by their id.
+    /// Deposits of live mode that were credited, by their entries in a network's log; and the blocks of their
+    /// transactions.
     Deposit = 26,
     /// Notices, under the platform's key: the traits of a transfer, then its reference.
     Notice = 19,

@@ -129,7 +129,6 @@ mod tests {
             let domain = Domain {
                 rails: Arc::new(crate::rail::TestModeAlone),
                 holidays: Vec::new(),
-                render: |_, _| Ok((200, Vec::new())),
                 person_marks: Default::default(),
                 changes: |_| crate::platform::audit::Changes::default(),
             };

@@ -222,10 +222,6 @@ impl Resource for Notice {
     }
 }
 
-/// The refusal to give a transfer away that has paid, or what is no transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoticeClaimed;
-
 /// A command to a notice.
 pub enum Command {
     /// The arrival of the notice; a repeat changes nothing.
@@ -265,7 +261,7 @@ pub fn decide(notice: Option<&Notice>, command: Command, now: Timestamp) -> Ruli
         (Command::Give { .. }, Some(notice))
             if notice.claim.is_some() || !matches!(notice.about, About::Transfer(_)) =>
         {
-            Ruling::refuse(NoticeClaimed)
+            Ruling::refuse(Refusal::NoticeClaimed)
         }
         (Command::Give { tenant }, Some(notice)) if notice.given_to != Some(tenant) => {
             let mut draft = Draft::new(Cause::NoticeGiven);

@@ -74,7 +74,16 @@ layout! {
         to: DepositAddress,
         amount: Usdt,
         tx_hash: String,
+        entry: Option<LogEntry>,
         available_at: Timestamp,
+    }
+}
+
+layout! {
+    struct LogEntry of deposits::LogEntry {
+        chain_id: u64,
+        index: u64,
+        block: [u8; 32],
     }
 }
 

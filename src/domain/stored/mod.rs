@@ -31,6 +31,7 @@ pub(crate) mod platform;
 pub(crate) mod products;
 pub(crate) mod rates;
 pub(crate) mod record;
+pub(crate) mod refusals;
 pub(crate) mod settings;
 pub(crate) mod trace;
 pub(crate) mod values;

@@ -5,14 +5,13 @@ mod own;
 mod work;
 
 use super::{Performer, Planned};
-use crate::gateway::answer::reply;
+use crate::gateway::answer::{Shows, reply};
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
 use crate::gateway::batches;
 use crate::gateway::idempotency::KeyUse;
 use crate::gateway::otp;
 use crate::gateway::reservations::NameHeld;
-use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
 use crate::http::respond::{Reply, RequestId};
@@ -23,10 +22,9 @@ use actors::{CommandReply, Guard};
 use api::plan::{Caller, Condition, Plan};
 use api::problem::Problem;
 use api::records::{Answered, Read, Unread};
-use api::render::shows_secret;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
-use domain::kept::{KeepRef, Shape};
+use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::platform::is_live;
 use domain::resources::payments;
@@ -37,6 +35,7 @@ struct Doing<'a> {
     caller: &'a Caller,
     request_id: &'a RequestId,
     used: Option<KeyUse>,
+    shows: Shows,
     /// The work slot, held until the first record is durable or, of a read, until the answer.
     slot: Option<WorkSlot>,
 }
@@ -44,9 +43,10 @@ struct Doing<'a> {
 impl Performer {
     /// Does what the handler wants done.
     pub(super) async fn carry_out(&self, work: Planned, request_id: &RequestId) -> Result<Reply, Problem> {
-        let Planned { plan, caller, used, slot, export: _, pass: _ } = work;
-        let mut doing = Doing { caller: &caller, request_id, used, slot };
+        let Planned { plan, caller, used, shows, slot, export: _, pass: _ } = work;
+        let mut doing = Doing { caller: &caller, request_id, used, shows, slot };
         let (tenant, engine) = (caller.tenant_key, &self.services.engine);
+        let answer = |outcome| reply(&self.services, tenant, shows, outcome, request_id);
         let plan = match plan {
             Plan::If(condition, plan) => {
                 self.check(condition, &mut doing).await?;
@@ -56,18 +56,18 @@ impl Performer {
         };
         match plan {
             Plan::Answer(status, body) => Ok(Reply::json(status, body)),
-            Plan::Book(ask, shape) => {
-                let (command, _slot, held) = doing.command(ask, shape);
+            Plan::Book(ask) => {
+                let (command, _slot, held) = doing.command(ask);
                 let outcome = engine.ask_book(tenant, command, held).await;
-                self.answer(tenant, shape, outcome, request_id)
+                answer(outcome)
             }
-            Plan::Entity(id, ask, shape) => {
-                let (command, slot, held) = doing.command(ask, shape);
+            Plan::Entity(id, ask) => {
+                let (command, slot, held) = doing.command(ask);
                 let mut outcome = engine.ask_entity(tenant, id, false, command, slot, held).await;
                 others_done(&mut outcome).await;
-                self.answer(tenant, shape, outcome, request_id)
+                answer(outcome)
             }
-            Plan::Create { space, name, id, mut ask, shape } => {
+            Plan::Create { space, name, id, mut ask } => {
                 let held_name = self.hold_name(space, &name, &mut doing).await;
                 let known = history::named(engine.reader(), tenant, space, &name)?;
                 if let Command::Payments(payments::Command::RequestC2p(new)) = &mut ask {
@@ -78,23 +78,23 @@ impl Performer {
                         Box::pin(otp::before_next_intent(&self.services, tenant, new, known)).await?;
                     }
                 }
-                let (command, slot, held) = doing.command(ask, shape);
+                let (command, slot, held) = doing.command(ask);
                 let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 let outcome = engine.ask_entity(tenant, id, new, command, Some(until_record), held).await;
-                self.answer(tenant, shape, outcome, request_id)
+                answer(outcome)
             }
-            Plan::New(id, mut ask, shape) => {
+            Plan::New(id, mut ask) => {
                 if let Command::Otps(payments::otp::Command::Request(new)) = &mut ask
                     && is_live(tenant)
                 {
                     doing.slot = None;
                     Box::pin(otp::before_debit(&self.services, tenant, new)).await?;
                 }
-                let (command, slot, held) = doing.command(ask, shape);
+                let (command, slot, held) = doing.command(ask);
                 let outcome = engine.ask_entity(tenant, id, true, command, slot, held).await;
-                self.answer(tenant, shape, outcome, request_id)
+                answer(outcome)
             }
             // Boxed: each connection has room for its longest future, and most of the time of a
             // small one goes into moving it.
@@ -119,7 +119,7 @@ impl Performer {
 
     /// Carries out the plans that are rarer, or longer.
     async fn carry_out_rest(&self, plan: Plan, mut doing: Doing<'_>) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let (tenant, shows, request_id) = (doing.caller.tenant_key, doing.shows, doing.request_id);
         let engine = &self.services.engine;
         let reader = engine.reader();
         let mut is_crowd = false;
@@ -141,11 +141,11 @@ impl Performer {
                 let view = engine.view(tenant, query).await.map_err(failure)?;
                 Ok(Reply::json(200, show(view, doing.caller.livemode())?))
             }
-            Plan::Found(find, ask, shape) => {
+            Plan::Found(find, ask) => {
                 let id = find(&Stored::of(reader, tenant)).map_err(stored::problem)?;
-                let (command, slot, held) = doing.command(ask, shape);
+                let (command, slot, held) = doing.command(ask);
                 let outcome = engine.ask_entity(tenant, id, false, command, slot, held).await;
-                self.answer(tenant, shape, outcome, request_id)
+                reply(&self.services, tenant, shows, outcome, request_id)
             }
             Plan::Work(work) => self.carry_out_work(work, is_crowd, doing).await,
         }
@@ -168,21 +168,6 @@ impl Performer {
                     .await
                     .map_err(|why| Problem::invalid_field("url", why))
             }
-        }
-    }
-
-    /// The answer to a command to an entity, with the secret that it shows, if it shows one.
-    fn answer(
-        &self,
-        tenant: u64,
-        shape: Shape,
-        outcome: CommandReply<Domain>,
-        request_id: &RequestId,
-    ) -> Result<Reply, Problem> {
-        if shows_secret(shape) {
-            secrets::reply_with_secret(&self.services, tenant, shape, outcome, request_id)
-        } else {
-            reply(tenant, shape, outcome, request_id)
         }
     }
 
@@ -232,17 +217,17 @@ impl Performer {
 
 impl Doing<'_> {
     /// The command, the guard until its first record, and the guard until it is answered.
-    fn command(self, ask: Command, shape: Shape) -> (KeyedCommand, Option<Guard>, Option<Guard>) {
-        let (keep, slot, held) = self.keep(shape);
+    fn command(self, ask: Command) -> (KeyedCommand, Option<Guard>, Option<Guard>) {
+        let (keep, slot, held) = self.keep();
         (KeyedCommand::from(ask).keeping(keep), slot, held)
     }
 
     /// The answer to be kept and its key, the guard until the first record, and the guard until the
     /// request is answered.
-    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Guard>, Option<Guard>) {
+    fn keep(self) -> (Option<KeepRef>, Option<Guard>, Option<Guard>) {
         let slot = self.slot.map(|slot| Box::new(slot) as Guard);
         let Some(used) = self.used else { return (None, slot, None) };
-        let (keep, held) = used.keep(shape);
+        let (keep, held) = used.keep();
         (Some(keep), slot, Some(held))
     }
 }

@@ -1,6 +1,7 @@
 //! A tenant's list as CSV: its pages are read by the same handler under the same key.
 
 use super::{Gateway, Performer, Planned};
+use crate::gateway::answer::Shows;
 use crate::gateway::ask::failure;
 use crate::gateway::exports::{self, Pages};
 use crate::gateway::pipeline::Asked;
@@ -87,8 +88,15 @@ impl Pages for TenantPages {
             found.map_or_else(String::new, |(_, text)| text.clone())
         };
         let plan = source.performer.plan(source.handler, &source.caller, &path, Some(&query), &[])?;
-        let page =
-            Planned { plan, caller: source.caller.clone(), used: None, slot: None, export: None, pass: None };
+        let page = Planned {
+            plan,
+            caller: source.caller.clone(),
+            used: None,
+            shows: Shows::default(),
+            slot: None,
+            export: None,
+            pass: None,
+        };
         Ok(source.performer.carry_out(page, &source.request_id).await?.body().clone())
     }
 }

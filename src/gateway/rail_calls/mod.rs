@@ -165,7 +165,8 @@ impl Surface for RailCalls {
         if let Some(share) = self.share(call, &Anybody, arrival) {
             inbound.charge_to(share);
         }
-        let body = inbound.json(&arrival.head.headers).await?;
+        // Whatever type a bank gives it: what it says is read, or not.
+        let body = inbound.of_any_type(&arrival.head.headers).await?;
         match (call, &self.settings.r4, &self.settings.wompi_events_secret) {
             (RailCall::Question, Some(r4), _) => {
                 r4::answer_question(&self.services, r4, &body).map(ControlFlow::Break)
@@ -213,6 +214,7 @@ impl Surface for RailCalls {
             _ => return Reply::problem(problem, &arrival.request_id),
         };
         respond::log(problem, &arrival.request_id);
+        r4::note_refused(problem, arrival);
         match problem.retry_after {
             Some(seconds) => reply.header(RETRY_AFTER, seconds.get().into()),
             None => reply,

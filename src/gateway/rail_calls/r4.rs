@@ -7,7 +7,7 @@ use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use crate::network::Network;
-use crate::rails::r4::notice::{self, Said};
+use crate::rails::r4::notice::{self, Foreign, Malformed, Said};
 use crate::rails::secret::ApiSecret;
 use api::problem::Problem;
 use api::writer::Object;
@@ -15,6 +15,8 @@ use domain::resources::notices::About;
 use domain::values::phone::MobilePhone;
 use hyper::header::AUTHORIZATION;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 use subtle::ConstantTimeEq;
 
 /// The proofs by which R4 is known.
@@ -57,7 +59,7 @@ pub(super) fn status(status: u16, is_welcome: bool) -> Reply {
 /// The answer to whether a transfer would be welcome: its payer is known, or it goes to our phone. Where
 /// nobody said which phone is ours, the bank knows it, and turns nobody away for us.
 pub(super) fn answer_question(services: &Services, r4: &Settings, body: &[u8]) -> Result<Reply, Problem> {
-    let question = notice::question(body).map_err(|_| malformed())?;
+    let question = notice::question(body).map_err(malformed)?;
     let is_ours = r4.commerce_phone.is_none() || r4.commerce_phone == question.commerce_phone;
     Ok(status(200, is_ours || knows_payer(services, question.document)?))
 }
@@ -68,14 +70,35 @@ pub(super) fn read_notice(
     r4: &Settings,
     body: &[u8],
 ) -> Result<ControlFlow<Reply, Work>, Problem> {
-    Ok(match notice::notice(body).map_err(|_| malformed())? {
-        Said::Made(made) if made.is_ours(r4.commerce_phone, services.now()) => {
-            ControlFlow::Continue(Work::Keep(RailCall::Notice, About::Transfer(made.transfer)))
+    let Said::Made(made) = notice::notice(body).map_err(malformed)? else {
+        return Ok(ControlFlow::Break(abono(200, false)));
+    };
+    let why = match made.foreign(r4.commerce_phone, services.now()) {
+        None => {
+            return Ok(ControlFlow::Continue(Work::Keep(RailCall::Notice, About::Transfer(made.transfer))));
         }
-        Said::Made(_) | Said::NotMade => ControlFlow::Break(abono(200, false)),
-    })
+        Some(Foreign::Phone) => "it went to another phone than rails.r4.commerce_phone",
+        Some(Foreign::Day) => "its day is further ahead or back than a payment may name",
+    };
+    tracing::warn!(why, "a notice of R4's was answered with abono false: the payer's money goes back");
+    Ok(ControlFlow::Break(abono(200, false)))
 }
 
-fn malformed() -> Problem {
-    Problem::invalid_json("the body is not what the bank's documents say")
+fn malformed(Malformed(name): Malformed) -> Problem {
+    Problem::invalid_json(format!("the body is not what the bank's documents say: {name}"))
+}
+
+/// Notes that a call in R4's name was refused. Anybody can be refused for what they are not: one such line a
+/// minute is enough.
+pub(super) fn note_refused(problem: &Problem, arrival: &Arrival) {
+    static NEXT_MINUTE: AtomicU64 = AtomicU64::new(0);
+    if problem.status == 401 {
+        let minute = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 60;
+        if NEXT_MINUTE.fetch_max(minute + 1, Ordering::Relaxed) > minute {
+            return;
+        }
+    }
+    let (status, reason, request_id) = (problem.status, &*problem.message, arrival.request_id.as_str());
+    let peer = arrival.peer.ip();
+    tracing::warn!(status, reason, %peer, request_id, "a call of R4's was refused: a payer's money may go back");
 }

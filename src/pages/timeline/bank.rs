@@ -13,7 +13,6 @@ use domain::values::ids::{EntityId, Id};
 /// Spanish, English.
 type Said = (&'static str, &'static str);
 
-/// Told once.
 #[derive(Default)]
 pub struct SaidBefore {
     word: Option<BankWord>,

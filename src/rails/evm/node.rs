@@ -50,6 +50,13 @@ pub struct Logged {
     pub index: u64,
 }
 
+impl Logged {
+    /// The name of the entry, for people.
+    pub fn name(&self) -> String {
+        entry_name(Some(self.block), Some(&self.transaction), Some(self.index))
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Logs {
     pub transfers: Vec<Logged>,
@@ -245,8 +252,12 @@ fn read_transfer(log: &Value, contract: &Account) -> Option<Transfer> {
 
 fn name_of(log: &Value) -> String {
     let (block, index) = (small(&log["blockNumber"]), small(&log["logIndex"]));
+    entry_name(block, hash(&log["transactionHash"]).as_ref(), index)
+}
+
+fn entry_name(block: Option<u64>, transaction: Option<&Hash>, index: Option<u64>) -> String {
     let shown = |number: Option<u64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
-    let transaction = hash(&log["transactionHash"]).map_or_else(|| "?".to_owned(), |hash| hex0x(&hash));
+    let transaction = transaction.map_or_else(|| "?".to_owned(), |hash| hex0x(hash));
     format!("block {}, transaction {transaction}, log {}", shown(block), shown(index))
 }
 

@@ -5,8 +5,9 @@ use super::wire::{Operation, Party, Request};
 use super::{mapping, signature};
 use crate::rails::checking::Finding;
 use crate::rails::http::{BaseUrl, Client, Exchange, NoClient, Request as HttpRequest};
-use crate::rails::live::{AskedBy, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
+use crate::rails::live::{AskedBy, BankWord, LiveRail, Look, NotSent, OrderOutcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
+use domain::bank_names::of_id;
 use domain::rail::Service;
 use domain::resources::verification::references_of_two;
 use domain::values::bank::BankCode;
@@ -137,6 +138,16 @@ impl R4 {
 
     async fn operation(&self, id: &RailId) -> Report {
         match self.report(&Request::look(id)).await {
+            Ok(report) if names_another(&report, id) => {
+                tracing::error!(
+                    id = id.as_str(),
+                    "R4 was asked about an operation, and speaks of another: its answer decides nothing"
+                );
+                let word = report.word.map(|word| {
+                    BankWord::new(&word.code, &format!("said of another operation; the bank: {}", word.text))
+                });
+                Report { word, is_answered: report.is_answered, ..Report::unanswered(Some(id.clone())) }
+            }
             // The bank's word about a question is not the end of what was asked about.
             Ok(Report { outcome: OrderOutcome::Open { .. }, word, is_answered, .. }) => {
                 Report { word, is_answered, ..Report::unanswered(Some(id.clone())) }
@@ -237,6 +248,11 @@ fn payee(bank: BankCode, phone: MobilePhone, document: Option<IdentityDocument>)
     document
         .map(|document| party(bank, phone, document))
         .ok_or(NotSent::Unfit("the owner of the phone is unknown"))
+}
+
+/// Whether a report names an operation, and another than this.
+fn names_another(report: &Report, id: &RailId) -> bool {
+    report.id.as_ref().is_some_and(|named| of_id(named) != of_id(id))
 }
 
 /// In Caracas.

@@ -97,6 +97,10 @@ pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
     let (outcome, id) = match meaning(operation, &reply.code) {
         Meaning::Done => (OrderOutcome::Done { reference: reply.reference }, id),
         Meaning::Refused => (OrderOutcome::Refused { code: failure_code(operation, &reply.code) }, id),
+        // The bank's word about a question does not name what was asked about anew.
+        Meaning::Pending | Meaning::Unknown if operation == Operation::ConsultarOperaciones => {
+            (OrderOutcome::Open { id: None }, id)
+        }
         Meaning::Pending | Meaning::Unknown => (OrderOutcome::Open { id }, None),
     };
     Report { id, ..Report::answered(outcome, word) }
@@ -104,5 +108,11 @@ pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
 
 /// Under an id of the bank.
 pub const fn has_id(operation: Operation) -> bool {
-    matches!(operation, Operation::DebitoInmediato | Operation::CreditoInmediato | Operation::CiCuentas)
+    matches!(
+        operation,
+        Operation::DebitoInmediato
+            | Operation::CreditoInmediato
+            | Operation::CiCuentas
+            | Operation::ConsultarOperaciones
+    )
 }

@@ -24,11 +24,12 @@ const DAYS_AHEAD_MAX: i32 = 1;
 const DAYS_BEHIND_MAX: i32 = TRANSFER_DAYS_MAX;
 const CODE_CHARACTERS_MAX: usize = 8;
 /// Instants that name no place, and those whose offset has no colon.
-const LOCAL: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
+const LOCAL: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M"];
 const OFFSET: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z"];
 
+/// The body is not what R4's documents say, because of this member; nothing of people is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed;
+pub struct Malformed(pub &'static str);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
@@ -43,14 +44,17 @@ pub struct Made {
 }
 
 impl Made {
-    /// To our phone, of a day that a payment may still name: a transfer to another phone is
-    /// another's money, and one of next year is nobody's.
-    pub fn is_ours(&self, commerce_phone: Option<MobilePhone>, now: Timestamp) -> bool {
+    /// Whether it is one to us, of a day that a payment may still name, or else why not: a transfer to another
+    /// phone is another's money, and one of next year is nobody's.
+    pub fn foreign(&self, commerce_phone: Option<MobilePhone>, now: Timestamp) -> Option<Foreign> {
         let day = |at: Timestamp| at.date_in(Zone::Caracas);
         let (today, paid_on) = (day(now), day(self.transfer.paid_at));
         let is_timely =
             today.plus_days(-DAYS_BEHIND_MAX) <= paid_on && paid_on <= today.plus_days(DAYS_AHEAD_MAX);
-        is_timely && (commerce_phone.is_none() || commerce_phone == self.to)
+        if commerce_phone.is_some() && commerce_phone != self.to {
+            return Some(Foreign::Phone);
+        }
+        (!is_timely).then_some(Foreign::Day)
     }
 }
 
@@ -60,63 +64,79 @@ pub struct Question {
     pub commerce_phone: Option<MobilePhone>,
 }
 
+/// The reason why a transfer pays for nothing here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    /// It went to another phone than ours.
+    Phone,
+    /// It is of a day that no payment may name.
+    Day,
+}
+
 struct Members(Map<String, Value>);
 
 impl Members {
     fn read(body: &[u8]) -> Result<Members, Malformed> {
         match bank_text::json(body) {
             Some(Value::Object(members)) => Ok(Members(members)),
-            _ => Err(Malformed),
+            _ => Err(Malformed("the whole body")),
         }
     }
 
     /// A number, where the documents have a text of so many digits, lacks the zeros that it began with.
-    fn text(&self, name: &str, digits: usize) -> Result<String, Malformed> {
+    fn text(&self, name: &'static str, digits: usize) -> Result<String, Malformed> {
         match self.0.get(name) {
             Some(Value::String(text)) => Ok(text.trim().to_owned()),
             Some(Value::Number(number)) => Ok(format!("{:0>digits$}", number.to_string())),
-            _ => Err(Malformed),
+            _ => Err(Malformed(name)),
         }
     }
 
     /// One that is a number may have the country's 58 before it.
-    fn phone(&self, name: &str) -> Result<MobilePhone, Malformed> {
-        MobilePhone::parse(&self.text(name, PHONE_DIGITS)?).map_err(|_| Malformed)
+    fn phone(&self, name: &'static str) -> Result<MobilePhone, Malformed> {
+        MobilePhone::parse(&self.text(name, PHONE_DIGITS)?).map_err(|_| Malformed(name))
+    }
+
+    /// A member that has to be there, if `read` can read it.
+    fn read_as<T>(
+        &self,
+        name: &'static str,
+        digits: usize,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, Malformed> {
+        read(&self.text(name, digits)?).ok_or(Malformed(name))
     }
 }
 
 pub fn notice(body: &[u8]) -> Result<Said, Malformed> {
     let body = Members::read(body)?;
-    let (reference, code) = (body.text("Referencia", 1)?, body.text("CodigoRed", 2)?);
-    let commerce_phone = body.text("TelefonoComercio", PHONE_DIGITS)?;
-    let fits = is_digits(&body.text("IdComercio", 1)?, 12)
-        && is_digits(&commerce_phone, 12)
-        && is_digits(&reference, REFERENCE_DIGITS_MAX)
-        && (1..=CODE_CHARACTERS_MAX).contains(&code.len());
+    let digits = |max: usize| move |text: &str| is_digits(text, max).then(|| text.to_owned());
+    let is_code = |code: &&str| (1..=CODE_CHARACTERS_MAX).contains(&code.len());
+    body.read_as("IdComercio", 1, digits(12))?;
+    // Our phone may be none that mobiles have.
+    let commerce_phone = body.read_as("TelefonoComercio", PHONE_DIGITS, |text| {
+        digits(12)(text.strip_prefix('+').unwrap_or(text))
+    })?;
     let transfer = Transfer {
-        bank: bank(&body.text("BancoEmisor", 3)?).ok_or(Malformed)?,
+        reference: body.read_as("Referencia", 1, digits(REFERENCE_DIGITS_MAX))?,
+        bank: body.read_as("BancoEmisor", 3, bank)?,
         phone: body.phone("TelefonoEmisor")?,
-        amount: amount(&body.text("Monto", 1)?).ok_or(Malformed)?,
-        paid_at: instant(&body.text("FechaHora", 1)?).ok_or(Malformed)?,
+        amount: body.read_as("Monto", 1, amount)?,
+        paid_at: body.read_as("FechaHora", 1, instant)?,
         document: PAYER.iter().find_map(|name| document(body.0.get(*name)?)),
-        reference,
     };
-    match (fits, code == APPROVED) {
-        (false, _) => Err(Malformed),
-        (true, true) => Ok(Said::Made(Made { transfer, to: MobilePhone::parse(&commerce_phone).ok() })),
-        (true, false) => Ok(Said::NotMade),
-    }
+    let code = body.read_as("CodigoRed", 2, |code| Some(code).filter(is_code).map(str::to_owned))?;
+    Ok(match code == APPROVED {
+        true => Said::Made(Made { transfer, to: MobilePhone::parse(&commerce_phone).ok() }),
+        false => Said::NotMade,
+    })
 }
 
 pub fn question(body: &[u8]) -> Result<Question, Malformed> {
     let body = Members::read(body)?;
-    let payer = body.text("IdCliente", 1)?;
-    let number = payer.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
-    if payer.len() - number.len() > 1 || !is_digits(number, 9) {
-        return Err(Malformed);
-    }
+    let payer = body.0.get("IdCliente").and_then(document).ok_or(Malformed("IdCliente"))?;
     let commerce_phone = body.phone("TelefonoComercio").ok();
-    Ok(Question { document: number.parse().map_err(|_| Malformed)?, commerce_phone })
+    Ok(Question { document: payer.number, commerce_phone })
 }
 
 fn is_digits(text: &str, length_max: usize) -> bool {
@@ -127,7 +147,7 @@ fn is_digits(text: &str, length_max: usize) -> bool {
 fn document(value: &Value) -> Option<NoticedDocument> {
     let text = match value {
         Value::String(text) => text.trim().to_ascii_uppercase(),
-        Value::Number(number) => number.to_string(),
+        Value::Number(number) => number.as_u64()?.to_string(),
         _ => return None,
     };
     let number = text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -136,8 +156,8 @@ fn document(value: &Value) -> Option<NoticedDocument> {
         letter if letter.len() == 1 => letter.bytes().next(),
         _ => return None,
     };
-    let number = number.trim_start_matches('-');
-    is_digits(number, 9)
+    let number: String = number.chars().filter(|character| !"-. ".contains(*character)).collect();
+    is_digits(&number, 9)
         .then(|| number.parse().ok())
         .flatten()
         .map(|number| NoticedDocument { letter, number })
@@ -215,6 +235,10 @@ mod tests {
         bare.as_object_mut().expect("an object").remove("Concepto");
         assert_eq!(made(&bare), transfer);
         assert_eq!(made(&with("BancoEmisor", json!("0134"))), transfer);
+        let Ok(Said::Made(whole)) = read(&with("TelefonoComercio", json!("+584241112233"))) else {
+            panic!("one")
+        };
+        assert_eq!(whole.to, MobilePhone::parse("04241112233").ok());
         assert_eq!(read(&with("CodigoRed", json!("51"))), Ok(Said::NotMade));
     }
 
@@ -228,6 +252,8 @@ mod tests {
             ("2026-11-23T00:00:00.000", "2026-11-23T04:00:00.000Z"),
             ("2026-11-23T00:00", "2026-11-23T04:00:00.000Z"),
             ("2026-11-23T00:00Z", "2026-11-23T00:00:00.000Z"),
+            ("2026-11-22 23:59:59", "2026-11-23T03:59:59.000Z"),
+            ("2026-11-22 23:59", "2026-11-23T03:59:00.000Z"),
         ] {
             assert_eq!(made(&with("FechaHora", json!(text))).paid_at.to_string(), instant, "{text}");
         }
@@ -260,7 +286,7 @@ mod tests {
         assert_eq!(made(&with("Monto", json!(7))).amount.minor(), 700);
         for (field, value) in [("Monto", json!(-1)), ("Referencia", json!(1.5)), ("TelefonoEmisor", json!(7))]
         {
-            assert_eq!(read_error(field, value.clone()), Err(Malformed), "{field} {value}");
+            assert_eq!(read_error(field, value.clone()), Err(Malformed(field)), "{field} {value}");
         }
     }
 
@@ -281,21 +307,22 @@ mod tests {
         let Ok(Said::Made(made)) = read(&sample()) else { panic!("a notice") };
         let (ours, other) = (MobilePhone::parse("04241112233").ok(), MobilePhone::parse("04241112234").ok());
         let paid_at = made.transfer.paid_at;
-        for (phone, now, is_ours) in [
-            (ours, paid_at, true),
-            (None, paid_at, true),
-            (other, paid_at, false),
-            (ours, paid_at.minus_ms(DAY_MS), true),
-            (ours, paid_at.minus_ms(2 * DAY_MS), false),
-            (ours, paid_at.plus_ms(30 * DAY_MS), true),
-            (ours, paid_at.plus_ms(31 * DAY_MS), false),
+        for (phone, now, foreign) in [
+            (ours, paid_at, None),
+            (None, paid_at, None),
+            (other, paid_at, Some(Foreign::Phone)),
+            (ours, paid_at.minus_ms(DAY_MS), None),
+            (ours, paid_at.minus_ms(2 * DAY_MS), Some(Foreign::Day)),
+            (ours, paid_at.plus_ms(30 * DAY_MS), None),
+            (ours, paid_at.plus_ms(31 * DAY_MS), Some(Foreign::Day)),
         ] {
-            assert_eq!(made.is_ours(phone, now), is_ours, "{phone:?} {now:?}");
+            assert_eq!(made.foreign(phone, now), foreign, "{phone:?} {now:?}");
         }
         let Ok(Said::Made(elsewhere)) = read(&with("TelefonoComercio", json!("02121234567"))) else {
             panic!("one")
         };
-        assert!(!elsewhere.is_ours(ours, paid_at) && elsewhere.is_ours(None, paid_at));
+        assert_eq!(elsewhere.foreign(ours, paid_at), Some(Foreign::Phone));
+        assert_eq!(elsewhere.foreign(None, paid_at), None);
     }
 
     #[test]
@@ -304,9 +331,12 @@ mod tests {
         for field in required.iter().filter(|field| *field != "Concepto") {
             let mut body = sample();
             body.as_object_mut().expect("an object").remove(field);
-            assert_eq!(read(&body), Err(Malformed), "without {field}");
-            assert_eq!(read(&with(field, json!(""))), Err(Malformed), "empty {field}");
-            assert_eq!(read(&with(field, json!([]))), Err(Malformed), "{field} is a list");
+            let named =
+                |outcome: Result<Said, Malformed>| outcome.err().map(|Malformed(name)| name.to_owned());
+            let expected = Some(field.clone());
+            assert_eq!(named(read(&body)), expected, "without {field}");
+            assert_eq!(named(read(&with(field, json!("")))), expected, "empty {field}");
+            assert_eq!(named(read(&with(field, json!([])))), expected, "{field} is a list");
         }
         for (field, value) in [
             ("Monto", "0.00"),
@@ -328,10 +358,10 @@ mod tests {
             ("FechaHora", "2026-11-23"),
             ("FechaHora", "2026-11-23T25:00:00"),
         ] {
-            assert_eq!(read(&with(field, json!(value))), Err(Malformed), "{field} {value}");
+            assert_eq!(read(&with(field, json!(value))), Err(Malformed(field)), "{field} {value}");
         }
         for body in ["", "[]", "null", "{", "7"] {
-            assert_eq!(notice(body.as_bytes()), Err(Malformed), "{body}");
+            assert_eq!(notice(body.as_bytes()), Err(Malformed("the whole body")), "{body}");
         }
     }
 
@@ -349,10 +379,13 @@ mod tests {
             read(json!({"IdCliente": 12_345_678, "TelefonoComercio": 4_241_112_233_u64})),
             asked(12_345_678, phone)
         );
+        for dashed in ["V-12345678", "v 12.345.678", "12.345.678"] {
+            assert_eq!(read(json!({"IdCliente": dashed})), asked(12_345_678, None), "{dashed}");
+        }
         for body in
             [json!({}), json!({"IdCliente": 7.5}), json!({"IdCliente": "VV7"}), json!({"IdCliente": "V"})]
         {
-            assert_eq!(read(body.clone()), Err(Malformed), "{body}");
+            assert_eq!(read(body.clone()), Err(Malformed("IdCliente")), "{body}");
         }
     }
 

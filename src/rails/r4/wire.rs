@@ -4,6 +4,7 @@ use super::config::PathFamily;
 use super::formats::{cedula, concepto, monto, nombre};
 use crate::bank_text;
 use crate::rails::live::{BankWord, NotSent, RailId, folded, visible};
+use domain::bank_names::of_id;
 use domain::values::account::AccountNumber;
 use domain::values::bank::BankCode;
 use domain::values::date::Date;
@@ -234,7 +235,7 @@ pub struct Reply {
     pub code: String,
     pub message: String,
     pub reference: Option<String>,
-    /// If it is 1 to 64 visible characters.
+    /// If it is 1 to 64 visible characters, and not two that differ.
     pub id: Option<RailId>,
     pub value_date: Option<String>,
     /// As it was written.
@@ -246,7 +247,11 @@ impl Reply {
     pub fn read(body: &[u8]) -> Option<Reply> {
         let Value::Object(members) = bank_text::json(body)? else { return None };
         let text = |name: &str| text_of(&members, name);
-        let code = text("code")?;
+        let code = match members.get("code")? {
+            // Codes have two characters at least; a number lacks the zero that one begins with.
+            Value::Number(number) => format!("{:0>2}", number.to_string()),
+            _ => text("code")?,
+        };
         let code = code.trim_matches(|end: char| end.is_whitespace() || end.is_control()).to_owned();
         if code.is_empty() {
             return None;
@@ -255,7 +260,7 @@ impl Reply {
             code,
             message: text("message").unwrap_or_default(),
             reference: text("reference").as_deref().and_then(folded),
-            id: ["id", "Id"].into_iter().find_map(|name| RailId::parse(&text(name)?)),
+            id: one_id(["id", "Id"].map(|name| RailId::parse(&text(name)?))),
             value_date: text("fechavalor"),
             rate: text("tipocambio"),
         })
@@ -263,6 +268,14 @@ impl Reply {
 
     pub fn word(&self) -> BankWord {
         BankWord::new(&self.code, &self.message)
+    }
+}
+
+/// The one of both that is there; of two that differ nobody can tell which it is.
+fn one_id(both: [Option<RailId>; 2]) -> Option<RailId> {
+    match both {
+        [Some(one), Some(other)] => (of_id(&one) == of_id(&other)).then_some(one),
+        [one, other] => one.or(other),
     }
 }
 

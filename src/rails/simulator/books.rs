@@ -56,17 +56,25 @@ use uuid::Uuid;
 const DUPLICATES: &[u8] = b"duplicates";
 
 #[derive(Clone, Debug)]
-pub struct BooksError(String);
+pub struct BooksError {
+    why: String,
+    /// Whether what is stored is not what was written.
+    pub is_damage: bool,
+}
 
 impl BooksError {
     pub fn because(why: impl Into<String>) -> BooksError {
-        BooksError(why.into())
+        BooksError { why: why.into(), is_damage: false }
+    }
+
+    fn damaged(why: impl Into<String>) -> BooksError {
+        BooksError { why: why.into(), is_damage: true }
     }
 }
 
 impl fmt::Display for BooksError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the books of the simulated bank: {}", self.0)
+        write!(f, "the books of the simulated bank: {}", self.why)
     }
 }
 
@@ -137,7 +145,7 @@ impl Books {
         if let Some(fate) = self.pending().get(&operation) {
             return Ok(Some(*fate));
         }
-        let unknown = || BooksError("a decision in the log that is none".to_owned());
+        let unknown = || BooksError::damaged("a decision in the log that is none");
         let decided = agreed.read(operation)?;
         decided.map(|decided| Fate::from_bytes(&decided).ok_or_else(unknown)).transpose()
     }

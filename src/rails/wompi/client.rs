@@ -4,7 +4,9 @@
 use super::acceptance::{Acceptance, Kept};
 use super::config::Settings;
 use super::daviplata::Sessions;
-use super::mapping::{Asked, Created, PROCESSOR_ERROR, by_id, counts, created, standing, under_reference};
+use super::mapping::{
+    Asked, Created, PROCESSOR_ERROR, by_id, counts, created, is_anothers, standing, under_reference,
+};
 use super::signature::cents;
 use super::wire::{Collect, Transaction, is_plain};
 use crate::rails::checking::Finding;
@@ -130,6 +132,11 @@ impl Wompi {
         let deadline = self.deadline();
         let asked = Asked { operation: collect.operation, amount_in_cents: cents(collect.amount) };
         let report = match self.post(collect, deadline).await? {
+            Created::Transaction(transaction) if is_anothers(&transaction, &asked) => {
+                tracing::error!(operation = %collect.operation, transaction = transaction.id.as_str(), "Wompi answers with a transaction of another reference: ours is looked for by its own");
+                let word = BankWord::new(&transaction.status, "the answer has another reference");
+                Report { word: Some(word), is_answered: true, ..Report::unanswered(None) }
+            }
             Created::Transaction(transaction) => {
                 self.until_ready(*transaction, collect.channel, &asked, deadline).await
             }
@@ -209,7 +216,7 @@ impl Wompi {
 
     pub(super) async fn identified(&self, id: &RailId, asked: &Asked, deadline: Deadline) -> Report {
         let report = match self.exchange(self.one(id), deadline).await {
-            Exchange::Answer(answer) => by_id(&answer, asked),
+            Exchange::Answer(answer) => by_id(&answer, id, asked),
             Exchange::NotSent(_) | Exchange::NoAnswer(_) => Report::unanswered(None),
         };
         match report.outcome {

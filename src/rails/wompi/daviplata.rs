@@ -60,7 +60,6 @@ impl Sessions {
 /// The processor's id of a collection, and the token that it gave last.
 type Known<'a> = (Option<&'a RailId>, Option<&'a StepToken>);
 
-/// For the next step.
 fn with_token(report: Report, answer: &HttpAnswer) -> Report {
     Report { token: next_token(&answer.body).map(|token| StepToken::new(&token)), ..report }
 }

@@ -3,7 +3,7 @@
 
 use super::wire::{Transaction, error_words, invalid_fields};
 use crate::rails::http::HttpAnswer;
-use crate::rails::live::{BankWord, Look, OrderOutcome, Report};
+use crate::rails::live::{BankWord, Look, OrderOutcome, RailId, Report};
 use domain::rail::Progress;
 use uuid::Uuid;
 
@@ -59,6 +59,12 @@ fn is_asked_for(transaction: &Transaction, asked: &Asked) -> bool {
         && transaction.amount_in_cents == asked.amount_in_cents
         && transaction.currency == "COP"
         && is_under(transaction, asked)
+}
+
+/// Whether a transaction that answers a POST is another payment's, and says nothing of ours. One that was
+/// approved is an operator's, whose it may be.
+pub fn is_anothers(transaction: &Transaction, asked: &Asked) -> bool {
+    transaction.status != APPROVED && !is_under(transaction, asked)
 }
 
 fn is_under(transaction: &Transaction, asked: &Asked) -> bool {
@@ -139,11 +145,12 @@ pub fn counts<'a>(found: &'a [Transaction], asked: &Asked) -> Option<&'a Transac
     approved.or_else(|| ours().find(is_open)).or_else(|| ours().next())
 }
 
-pub fn by_id(answer: &HttpAnswer, asked: &Asked) -> Report {
+/// Of another transaction than that with the id nothing was asked.
+pub fn by_id(answer: &HttpAnswer, id: &RailId, asked: &Asked) -> Report {
     if !(200..300).contains(&answer.status) {
         return no_transaction(answer);
     }
-    match Transaction::read(&answer.body) {
+    match Transaction::read(&answer.body).filter(|transaction| transaction.id == *id) {
         Some(transaction) => standing(&transaction, asked),
         None => Report::unanswered(None),
     }

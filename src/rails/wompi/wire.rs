@@ -92,7 +92,6 @@ pub struct Transaction {
     pub currency: String,
     /// Picture or address, once it is there.
     pub qr_image: Option<String>,
-    /// Once they are there.
     pub codes: Option<CodeServices>,
 }
 
@@ -141,7 +140,9 @@ impl Transaction {
             reference: text("reference"),
             amount_in_cents: data.get("amount_in_cents").and_then(Value::as_i64),
             currency: text("currency"),
-            qr_image: extra.and_then(|extra| short(extra.get("qr_image")?, QR_BYTES_MAX)),
+            qr_image: extra.and_then(|extra| {
+                short(extra.get("qr_image")?, QR_BYTES_MAX).filter(|picture| is_address(picture))
+            }),
             codes: extra.and_then(CodeServices::of),
         })
     }
@@ -192,6 +193,11 @@ pub fn error_words(body: &[u8]) -> (String, String) {
         None => String::new(),
     };
     (kind.to_owned(), text)
+}
+
+/// Whether a text may be put into a page as an address: it ends no attribute and no tag there.
+fn is_address(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"'<>`\\".contains(&byte))
 }
 
 fn short(value: &Value, bytes_max: usize) -> Option<String> {

@@ -229,3 +229,52 @@ fn numbers_and_texts_of_other_encodings_are_read() {
         true
     );
 }
+
+#[test]
+fn a_call_that_is_refused_has_a_line_that_says_why() {
+    let server = server(&[("PASARELA__RAILS__R4__COMMERCE_PHONE", OURS)]);
+    let bank = r4(&server);
+    let ours = |over: Value| merged(merged(notice("1"), json!({ "TelefonoComercio": OURS })), over);
+    for (over, status, line) in [
+        (json!({ "Monto": "12,50" }), 400, "what the bank's documents say: Monto"),
+        (json!({ "TelefonoEmisor": "04120000" }), 400, "what the bank's documents say: TelefonoEmisor"),
+        (json!({ "TelefonoComercio": "04129999999" }), 200, "another phone than rails.r4.commerce_phone"),
+        (json!({ "FechaHora": "2099-01-01T12:00:00" }), 200, "its day is further ahead or back"),
+    ] {
+        let body = ours(over);
+        assert_eq!(bank.post("/rails/r4/R4notifica", &body).expect(status), json!({ "abono": false }));
+        let log = server.log_tail();
+        assert!(log.contains(line) && !log.contains("04120000"), "{line}: {log}");
+    }
+    // Anybody may be nobody: one line tells of many.
+    for _ in 0..20 {
+        let stranger = server.nobody().with("authorization", "secret-of-somebody");
+        stranger.post("/rails/r4/R4notifica", &notice("1")).expect(401);
+    }
+    let log = server.log_tail();
+    let lines = log.lines().filter(|line| line.contains("401") && line.contains("is not the bank")).count();
+    assert!((1..=2).contains(&lines) && !log.contains("secret-of-somebody"), "{log}");
+}
+
+#[test]
+fn a_call_is_read_whatever_its_type_is_called() {
+    let server = server(&[]);
+    let bank = r4(&server);
+    for (n, kind) in ["text/plain", "application/x-www-form-urlencoded", "text/json; charset=ISO-8859-1", ""]
+        .into_iter()
+        .enumerate()
+    {
+        let body = notice(&format!("4400{n}")).to_string();
+        assert_eq!(
+            bank.post_as("/rails/r4/R4notifica", kind, body).expect(200),
+            json!({ "abono": true }),
+            "{kind}"
+        );
+    }
+    assert_eq!(notices(&server, "").len(), 4);
+    let dashed = json!({ "IdCliente": "V-12.345.678" });
+    assert_eq!(
+        bank.post_as("/rails/r4/R4consulta", "text/plain", dashed.to_string()).expect(200),
+        json!({ "status": false })
+    );
+}

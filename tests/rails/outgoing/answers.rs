@@ -204,3 +204,63 @@ fn of_two_answers_at_once_with_one_reference_one_decides() {
     assert_eq!(paid.iter().filter(|status| **status == 200).count(), 1, "{paid:?}");
     assert_eq!(paid.iter().filter(|status| **status == 202).count(), 7, "{paid:?}");
 }
+
+#[test]
+fn a_bank_writes_one_name_in_many_ways() {
+    let bank = Bank::start();
+    bank.repeats();
+    let server = server(&bank, &[]);
+    let tenant = live(&server, "0.00");
+    let say_it = |id: &str, reference: Value| {
+        bank.next("DebitoInmediato", say(json!({ "code": "ACCP", "reference": reference, "id": id })));
+    };
+    let id = "d3b07384-d9a7-4f3b-8c0e-3f0b6f5f7a79";
+    say_it(id, json!("00047110"));
+    let first = tenant.live.post("/v1/payments/debit", &debit(5.0)).expect(201);
+    assert_eq!(first["status"], "COMPLETED");
+    for (id, reference) in [
+        ("1", json!("47110")),
+        ("2", json!("000000047110")),
+        ("3", json!(47110)),
+        ("d3b07384d9a74f3b8c0e3f0b6f5f7a79", json!("5")),
+        ("{D3B07384-D9A7-4F3B-8C0E-3F0B6F5F7A79}", json!("6")),
+    ] {
+        say_it(id, reference);
+        let payment = tenant.live.post("/v1/payments/debit", &debit(6.0)).expect(202);
+        until("it is an operator's", || is_listed(&server, "unresolved", &payment).then_some(()));
+    }
+    until("the first is too", || is_listed(&server, "contradicted", &first).then_some(()));
+    // A code may be a number, as it may be in a notice.
+    bank.next("MBc2p", say(json!({ "code": 0, "reference": 8_812 })));
+    assert_eq!(charge(&tenant.live).expect(200)["status"], "COMPLETED");
+    bank.next("MBc2p", say(json!({ "code": 8 })));
+    assert_eq!(charge(&tenant.live).expect(200)["failureCode"], "R4_08");
+}
+
+#[test]
+fn an_answer_about_another_operation_decides_nothing() {
+    let bank = Bank::start();
+    let server = server(&bank, &[]);
+    let tenant = live(&server, "0.00");
+    let (id, other) = ("d3b07384-d9a7-4f3b-8c0e-3f0b6f5f7a80", "d3b07384-d9a7-4f3b-8c0e-3f0b6f5f7a81");
+    bank.next("DebitoInmediato", say(json!({ "code": "AC00", "id": id })));
+    for code in ["ACCP", "AM04"] {
+        bank.next("ConsultarOperaciones", say(json!({ "code": code, "reference": "1", "id": other })));
+    }
+    bank.always("ConsultarOperaciones", code("AC00"));
+    let payment = tenant.live.post("/v1/payments/debit", &debit(5.0)).expect(202);
+    until("it was asked thrice", || (bank.of("ConsultarOperaciones").len() >= 3).then_some(()));
+    assert_eq!(tenant.live.payment(&payment)["status"], "PENDING");
+    assert!(server.log_tail().contains("speaks of another"), "{}", server.log_tail());
+    bank.always(
+        "ConsultarOperaciones",
+        say(json!({ "code": "ACCP", "reference": "2", "Id": id.to_uppercase() })),
+    );
+    until("its own answer counts", || (tenant.live.payment(&payment)["status"] == "COMPLETED").then_some(()));
+    // Under which of two ids would it be asked?
+    let asked = bank.of("ConsultarOperaciones").len();
+    bank.next("DebitoInmediato", say(json!({ "code": "AC00", "id": other, "Id": "another" })));
+    let payment = tenant.live.post("/v1/payments/debit", &debit(5.0)).expect(202);
+    until("it is an operator's", || is_listed(&server, "unresolved", &payment).then_some(()));
+    assert_eq!(bank.of("ConsultarOperaciones").len(), asked);
+}

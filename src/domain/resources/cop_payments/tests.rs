@@ -14,10 +14,10 @@ use super::sale::{Figures, fee, figures};
 use super::*;
 use crate::commands::{Command, KeyedCommand};
 use crate::events::EventKind;
-use crate::kept::{KEPT_MS, KeepRef, Shape};
+use crate::kept::{Answer, KEPT_MS, KeepRef};
 use crate::ledger::book::Book;
 use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, Release};
-use crate::machine::{AnyBook, Domain, Misshapen};
+use crate::machine::{AnyBook, Domain};
 use crate::rail::{Effect, How, Instruction, Order, RailAnswer, RailReply, Rails, TestModeAlone};
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
@@ -80,7 +80,6 @@ impl World {
         let domain = Domain {
             rails,
             holidays: Vec::new(),
-            render: |_, _| Ok((200, Vec::new())),
             person_marks: Default::default(),
             changes: |_| crate::platform::audit::Changes::default(),
         };

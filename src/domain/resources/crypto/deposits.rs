@@ -278,6 +278,38 @@ pub struct Incoming {
     pub asset: Asset,
     /// The hash of the transfer on the network.
     pub tx_hash: String,
+    /// Its place in the network's log; none of one that test mode makes.
+    pub entry: Option<LogEntry>,
+}
+
+/// The place of a transfer in the log of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// The chain.
+    pub chain_id: u64,
+    /// The place among the entries of its block.
+    pub index: u64,
+    /// The name of its block.
+    pub block: [u8; 32],
+}
+
+impl LogEntry {
+    /// The name by which the entry is credited once, whatever a node says of its block.
+    pub fn name(&self, transaction: &str) -> String {
+        format!("{} {transaction} {}", self.chain_id, self.index)
+    }
+
+    /// The name of its transaction. A chain that changes may take a transaction into another block, and number
+    /// its entries anew there: out of that one it is not credited again.
+    pub fn transaction_name(&self, transaction: &str) -> String {
+        format!("{} {transaction}", self.chain_id)
+    }
+
+    /// The block, as the index has it under the name of the transaction.
+    pub fn block_id(&self) -> Id {
+        let [first, _] = self.block.as_chunks().0 else { unreachable!("twice 16 bytes are 32") };
+        Id::from_bytes(*first)
+    }
 }
 
 /// A deposit as its event and its answer show it. A deposit never changes, so it is no entity.
@@ -291,6 +323,8 @@ pub struct Deposit {
     pub amount: Usdt,
     /// The hash of the transfer on the network.
     pub tx_hash: String,
+    /// Its place in the network's log, in live mode.
+    pub entry: Option<LogEntry>,
     /// The instant at which it may be spent.
     pub available_at: Timestamp,
 }
@@ -328,6 +362,7 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
         to: place,
         amount: incoming.amount,
         tx_hash: incoming.tx_hash,
+        entry: incoming.entry,
         available_at,
     };
     draft.event_with(
@@ -460,8 +495,7 @@ fn counted(
     (Till { received, seller_received, paid, ..till.clone() }, payment)
 }
 
-/// The id of a deposit on a chain: the same for the same log of the same transaction, so that it is
-/// credited once. `made_at` is the instant of its block, in seconds since 1970.
+/// The id of a deposit on a chain. `made_at` is the instant of its block, in seconds since 1970.
 pub fn deposit_id(chain_id: u64, transaction: &[u8; 32], log_index: u64, made_at: u64) -> Id {
     let named = [&chain_id.to_be_bytes(), transaction.as_slice(), &log_index.to_be_bytes()].concat();
     let hash: [u8; 32] = Sha256::digest(&named).into();

@@ -5,6 +5,7 @@
 //! requests come at once one makes an attempt, and the others find it.
 
 use super::{Doing, Performer};
+use crate::gateway::answer::reply;
 use crate::gateway::ask::failure;
 use crate::gateway::card_vault;
 use crate::gateway::reservations::NameHeld;
@@ -16,7 +17,6 @@ use api::payments::card_tokens::CardToken;
 use api::problem::Problem;
 use domain::commands::Command;
 use domain::index::Space;
-use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::record::Entity;
 use domain::refusal::Refusal;
@@ -98,17 +98,17 @@ impl Performer {
         mut new: NewCharge,
         mut doing: Doing<'_>,
     ) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let (tenant, shows, request_id) = (doing.caller.tenant_key, doing.shows, doing.request_id);
         if newest.phase.is_deciding() && newest.is_asked_for_by(&new) {
             doing.slot = None;
             self.services.names.reservations.wait_for(tenant, Space::Payment, &outcome(newest.id)).await;
         }
         new.is_known = true;
         let ask = payments::Command::Charge(Box::new(new)).into();
-        let (command, slot, held) = doing.command(ask, Shape::Charged);
+        let (command, slot, held) = doing.command(ask);
         let id = EntityId::payment(newest.id);
         let outcome = self.services.engine.ask_entity(tenant, id, false, command, slot, held).await;
-        self.answer(tenant, Shape::Charged, outcome, request_id)
+        reply(&self.services, tenant, shows, outcome, request_id)
     }
 
     /// A new attempt after the one before it, which is over, or an intent that nobody has executed.
@@ -120,7 +120,8 @@ impl Performer {
         mut doing: Doing<'_>,
     ) -> Result<Reply, Problem> {
         new.before = before.as_ref().map(Payment::before);
-        let (tenant, request_id, services) = (doing.caller.tenant_key, doing.request_id, &self.services);
+        let (tenant, shows, services) = (doing.caller.tenant_key, doing.shows, &self.services);
+        let request_id = doing.request_id;
         // Names are reserved in this order everywhere, so that no two requests wait for each other: the
         // reference, then the transfer or the card, for which nobody waits in a slot.
         let held_transfer = match new.means.transfer() {
@@ -160,7 +161,7 @@ impl Performer {
         let id = new.id;
         let held_outcome = services.names.reservations.try_hold_name(tenant, Space::Payment, &outcome(id));
         let ask = payments::Command::Charge(Box::new(new)).into();
-        let (command, slot, held) = doing.command(ask, Shape::Charged);
+        let (command, slot, held) = doing.command(ask);
         let until_record: Guard = Box::new((held_name, slot));
         let until_answer: Guard = Box::new((held_transfer, held_outcome, held));
         let outcome = services
@@ -170,7 +171,7 @@ impl Performer {
         if let Some(lent) = lent.filter(|_| nothing_was_ordered(&outcome)) {
             lent.give_back();
         }
-        self.answer(tenant, Shape::Charged, outcome, request_id)
+        reply(&self.services, tenant, shows, outcome, request_id)
     }
 
     /// Cancels an intent for another attempt, unless it was executed meanwhile or the attempt is refused.

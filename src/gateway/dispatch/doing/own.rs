@@ -8,7 +8,6 @@ use crate::gateway::key_secrets::{Secret, stem};
 use crate::http::respond::Reply;
 use api::problem::Problem;
 use api::tenants;
-use domain::kept::Shape;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::{PLATFORM, PlatformAsk};
 use domain::values::time::{SECOND_MS, Timestamp};
@@ -32,7 +31,7 @@ impl Performer {
         let sent = doing.used.as_ref().map(|used| used.sent().to_owned());
         let secret = Secret::new(&services.keys, id, stem(old.mode), sent.as_deref())?;
         let audit = signed("key.rotate", old.id.to_string(), services.now(), peer, &doing);
-        let (keep, slot, held) = doing.keep(Shape::KeyMade(id));
+        let (keep, slot, held) = doing.keep();
         // A caller who goes away must not leave a key that the directory of callers never learned.
         let rotating = tokio::spawn(async move {
             let (_slot, _held) = (slot, held);
@@ -42,8 +41,7 @@ impl Performer {
             let ask = PlatformAsk::RotateKey { id: old.id, ends_at, successor };
             let changed = ask::platform(&services, ask, keep, Some(audit)).await?;
             let record = changed.record.as_deref();
-            let made =
-                record.and_then(|record| tenants::made(record, id, &|_| Some(secret.reveal().to_owned())));
+            let made = record.and_then(|record| tenants::made(record, &|_| Some(secret.reveal().to_owned())));
             let made = made.ok_or_else(|| ask::defect("a key was rotated and its record does not say so"))?;
             Ok(Reply::json(201, made).trace(changed.trace))
         });
@@ -55,7 +53,7 @@ impl Performer {
         let services = Arc::clone(&self.services);
         let tenant = Arc::clone(&doing.caller.tenant);
         let audit = signed("tenant.live-request", tenant.id.to_string(), services.now(), peer, &doing);
-        let (keep, slot, held) = doing.keep(Shape::Platform);
+        let (keep, slot, held) = doing.keep();
         let asking = tokio::spawn(async move {
             let (_slot, _held) = (slot, held);
             let _turn = services.callers.turns.of(tenant.number).await;

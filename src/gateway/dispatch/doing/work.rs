@@ -1,7 +1,7 @@
 //! Does the work of a plan that takes more than one command, or a read that no list serves.
 
 use super::{Doing, found};
-use crate::gateway::answer::reply;
+use crate::gateway::answer::{Shows, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
 use crate::gateway::dispatch::Performer;
@@ -15,6 +15,7 @@ use crate::gateway::test_reset;
 use crate::gateway::usdt_addresses;
 use crate::gateway::webhooks;
 use crate::http::respond::Reply;
+use crate::http::router::{Found, Lookup};
 use crate::store::history::{self, Unreadable};
 use crate::store::past_balance;
 use actors::{Failure, Guard};
@@ -27,7 +28,6 @@ use api::products::links;
 use api::search::Sought;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
-use domain::kept::Shape;
 use domain::platform::PLATFORM;
 use domain::record::Entity;
 use domain::resources::crypto;
@@ -43,6 +43,7 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
+use hyper::Method;
 use std::sync::Arc;
 use wal::{ReadError, Reader};
 
@@ -86,8 +87,8 @@ impl Performer {
         let (services, tenant) = (&self.services, doing.caller.tenant_key);
         match work {
             Work::Charge { new, token } => self.charge(*new, token, doing).await,
-            Work::StartVerification { entity, method, amounts, shape } => {
-                self.start_verification((entity, method), amounts, shape, doing).await
+            Work::StartVerification { entity, method, amounts } => {
+                self.start_verification((entity, method), amounts, doing).await
             }
             Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
             Work::Advance(advance_ms) => self.advance(advance_ms, doing).await,
@@ -114,7 +115,7 @@ impl Performer {
             Work::Request(id) => Ok(Reply::json(200, finding::request(services, tenant, &id).await?)),
             Work::Resend(id) => {
                 let services = Arc::clone(services);
-                let (keep, _slot, held) = doing.keep(Shape::Resent);
+                let (keep, _slot, held) = doing.keep();
                 let resending = tokio::spawn(webhooks::resend(services, tenant, id, keep, held));
                 resending.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
             }
@@ -123,7 +124,7 @@ impl Performer {
                 // first.
                 doing.slot = None;
                 let services = Arc::clone(services);
-                let (keep, _, held) = doing.keep(Shape::Resent);
+                let (keep, _, held) = doing.keep();
                 let testing = tokio::spawn(webhooks::test(services, tenant, keep, held));
                 testing.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
             }
@@ -139,10 +140,9 @@ impl Performer {
         &self,
         (entity, method): (EntityId, Option<Id>),
         amounts: (Ves, Ves),
-        shape: Shape,
         mut doing: Doing<'_>,
     ) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let (tenant, shows, request_id) = (doing.caller.tenant_key, doing.shows, doing.request_id);
         let engine = &self.services.engine;
         doing.slot = None;
         let known = history::entity(engine.reader(), tenant, entity)?.ok_or_else(Problem::not_found)?;
@@ -155,11 +155,11 @@ impl Performer {
             Some(method) => merchants::Command::StartVerification { method, start }.into(),
             None => own_account::Command::StartVerification(start).into(),
         };
-        let (command, _, until_answer) = doing.command(ask, shape);
+        let (command, _, until_answer) = doing.command(ask);
         let until_record: Guard = Box::new(held);
         let outcome =
             engine.ask_entity(tenant, entity, false, command, Some(until_record), until_answer).await;
-        self.answer(tenant, shape, outcome, request_id)
+        reply(&self.services, tenant, shows, outcome, request_id)
     }
 
     /// The deposit address of a customer in live mode: the one that is there, or the next that
@@ -170,7 +170,7 @@ impl Performer {
         new: NewDepositAddress,
         mut doing: Doing<'_>,
     ) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let (tenant, shows, request_id) = (doing.caller.tenant_key, doing.shows, doing.request_id);
         let services = &self.services;
         // One after the other for the next address: nobody waits for that in a slot.
         doing.slot = None;
@@ -182,19 +182,19 @@ impl Performer {
         };
         let id = EntityId::deposit_address(known.unwrap_or(new.id));
         let ask = crypto::deposits::Command::Open(Box::new(new)).into();
-        let (command, _, held) = doing.command(ask, Shape::DepositAddress);
+        let (command, _, held) = doing.command(ask);
         let until_record: Guard = Box::new((held_name, held_address));
         let outcome =
             services.engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), held);
-        reply(tenant, Shape::DepositAddress, outcome.await, request_id)
+        reply(services, tenant, shows, outcome.await, request_id)
     }
 
     /// Moves the test clock, with everything that is due on the way.
     async fn advance(&self, advance_ms: i64, mut doing: Doing<'_>) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let (tenant, shows, request_id) = (doing.caller.tenant_key, doing.shows, doing.request_id);
         // An advance takes as long as the deadlines on the way, so the work slot is given back first.
         doing.slot = None;
-        let (keep, _, held) = doing.keep(Shape::Clock);
+        let (keep, _, held) = doing.keep();
         let engine = self.services.engine.clone();
         let advancing = tokio::spawn(async move {
             let _held = held;
@@ -208,19 +208,19 @@ impl Performer {
             }
         });
         let outcome = advancing.await.map_err(Problem::internal_error)?;
-        self.answer(tenant, Shape::Clock, outcome, request_id)
+        reply(&self.services, tenant, shows, outcome, request_id)
     }
 
     /// Has the data of test mode begin anew, in a task that goes on when the caller goes away.
     async fn begin_anew(&self, mut doing: Doing<'_>) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let (tenant, shows, request_id) = (doing.caller.tenant_key, doing.shows, doing.request_id);
         doing.slot = None;
         let services = Arc::clone(&self.services);
-        let (keep, _, held) = doing.keep(Shape::TestReset);
+        let (keep, _, held) = doing.keep();
         let beginning =
             tokio::spawn(async move { test_reset::begin_anew(&services, tenant, keep, held).await });
         let outcome = beginning.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))?;
-        self.answer(tenant, Shape::TestReset, outcome, request_id)
+        reply(&self.services, tenant, shows, outcome, request_id)
     }
 
     /// The balance at an instant, derived from the log.
@@ -247,7 +247,7 @@ impl Performer {
     async fn pay_batch(&self, batch: Box<NewBatch>, doing: Doing<'_>) -> Result<Reply, Problem> {
         let (services, request_id) = (Arc::clone(&self.services), doing.request_id.clone());
         let tenant = doing.caller.tenant_key;
-        let (keep, slot, held) = doing.keep(Shape::Batch);
+        let (keep, slot, held) = doing.keep();
         let paying =
             tokio::spawn(batches::carry_out(services, tenant, batch, keep, (slot, held), request_id));
         paying.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
@@ -262,15 +262,15 @@ impl Performer {
         link: NewLink,
         doing: Doing<'_>,
     ) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let (tenant, shows, request_id) = (doing.caller.tenant_key, doing.shows, doing.request_id);
         let engine = &self.services.engine;
         let found = history::entity(engine.reader(), tenant, product)?.ok_or_else(Problem::not_found)?;
         let (slug, held_slug) = self.free_slug(links::slugs(&found, given, &fresh)).await?.unzip();
         let ask = products::Command::AddLink(Box::new(NewLink { slug, ..link })).into();
-        let (command, slot, held) = doing.command(ask, Shape::LinkCreated);
+        let (command, slot, held) = doing.command(ask);
         let until_record: Guard = Box::new((held_slug, slot));
         let outcome = engine.ask_entity(tenant, product, false, command, Some(until_record), held).await;
-        self.answer(tenant, Shape::LinkCreated, outcome, request_id)
+        reply(&self.services, tenant, shows, outcome, request_id)
     }
 
     /// The first of these slugs that no link has, reserved.
@@ -360,6 +360,13 @@ impl Performer {
         let done = self.read(tenant, is_crowd, move |services, budget| {
             idempotency::done(services, tenant, &key, path.as_deref(), now, budget)
         });
-        found(done.await?)
+        let done = done.await?.ok_or_else(Problem::not_found)?;
+        let shows = match self.router.lookup(&Method::POST, &done.kept.of.path) {
+            Lookup::Found(Found { value: (row, _), parameters, .. }) => {
+                Shows::of(row.show, parameters.iter().map(|(_, text)| text))
+            }
+            Lookup::NotFound | Lookup::WrongMethod { .. } => Shows::default(),
+        };
+        Ok(Reply::json(200, idempotency::show_done(&done, shows.show, shows.about)?))
     }
 }

@@ -48,7 +48,7 @@ pub fn each_entry<E: From<BooksError>>(
         let walked = sorted.walk(|id, fate| {
             each(id.as_bytes(), &fate.bytes()).map_err(|error| {
                 refused = Some(error);
-                BooksError("refused".to_owned())
+                BooksError::because("refused")
             })
         });
         if let Some(error) = refused {
@@ -113,11 +113,12 @@ pub(super) fn record(key: &[u8], value: &[u8]) -> Result<Record, BooksError> {
         let total = value.try_into().map(u64::from_le_bytes);
         return total
             .map(Record::Duplicates)
-            .map_err(|_| BooksError("the number of duplicates is damaged".to_owned()));
+            .map_err(|_| BooksError::damaged("the number of duplicates is damaged"));
     }
     let id = Uuid::from_slice(key)
-        .map_err(|_| BooksError(format!("{} is no id of an operation", hex::encode(key))))?;
-    let fate = Fate::from_bytes(value).ok_or_else(|| BooksError(format!("operation {id} is damaged")))?;
+        .map_err(|_| BooksError::damaged(format!("{} is no id of an operation", hex::encode(key))))?;
+    let fate =
+        Fate::from_bytes(value).ok_or_else(|| BooksError::damaged(format!("operation {id} is damaged")))?;
     Ok(Record::Decided(id, fate))
 }
 
@@ -133,7 +134,7 @@ impl BooksCopy {
     pub fn new(directory: &Path) -> Result<BooksCopy, BooksError> {
         files::made_directory(directory)?;
         if Found::inside(directory)?.is_books() {
-            return Err(BooksError(format!("{}: has books already", directory.display())));
+            return Err(BooksError::because(format!("{}: has books already", directory.display())));
         }
         let sorted = Writer::new(&directory.join(files::SORTED_FILE))?;
         Ok(BooksCopy { directory: directory.to_owned(), sorted, duplicates: 0, journal: Vec::new() })

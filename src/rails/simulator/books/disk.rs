@@ -206,7 +206,7 @@ impl Files {
     }
 
     fn failed(&self, state: &mut State, error: &std::io::Error) -> BooksError {
-        let failed = BooksError(format!("{}: {error}", self.directory.display()));
+        let failed = BooksError::because(format!("{}: {error}", self.directory.display()));
         self.wake.notify_one();
         state.failed.get_or_insert(failed).clone()
     }
@@ -386,7 +386,7 @@ impl Disk {
         let mut disk = Disk::without_keeper(directory, opened, room);
         let files = Arc::clone(&disk.files);
         let keeper = std::thread::Builder::new().name("bank-books".to_owned()).spawn(move || files.keep());
-        disk.keeper = Some(keeper.map_err(|error| BooksError(format!("no thread: {error}")))?);
+        disk.keeper = Some(keeper.map_err(|error| BooksError::because(format!("no thread: {error}")))?);
         Ok(disk)
     }
 

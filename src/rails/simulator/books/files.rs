@@ -16,7 +16,7 @@ const PART_SUFFIX: &str = ".new";
 
 pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> BooksError + use<> {
     let path = path.display().to_string();
-    move |error| BooksError(format!("{path}: {error}"))
+    move |error| BooksError::because(format!("{path}: {error}"))
 }
 
 pub(super) fn part_of(path: &Path) -> PathBuf {
@@ -49,7 +49,7 @@ pub(super) fn locked(directory: &Path) -> Result<File, BooksError> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            Err(BooksError(format!("{}: another server has them open", directory.display())))
+            Err(BooksError::because(format!("{}: another server has them open", directory.display())))
         }
         Err(TryLockError::Error(error)) => Err(at(&path)(error)),
     }
@@ -99,7 +99,6 @@ pub(super) fn opened_journal(path: &Path) -> Result<File, BooksError> {
 pub(super) struct Found {
     pub sorted: bool,
     pub journals: Vec<u64>,
-    /// Not finished.
     pub parts: Vec<PathBuf>,
     /// Where the books were once.
     pub rocksdb: bool,
@@ -119,7 +118,7 @@ impl Found {
                 found.rocksdb = true;
             } else if let Some(number) = name.strip_prefix(JOURNAL_PREFIX) {
                 let number = number.parse().map_err(|_| {
-                    BooksError(format!("{}: is no name of a journal", entry.path().display()))
+                    BooksError::because(format!("{}: is no name of a journal", entry.path().display()))
                 })?;
                 found.journals.push(number);
             }

@@ -57,7 +57,7 @@ pub(super) fn following<'a>(
     for (expected, number) in expected.take(journals.len().max(1)) {
         if number != expected {
             let path = files::journal(directory, expected);
-            return Err(BooksError(format!("{}: is missing", path.display())));
+            return Err(BooksError::damaged(format!("{}: is missing", path.display())));
         }
     }
     Ok(journals)
@@ -84,7 +84,7 @@ fn read_journal(directory: &Path, number: u64, each: impl FnMut(Record)) -> Resu
 
 pub(super) fn refused(path: &Path, damaged: &journal::Damaged) -> BooksError {
     let journal::Damaged { at, what } = damaged;
-    BooksError(format!("{}: byte {at}: {what}", path.display()))
+    BooksError::damaged(format!("{}: byte {at}: {what}", path.display()))
 }
 
 pub(super) fn remove_journals(directory: &Path, through: u64) -> Result<(), BooksError> {
@@ -139,7 +139,7 @@ pub(super) fn opened_rocksdb(directory: &Path) -> Result<DB, BooksError> {
 }
 
 fn in_rocksdb(directory: &Path) -> impl Fn(rocksdb::Error) -> BooksError {
-    move |error| BooksError(format!("{}: {error}", directory.display()))
+    move |error| BooksError::because(format!("{}: {error}", directory.display()))
 }
 
 pub(super) fn each_in_rocksdb<E: From<BooksError>>(

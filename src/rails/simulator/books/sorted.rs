@@ -76,7 +76,6 @@ pub(super) struct Sorted {
     file: File,
     summary: Summary,
     entries: u64,
-    /// Of each block.
     firsts: Vec<Uuid>,
     last: Uuid,
 }
@@ -84,7 +83,7 @@ pub(super) struct Sorted {
 impl Sorted {
     pub fn open(path: &Path) -> Result<Sorted, BooksError> {
         let file = File::open(path).map_err(files::at(path))?;
-        let bad = |at: u64, what: &str| BooksError(format!("{}: byte {at}: {what}", path.display()));
+        let bad = |at: u64, what: &str| BooksError::damaged(format!("{}: byte {at}: {what}", path.display()));
         let mut found = [0; HEADER_BYTES];
         file.read_exact_at(&mut found, 0).map_err(|_| bad(0, "is too short for its header"))?;
         let number = |at: usize| found[at..].first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
@@ -185,7 +184,7 @@ impl Sorted {
 
     fn bad(&self, block: u64) -> BooksError {
         let at = HEADER_BYTES as u64 + block * BLOCK_BYTES as u64;
-        BooksError(format!("{}: the block at byte {at} is damaged", self.path.display()))
+        BooksError::damaged(format!("{}: the block at byte {at} is damaged", self.path.display()))
     }
 }
 

@@ -162,20 +162,21 @@ fn an_order_that_may_be_on_its_way_is_not_given_up() {
 
 #[test]
 fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
-    let keep = |path: &str, shape| KeepRef {
+    let keep = |path: &str| KeepRef {
         key: "k".to_owned(),
         path: path.to_owned(),
         body_hash: [0; 16],
         first_seen: Timestamp::EPOCH,
-        shape,
         request_id: "r".to_owned(),
     };
-    let kept = |record: &Record| record.kept.as_ref().map(|kept| (kept.of.path.clone(), kept.void));
+    let kept = |record: &Record| {
+        record.kept.as_ref().map(|kept| (kept.of.path.clone(), kept.answer == Answer::Void))
+    };
     let mut world = World::new();
     let record = world.say_keyed(
         KeyedCommand {
             command: cop_payments::Command::Collect(Box::new(new(Channel::Sms))).into(),
-            keep: Some(keep("new", Shape::CopPaymentCreated)),
+            keep: Some(keep("new")),
             audit: None,
         },
         T0,
@@ -184,7 +185,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     let asked_about = world.hear(COLLECT, How::Ask, RailAnswer::Waiting, T0 + 60_000).expect("a record");
     assert_eq!(kept(&asked_about), None);
     world.say_keyed(
-        KeyedCommand { command: told("654321"), keep: Some(keep("otp", Shape::CopPayment)), audit: None },
+        KeyedCommand { command: told("654321"), keep: Some(keep("otp")), audit: None },
         T0 + 70_000,
     );
     let wrong = world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + 70_001).expect("a record");
@@ -192,7 +193,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     world.say_keyed(
         KeyedCommand {
             command: cop_payments::Command::Cancel(None).into(),
-            keep: Some(keep("cancel", Shape::CopPayment)),
+            keep: Some(keep("cancel")),
             audit: None,
         },
         T0 + 71_000,
@@ -200,26 +201,4 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     // The answer came late: by the poller.
     let canceled = world.hear(COLLECT, How::Ask, refused(CANCELED), T0 + 180_000).expect("a record");
     assert_eq!(kept(&canceled), Some(("cancel".to_owned(), false)));
-}
-
-#[test]
-fn an_answer_that_cannot_be_made_is_not_kept() {
-    let kept = |render| {
-        let mut world = World::new();
-        world.domain.render = render;
-        let keep = KeepRef {
-            key: "k".to_owned(),
-            path: "/v1/cop/payments".to_owned(),
-            body_hash: [1; 16],
-            first_seen: Timestamp::from_unix_ms(T0),
-            shape: Shape::CopPaymentCreated,
-            request_id: "r".to_owned(),
-        };
-        let command = cop_payments::Command::Collect(Box::new(new(Channel::Qr))).into();
-        let record =
-            world.say_keyed(KeyedCommand { command, keep: Some(keep), audit: None }, T0).expect("a record");
-        record.kept.as_ref().map(|kept| kept.status)
-    };
-    assert_eq!(kept(|_, _| Ok((201, Vec::new()))), Some(201));
-    assert_eq!(kept(|shape, _| Err(Misshapen(shape))), None);
 }

@@ -92,7 +92,6 @@ fn after_a_day_no_answer_takes_the_place_of_the_one_that_was_kept() {
         path: "new".to_owned(),
         body_hash: [0; 16],
         first_seen: Timestamp::EPOCH,
-        shape: Shape::CopPaymentCreated,
         request_id: "r".to_owned(),
     };
     for (after, is_kept) in [(KEPT_MS - 1, true), (KEPT_MS, false)] {

@@ -45,6 +45,7 @@ fn incoming(n: usize, cents: i64) -> Incoming {
         network,
         asset: Asset::Usdt,
         tx_hash: format!("tx {n}"),
+        entry: None,
     }
 }
 
@@ -167,4 +168,13 @@ fn a_log_of_a_transaction_has_one_id_and_no_other_has_it() {
     for other in [id(56, 1, 0, 1_795_226_000), id(137, 2, 0, 1_795_226_000), id(137, 1, 1, 1_795_226_000)] {
         assert_ne!(one, other);
     }
+}
+
+#[test]
+fn an_entry_is_named_without_its_block_and_a_transaction_with_it() {
+    let entry = |index, byte| LogEntry { chain_id: 137, index, block: [byte; 32] };
+    assert_eq!(entry(7, 1).name("0xab"), entry(7, 2).name("0xab"));
+    assert_ne!(entry(7, 1).name("0xab"), entry(8, 1).name("0xab"));
+    assert_eq!(entry(7, 1).transaction_name("0xab"), entry(8, 2).transaction_name("0xab"));
+    assert_ne!(entry(7, 1).block_id(), entry(7, 2).block_id());
 }

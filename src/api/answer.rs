@@ -1,0 +1,141 @@
+//! The answer of an operation to what was decided. It is made of the record, by the function that stands
+//! with the operation: for who asked, and again for a repeat under the same Idempotency-Key.
+
+use crate::entities::OfKind;
+use crate::problem::Problem;
+use crate::refusals;
+use domain::kept::{Answer, Kept};
+use domain::platform::ApiKey;
+use domain::platform::operators::OperatorAccount;
+use domain::record::{Entity, Record};
+use domain::refusal::Refusal;
+use domain::resources::webhooks::Webhook;
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
+use std::sync::Arc;
+
+/// The HTTP status and the body.
+pub type Rendered = (u16, Vec<u8>);
+
+/// Shows what was decided and not refused; `None`, a defect, of something that the operation does not
+/// decide.
+pub type Show = fn(&Facts<'_>) -> Option<Rendered>;
+
+/// The facts that an answer is made from.
+pub struct Facts<'a> {
+    /// Whether real money moves.
+    pub livemode: bool,
+    /// The record; none where nothing changed.
+    pub record: Option<&'a Record>,
+    /// The time of the record.
+    pub time: Timestamp,
+    /// The entity that was decided on.
+    pub entity: Option<&'a Entity>,
+    /// The refusal, if a rule said no.
+    pub refusal: Option<&'a Refusal>,
+    /// The request's id, which error bodies carry.
+    pub request_id: &'a str,
+    /// Entities that the answer shows and the record does not write.
+    pub related: &'a [Arc<Entity>],
+    /// The last id in the request's path.
+    pub about: Option<Id>,
+    /// The secrets that the answer shows.
+    pub secrets: &'a dyn Secrets,
+}
+
+/// Secrets that answers show and no record has: each is derived anew for whoever may see it.
+pub trait Secrets {
+    /// The secret of a webhook endpoint.
+    fn webhook(&self, _: &Webhook) -> Option<String> {
+        None
+    }
+
+    /// The part of a checkout session's client secret that is secret.
+    fn session(&self, _: Id) -> Option<[u8; 16]> {
+        None
+    }
+
+    /// An API key that was just made.
+    fn key(&self, _: &ApiKey) -> Option<String> {
+        None
+    }
+
+    /// The token of an operator, just made.
+    fn token(&self, _: &OperatorAccount) -> Option<String> {
+        None
+    }
+}
+
+/// No secret is shown.
+pub struct NoSecrets;
+
+impl Secrets for NoSecrets {}
+
+impl<'a> Facts<'a> {
+    /// The facts that a record keeps for the Idempotency-Key of the request that it answers.
+    pub fn of_kept(
+        kept: &'a Kept,
+        record: &'a Record,
+        time: Timestamp,
+        livemode: bool,
+        about: Option<Id>,
+        secrets: &'a dyn Secrets,
+    ) -> Facts<'a> {
+        let shown: &[Arc<Entity>] = if let Answer::Record { shown } = &kept.answer { shown } else { &[] };
+        let written = record.entities.first().map(|written| &written.state);
+        Facts {
+            livemode,
+            record: (!record.only_keeps()).then_some(record),
+            time,
+            entity: written.or(shown.first()).map(|state| &**state),
+            refusal: kept.refusal(),
+            request_id: &kept.of.request_id,
+            related: shown,
+            about,
+            secrets,
+        }
+    }
+
+    /// The entity that was decided on, if it is of the kind that is shown.
+    pub fn the<T: OfKind>(&self) -> Option<&'a T> {
+        self.entity.and_then(T::of)
+    }
+
+    /// Whether something was written, and not known already.
+    pub fn is_new(&self) -> bool {
+        self.record.is_some()
+    }
+
+    /// The answer: what is shown, or the refusal.
+    pub fn shown_by(&self, show: Option<Show>) -> Result<Rendered, Problem> {
+        match self.refusal {
+            Some(refusal) => Ok(self.refused(refusal)),
+            None => show.and_then(|show| show(self)).ok_or_else(|| {
+                Problem::internal_error("a defect: what was decided is not what its operation shows")
+            }),
+        }
+    }
+
+    /// The answer that a refusal is.
+    pub fn refused(&self, refusal: &Refusal) -> Rendered {
+        let problem = refusals::problem(refusal);
+        (problem.status, problem.to_json(self.request_id))
+    }
+}
+
+/// The answer that a record keeps for an Idempotency-Key; the secrets that were in it are those that
+/// `secrets` has.
+pub fn kept(
+    show: Option<Show>,
+    kept: &Kept,
+    record: &Record,
+    time: Timestamp,
+    livemode: bool,
+    about: Option<Id>,
+    secrets: &dyn Secrets,
+) -> Result<Rendered, Problem> {
+    match &kept.answer {
+        Answer::Bytes(status, body) => Ok((*status, body.clone())),
+        _ => Facts::of_kept(kept, record, time, livemode, about, secrets).shown_by(show),
+    }
+}
