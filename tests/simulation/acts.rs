@@ -379,8 +379,8 @@ impl Life {
         let more = NewCharge { external_ref: reference, ..charge(id, by, usd_cents, None, date) };
         let is_intent = newest.status == Status::Pending && newest.phase == Phase::Idle;
         if is_intent {
-            let cancel = payments::Command::CancelIntent;
-            if self.ask(tenant, EntityId::payment(newest.id), false, cancel).await?.refusal.is_some() {
+            let way = payments::Command::MakeWay(Box::new(more.without_code()));
+            if self.ask(tenant, EntityId::payment(newest.id), false, way).await?.refusal.is_some() {
                 return None;
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::model::{DAY, Dispute, Hold, INTENT, MANY, Model, Paying, Proof, Sending, Shop, Verdict};
 use crate::steps::Word;
-use crate::witness::{Asked, By, Paid, Turn, Wanted};
+use crate::witness::{Asked, By, Paid, Sought, Turn, Wanted};
 use domain::rail::RailAnswer;
 use domain::record::Entity;
 use domain::resources::payments::{CHARGE, REVERSE};
@@ -14,6 +14,21 @@ use domain::values::time::{Timestamp, Zone};
 use std::collections::BTreeMap;
 
 impl Model {
+    fn may_charge(&self, new: &Sought, now: i64) -> Verdict {
+        new.seller.map_or(Ok(()), |(shop, _)| self.there(shop).map(|_| ()))?;
+        new.date.map_or(Ok(()), |date| in_time(date, now))?;
+        self.may_sell(new.usd_cents * 200, new.seller)
+    }
+
+    fn give_up(&mut self, id: Id) -> Verdict {
+        match self.sales[&id].stands {
+            Paying::Charging => return Err("charge_in_progress"),
+            Paying::Completed | Paying::Reversing | Paying::Reversed => return Err("session_paid"),
+            Paying::Intent | Paying::Failed | Paying::Canceled => self.cancel(id),
+        }
+        Ok(())
+    }
+
     /// The verdict that the turn must have; the model is then as after it.
     pub fn judge(&mut self, turn: &Turn) -> Verdict {
         let of = |kind| {
@@ -29,24 +44,22 @@ impl Model {
                 }
                 Ok(())
             }
-            Asked::Charge { id, by, usd_cents, seller, date, reference, before } => match of(Kind::Payment) {
+            Asked::Charge(new) => match of(Kind::Payment) {
                 Ok(known) => {
                     let sale = &self.sales[&known];
                     // Transfers are named after their payments, so that those of two are never the same.
-                    let is_same = sale.by == *by
-                        && (sale.usd_cents, sale.seller) == (*usd_cents, *seller)
-                        && (*by != By::Transfer || known == *id);
+                    let is_same = sale.by == new.by
+                        && (sale.usd_cents, sale.seller) == (new.usd_cents, new.seller)
+                        && (new.by != By::Transfer || known == new.id);
                     self.about(known, is_same)
                 }
                 Err(_) => {
-                    let newest = self.sales.iter().filter(|(_, sale)| sale.reference == *reference);
+                    let newest = self.sales.iter().filter(|(_, sale)| sale.reference == new.reference);
                     let newest = newest.max_by_key(|(_, sale)| sale.attempt).map(|(id, _)| *id);
-                    assert_eq!(newest, *before, "the attempt before {id} on {reference}");
-                    seller.map_or(Ok(()), |(shop, _)| self.there(shop).map(|_| ()))?;
-                    date.map_or(Ok(()), |date| in_time(date, turn.now))?;
-                    self.may_sell(usd_cents * 200, *seller)?;
-                    self.begin(*id, reference, *by, *usd_cents, turn.now);
-                    self.charge(*id, *seller);
+                    assert_eq!(newest, new.before, "the attempt before {} on {}", new.id, new.reference);
+                    self.may_charge(new, turn.now)?;
+                    self.begin(new.id, &new.reference, new.by, new.usd_cents, turn.now);
+                    self.charge(new.id, new.seller);
                     Ok(())
                 }
             },
@@ -61,14 +74,13 @@ impl Model {
                 self.begin(*id, reference, By::C2p, *usd_cents, turn.now);
                 Ok(())
             }
-            Asked::CancelIntent => {
+            Asked::CancelIntent => self.give_up(of(Kind::Payment)?),
+            Asked::MakeWay(new) => {
                 let id = of(Kind::Payment)?;
-                match self.sales[&id].stands {
-                    Paying::Charging => return Err("charge_in_progress"),
-                    Paying::Completed | Paying::Reversing | Paying::Reversed => return Err("session_paid"),
-                    Paying::Intent | Paying::Failed | Paying::Canceled => self.cancel(id),
+                if self.sales[&id].stands == Paying::Intent {
+                    self.may_charge(new, turn.now)?;
                 }
-                Ok(())
+                self.give_up(id)
             }
             Asked::Execute { seller } => {
                 let id = of(Kind::Payment)?;

@@ -21,7 +21,7 @@ use domain::resources::merchants;
 use domain::resources::own_account;
 use domain::resources::payments;
 use domain::resources::payments::Means;
-use domain::resources::payments::charge::Price;
+use domain::resources::payments::charge::{NewCharge, Price};
 use domain::resources::payouts;
 use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::NewItem;
@@ -56,6 +56,44 @@ pub struct Wanted {
     pub to: Paid,
 }
 
+/// A charge as it was asked for.
+#[derive(Clone, Debug)]
+pub struct Sought {
+    pub id: Id,
+    pub by: By,
+    pub usd_cents: i64,
+    pub seller: Option<(Id, u32)>,
+    pub date: Option<Date>,
+    pub reference: String,
+    /// The attempt before it, as whoever asks has read it.
+    pub before: Option<Id>,
+}
+
+impl Sought {
+    fn of(new: &NewCharge) -> Option<Sought> {
+        let (by, date) = match new.means {
+            Means::Card { mark: DISPUTED_MARK, .. } => (By::Disputed, None),
+            Means::Card { .. } => (By::Card, None),
+            Means::Debit { .. } => (By::Debit, None),
+            Means::Transfer { date, .. } => (By::Transfer, Some(date)),
+            Means::C2p { .. } | Means::Usdt { .. } => return None,
+        };
+        let usd_cents = match new.price {
+            Price::Usd(usd) => usd.minor(),
+            Price::Ves { amount, .. } => amount.minor() / 200,
+        };
+        Some(Sought {
+            id: new.id,
+            by,
+            usd_cents,
+            seller: share(new.marketplace),
+            date,
+            reference: new.external_ref.to_string(),
+            before: new.before.map(|before| before.id),
+        })
+    }
+}
+
 /// The receiver of a payout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paid {
@@ -79,22 +117,14 @@ pub enum Asked {
         chargeback_fee: i64,
         hold_days: u32,
     },
-    Charge {
-        id: Id,
-        by: By,
-        usd_cents: i64,
-        seller: Option<(Id, u32)>,
-        date: Option<Date>,
-        reference: String,
-        /// The attempt before it, as whoever asks has read it.
-        before: Option<Id>,
-    },
+    Charge(Sought),
     Intent {
         id: Id,
         usd_cents: i64,
         reference: String,
     },
     CancelIntent,
+    MakeWay(Sought),
     Execute {
         seller: Option<(Id, u32)>,
     },
@@ -182,26 +212,7 @@ impl Asked {
                 hold_days: tenant_settings.settings.seller_hold_business_days,
             },
             Command::Payments(payments::Command::Charge(new)) => {
-                let (by, date) = match new.means {
-                    Means::Card { mark: DISPUTED_MARK, .. } => (By::Disputed, None),
-                    Means::Card { .. } => (By::Card, None),
-                    Means::Debit { .. } => (By::Debit, None),
-                    Means::Transfer { date, .. } => (By::Transfer, Some(date)),
-                    _ => return Asked::Other,
-                };
-                let usd_cents = match new.price {
-                    Price::Usd(usd) => usd.minor(),
-                    Price::Ves { amount, .. } => amount.minor() / 200,
-                };
-                Asked::Charge {
-                    id: new.id,
-                    by,
-                    usd_cents,
-                    seller: share(new.marketplace),
-                    date,
-                    reference: new.external_ref.to_string(),
-                    before: new.before.map(|before| before.id),
-                }
+                Sought::of(new).map_or(Asked::Other, Asked::Charge)
             }
             Command::Payments(payments::Command::RequestC2p(new)) => Asked::Intent {
                 id: new.id,
@@ -211,8 +222,9 @@ impl Asked {
             Command::Payments(payments::Command::ExecuteC2p(ask)) => {
                 Asked::Execute { seller: share(ask.marketplace) }
             }
-            Command::Payments(payments::Command::CancelIntent | payments::Command::MakeWay(_)) => {
-                Asked::CancelIntent
+            Command::Payments(payments::Command::CancelIntent) => Asked::CancelIntent,
+            Command::Payments(payments::Command::MakeWay(new)) => {
+                Sought::of(new).map_or(Asked::Other, Asked::MakeWay)
             }
             Command::Payments(payments::Command::Reverse) => Asked::Reverse,
             Command::Chargebacks(chargebacks::Command::Open(new)) => {
