@@ -71,7 +71,7 @@ async fn run<M: Machine, C: Context<M>>(
         true => Failure::Halted,
         false => Failure::outcome_unknown(),
     };
-    let start_ms = from.await.map_err(|_| unanswered())?;
+    let (start_ms, generation) = from.await.map_err(|_| unanswered())?;
     let target_ms = start_ms.saturating_add(advance_ms);
     if let Err(refusal) = context.host().machine.may_reach(target_ms) {
         return Ok(Box::new(refused(start_ms, refusal)));
@@ -84,12 +84,13 @@ async fn run<M: Machine, C: Context<M>>(
             return Err(Failure::Storage("the disk has no room for what falls due on the way".to_owned()));
         }
         let (to, from) = oneshot::channel();
-        context.send_to_book(tenant, BookMessage::NextDue { until_ms: target_ms, dealt_with, to });
+        context
+            .send_to_book(tenant, BookMessage::NextDue { until_ms: target_ms, generation, dealt_with, to });
         let (due, back) = from.await.map_err(|_| unanswered())?;
         dealt_with = back;
         match due {
             Due::Next(firing) => {
-                deadline(context, tenant, &firing).await;
+                deadline(context, tenant, &firing, generation).await;
                 dealt_with.insert((firing.at_ms, firing.id));
             }
             Due::Busy => tokio::time::sleep(BUSY_PAUSE).await,
@@ -97,11 +98,12 @@ async fn run<M: Machine, C: Context<M>>(
         }
     }
     let (reply_to, from) = ReplyTo::new(None, None);
-    let (step, _end) = Step::new(target_ms);
+    let (step, _end) = Step::new(target_ms, generation);
     let ask = Box::new(Ask {
         command,
         entity: None,
         id: None,
+        generation: None,
         step: Some(step),
         fresh: false,
         asked: Instant::now(),
@@ -112,9 +114,9 @@ async fn run<M: Machine, C: Context<M>>(
 }
 
 /// Waits until everything that the deadline led to is done, the results of effects included.
-async fn deadline<M: Machine, C: Context<M>>(context: &C, tenant: u64, firing: &Firing<M>) {
+async fn deadline<M: Machine, C: Context<M>>(context: &C, tenant: u64, firing: &Firing<M>, generation: u64) {
     let Firing { at_ms, id, .. } = firing;
-    let (step, end) = Step::new(*at_ms);
+    let (step, end) = Step::new(*at_ms, generation);
     let (reply_to, mut from) = ReplyTo::new(None, None);
     let command = context.host().machine.deadline(*id);
     context.send_to_entity(

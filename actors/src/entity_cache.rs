@@ -10,7 +10,8 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 pub(crate) struct EntityCache<I, E> {
-    states: Cache<(u64, I), Arc<E>, UnitWeighter, RandomState>,
+    /// Each with the generation of its tenant's book.
+    states: Cache<(u64, I), (u64, Arc<E>), UnitWeighter, RandomState>,
 }
 
 impl<I: Hash + Eq, E> EntityCache<I, E> {
@@ -34,11 +35,12 @@ impl<I: Hash + Eq, E> EntityCache<I, E> {
     }
 
     /// In the place of the oldest if there is no room.
-    pub fn put(&self, tenant: u64, id: I, state: Arc<E>) {
-        self.states.insert((tenant, id), state);
+    pub fn put(&self, tenant: u64, id: I, generation: u64, state: Arc<E>) {
+        self.states.insert((tenant, id), (generation, state));
     }
 
-    pub fn take(&self, tenant: u64, id: I) -> Option<Arc<E>> {
+    /// Takes a state out, with its generation.
+    pub fn take(&self, tenant: u64, id: I) -> Option<(u64, Arc<E>)> {
         self.states.remove(&(tenant, id)).map(|(_, state)| state)
     }
 }
@@ -53,18 +55,18 @@ mod tests {
     fn what_is_never_asked_for_again_makes_room() {
         let entity_cache = EntityCache::new(ROOM);
         for id in 0..ROOM {
-            entity_cache.put(1, id, Arc::new(id));
+            entity_cache.put(1, id, 0, Arc::new(id));
             // The entity is asked for a second time, and then no more.
-            let again = entity_cache.take(1, id).expect("it was put there just now");
-            entity_cache.put(1, id, again);
+            let (generation, again) = entity_cache.take(1, id).expect("it was put there just now");
+            entity_cache.put(1, id, generation, again);
         }
         // Half as many come after them: the places are shared out by hash, so that one that is full
         // may have others beside it with room.
         for id in 0..ROOM / 2 {
-            entity_cache.put(2, id, Arc::new(id));
+            entity_cache.put(2, id, 0, Arc::new(id));
         }
         for id in 0..ROOM / 2 {
-            assert_eq!(entity_cache.take(2, id).as_deref(), Some(&id));
+            assert_eq!(entity_cache.take(2, id), Some((0, Arc::new(id))));
         }
         let old = (0..ROOM).filter(|id| entity_cache.take(1, *id).is_some()).count();
         assert!((ROOM * 2 / 5..=ROOM / 2).contains(&old), "{old} of the old ones are left");

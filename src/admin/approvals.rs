@@ -13,8 +13,9 @@ pub use doing::{end_all, least_role, read_note, settle_all};
 use super::call::{Call, CallResult, Done};
 use crate::gateway::answer::Shows;
 use crate::gateway::ask::failure;
+use crate::gateway::idempotency::mode_in;
 use crate::gateway::services::Services;
-use crate::store::history;
+use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::fields::Invalid;
@@ -25,7 +26,7 @@ use api::problem::Problem;
 use api::query::Query;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
-use domain::platform::PLATFORM;
+use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Entity;
 use domain::resources::approvals::{self, Approval, AskedCall, Status};
 use domain::values::ids::{EntityId, Id, Kind};
@@ -118,11 +119,12 @@ fn items(
         budget.spend()?;
         let id = <[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes).ok();
         let found = id.map(|id| history::entity(reader, PLATFORM, EntityId::approval(id))).transpose()?;
-        if let Some(Some(Entity::Approval(approval))) = found.as_ref().map(Option::as_deref)
-            && status.is_none_or(|wanted| approval.status(now) == wanted)
-        {
-            items.push(show(approval, now));
-            last = suffix;
+        if let Some(Some(Entity::Approval(approval))) = found.as_ref().map(Option::as_deref) {
+            let approval = standing(services, approval.clone())?;
+            if status.is_none_or(|wanted| approval.status(now) == wanted) {
+                items.push(show(&approval, now));
+                last = suffix;
+            }
         }
     }
     Ok(page_json(items, None))
@@ -137,10 +139,45 @@ pub async fn read(call: Call) -> CallResult {
 
 fn find(services: &Services, id: Id) -> Result<Option<Approval>, Problem> {
     let found = history::entity(services.engine.reader(), PLATFORM, EntityId::approval(id))?;
-    Ok(match found.as_deref() {
-        Some(Entity::Approval(approval)) => Some(approval.clone()),
-        _ => None,
-    })
+    match found.as_deref() {
+        Some(Entity::Approval(approval)) => Ok(Some(standing(services, approval.clone())?)),
+        _ => Ok(None),
+    }
+}
+
+/// The approval as it stands: one about test data that began anew since it was asked for is over.
+pub fn standing(services: &Services, approval: Approval) -> Result<Approval, Unreadable> {
+    if approval.decision.is_some() {
+        return Ok(approval);
+    }
+    let Some(test_key) = test_key_of(services, &approval.call)? else { return Ok(approval) };
+    let reader = services.engine.reader();
+    let Some(begun) = history::begun_at(reader, test_key)? else { return Ok(approval) };
+    let at = history::record(reader, begun)?.time;
+    let is_of_before = approval.created_at <= at && at < approval.expires_at;
+    Ok(if is_of_before { Approval { expires_at: at, ..approval } } else { approval })
+}
+
+/// The tenant key of the test data that a call is about; `None` of a call about anything else. It says its
+/// mode, or names what is not there in live mode.
+fn test_key_of(services: &Services, call: &AskedCall) -> Result<Option<u64>, Unreadable> {
+    let Some(tenant) = call.tenant.and_then(|id| services.callers.directory.tenant(id)) else {
+        return Ok(None);
+    };
+    let [live, test] = Mode::ALL.map(|mode| tenant_key(tenant.number, mode));
+    if let Some(mode) = mode_in(&call.body) {
+        return Ok((mode == Mode::Test).then_some(test));
+    }
+    let target = call.target.as_deref().and_then(Id::parse).filter(|target| *target != tenant.id);
+    let Some(target) = target else { return Ok(None) };
+    let (of, _) = target.entity_and_operation();
+    for kind in [Kind::Payment, Kind::Payout, Kind::CryptoPayout, Kind::CopPayment, Kind::CopPayout] {
+        let key = index::entity(live, EntityId { kind, id: of });
+        if services.engine.reader().index_get(&key)?.is_some() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(test))
 }
 
 /// The name under which an approval is held, and under which what was done by it is known.

@@ -16,7 +16,7 @@ use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
 use domain::index::{self, Space};
-use domain::platform::PLATFORM;
+use domain::platform::{PLATFORM, is_live};
 use domain::record::Entity;
 use domain::resources::crypto;
 use domain::resources::crypto::payouts::Verdict;
@@ -54,7 +54,10 @@ fn items(
     budget: &ReadBudget,
 ) -> Result<Vec<u8>, Stopped> {
     let reader = services.engine.reader();
-    let parts = facets.iter().map(|facet| index::list(PLATFORM, Kind::CryptoPayout, *facet)).collect();
+    // Those of live mode are in one list, and those of test mode in their accounts' own.
+    let owners = [PLATFORM].into_iter().chain(keys.iter().copied().filter(|key| !is_live(*key)));
+    let lists = owners.flat_map(|owner| facets.iter().map(move |facet| (owner, *facet)));
+    let parts = lists.map(|(owner, facet)| index::list(owner, Kind::CryptoPayout, facet)).collect();
     let moment = reader.index_moment();
     let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, Some(budget))?;
     let (mut items, mut last) = (Vec::with_capacity(page.limit), Vec::new());

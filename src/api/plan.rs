@@ -203,6 +203,8 @@ pub enum Condition {
 pub enum Work {
     /// The test clock moves by so many milliseconds.
     Advance(i64),
+    /// The data of test mode begins anew.
+    BeginAnew,
     /// The balance at an instant.
     BalanceAt(Timestamp),
     /// The days of an account.

@@ -75,6 +75,9 @@ pub trait Records {
     /// The record with a sequence that the index names, and its time.
     fn record(&self, seq: u64) -> Result<(Record, Timestamp), Stopped>;
 
+    /// The record with which the tenant's test data began anew the last time; 0 if it never did.
+    fn begun_at(&self) -> Result<u64, Stopped>;
+
     /// The value of an index entry.
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Stopped>;
 

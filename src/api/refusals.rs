@@ -29,6 +29,8 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::NotFound => Problem::not_found(),
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
         Refusal::TenantMoved => Problem::tenant_moved(),
+        // Whoever asks reads again and repeats it, so that hardly anybody sees this.
+        Refusal::ChangedMeanwhile => Problem::overloaded(1),
         Refusal::AmountOverflow => Problem::invalid_field("amount", "is more than a balance can hold"),
         Refusal::RailNotConfigured => Problem::rail_not_configured("a bank or processor for this"),
         Refusal::RailUnavailable { retry_after_seconds } => Problem::refused(

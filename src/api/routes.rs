@@ -233,6 +233,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/payouts/account/verify", Manage, "verifyPayoutAccount", own_account::VERIFY),
         test(get(), "/v1/test/clock", Manage, "getTestClock", testing::READ_CLOCK),
         test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::MOVE_CLOCK),
+        test(post(), "/v1/test/reset", Manage, testing::RESET_OPERATION, testing::RESET),
         test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::FUND),
         row(post(), "/v1/payments/vpos", Collect, "chargeCard", cards::CHARGE).with_card(),
         row(post(), "/v1/payments/debit/otp", Collect, "requestDebitOtp", debits::REQUEST_OTP),

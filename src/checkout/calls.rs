@@ -13,7 +13,7 @@ use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use crate::network::Client;
-use crate::store::history::{self, Unreadable};
+use crate::store::history;
 use actors::Settled;
 use api::checkout::bolivares::{GotCard, read_card_call, read_transfer, show_token};
 use api::checkout::description::asked_attempt;
@@ -28,13 +28,12 @@ use api::payments;
 use api::problem::Problem;
 use api::query;
 use api::refusals::problem;
-use domain::index::{self, Space};
 use domain::machine::Domain;
-use domain::platform::{PLATFORM, is_live};
+use domain::platform::is_live;
 use domain::record::Entity;
 use domain::resources::checkout::{Bought, NewSession, Offered};
 use domain::resources::cop_payments::Channel;
-use domain::resources::products::{Link, Product, product_of};
+use domain::resources::products::{Link, Product};
 use domain::values::buyer::Buyer;
 use domain::values::card::Card;
 use domain::values::ids::Id;
@@ -309,21 +308,11 @@ pub struct OnSale {
 
 /// Looks up the product that a slug sells now; `None` when there is no such link, or it or its
 /// product is switched off.
-fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
-    let reader = services.engine.reader();
-    let Some(value) =
-        reader.index_get(&index::name(PLATFORM, Space::Slug, slug)).map_err(Unreadable::from)?
-    else {
-        return Ok(None);
-    };
-    let unreadable = || Unreadable("a slug that leads nowhere".to_owned());
-    let (tenant_key, link) = value.split_first_chunk().ok_or_else(unreadable)?;
-    let (tenant_key, link) =
-        (u64::from_be_bytes(*tenant_key), Id::from_bytes(link.try_into().map_err(|_| unreadable())?));
+pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
+    let found = history::on_slug(services.engine.reader(), slug)?;
+    let Some((tenant_key, link, product)) = found else { return Ok(None) };
     let Some(shop) = Shop::of(services, tenant_key)? else { return Ok(None) };
-    let found = history::entity(reader, tenant_key, product_of(link))?;
-    let Some(Entity::Product(product)) = found.as_deref() else { return Ok(None) };
-    Ok(product.offer(link).map(|link| OnSale { shop, product: product.clone(), link: link.clone() }))
+    Ok(product.offer(link).cloned().map(|link| OnSale { shop, product, link }))
 }
 
 /// The product that a client asks for by its slug; a 404 is counted, so that nobody may guess for
@@ -368,6 +357,8 @@ pub async fn open(
     let client = limits.client(arrival);
     let sale = sought(services, limits, client, slug)?;
     let quantity = read_quantity(Fields::parse_optional(&body.json(&arrival.head.headers).await?)?)?;
+    let _pass = services.names.test_gates.pass(sale.shop.tenant_key).await;
+    let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
     let new = session_of(services, &sale, quantity)
         .map_err(|message| Problem::invalid_field("quantity", message))?;
     services.admit(Some(sale.shop.tenant_key))?;

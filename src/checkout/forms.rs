@@ -6,7 +6,7 @@ mod bolivares;
 
 pub use bolivares::{card, transfer};
 
-use crate::checkout::calls::{is_secret, may_collect, messaged, session_of, sought};
+use crate::checkout::calls::{is_secret, may_collect, messaged, on_sale, session_of, sought};
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::pages::{Manner, PageOptions, Typed, problem_page, show, show_link};
 use crate::checkout::steps;
@@ -333,6 +333,8 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
     let (services, limits, client) = (sent.services, sent.limits, sent.client());
     let sale = sought(services, limits, client, slug)?;
     let form = sent.read().await?;
+    let _pass = services.names.test_gates.pass(sale.shop.tenant_key).await;
+    let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
     let language = Language::from_code(form.get("lang"));
     let typed = form.get("quantity").unwrap_or("1");
     let new = match typed.parse().ok().and_then(|quantity| session_of(services, &sale, quantity).ok()) {

@@ -247,6 +247,8 @@ impl Visit {
             received: Usdt::ZERO,
             seller_received: Usdt::ZERO,
             paid: None,
+            // The decision fills it in.
+            generation: 0,
         };
         let new = NewDepositAddress {
             id: services.fresh_id(self.shop.tenant_key),

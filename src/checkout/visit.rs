@@ -4,6 +4,7 @@ use crate::gateway::ask;
 use crate::gateway::ask::failure;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
+use crate::gateway::test_reset::Pass;
 use crate::store::history::{self, Unreadable};
 use api::checkout::bolivares::{Quote, show_receiver};
 use api::checkout::sessions::secret;
@@ -97,6 +98,8 @@ pub struct Visit {
     pub attempts: Attempts,
     /// The tenant's clock.
     pub now: Timestamp,
+    /// While the visit lasts, the test data of the shop does not begin anew.
+    _pass: Option<Pass>,
 }
 
 /// The random part of a session's client secret.
@@ -105,7 +108,7 @@ pub fn secret_of(keys: &ServerKeys, session: Id) -> [u8; 16] {
 }
 
 /// The shop of a session; `None` when there is none that a buyer may see. It costs one look into
-/// the index: cheap enough to come before anything else.
+/// the index, or two: cheap enough to come before anything else.
 pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem> {
     let name = index::name(PLATFORM, Space::Session, &session.to_string());
     let Some(value) = services.engine.reader().index_get(&name).map_err(Unreadable::from)? else {
@@ -114,6 +117,12 @@ pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem
     let tenant_key = u64::from_be_bytes(
         value.as_slice().try_into().map_err(|_| Unreadable("a session of no tenant".to_owned()))?,
     );
+    // It went with the rest of its shop's test data.
+    let reader = services.engine.reader();
+    let entity = index::entity(tenant_key, EntityId::session(session));
+    if reader.index_get(&entity).map_err(Unreadable::from)?.is_none() {
+        return Ok(None);
+    }
     Shop::of(services, tenant_key)
 }
 
@@ -123,6 +132,7 @@ impl Visit {
         let reader = services.engine.reader();
         let Some(shop) = shop_of(services, id)? else { return Ok(None) };
         let tenant_key = shop.tenant_key;
+        let pass = services.names.test_gates.pass(tenant_key).await;
         let Some(found) = history::entity(reader, tenant_key, EntityId::session(id))? else {
             return Ok(None);
         };
@@ -132,7 +142,7 @@ impl Visit {
         };
         let attempts = history::session_attempts(reader, tenant_key, id)?;
         let status = attempts.standing(session, now);
-        Ok(Some(Visit { shop, session: session.clone(), status, attempts, now }))
+        Ok(Some(Visit { shop, session: session.clone(), status, attempts, now, _pass: pass }))
     }
 
     /// The ways to pay it that are shown. The total in pesos is the one that the buyer began to

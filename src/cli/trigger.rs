@@ -12,6 +12,8 @@ use domain::resources::webhooks::EVENT_NAMES;
 const ALL: &str = "all";
 /// `pasarela admin tenant live-status` makes it, so it is not among those listed.
 const OF_OPERATORS: &str = "tenant.live_status_changed";
+/// The event that takes away all that the others made, so it is not among `all` of them.
+const RESET: &str = "test.reset";
 
 /// The first way is what happens unless another is asked for.
 const WAYS: [(&str, &[&str]); 5] = [
@@ -77,7 +79,7 @@ fn asked<'a>(event: &'a str, by: Option<&'a str>) -> Result<Vec<(&'a str, &'a st
         if by.is_some() {
             return Err(Failure::Other("--by goes with one event".to_owned()));
         }
-        let made = EVENT_NAMES.into_iter().filter(|event| *event != OF_OPERATORS);
+        let made = EVENT_NAMES.into_iter().filter(|event| ![OF_OPERATORS, RESET].contains(event));
         return Ok(made.map(|event| (event, ways(event).first().copied().unwrap_or_default())).collect());
     }
     let ways = ways(event);
@@ -110,6 +112,7 @@ fn listed() -> String {
     for event in EVENT_NAMES {
         let line = match (event, ways(event)) {
             (OF_OPERATORS, _) => format!("{event:<28} by operators: pasarela admin tenant live-status\n"),
+            (RESET, _) => format!("{event:<28} by itself alone: all test data begins anew\n"),
             (_, []) => format!("{event}\n"),
             (_, ways) => format!("{event:<28} --by {}\n", ways.join(" | ")),
         };
@@ -132,7 +135,7 @@ mod tests {
     fn a_way_has_to_be_one_of_the_event() {
         assert_eq!(asked("payment.failed", None).expect("sound"), [("payment.failed", "c2p")]);
         assert_eq!(asked("payment.failed", Some("cop")).expect("sound"), [("payment.failed", "cop")]);
-        assert_eq!(asked(ALL, None).expect("sound").len(), EVENT_NAMES.len() - 1);
+        assert_eq!(asked(ALL, None).expect("sound").len(), EVENT_NAMES.len() - 2);
         for (event, way, why) in [
             ("payment.failed", "link", "c2p, card, cop"),
             ("payout.failed", "cop", "one way"),

@@ -14,14 +14,16 @@ pub const COUNT_MAX: usize = 10_000;
 
 /// More than [`COUNT_MAX`] is one more.
 pub fn of(services: &Services, queue: &str, budget: &ReadBudget) -> Result<usize, Stopped> {
-    let lists = |kind, facet| lists_of_tenants(services, kind, facet);
+    let lists = |kind, facet| lists_of_tenants(services, kind, facet, &Mode::ALL);
     match queue {
         // Counted in the background, as each has to be read.
         "unresolved" => Ok(usize::try_from(services.waits.unresolved.total()).unwrap_or(usize::MAX)),
         "contradicted" => keys(services, &[index::contradicted()], budget),
         "cryptoReviews" => {
             let facet = crypto::payouts::Status::PendingReview as u8;
-            keys(services, &[index::list(PLATFORM, Kind::CryptoPayout, facet)], budget)
+            let tests = lists_of_tenants(services, Kind::CryptoPayout, facet, &[Mode::Test]);
+            let live = index::list(PLATFORM, Kind::CryptoPayout, facet);
+            keys(services, &[vec![live], tests].concat(), budget)
         }
         "copPayouts" => keys(services, &lists(Kind::CopPayout, payouts::Status::Pending as u8), budget),
         "openChargebacks" => {
@@ -32,9 +34,10 @@ pub fn of(services: &Services, queue: &str, budget: &ReadBudget) -> Result<usize
     }
 }
 
-fn lists_of_tenants(services: &Services, kind: Kind, facet: u8) -> Vec<Vec<u8>> {
+/// The lists of all tenants in these modes.
+fn lists_of_tenants(services: &Services, kind: Kind, facet: u8, modes: &[Mode]) -> Vec<Vec<u8>> {
     let tenants = services.callers.directory.tenants();
-    let keys = tenants.iter().flat_map(|tenant| Mode::ALL.map(|mode| tenant_key(tenant.number, mode)));
+    let keys = tenants.iter().flat_map(|tenant| modes.iter().map(|mode| tenant_key(tenant.number, *mode)));
     keys.map(|key| index::list(key, kind, facet)).collect()
 }
 

@@ -7,6 +7,7 @@ use crate::platform::audit::AuditEntry;
 use crate::platform::settings::TenantSettings;
 use crate::rail::RailReply;
 use crate::resources::adjustments::Adjustment;
+use crate::resources::begin_anew::BeginAnew;
 use crate::resources::operations::Resolution;
 use crate::resources::payments::otp;
 use crate::resources::payouts::batch;
@@ -60,6 +61,8 @@ pub enum Command {
     TenantSettings(TenantSettings),
     /// The test clock has moved to the instant of the turn.
     MoveClock,
+    /// The data of test mode begins anew.
+    BeginAnew(Box<BeginAnew>),
     /// The answer, as status and body, to a request that other records or none were written for, to be
     /// kept for its Idempotency-Key.
     KeepAnswer(u16, Vec<u8>),
@@ -118,6 +121,7 @@ impl Command {
             | Command::Adjust(_)
             | Command::TenantSettings(_)
             | Command::MoveClock
+            | Command::BeginAnew(_)
             | Command::Platform(_) => true,
         }
     }

@@ -17,8 +17,8 @@ use crate::resources::payouts::{batch, lifecycle};
 use crate::resources::reply_trace::ReplyTrace;
 use crate::resources::verification::booked::{self, Booking, BookingOutcome};
 use crate::resources::{
-    adjustments, approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants,
-    notices, own_account, payments, payouts, products, webhooks,
+    adjustments, approvals, begin_anew, chargebacks, checkout, conversions, cop_payments, cop_payouts,
+    crypto, merchants, notices, own_account, payments, payouts, products, webhooks,
 };
 use crate::values::time::Timestamp;
 use std::sync::Arc;
@@ -97,6 +97,7 @@ pub fn decide(
         (Command::TenantSettings(new), _) => settings::renew(book, new),
         // The distance that the clock moved is in every record that is written while it moves.
         (Command::MoveClock, _) => Ruling::write(Draft::new(Cause::ClockMoved)),
+        (Command::BeginAnew(kept), _) => begin_anew::begin_anew(book, *kept, turn),
         (Command::KeepAnswer(status, body), _) => kept::keep(status, body),
         // A tenant's book has no tenants in it, and no notices.
         (Command::Platform(_) | Command::Notices(_) | Command::Approvals(_), _) => {
@@ -157,6 +158,7 @@ pub fn decide_platform(
         | Command::Adjust(_)
         | Command::TenantSettings(_)
         | Command::MoveClock
+        | Command::BeginAnew(_)
         | Command::KeepAnswer(..)
         | Command::RailReply(_)
         | Command::Found(..)

@@ -48,11 +48,13 @@ pub enum EventKind {
     CryptoPayoutFailed,
     /// A stablecoin deposit was credited.
     CryptoDepositCompleted,
+    /// The data of test mode began anew.
+    TestReset,
 }
 
 impl EventKind {
     /// Every kind, in the order of the enum.
-    pub const ALL: [EventKind; 20] = [
+    pub const ALL: [EventKind; 21] = [
         EventKind::PaymentCompleted,
         EventKind::PaymentFailed,
         EventKind::PaymentCanceled,
@@ -73,6 +75,7 @@ impl EventKind {
         EventKind::CryptoPayoutCompleted,
         EventKind::CryptoPayoutFailed,
         EventKind::CryptoDepositCompleted,
+        EventKind::TestReset,
     ];
 
     /// The name of the event in webhooks.
@@ -98,6 +101,7 @@ impl EventKind {
             EventKind::CryptoPayoutCompleted => "crypto_payout.completed",
             EventKind::CryptoPayoutFailed => "crypto_payout.failed",
             EventKind::CryptoDepositCompleted => "crypto_deposit.completed",
+            EventKind::TestReset => "test.reset",
         }
     }
 }

@@ -144,6 +144,17 @@ impl Rules for Domain {
         dispatch::is_wanted(target, effect)
     }
 
+    fn generation(&self, book: &AnyBook) -> u64 {
+        match book {
+            AnyBook::Platform(_) => 0,
+            AnyBook::Tenant(book) => book.begun_at,
+        }
+    }
+
+    fn begins_anew(&self, command: &KeyedCommand) -> bool {
+        matches!(command.command, Command::BeginAnew(_))
+    }
+
     fn is_awaited(&self, book: &AnyBook, record: &Record) -> bool {
         // An endpoint that was just deleted is in the record alone.
         let of_webhooks = || {
@@ -185,6 +196,11 @@ impl Rules for Domain {
             (AnyBook::Tenant(book), Query::Agenda) => {
                 View::Agenda { now: Timestamp::from_unix_ms(now_ms), due: book.agenda.clone() }
             }
+            (AnyBook::Tenant(book), Query::Kept) => {
+                let own = book.own.as_ref().map(|_| EntityId::OWN_ACCOUNT);
+                let entities = book.webhooks.iter().copied().map(EntityId::webhook).chain(own).collect();
+                View::Kept { changes: book.kept_changes, entities }
+            }
             (AnyBook::Tenant(book), Query::Days(ledger, currency)) => {
                 View::Days(book.present(ledger, currency, Timestamp::from_unix_ms(now_ms)))
             }
@@ -207,6 +223,7 @@ impl Rules for Domain {
                 | Query::Seller(_)
                 | Query::CopBalance
                 | Query::Agenda
+                | Query::Kept
                 | Query::Days(..),
             ) => View::Clock(Timestamp::from_unix_ms(now_ms)),
         }
@@ -231,6 +248,10 @@ impl Storage for Domain {
 
     fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {
         crate::index::entity(tenant, id)
+    }
+
+    fn generation_key(&self, tenant: u64) -> Option<Vec<u8>> {
+        (!is_live(tenant)).then(|| crate::index::begun_at(tenant))
     }
 
     fn is_open(&self, entity: &Entity) -> bool {

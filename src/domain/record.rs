@@ -191,6 +191,8 @@ pub enum Cause {
     NoticeGiven,
     /// Tries of deliveries are due, or an older secret of an endpoint ended.
     WebhookDue,
+    /// The data of test mode began anew.
+    TestReset,
 }
 
 /// The properties of every record that has a cause.
@@ -299,6 +301,7 @@ impl Cause {
             Cause::WebhookProgress => plain("webhook.progress"),
             Cause::WebhookDue => plain("webhook.due"),
             Cause::EventResent => plain("event.resent"),
+            Cause::TestReset => plain("test.reset"),
             Cause::OperatorActed => plain("operator.acted"),
             Cause::OperationContradicted => plain("operation.contradicted"),
             Cause::CryptoPayoutSigned => plain("crypto_payout.signed"),

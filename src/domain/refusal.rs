@@ -33,6 +33,8 @@ pub enum Refusal {
     },
     /// The tenant moved to another deployment: nothing is decided for it here.
     TenantMoved,
+    /// What was decided on was changed after it was read: it is to be read again.
+    ChangedMeanwhile,
     /// An amount or a sum would overflow.
     AmountOverflow,
     /// No rail is configured for this mode.
@@ -100,6 +102,7 @@ impl Refusal {
             Refusal::NotFound
             | Refusal::Invalid { .. }
             | Refusal::TenantMoved
+            | Refusal::ChangedMeanwhile
             | Refusal::AmountOverflow
             | Refusal::RailNotConfigured
             | Refusal::RateUnavailable
@@ -133,6 +136,7 @@ impl Refusal {
             Refusal::NotFound
             | Refusal::Invalid { .. }
             | Refusal::TenantMoved
+            | Refusal::ChangedMeanwhile
             | Refusal::AmountOverflow
             | Refusal::RailNotConfigured
             | Refusal::RailUnavailable { .. }

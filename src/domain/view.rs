@@ -37,6 +37,8 @@ pub enum Query {
     Agenda,
     /// The days of an account of the tenant, a seller or, with its fees, the platform.
     Days(Ledger, Currency),
+    /// What a book that begins anew keeps.
+    Kept,
 }
 
 /// The answer to a query.
@@ -75,6 +77,13 @@ pub enum View {
     },
     /// The answer to [`Query::Days`]; `None` if the book has no such seller.
     Days(Option<Present>),
+    /// The answer to [`Query::Kept`].
+    Kept {
+        /// The changes so far of what is kept.
+        changes: u64,
+        /// The entities.
+        entities: Vec<EntityId>,
+    },
 }
 
 /// The balance in pesos (`docs/contract.md, 11.7`).

@@ -29,7 +29,8 @@ const REST: Duration = Duration::from_millis(20);
 /// The problem that a caller sees when the engine fails to answer.
 pub fn failure(failure: Failure) -> Problem {
     match failure {
-        Failure::Overloaded => Problem::overloaded(1),
+        // Of a test account that began anew meanwhile nothing was decided: whoever asks again is after it.
+        Failure::Overloaded | Failure::Reset => Problem::overloaded(1),
         Failure::ShareFull => Problem::share_full(),
         Failure::ShuttingDown => Problem::shutting_down(),
         Failure::Halted => Problem::account_halted(),

@@ -133,7 +133,8 @@ impl Counts {
             | Kind::MerchantBalanceUpdated
             | Kind::TenantLiveStatusChanged
             | Kind::ConversionCreated
-            | Kind::CryptoDepositCompleted => {}
+            | Kind::CryptoDepositCompleted
+            | Kind::TestReset => {}
             // The event of all payouts, in the same record, was counted.
             Kind::CryptoPayoutCompleted | Kind::CryptoPayoutFailed => {}
         }

@@ -21,6 +21,7 @@ use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::secrets::TenantSecrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
+use crate::gateway::test_reset::Pass;
 use crate::gateway::throttle::Throttle;
 use crate::guides::Guides;
 use crate::http::accept;
@@ -35,6 +36,7 @@ use api::payments::receipt::FORMS;
 use api::plan::{Call, Caller, Plan, RatesInForce, Work};
 use api::problem::Problem;
 use api::routes::{Handler, Modes, Route, page_routes, routes};
+use api::testing::RESET_OPERATION;
 use api::{absent, interface};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{Mode, PLATFORM, Scope};
@@ -91,6 +93,8 @@ pub struct Planned {
     slot: Option<WorkSlot>,
     /// The list that is wanted as CSV, whose first page the plan reads.
     export: Option<Box<Export>>,
+    /// While the request lasts, the test data of its caller does not begin anew.
+    pass: Option<Pass>,
 }
 
 impl Gateway {
@@ -387,6 +391,10 @@ impl Surface for Gateway {
             None
         });
         let mut used = None;
+        let pass = match asked.row.operation {
+            RESET_OPERATION => None,
+            _ => self.services.names.test_gates.pass(caller.tenant_key).await,
+        };
         let shows = Shows::of(asked.row.show, asked.parameters.iter().map(|(_, text)| text));
         if let Some(key) = key {
             let path = asked.arrival.head.uri.path();
@@ -429,10 +437,19 @@ impl Surface for Gateway {
             }
             _ => {}
         }
-        Ok(ControlFlow::Continue(Planned { plan, caller, used, shows, slot: asked.slot.take(), export }))
+        Ok(ControlFlow::Continue(Planned {
+            plan,
+            caller,
+            used,
+            shows,
+            slot: asked.slot.take(),
+            export,
+            pass,
+        }))
     }
 
     async fn perform(&self, mut work: Planned, arrival: &Arrival) -> Result<Reply, Problem> {
+        let _pass = work.pass.take();
         match work.export.take() {
             None => self.performer.carry_out(work, &arrival.request_id).await,
             Some(export) => Box::pin(export.begin(&self.performer, work, arrival.request_id.clone())).await,

@@ -62,6 +62,7 @@ pub fn made_by(services: &Services, request: Option<&requests::Found>) -> Result
             let product = history::entity(reader, tenant, product_of(id))?;
             product.filter(|product| links::has(product, id)).map(|product| Subject::Link(product, id))
         }
+        Some(Made::Deposit(_)) if history::begun_at(reader, tenant)?.is_some_and(|begun| seq < begun) => None,
         Some(Made::Deposit(deposit)) => {
             let deposit = FoundDeposit { deposit: deposit.clone(), at: read.time };
             Some(Subject::Deposit(Box::new(deposit)))

@@ -264,7 +264,7 @@ fn is_other(tenant: u64, mode: Mode) -> bool {
 }
 
 /// The mode that a body names, if it is one that can be read.
-fn mode_in(body: &[u8]) -> Option<Mode> {
+pub fn mode_in(body: &[u8]) -> Option<Mode> {
     let mut fields = Fields::parse(body).ok()?;
     fields.required("mode", kinds::mode()).peek().copied()
 }

@@ -50,6 +50,7 @@ pub mod services;
 pub mod shares;
 pub mod statements;
 pub mod tenant_settings;
+pub mod test_reset;
 pub mod throttle;
 pub mod transfers;
 pub mod usdt_addresses;

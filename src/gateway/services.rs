@@ -16,6 +16,7 @@ use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::shares::Shares;
 use crate::gateway::tenant_settings::Turns;
+use crate::gateway::test_reset::TestGates;
 use crate::gateway::waiting::Waiting;
 use crate::outbound::Outbound;
 use crate::rails::registry::Registry;
@@ -86,6 +87,8 @@ pub struct Names {
     pub reservations: Arc<Reservations>,
     /// The ids of new things.
     pub ids: Ids,
+    /// The gates before the data of test mode.
+    pub test_gates: TestGates,
 }
 
 /// Waits for the outside world: how long they last, and how many there are.

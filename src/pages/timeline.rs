@@ -324,6 +324,7 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         | Cause::WebhookChanged
         | Cause::WebhookDeleted
         | Cause::ApprovalAsked
+        | Cause::TestReset
         | Cause::ApprovalDecided => ("Cambió", "It changed", Plain),
     }
 }

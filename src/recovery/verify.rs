@@ -13,7 +13,8 @@ use domain::kept::KEPT_MS;
 use domain::record::{IndexedState, Record};
 use domain::values::time::Timestamp;
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::ops::Bound;
 use std::path::Path;
 use wal::{Damage, ExternalSort, Hash, IndexOps, Reader, Seq, Sorted};
 
@@ -81,7 +82,18 @@ struct Replay<'a> {
     floor: Seq,
     /// In a tenant's records and snapshots.
     latest_ms: HashMap<u64, i64>,
+    removed: Ranges,
     verified: Verified,
+}
+
+/// Ranges of keys that were removed from the index, by their first key: the end of each, and the last
+/// record that removed it. None overlaps another.
+type Ranges = BTreeMap<Vec<u8>, (Vec<u8>, Seq)>;
+
+/// Whether a range that was removed after this record has the key.
+fn is_removed(removed: &Ranges, key: &[u8], seq: Seq) -> bool {
+    let before = removed.range::<[u8], _>((Bound::Unbounded, Bound::Included(key))).next_back();
+    before.is_some_and(|(_, (to, last))| key < to.as_slice() && seq < *last)
 }
 
 /// In the sort: entries that the index should have come first, then changes of entities.
@@ -114,6 +126,7 @@ impl<'a> Replay<'a> {
             ends: HashMap::new(),
             floor: reader.floor(),
             latest_ms: HashMap::new(),
+            removed: Ranges::new(),
             verified,
         })
     }
@@ -124,6 +137,9 @@ impl<'a> Replay<'a> {
         let mut ops = IndexOps::new();
         let time = Timestamp::from_unix_ms(stored.time_ms);
         index::entries(stored.tenant, time, &record, &self.books.machine.person_marks, &mut ops);
+        for (from, to) in ops.ranges() {
+            self.removed.insert(from.to_vec(), (to.to_vec(), stored.seq));
+        }
         for (key, value) in ops.iter(stored.seq) {
             self.expect(stored.seq, stored.time_ms, &key, value.as_deref())?;
         }
@@ -234,10 +250,10 @@ impl<'a> Replay<'a> {
 
     /// Side by side, to the end of both; of all faults the first by sequence is reported.
     fn compare_index(&mut self, last: Seq, progress: Progress<'_>) -> Result<(), Failed> {
-        let Replay { reader, sort, latest_ms, verified, .. } = self;
+        let Replay { reader, sort, latest_ms, removed, verified, .. } = self;
         let mut first = FirstDamage::default();
         let mut sorted = sort.sorted()?;
-        compare_entries(&mut sorted, reader, latest_ms, (last, progress), verified, &mut first)?;
+        compare_entries(&mut sorted, reader, (latest_ms, removed), (last, progress), verified, &mut first)?;
         compare_states(&mut sorted, last, &mut first)?;
         progress("index", verified.index_entries, verified.index_entries);
         first.0.map_or(Ok(()), |damage| Err(damage.into()))
@@ -259,7 +275,7 @@ impl FirstDamage {
 fn compare_entries(
     sorted: &mut Sorted<'_>,
     reader: &Reader,
-    latest_ms: &HashMap<u64, i64>,
+    (latest_ms, removed): (&HashMap<u64, i64>, &Ranges),
     (last, progress): (Seq, Progress<'_>),
     verified: &mut Verified,
     first: &mut FirstDamage,
@@ -268,6 +284,10 @@ fn compare_entries(
     loop {
         let expected = sorted.peek()?.and_then(of_index);
         if let Some((_, Noted { value: None, .. })) = expected {
+            sorted.advance();
+            continue;
+        }
+        if expected.as_ref().is_some_and(|(key, noted)| is_removed(removed, key, noted.seq)) {
             sorted.advance();
             continue;
         }

@@ -5,8 +5,10 @@ use crate::store::stored::Stored;
 use api::problem::Problem;
 use domain::codec;
 use domain::index::{self, Space};
+use domain::platform::PLATFORM;
 use domain::record::{Entity, Record};
 use domain::resources::checkout::Attempts;
+use domain::resources::products::{Product, product_of};
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use std::fmt;
@@ -114,6 +116,27 @@ pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<O
     let bytes: [u8; 16] =
         value.as_slice().try_into().map_err(|_| Unreadable("a reference that names no id".to_owned()))?;
     Ok(Some(Id::from_bytes(bytes)))
+}
+
+/// The product of the payment link that has a slug, with its tenant key and the link. A slug of a product
+/// that went with the rest of its account's test data names nothing, and is free.
+pub fn on_slug(reader: &Reader, slug: &str) -> Result<Option<(u64, Id, Product)>, Unreadable> {
+    let Some(value) = reader.index_get(&index::name(PLATFORM, Space::Slug, slug))? else { return Ok(None) };
+    let unreadable = || Unreadable("a slug that leads nowhere".to_owned());
+    let (tenant, link) = value.split_first_chunk().ok_or_else(unreadable)?;
+    let (tenant, link) =
+        (u64::from_be_bytes(*tenant), Id::from_bytes(link.try_into().map_err(|_| unreadable())?));
+    match entity(reader, tenant, product_of(link))?.as_deref() {
+        Some(Entity::Product(product)) => Ok(Some((tenant, link, product.clone()))),
+        _ => Ok(None),
+    }
+}
+
+/// The record with which a book of test mode began anew the last time; `None` if it never did.
+pub fn begun_at(reader: &Reader, tenant: u64) -> Result<Option<Seq>, Unreadable> {
+    let Some(event) = reader.index_get(&index::begun_at(tenant))? else { return Ok(None) };
+    let begun = reader.index_get(&index::event(tenant, seq(&event)?))?;
+    begun.map(|value| seq(&value)).transpose()
 }
 
 pub fn session_attempts(reader: &Reader, tenant: u64, session: Id) -> Result<Attempts, Stopped> {

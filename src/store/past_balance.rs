@@ -1,6 +1,6 @@
 //! The balance of a past instant (GET /v1/balance?at=), derived from a snapshot and records.
 
-use crate::store::history::{Unreadable, record};
+use crate::store::history::{self, Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::{Rules, Storage};
@@ -23,8 +23,9 @@ pub fn balance_at(
 ) -> Result<Balance, Stopped> {
     let mut book = machine.empty(tenant);
     let mut since: Seq = 0;
+    let begun_at = history::begun_at(reader, tenant)?.unwrap_or(0);
     let mut from = Timestamp::from_unix_ms(0);
-    if let Some(stored) = reader.snapshot_taken_by(tenant, at.unix_ms())? {
+    if let Some(stored) = reader.snapshot_taken_by(tenant, begun_at, at.unix_ms())? {
         // A book is decoded in one go.
         budget.rest();
         book = machine.restore(tenant, &stored.state).map_err(|error| Unreadable(error.to_string()))?;

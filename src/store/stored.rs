@@ -93,6 +93,10 @@ impl Records for Stored<'_> {
         Ok((read.record, read.time))
     }
 
+    fn begun_at(&self) -> Result<u64, records::Stopped> {
+        Ok(history::begun_at(self.reader, self.tenant)?.unwrap_or(0))
+    }
+
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, records::Stopped> {
         self.reader.index_get(key).map_err(unreadable)
     }

@@ -233,6 +233,7 @@ impl DeliveryWorker {
                 return Ok(ControlFlow::Break(()));
             }
             self.pending.clear();
+            self.position = self.position.max(self.webhook.reached);
             (self.read_to, self.at_end) = (self.position, false);
         }
         // While enough is waiting, a wake-up stays pending, and further ones are not kept.
@@ -277,6 +278,10 @@ impl DeliveryWorker {
             self.signing = self.tenants.signing(self.queue.tenant, &webhook);
         }
         self.resent.retain(|id| webhook.resends.iter().any(|resend| resend.delivery == *id));
+        // Nothing is outstanding that the state has left behind: its book began anew.
+        let is_left = |number: u64| number <= webhook.reached && !webhook.open.contains(&number);
+        self.open.retain(|number| !is_left(*number));
+        self.again.retain(|happened| !is_left(happened.number()));
         self.webhook = webhook;
     }
 
@@ -508,6 +513,18 @@ impl DeliveryWorker {
                     return ControlFlow::Continue(());
                 }
                 Err(Failure::Overloaded | Failure::ShareFull) => sleep(PAUSE).await,
+                // The endpoint goes on under what its book kept; outcomes of before are nobody's.
+                Err(Failure::Reset) => {
+                    match self.reload() {
+                        Ok(true) => {}
+                        Ok(false) => return ControlFlow::Break(()),
+                        Err(error) => {
+                            tracing::error!(tenant = self.queue.tenant, webhook = %self.queue.id, %error, "an endpoint cannot be read; its deliveries wait for the next start");
+                            return ControlFlow::Break(());
+                        }
+                    }
+                    sleep(PAUSE).await;
+                }
                 // The outcomes wait until the tenant's book goes on.
                 Err(Failure::Halted) => sleep(HALTED_PAUSE).await,
                 // A delivery without an outcome is sent again after the next start.

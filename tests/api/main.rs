@@ -71,6 +71,7 @@ mod spans;
 mod statements;
 mod strangers;
 mod tenants;
+mod test_reset;
 mod tls;
 mod vpos;
 mod webhooks;

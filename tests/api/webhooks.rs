@@ -17,7 +17,7 @@ const HOOK: &str = "https://shop.example.com/hook";
 /// The time that a delivery may take.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 /// The name of every event that there is.
-pub const NAMES: [&str; 20] = [
+pub const NAMES: [&str; 21] = [
     "payment.completed",
     "payment.failed",
     "payment.canceled",
@@ -38,6 +38,7 @@ pub const NAMES: [&str; 20] = [
     "crypto_payout.completed",
     "crypto_payout.failed",
     "crypto_deposit.completed",
+    "test.reset",
 ];
 
 /// An endpoint for these events.

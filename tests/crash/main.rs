@@ -23,6 +23,7 @@ mod rates;
 mod set_aside;
 mod shutdown;
 mod start;
+mod test_reset;
 mod thinning;
 mod tools;
 mod webhooks;

@@ -166,6 +166,12 @@ fn a_tenant_moves_with_all_that_it_has() {
     let stays = first.tenant();
     stays.test.fund("10.00");
     let tenant = first.tenant_with(json!({ "reserveVes": "7.00" }));
+    // What test mode had before it began anew goes along in the log, and waits for nothing.
+    live(&first, &tenant);
+    tenant.test.pay_with(10, "77777777");
+    tenant.test.advance(40 * 86_400);
+    tenant.test.pay_with(10, "77777777");
+    tenant.test.act("/v1/test/reset").expect(200);
     live(&first, &tenant);
     let kept = merged(payer(), json!({ "usdAmount": 3, "externalRef": fresh("kept") }));
     let asked = tenant.test.keyed("kept-1").post("/v1/payments/c2p/request", &kept);

@@ -37,7 +37,7 @@ struct Seen {
 
 /// A random history of one tenant, looked at after each step.
 fn history(server: &Server, api: &Api, chance: &mut Chance) -> Vec<Seen> {
-    let merchant = api.merchant();
+    let mut merchant = api.merchant();
     api.fund("5000.00");
     let (mut sales, mut seen) = (Vec::new(), Vec::new());
     for step in 0..STEPS {
@@ -55,6 +55,11 @@ fn history(server: &Server, api: &Api, chance: &mut Chance) -> Vec<Seen> {
             5 if !sales.is_empty() => _ = api.reverse(&sales.swap_remove(0)).expect(200),
             5 => _ = api.payout(&merchant, "1.04", json!({})).expect(201),
             _ => _ = api.advance(i64::try_from(chance.below(8 * 3600)).expect("small") + 1),
+        }
+        if step == STEPS / 3 {
+            api.act("/v1/test/reset").expect(200);
+            (merchant, sales) = (api.merchant(), Vec::new());
+            api.fund("5000.00");
         }
         if step == STEPS / 2 {
             server.admin().act("/admin/snapshot").expect(200);

@@ -36,6 +36,8 @@ pub struct Op<'a> {
     pub family: Family,
     pub key: &'a [u8],
     pub value: Option<&'a [u8]>,
+    /// The first key that is not removed any more, where all from `key` on are.
+    pub until: Option<&'a [u8]>,
 }
 
 /// Puts and deletes that become durable together or not at all; later ones win.
@@ -46,6 +48,8 @@ pub struct Batch {
 }
 
 const DELETE: u8 = 0x80;
+/// Beside [`DELETE`]; the value is the end of the range.
+const RANGE: u8 = 0x40;
 const OP_HEADER_BYTES: usize = 9; // u8 family and kind, u32 key length, u32 value length
 
 impl Batch {
@@ -62,6 +66,13 @@ impl Batch {
     pub fn delete(&mut self, family: Family, key: &[u8]) {
         self.header(family as u8 | DELETE, key.len(), 0);
         self.bytes.extend_from_slice(key);
+    }
+
+    /// Removes every key from `from` on and before `to`.
+    pub fn delete_range(&mut self, family: Family, from: &[u8], to: &[u8]) {
+        self.header(family as u8 | DELETE | RANGE, from.len(), to.len());
+        self.bytes.extend_from_slice(from);
+        self.bytes.extend_from_slice(to);
     }
 
     /// Starts a put whose value is appended to `grow`'s buffer; nothing else may be added until `finish`.
@@ -148,8 +159,9 @@ impl<'a> Iterator for Ops<'a> {
         let (key, rest) = rest.split_at(key_len);
         let (value, rest) = rest.split_at(value_len);
         self.bytes = rest;
-        let family = Family::ALL[usize::from(header[0] & !DELETE)];
-        Some(Op { family, key, value: (header[0] & DELETE == 0).then_some(value) })
+        let family = Family::ALL[usize::from(header[0] & !(DELETE | RANGE))];
+        let is = |bit| header[0] & bit != 0;
+        Some(Op { family, key, value: (!is(DELETE)).then_some(value), until: is(RANGE).then_some(value) })
     }
 }
 
@@ -161,6 +173,7 @@ mod tests {
     fn operations_come_back_in_order() {
         let mut side = Batch::new();
         side.delete(Family::Index, b"gone");
+        side.delete_range(Family::Index, b"from", b"to");
         let mut batch = Batch::new();
         let open = batch.begin(Family::Log, b"k");
         batch.grow().extend_from_slice(b"grown ");
@@ -173,12 +186,13 @@ mod tests {
         assert_eq!(
             ops,
             [
-                Op { family: Family::Log, key: b"k", value: Some(b"grown value") },
-                Op { family: Family::Meta, key: b"tip", value: Some(b"") },
-                Op { family: Family::Index, key: b"gone", value: None },
+                Op { family: Family::Log, key: b"k", value: Some(b"grown value"), until: None },
+                Op { family: Family::Meta, key: b"tip", value: Some(b""), until: None },
+                Op { family: Family::Index, key: b"gone", value: None, until: None },
+                Op { family: Family::Index, key: b"from", value: None, until: Some(b"to") },
             ]
         );
-        assert_eq!(batch.len(), 3);
+        assert_eq!(batch.len(), 4);
         batch.clear(0);
         assert!(batch.is_empty() && batch.ops().next().is_none());
     }

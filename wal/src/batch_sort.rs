@@ -7,18 +7,24 @@ use crate::batch::{Batch, Family, Op};
 // Three bits must suffice for the family.
 const _: () = assert!(Family::ALL.len() <= 8);
 
-/// Operations of one key keep their order, as the last one wins.
+/// Operations of one key keep their order, as the last one wins; and so do all where a range is removed, as that concerns the keys before it alone.
 pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
     let ops: Vec<_> = batch.ops().collect();
     let mut places: Vec<SortKey> =
         ops.iter().enumerate().map(|(n, op)| SortKey { beginning: beginning(op), n }).collect();
+    if ops.iter().all(|op| op.until.is_none()) {
+        sort(&ops, &mut places);
+    }
+    places.into_iter().map(move |place| ops[place.n])
+}
+
+fn sort(ops: &[Op<'_>], places: &mut [SortKey]) {
     places.sort_unstable();
     for alike in places.chunk_by_mut(|a, b| a.beginning == b.beginning) {
         if !alike.is_sorted_by_key(|place| ops[place.n].key) {
             alike.sort_by_key(|place| ops[place.n].key);
         }
     }
-    places.into_iter().map(move |place| ops[place.n])
 }
 
 /// Sorts by the beginning of the key and then by the place in the batch.
@@ -40,6 +46,16 @@ fn beginning(op: &Op<'_>) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_a_range_takes_stays_before_it() {
+        let mut batch = Batch::new();
+        batch.put(Family::Index, b"b", b"old");
+        batch.delete_range(Family::Index, b"a", b"c");
+        batch.put(Family::Index, b"b", b"new");
+        batch.put(Family::Log, b"a", b"");
+        assert_eq!(sorted(&batch).collect::<Vec<_>>(), batch.ops().collect::<Vec<_>>());
+    }
 
     proptest! {
         /// Short keys of few letters: many are the same, begin alike, or are the beginning of

@@ -16,6 +16,8 @@ const PUT: u8 = 0;
 const PUT_SEQ: u8 = 1;
 const PUT_AT_SEQ: u8 = 2;
 const DELETE: u8 = 3;
+/// Its value is the end of the range.
+const DELETE_RANGE: u8 = 4;
 const HEADER_BYTES: usize = 7;
 /// The operations of most records fit; growing by doubling would move them four times.
 const USUAL_BYTES: usize = 512;
@@ -44,6 +46,12 @@ impl IndexOps {
         self.push(DELETE, key, &[]);
     }
 
+    /// Removes every key from `from` on and before `to`, however many there are: that costs as much as to
+    /// remove one.
+    pub fn delete_range(&mut self, from: &[u8], to: &[u8]) {
+        self.push(DELETE_RANGE, from, to);
+    }
+
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -53,16 +61,25 @@ impl IndexOps {
         self.bytes.len()
     }
 
-    /// The value is `None` for a delete.
+    /// The ranges of keys that are removed: the first key, and the first that is not in it.
+    pub fn ranges(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        RawOps { bytes: &self.bytes }
+            .filter(|(kind, ..)| *kind == DELETE_RANGE)
+            .map(|(_, from, to)| (from, to))
+    }
+
+    /// The operations on single keys; the value is `None` for a delete.
     pub fn iter(&self, seq: Seq) -> impl Iterator<Item = (Cow<'_, [u8]>, Option<Cow<'_, [u8]>>)> {
         let seq = seq.to_be_bytes();
-        RawOps { bytes: &self.bytes }.map(move |(kind, key, value)| match kind {
-            PUT => (Cow::Borrowed(key), Some(Cow::Borrowed(value))),
-            PUT_SEQ => (Cow::Borrowed(key), Some(Cow::Owned(seq.to_vec()))),
-            PUT_AT_SEQ => (Cow::Owned([key, &seq].concat()), Some(Cow::Borrowed(value))),
-            DELETE => (Cow::Borrowed(key), None),
-            _ => unreachable!("operations are only pushed by the four functions above"),
-        })
+        RawOps { bytes: &self.bytes }.filter(|(kind, ..)| *kind != DELETE_RANGE).map(
+            move |(kind, key, value)| match kind {
+                PUT => (Cow::Borrowed(key), Some(Cow::Borrowed(value))),
+                PUT_SEQ => (Cow::Borrowed(key), Some(Cow::Owned(seq.to_vec()))),
+                PUT_AT_SEQ => (Cow::Owned([key, &seq].concat()), Some(Cow::Borrowed(value))),
+                DELETE => (Cow::Borrowed(key), None),
+                _ => unreachable!("operations are only pushed by the five functions above"),
+            },
+        )
     }
 
     /// `scratch` is reused for keys that end in the sequence.
@@ -79,7 +96,8 @@ impl IndexOps {
                     batch.put(Family::Index, scratch, value);
                 }
                 DELETE => batch.delete(Family::Index, key),
-                _ => unreachable!("operations are only pushed by the four functions above"),
+                DELETE_RANGE => batch.delete_range(Family::Index, key, value),
+                _ => unreachable!("operations are only pushed by the five functions above"),
             }
         }
     }
@@ -139,9 +157,15 @@ mod tests {
         let resolved: Vec<_> = ops.iter(258).map(|(k, v)| (k.into_owned(), v.map(Cow::into_owned))).collect();
         assert_eq!(resolved, expected);
 
+        ops.delete_range(b"e", b"f");
+        assert_eq!(ops.ranges().collect::<Vec<_>>(), [(&b"e"[..], &b"f"[..])]);
+        assert_eq!(ops.iter(258).count(), expected.len(), "a range is no single key");
         let mut batch = Batch::new();
         ops.resolve_into(258, &mut batch, &mut Vec::new());
-        let batched: Vec<_> = batch.ops().map(|op| (op.key.to_vec(), op.value.map(<[u8]>::to_vec))).collect();
+        let (ranges, single): (Vec<_>, Vec<_>) = batch.ops().partition(|op| op.until.is_some());
+        assert_eq!((ranges[0].key, ranges[0].until), (&b"e"[..], Some(&b"f"[..])));
+        let batched: Vec<_> =
+            single.iter().map(|op| (op.key.to_vec(), op.value.map(<[u8]>::to_vec))).collect();
         assert_eq!(batched, expected, "the writer resolves as the public iterator does");
     }
 }

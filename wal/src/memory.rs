@@ -80,10 +80,11 @@ impl State {
     fn apply(&mut self, batch: &Batch) {
         for op in batch.ops() {
             let keys = Arc::make_mut(&mut self.families[op.family as usize]);
-            match op.value {
-                Some(value) => keys.insert(op.key.to_vec(), value.to_vec()),
-                None => keys.remove(op.key),
-            };
+            match (op.value, op.until) {
+                (Some(value), _) => drop(keys.insert(op.key.to_vec(), value.to_vec())),
+                (None, None) => drop(keys.remove(op.key)),
+                (None, Some(until)) => keys.retain(|key, _| !(op.key..until).contains(&key.as_slice())),
+            }
         }
     }
 

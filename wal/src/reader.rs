@@ -159,40 +159,45 @@ impl Reader {
         newest(&*self.store, tenant, at_or_before.unwrap_or(Seq::MAX))
     }
 
-    /// Of the others at most the times of a few are read.
-    pub fn snapshot_taken_by(&self, tenant: u64, at_ms: i64) -> Result<Option<StoredSnapshot>, ReadError> {
+    pub fn snapshot_taken_by(
+        &self,
+        tenant: u64,
+        since: Seq,
+        at_ms: i64,
+    ) -> Result<Option<StoredSnapshot>, ReadError> {
         loop {
-            let Some(found) = self.newest_head_by(tenant, at_ms)? else { return Ok(None) };
+            let Some(found) = self.newest_head_by(tenant, since, at_ms)? else { return Ok(None) };
             // If the snapshot is removed meanwhile, another replaces it.
-            if let Some(stored) =
-                newest(&*self.store, tenant, found.seq)?.filter(|stored| stored.time_ms <= at_ms)
+            if let Some(stored) = newest(&*self.store, tenant, found.seq)?
+                .filter(|stored| stored.time_ms <= at_ms && stored.seq >= since)
             {
                 return Ok(Some(stored));
             }
         }
     }
 
-    /// By binary search: the times of a tenant's snapshots never fall.
-    fn newest_head_by(&self, tenant: u64, at_ms: i64) -> Result<Option<SnapshotHead>, ReadError> {
+    /// The head of the newest snapshot after record `since` that was taken at `at_ms` or before, by binary
+    /// search: from there on the times of the tenant's snapshots never fall.
+    fn newest_head_by(&self, tenant: u64, since: Seq, at_ms: i64) -> Result<Option<SnapshotHead>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant).by(Way::Leap));
         cursor.last();
-        let Some(last) = head_at(&*cursor)? else { return Ok(None) };
+        let Some(last) = head_at(&*cursor)?.filter(|last| last.seq >= since) else { return Ok(None) };
         if last.time_ms <= at_ms {
             return Ok(Some(last));
         }
         let mut found = None;
-        let (mut low, mut high) = (0, last.seq);
+        let (mut low, mut high) = (since, last.seq);
         // The record that is looked for is at `low` or above, or already found; and below `high`.
         while low < high {
             let middle = low + (high - low) / 2;
             cursor.seek_back(&snapshot::key(tenant, middle));
             match head_at(&*cursor)? {
-                Some(head) if head.time_ms > at_ms => high = head.seq,
-                Some(head) => {
+                Some(head) if head.seq >= since && head.time_ms > at_ms => high = head.seq,
+                Some(head) if head.seq >= since => {
                     found = Some(head);
                     low = middle + 1;
                 }
-                None => low = middle + 1,
+                Some(_) | None => low = middle + 1,
             }
         }
         Ok(found)

@@ -3,7 +3,7 @@
 //! a self-check the one before it); thinning again after a crash comes to the same; the oldest of
 //! an hour, a day and a month stays, so that what was kept for a day is still there when only days
 //! count. Ages count back from a tenant's newest snapshot, not from a clock, so a tenant that rests
-//! loses nothing.
+//! loses nothing. A tenant's clock that was set back begins another series, whose ages count by themselves.
 
 use crate::snapshot::SnapshotHead;
 
@@ -48,12 +48,17 @@ impl Superfluous {
 impl Retention {
     /// `heads` are all of one tenant, oldest first; at most `max` are returned.
     pub fn superfluous(&self, heads: &[SnapshotHead], max: usize) -> Superfluous {
-        let Some(newest) = heads.last() else { return Superfluous(Vec::new()) };
         let old = &heads[..heads.len().saturating_sub(NEWEST)];
         let mut superfluous = Vec::new();
-        let mut kept_ms: Option<i64> = None;
-        for head in old {
-            let Some(period_ms) = self.period_ms(newest.time_ms.saturating_sub(head.time_ms)) else { break };
+        let (mut kept_ms, mut newest_ms): (Option<i64>, _) = (None, i64::MIN);
+        for (n, head) in old.iter().enumerate() {
+            if head.time_ms > newest_ms || n.checked_sub(1).is_some_and(|n| heads[n].time_ms > head.time_ms) {
+                // Up to where the tenant's clock was set back, if it was.
+                let rises = heads[n..].windows(2).take_while(|pair| pair[0].time_ms <= pair[1].time_ms);
+                newest_ms = rises.last().map_or(head.time_ms, |pair| pair[1].time_ms);
+                kept_ms = None;
+            }
+            let Some(period_ms) = self.period_ms(newest_ms.saturating_sub(head.time_ms)) else { continue };
             let period = head.time_ms.div_euclid(period_ms);
             if kept_ms.is_some_and(|kept_ms: i64| kept_ms.div_euclid(period_ms) == period) {
                 superfluous.push(*head);

@@ -14,6 +14,7 @@ use crate::witness::{self, Witness};
 use crate::zeroed_end;
 use crate::{Damage, OpenError, Seq};
 use rocksdb::checkpoint::Checkpoint;
+use rocksdb::properties::CUR_SIZE_ACTIVE_MEM_TABLE;
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator,
     DBRecoveryMode, ErrorKind, FlushOptions, LogLevel, Options, ReadOptions, Snapshot, WriteBatch,
@@ -42,6 +43,11 @@ const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
 /// Blocks that a compaction has replaced leave the block cache, unless less than a twentieth of
 /// them is there (RocksDB's own scale). By default they stay until the cache is full of them.
 const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
+/// The removed ranges in a memtable of the index after which it is flushed: a read looks through all of
+/// them anew whenever one has joined them, and of those with the same bounds a file keeps one.
+const RANGES_MAX: (&str, &str) = ("memtable_max_range_deletions", "64");
+/// The bytes in memory from which a removed range has the index flushed.
+const RANGES_FLUSH_BYTES: u64 = MIB as u64;
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
 /// Between two looks for room, while everything is kept in memory.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -172,7 +178,8 @@ impl RocksStore {
             .map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;
         let index = db.cf_handle(Family::Index.name()).expect("every family was opened");
-        db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS]).map_err(|error| open_error(dir, &error))?;
+        db.set_options_cf(index, &[UNCACHE_AGGRESSIVENESS, RANGES_MAX])
+            .map_err(|error| open_error(dir, &error))?;
         let store = RocksStore {
             db,
             damage: OnDamage::default(),
@@ -337,6 +344,21 @@ impl RocksStore {
         Ok(())
     }
 
+    /// Begins to flush the index, if there is much in memory: what a removed range covers there would be stepped
+    /// over one by one by whoever reads, and is left out of a file. A failure is no write's.
+    fn flush_removed(&self) {
+        let index = self.family(Family::Index);
+        let in_memory = self.db.property_int_value_cf(index, CUR_SIZE_ACTIVE_MEM_TABLE).ok().flatten();
+        if in_memory.is_none_or(|bytes| bytes < RANGES_FLUSH_BYTES) {
+            return;
+        }
+        let mut begun = FlushOptions::default();
+        begun.set_wait(false);
+        if let Err(error) = self.db.flush_cf_opt(index, &begun) {
+            tracing::warn!(%error, "what was removed from the index stays in memory for now");
+        }
+    }
+
     fn family(&self, family: Family) -> &ColumnFamily {
         self.db.cf_handle(family.name()).expect("every family was opened")
     }
@@ -349,14 +371,23 @@ impl Store for RocksStore {
         }
         let families = Family::ALL.map(|family| self.family(family));
         let mut write = WriteBatch::with_capacity_bytes(batch.len_bytes() + 64);
+        let mut removes_ranges = false;
         for op in batch_sort::sorted(batch) {
             let family = families[op.family as usize];
-            match op.value {
-                Some(value) => write.put_cf(family, op.key, value),
-                None => write.delete_cf(family, op.key),
+            match (op.value, op.until) {
+                (Some(value), _) => write.put_cf(family, op.key, value),
+                (None, None) => write.delete_cf(family, op.key),
+                (None, Some(until)) => {
+                    write.delete_range_cf(family, op.key, until);
+                    removes_ranges = true;
+                }
             }
         }
-        self.db.write_opt(write, &self.write_options).map_err(|error| self.damage.error(&self.db, &error))
+        self.db.write_opt(write, &self.write_options).map_err(|error| self.damage.error(&self.db, &error))?;
+        if removes_ranges && self.kept.is_none() {
+            self.flush_removed();
+        }
+        Ok(())
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {

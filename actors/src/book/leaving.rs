@@ -49,6 +49,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             .remove_if(&self.tenant, |_, found| Arc::ptr_eq(found, handle) && handle.mailbox.is_empty())
             .is_some();
         if left {
+            self.host().forget_generation(self.tenant);
             handle.over.store(true, Ordering::Release);
         }
         left

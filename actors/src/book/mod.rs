@@ -17,7 +17,7 @@ use crate::admission::Admission;
 use crate::alarm::Alarm;
 use crate::host::{Context, Host};
 use crate::machine::Machine;
-use crate::protocol::book::{BookHandle, BookMessage};
+use crate::protocol::book::{BookHandle, BookMessage, Due};
 use crate::protocol::follow_ups::FollowUpSender;
 use crate::protocol::pending_reply::PendingReply;
 use crate::protocol::reply::Failure;
@@ -98,6 +98,23 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         self.host().machine.now_ms(&self.book, self.host().clock.wall_ms()).max(self.latest_ms)
     }
 
+    fn generation(&self) -> u64 {
+        self.host().machine.generation(&self.book)
+    }
+
+    /// Goes on from a book that began anew at this instant: nothing of before is due, advances or waits.
+    fn begin_anew(&mut self, now_ms: i64) {
+        self.latest_ms = now_ms;
+        self.firing.clear();
+        self.asking.clear();
+        self.resting.clear();
+        self.advancing = false;
+        // It was set for the clock of before.
+        self.armed_ms = None;
+        self.catch_up();
+        self.fire(None);
+    }
+
     fn settle(&mut self, now_ms: i64) {
         self.latest_ms = now_ms;
         self.context.host().machine.settle(&mut self.book, now_ms);
@@ -136,10 +153,11 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             }
             BookMessage::BeginAdvance(to) => {
                 self.advancing = true;
-                let _ = to.send(self.now_ms());
+                let _ = to.send((self.now_ms(), self.generation()));
             }
-            BookMessage::NextDue { until_ms, dealt_with, to } => {
-                let due = self.next_due(until_ms, &dealt_with);
+            BookMessage::NextDue { until_ms, generation, dealt_with, to } => {
+                let is_of = generation == self.generation();
+                let due = if is_of { self.next_due(until_ms, &dealt_with) } else { Due::None };
                 // If the advance is gone, the deadline is dropped here.
                 let _ = to.send((due, dealt_with));
             }

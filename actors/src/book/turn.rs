@@ -42,16 +42,23 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         if let Err(failure) = self.takes(&ask) {
             return ask.reply_to.send(Err(failure));
         }
-        let turn = self.begin_turn(ask.step.as_ref());
+        let before = self.generation();
+        let turn = match self.host().machine.begins_anew(&ask.command) {
+            true => self.turn_at(self.host().clock.wall_ms(), 0),
+            false => self.begin_turn(ask.step.as_ref()),
+        };
         if let Some(made) = self.decide(ask, turn, began) {
             self.carry_out(made, turn, began);
+        }
+        if self.generation() != before {
+            self.begin_anew(turn.now_ms);
         }
     }
 
     /// `None` if the decision panicked, and the caller was told.
     pub(super) fn decide(&self, ask: Ask<M>, turn: Turn, began: Instant) -> Option<Made<M>> {
         let host = self.host();
-        let Ask { command, entity, id, step, fresh: _, asked, reply_to } = ask;
+        let Ask { command, entity, id, generation: _, step, fresh: _, asked, reply_to } = ask;
         let decided = catch_unwind(AssertUnwindSafe(|| {
             by_target(&*host.machine, id, host.machine.decide(&self.book, entity.as_deref(), command, turn))
         }));
@@ -119,6 +126,10 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         if host.end.is_failed() {
             return Err(host.end.failure());
         }
+        let generations = [ask.generation, ask.step.as_ref().map(|step| step.generation)];
+        if generations.into_iter().flatten().any(|generation| generation != self.generation()) {
+            return Err(Failure::Reset);
+        }
         // A command that continues a request is never refused: a part of the request has happened
         // already.
         if ask.fresh && !host.log.has_room() {
@@ -139,7 +150,11 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         } else {
             0
         };
-        Turn { tenant: self.tenant, now_ms, seed: host.seed(), ahead_ms }
+        self.turn_at(now_ms, ahead_ms)
+    }
+
+    fn turn_at(&self, now_ms: i64, ahead_ms: i64) -> Turn {
+        Turn { tenant: self.tenant, now_ms, seed: self.host().seed(), ahead_ms }
     }
 
     /// The time of the last record, before which no turn may be.
@@ -190,9 +205,10 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
     /// No caller knows of the new entities before this turn is over, so no newer state can be in the cache.
     fn cache_new_entities(&self, record: &M::Record, follow_ups: &FollowUps<M>) {
         let targets: HashSet<M::EntityId> = follow_ups.effects.iter().map(|(target, _)| *target).collect();
+        let generation = self.generation();
         for (id, entity) in self.host().machine.entities_in(record) {
             if targets.contains(&id) {
-                self.host().entity_cache.put(self.tenant, id, entity);
+                self.host().entity_cache.put(self.tenant, id, generation, entity);
             }
         }
     }

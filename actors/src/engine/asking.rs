@@ -82,6 +82,7 @@ impl<M: Machine> Engine<M> {
                 command,
                 entity: None,
                 id: None,
+                generation: None,
                 step: None,
                 fresh: true,
                 asked: Instant::now(),
@@ -91,6 +92,19 @@ impl<M: Machine> Engine<M> {
             from
         });
         async move { received(asked?.await) }
+    }
+
+    /// Has a book begin anew: sends it a command that asks for that. What was under way with entities of
+    /// before comes to nothing.
+    pub async fn begin_anew(
+        &self,
+        tenant: u64,
+        command: M::Command,
+        until_reply: Option<Guard>,
+    ) -> CommandReply<M> {
+        let reply = self.ask_book(tenant, command, until_reply).await;
+        self.shared.host.forget_generation(tenant);
+        reply
     }
 
     /// Sent at once; the future waits for the reply, and need not be awaited. `until_record` is

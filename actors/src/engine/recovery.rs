@@ -139,9 +139,14 @@ pub(super) fn apply<M: Machine>(
         why: format!("record {}: {why}", stored.seq),
     };
     let record = machine.decode(&stored.payload).map_err(|error| wrong(&error))?;
+    let generation = machine.generation(book);
     machine.settle(book, stored.time_ms);
     machine.evolve(book, &record, stored.time_ms);
     machine.check(book, &record).map_err(|breach| wrong(&breach))?;
+    if machine.generation(book) != generation {
+        // Its clock may have been ahead.
+        recovered.settled_ms = stored.time_ms;
+    }
     Ok(record)
 }
 

@@ -14,6 +14,7 @@ use crate::machine::{Effects, Machine};
 use crate::protocol::book::BookMessage;
 use crate::protocol::follow_ups::FollowUpMessage;
 use crate::protocol::pending_reply::PendingReply;
+use dashmap::DashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -94,6 +95,7 @@ impl<M: Machine> Engine<M> {
             has_room_for_due: Arc::clone(&config.has_room_for_due),
             runtime: tokio::runtime::Handle::current(),
             entity_cache: EntityCache::new(ENTITY_CACHE_MAX),
+            generations: DashMap::default(),
             halts: Halts::new(set_aside(&config), Arc::clone(&config.on_halt)),
             counters: Counters::new(),
             end: End::new(Arc::clone(&config.on_fatal)),

@@ -22,8 +22,12 @@ pub(crate) fn deliver<M: Machine, C: EntityContext<M>>(
         Entry::Vacant(vacant) => {
             vacant.insert(EntityHandle::running());
             // The caller made the id of a new one a moment ago: there is nothing to load.
-            let cached = || context.host().entity_cache.take(tenant, id).map(Some);
-            (EntityState::new(if new { Some(None) } else { cached() }), message)
+            let cached = if new { None } else { context.host().entity_cache.take(tenant, id) };
+            let state = match cached {
+                Some((generation, entity)) => EntityState::new(Some(Some(entity)), Some(generation)),
+                None => EntityState::new(new.then_some(None), None),
+            };
+            (state, message)
         }
     };
     Some((EntityRun::new(context.clone(), tenant, id, state), message))

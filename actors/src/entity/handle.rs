@@ -25,12 +25,15 @@ pub(super) struct EntityState<M: Machine> {
     /// The newest durable state, which may be that there is none; not known before it is asked for,
     /// and after a record that does not say.
     pub known: Option<Option<Arc<M::Entity>>>,
+    /// The generation of the book that the state is of; not known before it is asked for, as for one that is
+    /// new. Asked for before the state is loaded, so that it is never newer than that.
+    pub generation: Option<u64>,
     pub waiting: Vec<(u64, Option<EntityReply<M>>)>,
 }
 
 impl<M: Machine> EntityState<M> {
-    pub fn new(known: Option<Option<Arc<M::Entity>>>) -> Self {
-        EntityState { known, waiting: Vec::new() }
+    pub fn new(known: Option<Option<Arc<M::Entity>>>, generation: Option<u64>) -> Self {
+        EntityState { known, generation, waiting: Vec::new() }
     }
 
     pub fn waited_for(&mut self, effect: u64) -> Option<EntityReply<M>> {

@@ -49,6 +49,8 @@ impl<M: Machine> EntityReply<M> {
         if let Some(before) = self.durable.take()
             && settled.record.is_none()
         {
+            // Of an entity that is gone since, the answer is what it was.
+            settled.entity = settled.entity.or(before.entity);
             settled.record = before.record;
             settled.seq = before.seq;
             settled.time_ms = before.time_ms;
@@ -81,6 +83,7 @@ impl<M: Machine> EntityReply<M> {
                 | Failure::Overloaded
                 | Failure::ShareFull
                 | Failure::TooLarge
+                | Failure::Reset
                 | Failure::Halted,
                 Some(settled),
             ) => reply_to.send(Ok(settled)),

@@ -91,12 +91,12 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
             return Some(message);
         }
         self.phase = Phase::Over;
-        let state = std::mem::replace(&mut self.state, EntityState::new(None));
+        let state = std::mem::replace(&mut self.state, EntityState::new(None, None));
         if state.waiting.is_empty() {
-            if let Some(Some(entity)) = state.known
+            if let (Some(Some(entity)), Some(generation)) = (state.known, state.generation)
                 && host.machine.is_open(&entity)
             {
-                host.entity_cache.put(self.tenant, self.id, entity);
+                host.entity_cache.put(self.tenant, self.id, generation, entity);
             }
             entry.remove();
         } else {
@@ -110,10 +110,12 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
         match message {
             EntityMessage::Ask { command, fresh, step, asked, reply_to } => {
                 self.step = step;
+                self.forget_before();
                 self.ask(command, fresh, asked, Some(EntityReply::to_caller(reply_to)));
             }
             EntityMessage::Due { command, firing } => {
                 self.step = None;
+                self.forget_before();
                 self.ask(command, false, Instant::now(), Some(EntityReply::of_deadline(firing)));
             }
             EntityMessage::Perform { effect, step, until_done } => {
@@ -192,15 +194,16 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
     }
 
     fn ask(&mut self, command: M::Command, fresh: bool, asked: Instant, reply: Option<EntityReply<M>>) {
-        let entity = match self.state.known.take().map_or_else(|| self.load(), Ok) {
-            Ok(entity) => entity,
-            Err(failure) => return self.to_do.extend(conclude(Err(failure), reply)),
-        };
+        if let Err(failure) = self.know() {
+            return self.to_do.extend(conclude(Err(failure), reply));
+        }
+        let entity = self.state.known.take().flatten();
         let (reply_to, from) = ReplyTo::new(None, None);
         let ask = Box::new(Ask {
             command,
             entity: entity.clone(),
             id: Some(self.id),
+            generation: self.state.generation,
             step: self.step.clone(),
             fresh,
             asked,
@@ -220,26 +223,56 @@ impl<M: Machine, C: EntityContext<M>> EntityRun<M, C> {
                 let is_gone = |record| self.context.host().machine.is_gone(record, self.id);
                 if settled.record.as_deref().is_some_and(is_gone) { None } else { settled.entity.clone() }
             }
+            Err(Failure::Reset) => {
+                self.context.host().forget_generation(self.tenant);
+                (self.state.known, self.state.generation) = (None, None);
+                return;
+            }
             Err(_) => before,
         };
         self.state.known = Some(known);
     }
 
+    /// Forgets a state from before the book began anew. The result of an effect is of the state that asked
+    /// for it, and goes with it.
+    fn forget_before(&mut self) {
+        let known = self.state.generation;
+        if known
+            .is_some_and(|known| self.context.host().generation(self.tenant).is_ok_and(|now| now != known))
+        {
+            (self.state.known, self.state.generation) = (None, None);
+        }
+    }
+
+    /// Has the entity's state and its generation known.
+    fn know(&mut self) -> Result<(), Failure> {
+        if self.state.generation.is_none() {
+            let generation = self.context.host().generation(self.tenant);
+            self.state.generation = Some(generation.map_err(|error| self.unreadable(&error))?);
+        }
+        if self.state.known.is_none() {
+            self.state.known = Some(self.load()?);
+        }
+        Ok(())
+    }
+
+    fn unreadable(&self, error: &dyn std::fmt::Display) -> Failure {
+        tracing::error!(tenant = self.tenant, id = ?self.id, %error, "an entity cannot be read");
+        Failure::Storage(error.to_string())
+    }
+
     fn load(&self) -> Result<Option<Arc<M::Entity>>, Failure> {
         match catch_unwind(AssertUnwindSafe(|| records::load(&self.context, self.tenant, self.id))) {
             Ok(Ok(entity)) => Ok(entity),
-            Ok(Err(error)) => {
-                tracing::error!(tenant = self.tenant, id = ?self.id, %error, "an entity cannot be read");
-                Err(Failure::Storage(error.to_string()))
-            }
+            Ok(Err(error)) => Err(self.unreadable(&error)),
             Err(_) => Err(Failure::Defect("a defect in reading an entity; nothing changed".to_owned())),
         }
     }
 
     /// The entity may have changed since the record. One that cannot be read is left to its deadline.
     fn wants(&mut self, effect: &M::Effect) -> bool {
-        if self.state.known.is_none() {
-            self.state.known = self.load().ok();
+        if self.know().is_err() {
+            return false;
         }
         let machine = &self.context.host().machine;
         self.state.known.as_ref().is_some_and(|known| machine.is_wanted(known.as_deref(), effect))

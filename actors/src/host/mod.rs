@@ -16,9 +16,12 @@ use crate::protocol::book::BookMessage;
 use crate::protocol::entity::EntityMessage;
 use crate::protocol::pending_reply::PendingReply;
 use crate::protocol::reply::Failure;
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use foldhash::fast::RandomState;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use wal::{Log, Reader};
+use wal::{Log, ReadError, Reader};
 
 pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
 
@@ -39,6 +42,8 @@ pub(crate) struct Host<M: Machine> {
     /// States of open entities that are not active, as many as there is room for. Changed under the
     /// lock of the map of entities alone, but for new entities that no caller knows yet.
     pub entity_cache: EntityCache<M::EntityId, M::Entity>,
+    /// The durable generations of books, as far as they were asked for.
+    pub generations: DashMap<u64, u64, RandomState>,
     pub halts: Halts,
     pub counters: Counters,
     pub end: End,
@@ -65,6 +70,28 @@ pub(crate) trait Context<M: Machine>: Clone + Send + Sync + 'static {
 impl<M: Machine> Host<M> {
     pub fn seed(&self) -> u64 {
         (self.seeds)()
+    }
+
+    /// The durable generation of a tenant's book.
+    pub fn generation(&self, tenant: u64) -> Result<u64, ReadError> {
+        if let Some(known) = self.generations.get(&tenant) {
+            return Ok(*known);
+        }
+        match self.generations.entry(tenant) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            // Read under the map's lock: what is forgotten is never put there again.
+            Entry::Vacant(vacant) => {
+                let key = self.machine.generation_key(tenant);
+                let stored = key.map(|key| self.reader.index_get(&key)).transpose()?.flatten();
+                let generation = stored.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
+                Ok(*vacant.insert(generation))
+            }
+        }
+    }
+
+    /// Forgets the generation of a book, which is read anew when it is asked for.
+    pub fn forget_generation(&self, tenant: u64) {
+        self.generations.remove(&tenant);
     }
 
     /// Counts the refusal.

@@ -70,6 +70,18 @@ pub trait Rules: Send + Sync + 'static {
         true
     }
 
+    /// A number that changes whenever the book begins anew, so that nothing is decided on the state of an
+    /// entity of before.
+    fn generation(&self, _book: &Self::Book) -> u64 {
+        0
+    }
+
+    /// Whether a command asks that the book begins anew: that is decided at the server's clock, however far
+    /// the tenant's is ahead.
+    fn begins_anew(&self, _command: &Self::Command) -> bool {
+        false
+    }
+
     /// Given the book after the record; see [`Effects::durable`](super::Effects::durable).
     fn is_awaited(&self, _book: &Self::Book, _record: &Self::Record) -> bool {
         false

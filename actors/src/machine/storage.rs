@@ -17,6 +17,12 @@ pub trait Storage: Rules {
     /// Where [`Storage::index`] keeps the sequence of the record with the entity's newest state.
     fn entity_key(&self, tenant: u64, id: Self::EntityId) -> Vec<u8>;
 
+    /// The key under which [`Storage::index`] keeps the generation of a book that began anew, 8 bytes big
+    /// endian; `None` for a tenant whose book never does.
+    fn generation_key(&self, _tenant: u64) -> Option<Vec<u8>> {
+        None
+    }
+
     /// More commands are expected soon, so that the state is worth a place in the entity cache.
     fn is_open(&self, _entity: &Self::Entity) -> bool {
         false

@@ -31,11 +31,13 @@ pub(crate) enum BookMessage<R: Rules> {
     Lasts(R::EntityId),
     /// A deadline that changed nothing may come again.
     Rested(R::EntityId),
-    /// Deadlines are the advance's own until it ends. The reply is the tenant's clock.
-    BeginAdvance(oneshot::Sender<i64>),
-    /// The earliest deadline up to `until_ms` that is not among those dealt with.
+    /// Deadlines are the advance's own until it ends. The reply is the tenant's clock, and the book's
+    /// generation.
+    BeginAdvance(oneshot::Sender<(i64, u64)>),
+    /// The earliest deadline up to `until_ms` that is not among those dealt with, of this generation.
     NextDue {
         until_ms: i64,
+        generation: u64,
         dealt_with: Skip<R>,
         to: oneshot::Sender<(Due<R>, Skip<R>)>,
     },
@@ -94,6 +96,8 @@ pub(crate) struct Ask<R: Rules> {
     pub entity: Option<Arc<R::Entity>>,
     /// To find its new state in the record.
     pub id: Option<R::EntityId>,
+    /// The generation of the book that the entity's state is of; `None` without an entity.
+    pub generation: Option<u64>,
     /// `None` is the tenant's now.
     pub step: Option<Step>,
     /// No part of the request has happened yet, so that it may be refused for want of room.

@@ -52,6 +52,8 @@ pub enum Failure {
     Storage(String),
     /// The book is in doubt or set aside by an operator; nothing happened.
     Halted,
+    /// The tenant's book began anew meanwhile; nothing happened.
+    Reset,
     /// A rule has a defect; nothing changed.
     Defect(String),
 }

@@ -9,13 +9,15 @@ use tokio::sync::oneshot;
 #[derive(Clone)]
 pub(crate) struct Step {
     pub at_ms: i64,
+    /// The generation of the book whose clock advances.
+    pub generation: u64,
     _under_way: Arc<oneshot::Sender<Infallible>>,
 }
 
 impl Step {
     /// The receiver ends when the last clone is dropped.
-    pub fn new(at_ms: i64) -> (Self, oneshot::Receiver<Infallible>) {
+    pub fn new(at_ms: i64, generation: u64) -> (Self, oneshot::Receiver<Infallible>) {
         let (under_way, end) = oneshot::channel();
-        (Step { at_ms, _under_way: Arc::new(under_way) }, end)
+        (Step { at_ms, generation, _under_way: Arc::new(under_way) }, end)
     }
 }

@@ -8,8 +8,8 @@ use crate::gateway::waiting::{Line, Seen};
 use crate::store::history::Unreadable;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::webhooks::backlog;
-use domain::index::{self, Space};
-use domain::platform::{PLATFORM, is_live};
+use domain::index;
+use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
 use domain::resources::crypto::payouts;
 use domain::resources::notices::UNMATCHED;
 use domain::values::ids::{Id, Kind};
@@ -31,13 +31,15 @@ pub fn seen(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<See
         seen.add(is_live(due.tenant_key), kind, waited / SECOND_MS);
     }
     let pending = payouts::Status::PendingReview as u8;
-    for id in listed(services, Kind::CryptoPayout, pending, budget)? {
-        if let Some(tenant_key) = tenant_of(services, id)? {
-            seen.reviews[usize::from(!is_live(tenant_key))].add(age_seconds(services, id));
+    let tenants = services.callers.directory.tenants();
+    let tests = tenants.iter().map(|tenant| tenant_key(tenant.number, Mode::Test));
+    for owner in [PLATFORM].into_iter().chain(tests) {
+        for id in listed(services, owner, Kind::CryptoPayout, pending, budget)? {
+            seen.reviews[usize::from(!is_live(owner))].add(age_seconds(services, id));
         }
     }
     let mut notices = Line::default();
-    for id in listed(services, Kind::Notice, UNMATCHED, budget)? {
+    for id in listed(services, PLATFORM, Kind::Notice, UNMATCHED, budget)? {
         notices.add(age_seconds(services, id));
     }
     seen.notices = notices;
@@ -60,9 +62,15 @@ fn age_seconds(services: &Services, id: Id) -> i64 {
     services.now().since_ms(Timestamp::from_unix_ms(id.unix_ms())) / SECOND_MS
 }
 
-/// The ids in a list of the platform's, oldest first.
-fn listed(services: &Services, kind: Kind, facet: u8, budget: &ReadBudget) -> Result<Vec<Id>, Stopped> {
-    let from = index::list(PLATFORM, kind, facet);
+/// The ids in a list of the platform's or a tenant's, oldest first.
+fn listed(
+    services: &Services,
+    owner: u64,
+    kind: Kind,
+    facet: u8,
+    budget: &ReadBudget,
+) -> Result<Vec<Id>, Stopped> {
+    let from = index::list(owner, kind, facet);
     let to = [from.as_slice(), &[0xFF; 17]].concat();
     let mut ids = Vec::new();
     for entry in services.engine.reader().index_scan(&from, &to, false).take(LINE_MAX) {
@@ -72,13 +80,6 @@ fn listed(services: &Services, kind: Kind, facet: u8, budget: &ReadBudget) -> Re
         ids.extend(id.map(Id::from_bytes));
     }
     Ok(ids)
-}
-
-/// The tenant key of a payout in USDT.
-fn tenant_of(services: &Services, id: Id) -> Result<Option<u64>, Stopped> {
-    let key = index::name(PLATFORM, Space::CryptoPayout, &id.to_string());
-    let value = services.engine.reader().index_get(&key).map_err(Unreadable::from)?;
-    Ok(value.and_then(|value| <[u8; 8]>::try_from(value.as_slice()).ok()).map(u64::from_be_bytes))
 }
 
 /// The age of the oldest pending event of live mode, whose clock is the server's.

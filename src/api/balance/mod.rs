@@ -31,7 +31,10 @@ use domain::view::{Balance, CopBalance, View};
 
 /// GET /v1/balance
 pub const READ: Endpoint = endpoint(description::TAG, read, || {
-    summary("Read the balance, now or as it was").query(asked_at).answers(200, "Balance", "The balance")
+    summary("Read the balance, now or as it was")
+        .query(asked_at)
+        .answers(200, "Balance", "The balance")
+        .refuses(404, &["not_found"])
 });
 
 fn asked_at(mut query: Query<'_>) -> Result<Option<Timestamp>, Invalid> {

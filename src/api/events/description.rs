@@ -77,6 +77,11 @@ fn sent() -> Vec<Webhook> {
             seller_balance(),
         ),
         event("tenant.live_status_changed", "The operator changed what the live key may do", live_status()),
+        event(
+            "test.reset",
+            "The data of test mode began anew; no event of before is listed",
+            object().member("livemode", livemode()),
+        ),
     ]
 }
 

@@ -118,7 +118,11 @@ impl FoundDeposit {
 /// The deposit that an entry of the index leads to.
 pub(super) fn deposit(records: &dyn Records, key: &[u8], id: Id) -> Result<Option<FoundDeposit>, Stopped> {
     let Some(value) = records.value(key)? else { return Ok(None) };
-    let (record, at) = records.record(seq(&value)?)?;
+    let seq = seq(&value)?;
+    if seq < records.begun_at()? {
+        return Ok(None);
+    }
+    let (record, at) = records.record(seq)?;
     let deposit = record.events.iter().find_map(|event| match &event.extra {
         Extra::Deposit(deposit) if deposit.id == id => Some(deposit.clone()),
         _ => None,

@@ -18,6 +18,7 @@ pub fn chapter() -> Chapter {
             move its clock, give it money, and play the parts of buyers, banks and operators.",
         schemas: vec![
             ("TestClock", object().member("now", instant()).member("livemode", livemode())),
+            ("TestReset", object().member("resetAt", instant())),
             ("ClockMove", body(read_advance)),
             ("TestFund", body(read_fund)),
             ("Rejection", body(read_reason)),

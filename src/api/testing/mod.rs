@@ -64,6 +64,32 @@ fn read_advance(mut fields: Fields<'_>) -> Result<i64, Invalid> {
     Ok(seconds.get(&sound) * 1000)
 }
 
+/// The name of the call that has the test data begin anew.
+pub const RESET_OPERATION: &str = "resetTest";
+
+/// POST /v1/test/reset
+pub const RESET: Endpoint = endpoint(description::TAG, reset, || {
+    summary("Begin the test data anew")
+        .about(
+            "Balances are zero, every list of test mode is empty and every id of before is 404; references and \
+             idempotency keys are unused again, but for this call's own, and the clock is the real time again. \
+             Keys, settings, webhook endpoints, a verified payout account and customers' deposit addresses stay, \
+             and so does everything of live mode. What was under way at a simulated bank never comes back. \
+             Events go on numbered without a gap: the first that is listed is `test.reset`.",
+        )
+        .answers(200, "TestReset", "Since then")
+})
+.shows(begun_anew);
+
+fn reset(call: &Call<'_>) -> Result<Plan, Problem> {
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::Work(Work::BeginAnew))
+}
+
+fn begun_anew(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, Object::new().plain("resetAt", facts.time).end()))
+}
+
 /// POST /v1/test/fund
 pub const FUND: Endpoint = endpoint(description::TAG, fund, || {
     summary("Add test money to a balance")

@@ -1,6 +1,6 @@
 //! The calls that make each event happen in test mode, in each way that it can come.
 
-use super::OF_OPERATORS;
+use super::{OF_OPERATORS, RESET};
 use crate::cli::Failure;
 use crate::cli::caller::Caller;
 use domain::values::time::{Timestamp, Zone};
@@ -86,6 +86,7 @@ async fn others(caller: &Caller, event: &str) -> Result<Value, Failure> {
             let deposit = json!({ "address": address["address"], "amount": "10.00", "network": "TRC20", "asset": "USDT" });
             caller.post("/v1/test/crypto/deposits", &deposit).await
         }
+        RESET => caller.post("/v1/test/reset", &json!({})).await,
         OF_OPERATORS => Err(Failure::Other(
             "this event is the operator's to make: pasarela admin tenant live-status TENANT STATUS"
                 .to_owned(),

@@ -2,9 +2,9 @@
 //! movements, events and kept answer.
 
 use super::{
-    AuditList, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, contradicted, day_bytes, days,
-    deliveries, entity, event, found_by, kept_of_operator, kept_on, list, micro_deposits, movements, name,
-    sampled_at, search, searched_hash, time_bytes, webhook,
+    AuditList, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, begun_at, contradicted,
+    day_bytes, days, deliveries, entity, event, found_by, kept_of_operator, kept_on, left, list,
+    micro_deposits, movements, name, sampled_at, search, searched_hash, time_bytes, webhook,
 };
 use crate::bank_names::Owner;
 use crate::codec;
@@ -165,11 +165,19 @@ impl Entries<'_> {
 
 /// The entries of a record.
 pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMarks, ops: &mut IndexOps) {
+    let begins = record.cause == Cause::TestReset;
+    if begins {
+        for (from, to) in left(tenant) {
+            ops.delete_range(&from, &to);
+        }
+        ops.put(&begun_at(tenant), &record.first_event.to_be_bytes());
+    }
     for written in &record.entities {
         let state = written.state.resource();
         let id = state.entity_id();
         ops.put_seq(&entity(tenant, id));
-        let (before, now) = (written.indexed.map(|indexed| indexed.facet), state.facet());
+        let indexed = written.indexed.filter(|_| !begins);
+        let (before, now) = (indexed.map(|indexed| indexed.facet), state.facet());
         if before != Some(now) {
             for key in before.into_iter().flat_map(|facet| listed(tenant, id, state.listing(facet), facet)) {
                 ops.delete(&key);
@@ -178,7 +186,7 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
                 ops.put(&key, &[]);
             }
         }
-        let change = Change { cause: record.cause, indexed: written.indexed };
+        let change = Change { cause: record.cause, indexed };
         state.entries(change, &mut Entries { tenant, id, marks, ops });
     }
     forget_removed(tenant, record, ops);

@@ -20,6 +20,7 @@
 //! | `a` | which, whose, time, sequence | | under the platform's key, the entries of the audit: all of them, those of an operator, about a tenant, of an action |
 //! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
 //! | `t` | account, date | the day | a day of an account that is over (`ledger/days.rs`) |
+//! | `g` | | event number | of a book that began anew, the event with which it did. Its record removed every entry of the tenant's but those of customers' deposit addresses |
 //!
 //! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all
 //! tenants: the tenant key (8 bytes), then the id.
@@ -270,6 +271,24 @@ pub fn days(tenant: u64, ledger: Ledger, currency: Currency) -> Vec<u8> {
 /// A date as key bytes that sort in its order.
 pub fn day_bytes(date: Date) -> [u8; 4] {
     ((date.days() ^ i32::MIN) as u32).to_be_bytes()
+}
+
+/// The index key of the event with which a book began anew; the value is its number, 8 bytes big endian.
+pub fn begun_at(tenant: u64) -> Vec<u8> {
+    begin(tenant, b'g')
+}
+
+/// The ranges of a tenant's keys that a book which begins anew leaves: all but those of customers' deposit
+/// addresses.
+fn left(tenant: u64) -> [(Vec<u8>, Vec<u8>); 3] {
+    let at = |letter, kind: u8| [begin(tenant, letter), vec![kind]].concat();
+    let (address, names) = (Kind::DepositAddress as u8, Space::DepositAddress as u8);
+    debug_assert_eq!(names + 1, Space::DepositTo as u8, "the names of addresses are side by side");
+    [
+        (begin(tenant, 0), at(b'e', address)),
+        (at(b'e', address + 1), at(b'r', names)),
+        (at(b'r', names + 2), begin(tenant + 1, 0)),
+    ]
 }
 
 /// The index key of an event that is the first in its record; the value is the record's sequence.

@@ -116,7 +116,14 @@ pub struct Book {
     pub days: SortedMap<(Ledger, Currency), Day>,
     /// The verifications that were started in the last 24 hours, by their instant.
     pub deposit_starts: SortedMap<Timestamp, u32>,
+    /// The number of the event with which the book began anew the last time; 0 if it never did.
+    pub begun_at: u64,
+    /// The changes so far of what a book that begins anew keeps: webhook endpoints and the own account.
+    pub kept_changes: u64,
 }
+
+/// The kinds of entities of which a book that begins anew keeps some.
+const KEPT: [Kind; 2] = [Kind::Webhook, Kind::OwnAccount];
 
 /// The number of entries, of some 26 bytes each, from which a book counts as large.
 const LARGE_FROM: usize = 8_192;
@@ -176,6 +183,10 @@ impl Book {
 
     /// Applies a record.
     pub fn evolve(&mut self, record: &Record, time: Timestamp) {
+        let begins = record.cause == Cause::TestReset;
+        if begins {
+            self.begin_anew(record.first_event);
+        }
         if self.counted_from.is_none() && record.closed.is_some() {
             let is_first = self.last == Timestamp::default();
             self.counted_from = Some(if is_first { Timestamp::EPOCH } else { time });
@@ -186,9 +197,14 @@ impl Book {
             self.tenant_settings = tenant_settings.clone();
         }
         for written in &record.entities {
-            self.agenda(written.state.id(), written.indexed, written.state.deadline());
-            self.project(&written.state, written.indexed);
+            // Nothing of before is in the agenda of a book that begins anew.
+            let indexed = written.indexed.filter(|_| !begins);
+            self.agenda(written.state.id(), indexed, written.state.deadline());
+            self.project(&written.state, indexed);
         }
+        let written = record.entities.iter().map(|written| written.state.id().kind);
+        let changed = written.chain(record.removed.iter().map(|(id, _)| id.kind));
+        self.kept_changes += changed.filter(|kind| KEPT.contains(kind)).count() as u64;
         for (id, indexed) in &record.removed {
             self.agenda(*id, Some(*indexed), None);
             if *id == EntityId::OWN_ACCOUNT {
@@ -227,6 +243,19 @@ impl Book {
                 }
             }
         }
+    }
+
+    /// Forgets everything but the settings, which the record says, and what counts on from before. The clock
+    /// is the server's again.
+    fn begin_anew(&mut self, begun_at: u64) {
+        *self = Book {
+            tenant_settings: std::mem::take(&mut self.tenant_settings),
+            events: self.events,
+            counted_from: Some(Timestamp::EPOCH),
+            begun_at,
+            kept_changes: self.kept_changes,
+            ..Book::default()
+        };
     }
 
     /// Counts a start of a verification, and forgets those of more than a day ago.

@@ -9,6 +9,7 @@
 pub mod adjustments;
 pub mod approvals;
 pub mod banks;
+pub mod begin_anew;
 pub mod chargebacks;
 pub mod checkout;
 pub mod collections;

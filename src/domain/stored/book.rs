@@ -63,5 +63,7 @@ layout! {
         counted_from: Option<Timestamp>,
         days: SortedMap<(Ledger, Currency), Day>,
         deposit_starts: SortedMap<Timestamp, u32>,
+        begun_at: u64,
+        kept_changes: u64,
     }
 }

@@ -56,6 +56,7 @@ layout! {
         received: Usdt,
         seller_received: Usdt,
         paid: Option<(Timestamp, Id)>,
+        generation: u64,
     }
 }
 

@@ -31,6 +31,7 @@ layout! {
         17 CryptoPayoutCompleted,
         18 CryptoPayoutFailed,
         19 CryptoDepositCompleted,
+        20 TestReset,
     }
 }
 

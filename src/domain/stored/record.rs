@@ -112,6 +112,7 @@ layout! {
         76 VerificationUnsent,
         77 NoticeGiven,
         78 WebhookDue,
+        79 TestReset,
     }
 }
 

@@ -52,6 +52,7 @@ layout! {
         22 Platform(it: PlatformRefusal),
         23 Approvals(it: ApprovalRefusal),
         24 NoticeClaimed,
+        25 ChangedMeanwhile,
     }
 }
 

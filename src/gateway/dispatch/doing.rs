@@ -43,7 +43,7 @@ struct Doing<'a> {
 impl Performer {
     /// Does what the handler wants done.
     pub(super) async fn carry_out(&self, work: Planned, request_id: &RequestId) -> Result<Reply, Problem> {
-        let Planned { plan, caller, used, shows, slot, export: _ } = work;
+        let Planned { plan, caller, used, shows, slot, export: _, pass: _ } = work;
         let mut doing = Doing { caller: &caller, request_id, used, shows, slot };
         let (tenant, engine) = (caller.tenant_key, &self.services.engine);
         let answer = |outcome| reply(&self.services, tenant, shows, outcome, request_id);

@@ -95,6 +95,7 @@ impl Pages for TenantPages {
             shows: Shows::default(),
             slot: None,
             export: None,
+            pass: None,
         };
         Ok(source.performer.carry_out(page, &source.request_id).await?.body().clone())
     }

@@ -51,9 +51,9 @@ fn the_newest_by_an_instant_is_found() {
     let reader = log.reader();
     for at in 0..100 {
         let expected = taken.iter().rev().find(|(time, _)| *time <= at).map(|(_, seq)| *seq);
-        assert_eq!(reader.snapshot_taken_by(7, at).unwrap().map(|stored| stored.seq), expected, "at {at}");
+        assert_eq!(reader.snapshot_taken_by(7, 0, at).unwrap().map(|stored| stored.seq), expected, "at {at}");
     }
-    assert!(reader.snapshot_taken_by(8, i64::MAX).unwrap().is_none());
+    assert!(reader.snapshot_taken_by(8, 0, i64::MAX).unwrap().is_none());
 }
 
 #[test]

@@ -22,7 +22,7 @@ final class Event extends Model
      *     chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merchant.de
      *     activated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.completed'|'
      *     conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|'crypto
-     *     _deposit.completed'
+     *     _deposit.completed'|'test.reset'
      */
     public readonly string $event;
     /** @var array<string, mixed> What the event says; its members are under `webhooks`. */

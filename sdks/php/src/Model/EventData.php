@@ -30,5 +30,6 @@ final class EventData
         'merchant.reactivated' => '@MerchantEvent',
         'merchant.balance.updated' => '@MerchantBalanceUpdatedData',
         'tenant.live_status_changed' => '@TenantLiveStatusChangedData',
+        'test.reset' => '@TestResetData',
     ];
 }

@@ -28,6 +28,7 @@ final class Balance
      * Needs the scope `read`.
      *
      * @param string|\DateTimeInterface $at A moment of the past; what had happened until then, inclusive.
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
      */
     public function get(
         string|\DateTimeInterface|null $at = null,

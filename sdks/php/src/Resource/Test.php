@@ -67,6 +67,33 @@ final class Test
     }
 
     /**
+     * Begin the test data anew.
+     *
+     * Balances are zero, every list of test mode is empty and every id of before is 404; references and idempotency
+     * keys are unused again, but for this call's own, and the clock is the real time again. Keys, settings, webhook
+     * endpoints, a verified payout account and customers' deposit addresses stay, and so does everything of live
+     * mode. What was under way at a simulated bank never comes back. Events go on numbered without a gap: the first
+     * that is listed is `test.reset`.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `test_mode_only`
+     */
+    public function reset(
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\TestReset {
+        $call = new Call(
+            'POST',
+            '/v1/test/reset',
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@TestReset');
+    }
+
+    /**
      * Add test money to a balance.
      *
      * Test keys only, with the scope `manage`.

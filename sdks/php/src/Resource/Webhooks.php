@@ -36,7 +36,7 @@ final class Webhooks
      *     ayment.chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merc
      *     hant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.compl
      *     eted'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|
-     *     'crypto_deposit.completed'> $events
+     *     'crypto_deposit.completed'|'test.reset'> $events
      * @param 'none'|'backoff'|null $retry
      * @param 'hex'|'timestamped'|null $signature
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
@@ -106,7 +106,7 @@ final class Webhooks
      *     ayment.chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merc
      *     hant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.compl
      *     eted'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|
-     *     'crypto_deposit.completed'>|null $events
+     *     'crypto_deposit.completed'|'test.reset'>|null $events
      * @param 'enabled'|'disabled'|null $status
      * @param 'none'|'backoff'|null $retry
      * @param 'hex'|'timestamped'|null $signature

@@ -1373,7 +1373,7 @@ export interface Event {
   /** `Svc-Event-Id` of its deliveries. */
   id: string;
   sequence: number;
-  event: 'payment.completed' | 'payment.failed' | 'payment.canceled' | 'payment.reversed' | 'payment.chargeback' | 'payment.chargeback_closed' | 'payout.completed' | 'payout.failed' | 'merchant.verified' | 'merchant.rejected' | 'merchant.deactivated' | 'merchant.reactivated' | 'merchant.balance.updated' | 'conversion.created' | 'conversion.completed' | 'conversion.canceled' | 'tenant.live_status_changed' | 'crypto_payout.completed' | 'crypto_payout.failed' | 'crypto_deposit.completed' | (string & {});
+  event: 'payment.completed' | 'payment.failed' | 'payment.canceled' | 'payment.reversed' | 'payment.chargeback' | 'payment.chargeback_closed' | 'payout.completed' | 'payout.failed' | 'merchant.verified' | 'merchant.rejected' | 'merchant.deactivated' | 'merchant.reactivated' | 'merchant.balance.updated' | 'conversion.created' | 'conversion.completed' | 'conversion.canceled' | 'tenant.live_status_changed' | 'crypto_payout.completed' | 'crypto_payout.failed' | 'crypto_deposit.completed' | 'test.reset' | (string & {});
   /** What the event says; its members are under `webhooks`. */
   data: Record<string, unknown>;
   timestamp: string;
@@ -1492,14 +1492,14 @@ export interface MerchantEvent {
 
 export interface NewWebhook {
   url: string;
-  events: readonly ('payment.completed' | 'payment.failed' | 'payment.canceled' | 'payment.reversed' | 'payment.chargeback' | 'payment.chargeback_closed' | 'payout.completed' | 'payout.failed' | 'merchant.verified' | 'merchant.rejected' | 'merchant.deactivated' | 'merchant.reactivated' | 'merchant.balance.updated' | 'conversion.created' | 'conversion.completed' | 'conversion.canceled' | 'tenant.live_status_changed' | 'crypto_payout.completed' | 'crypto_payout.failed' | 'crypto_deposit.completed')[];
+  events: readonly ('payment.completed' | 'payment.failed' | 'payment.canceled' | 'payment.reversed' | 'payment.chargeback' | 'payment.chargeback_closed' | 'payout.completed' | 'payout.failed' | 'merchant.verified' | 'merchant.rejected' | 'merchant.deactivated' | 'merchant.reactivated' | 'merchant.balance.updated' | 'conversion.created' | 'conversion.completed' | 'conversion.canceled' | 'tenant.live_status_changed' | 'crypto_payout.completed' | 'crypto_payout.failed' | 'crypto_deposit.completed' | 'test.reset')[];
   retry?: 'none' | 'backoff' | null;
   signature?: 'hex' | 'timestamped' | null;
 }
 
 export interface WebhookChange {
   url?: string | null;
-  events?: readonly ('payment.completed' | 'payment.failed' | 'payment.canceled' | 'payment.reversed' | 'payment.chargeback' | 'payment.chargeback_closed' | 'payout.completed' | 'payout.failed' | 'merchant.verified' | 'merchant.rejected' | 'merchant.deactivated' | 'merchant.reactivated' | 'merchant.balance.updated' | 'conversion.created' | 'conversion.completed' | 'conversion.canceled' | 'tenant.live_status_changed' | 'crypto_payout.completed' | 'crypto_payout.failed' | 'crypto_deposit.completed')[] | null;
+  events?: readonly ('payment.completed' | 'payment.failed' | 'payment.canceled' | 'payment.reversed' | 'payment.chargeback' | 'payment.chargeback_closed' | 'payout.completed' | 'payout.failed' | 'merchant.verified' | 'merchant.rejected' | 'merchant.deactivated' | 'merchant.reactivated' | 'merchant.balance.updated' | 'conversion.created' | 'conversion.completed' | 'conversion.canceled' | 'tenant.live_status_changed' | 'crypto_payout.completed' | 'crypto_payout.failed' | 'crypto_deposit.completed' | 'test.reset')[] | null;
   status?: 'enabled' | 'disabled' | null;
   retry?: 'none' | 'backoff' | null;
   signature?: 'hex' | 'timestamped' | null;
@@ -1747,6 +1747,10 @@ export interface TestClock {
   now: string;
   /** Whether real money moves: false under a test key. */
   livemode: boolean;
+}
+
+export interface TestReset {
+  resetAt: string;
 }
 
 export interface ClockMove {
@@ -2041,6 +2045,11 @@ export interface TenantLiveStatusChangedData {
   status: 'inactive' | 'active' | 'suspended' | (string & {});
   previousStatus: 'inactive' | 'active' | 'suspended' | (string & {});
   reason: string | null;
+  /** Whether real money moves: false under a test key. */
+  livemode: boolean;
+}
+
+export interface TestResetData {
   /** Whether real money moves: false under a test key. */
   livemode: boolean;
 }
@@ -2344,6 +2353,8 @@ export interface EventData {
   'merchant.balance.updated': MerchantBalanceUpdatedData;
   /** The operator changed what the live key may do. */
   'tenant.live_status_changed': TenantLiveStatusChangedData;
+  /** The data of test mode began anew; no event of before is listed. */
+  'test.reset': TestResetData;
   /** Sent by `webhooks.sendTestNotification`; it is no event. */
   'notification.test': Record<string, unknown>;
 }

@@ -131,6 +131,7 @@ import type {
   TestDeliveries,
   TestDeposit,
   TestFund,
+  TestReset,
   UsdtListMovementsParams,
   UsdtListPayoutsParams,
   Webhook,
@@ -359,6 +360,8 @@ export class BalanceResource {
    * Read the balance, now or as it was.
    *
    * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
    */
   get(params: BalanceGetParams = {}, options: CallOptions = {}): Promise<Balance> {
     return this.#session.model({ method: 'GET', path: '/v1/balance', query: { ...params } }, 'Balance', options);
@@ -1787,6 +1790,23 @@ export class TestResource {
    */
   moveClock(params: ClockMove, options: KeyedOptions = {}): Promise<TestClock> {
     return this.#session.model({ method: 'POST', path: '/v1/test/clock', body: { model: 'ClockMove', value: params }, keyed: true }, 'TestClock', options);
+  }
+
+  /**
+   * Begin the test data anew.
+   *
+   * Balances are zero, every list of test mode is empty and every id of before is 404; references and idempotency
+   * keys are unused again, but for this call's own, and the clock is the real time again. Keys, settings, webhook
+   * endpoints, a verified payout account and customers' deposit addresses stay, and so does everything of live
+   * mode. What was under way at a simulated bank never comes back. Events go on numbered without a gap: the first
+   * that is listed is `test.reset`.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `test_mode_only`.
+   */
+  reset(options: KeyedOptions = {}): Promise<TestReset> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/reset', keyed: true }, 'TestReset', options);
   }
 
   /**

@@ -132,6 +132,7 @@ fn usdt(paid: Option<i64>) -> DepositAddress {
         received,
         seller_received,
         paid,
+        generation: 0,
     };
     DepositAddress {
         id: Id::derived(1, 5, 0),

@@ -146,6 +146,9 @@ pub struct Till {
     pub seller_received: Usdt,
     /// The instant at which the session was paid, and the id of the payment that was made then.
     pub paid: Option<(Timestamp, Id)>,
+    /// The generation of the book that its session is of ([`Book::begun_at`]): one of before is gone, though
+    /// its addresses are among those that stay.
+    pub generation: u64,
 }
 
 /// A further address of a checkout session.
@@ -189,6 +192,9 @@ pub enum Command {
 
 /// The ruling on a command.
 pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Ruling {
+    let is_there =
+        |address: &&DepositAddress| address.till.as_ref().is_none_or(|till| till.generation == book.begun_at);
+    let address = address.filter(is_there);
     match (command, address) {
         (Command::Open(new), None) => open(book, *new, turn),
         (Command::Open(new), Some(known)) => open_again(book, known, *new, turn),
@@ -203,6 +209,7 @@ pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruling {
         return Ruling::refuse(refusal);
     }
     let NewDepositAddress { id, customer_ref, network, asset, address, is_derived: _, till } = new;
+    let till = till.map(|till| Box::new(Till { generation: book.begun_at, ..*till }));
     let made = DepositAddress {
         id,
         customer_ref,

@@ -33,7 +33,7 @@ pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &T
             rotate_secret(webhook, overlap_seconds, turn)
         }
         (Command::Delete, Some(webhook)) => delete(webhook),
-        (Command::Progress(made), Some(webhook)) => progress(webhook, *made, turn),
+        (Command::Progress(made), Some(webhook)) => progress(book, webhook, *made, turn),
         (Command::Resend(event), Some(webhook)) => resend(webhook, event, turn),
         (Command::Register(_), Some(_))
         | (

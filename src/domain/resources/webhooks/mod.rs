@@ -78,6 +78,7 @@ pub const EVENT_NAMES: [&str; EventKind::ALL.len()] = [
     EventKind::CryptoPayoutCompleted.name(),
     EventKind::CryptoPayoutFailed.name(),
     EventKind::CryptoDepositCompleted.name(),
+    EventKind::TestReset.name(),
 ];
 
 /// An event name, as its position in [`EVENT_NAMES`].
@@ -425,6 +426,24 @@ pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Ruling {
     Ruling::write(draft)
 }
 
+/// The endpoint as it goes on when its book begins anew: under its terms from the next event on, and with
+/// nothing outstanding. Older secrets last as long as they would have, though the clock goes back.
+pub fn begun_anew(book: &Book, webhook: &Webhook) -> Webhook {
+    let term = |term: &Term| Term { from: book.events + 1, ..term.clone() };
+    let older = |older: &OlderSecret| OlderSecret { until: older.until.plus_ms(-book.offset_ms), ..*older };
+    Webhook {
+        terms: webhook.term().map(term).into_iter().collect(),
+        reached: book.events,
+        open: Vec::new(),
+        resends: Vec::new(),
+        outcomes: Vec::new(),
+        older_secrets: webhook.older_secrets.iter().map(older).collect(),
+        next_tries: Vec::new(),
+        exhausted: Vec::new(),
+        ..webhook.clone()
+    }
+}
+
 /// Changes an endpoint for events from now on. Deliveries that were due before stay due, and wait
 /// while the endpoint is disabled.
 pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
@@ -484,9 +503,12 @@ pub fn delete(webhook: &Webhook) -> Ruling {
     Ruling::write(draft)
 }
 
-/// Writes the outcomes of deliveries, and when those that failed are tried again.
-pub fn progress(webhook: &Webhook, progress: Progress, turn: &Turn<'_>) -> Ruling {
-    let Progress { outcomes, reached, open } = progress;
+/// Writes the outcomes of deliveries, and when those that failed are tried again. Of events from before the
+/// book began anew nothing is written.
+pub fn progress(book: &Book, webhook: &Webhook, progress: Progress, turn: &Turn<'_>) -> Ruling {
+    let Progress { mut outcomes, reached, mut open } = progress;
+    outcomes.retain(|outcome| outcome.event.number >= book.begun_at);
+    open.retain(|number| *number >= book.begun_at);
     let mut next = Webhook { reached: reached.max(webhook.reached), open, ..webhook.clone() };
     next.resends.retain(|resend| outcomes.iter().all(|outcome| outcome.id != resend.delivery));
     for outcome in &outcomes {

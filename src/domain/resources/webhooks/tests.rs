@@ -94,15 +94,23 @@ fn terms_under_which_nothing_happened_are_not_kept_and_the_others_as_long_as_the
         webhook = toggle(&webhook, at, at % 2 == 0);
     }
     assert_eq!(webhook.terms.len(), 31);
-    let later =
-        written(progress(&webhook, Progress { outcomes: Vec::new(), reached: 40, open: vec![25] }, &turn()));
+    let later = written(progress(
+        &Book::default(),
+        &webhook,
+        Progress { outcomes: Vec::new(), reached: 40, open: vec![25] },
+        &turn(),
+    ));
     assert_eq!(
         later.terms.first().map(|term| term.from),
         Some(25),
         "25 is on its way under the terms of its moment"
     );
-    let end =
-        written(progress(&later, Progress { outcomes: Vec::new(), reached: 40, open: Vec::new() }, &turn()));
+    let end = written(progress(
+        &Book::default(),
+        &later,
+        Progress { outcomes: Vec::new(), reached: 40, open: Vec::new() },
+        &turn(),
+    ));
     assert_eq!(end.terms.len(), 1);
 }
 
@@ -191,7 +199,7 @@ fn failed(attempt: u32, created_at: Timestamp) -> Delivered {
 
 fn noted(webhook: &Webhook, outcome: Delivered, turn: &Turn<'_>) -> Webhook {
     let progress_made = Progress { outcomes: vec![outcome], reached: 4, open: Vec::new() };
-    written(progress(webhook, progress_made, turn))
+    written(progress(&Book::default(), webhook, progress_made, turn))
 }
 
 #[test]
@@ -265,6 +273,7 @@ fn a_resend_waits_until_its_outcome() {
         attempt: 1,
     };
     let done = written(progress(
+        &Book::default(),
         &waiting,
         Progress { outcomes: vec![outcome], reached: 3, open: Vec::new() },
         &turn(),
@@ -335,4 +344,26 @@ fn the_stored_positions_of_event_names_stay() {
     let at = |text| EVENT_NAMES.iter().position(|name| *name == text);
     assert_eq!((at("payment.completed"), at("payment.chargeback")), (Some(0), Some(4)));
     assert_eq!((at("tenant.live_status_changed"), at("crypto_deposit.completed")), (Some(16), Some(19)));
+}
+
+#[test]
+fn of_a_book_that_began_anew_only_what_came_since_is_outstanding() {
+    let tried = Webhook { retry: Retry::Backoff, ..endpoint(&["payment.completed"], 3) };
+    let book = Book { events: 9, begun_at: 10, offset_ms: 86_400_000, ..Book::default() };
+    let until = Timestamp::from_unix_ms(100_000_000);
+    let before = Webhook {
+        older_secrets: vec![OlderSecret { version: 1, until }],
+        open: vec![3],
+        reached: 5,
+        next_tries: vec![NextTry { event: event(4, EventKind::PaymentCompleted), attempt: 2, due: until }],
+        ..tried
+    };
+    let after = begun_anew(&book, &before);
+    assert_eq!((after.reached, after.open.len(), after.next_tries.len()), (9, 0, 0));
+    assert_eq!(after.terms.iter().map(|term| term.from).collect::<Vec<_>>(), [10]);
+    assert_eq!(after.older_secrets[0].until, Timestamp::from_unix_ms(13_600_000), "as long as it would");
+    // An outcome of before that comes late is nobody's.
+    let late = Progress { outcomes: vec![failed(1, until)], reached: 10, open: vec![3, 10] };
+    let noted = written(progress(&book, &after, late, &turn()));
+    assert_eq!((noted.outcomes.len(), noted.open, noted.next_tries.len()), (0, vec![10], 0));
 }

@@ -213,7 +213,9 @@ fn nothing_was_ordered(outcome: &CommandReply<Domain>) -> bool {
             let is_written = settled.record.as_ref().is_some_and(|record| !record.entities.is_empty());
             settled.refusal.is_some() && !is_written
         }
-        Err(Failure::Overloaded | Failure::ShareFull | Failure::Halted | Failure::TooLarge) => true,
+        Err(
+            Failure::Overloaded | Failure::ShareFull | Failure::Halted | Failure::TooLarge | Failure::Reset,
+        ) => true,
         Err(Failure::ShuttingDown | Failure::Storage(_) | Failure::Defect(_)) => false,
     }
 }
@@ -229,6 +231,7 @@ mod tests {
             (Failure::ShareFull, true),
             (Failure::Halted, true),
             (Failure::TooLarge, true),
+            (Failure::Reset, true),
             (Failure::ShuttingDown, false),
             (Failure::Storage("the disk is gone".to_owned()), false),
             (Failure::Defect("a rule broke".to_owned()), false),

@@ -11,13 +11,14 @@ use crate::gateway::receipts;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::statements;
 use crate::gateway::tenant_settings;
+use crate::gateway::test_reset;
 use crate::gateway::usdt_addresses;
 use crate::gateway::webhooks;
 use crate::http::respond::Reply;
 use crate::http::router::{Found, Lookup};
 use crate::store::history::{self, Unreadable};
 use crate::store::past_balance;
-use actors::Guard;
+use actors::{Failure, Guard};
 use api::balance;
 use api::conversions;
 use api::page::Page;
@@ -25,7 +26,7 @@ use api::plan::Work;
 use api::problem::Problem;
 use api::products::links;
 use api::search::Sought;
-use domain::commands::Command;
+use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::platform::PLATFORM;
 use domain::record::Entity;
@@ -91,6 +92,7 @@ impl Performer {
             }
             Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
             Work::Advance(advance_ms) => self.advance(advance_ms, doing).await,
+            Work::BeginAnew => self.begin_anew(doing).await,
             Work::BalanceAt(at) => self.balance_at(at, doing).await,
             Work::Statement(ask) => {
                 let lines = statements::lines(services, tenant, ask).await?;
@@ -192,8 +194,32 @@ impl Performer {
         let (tenant, shows, request_id) = (doing.caller.tenant_key, doing.shows, doing.request_id);
         // An advance takes as long as the deadlines on the way, so the work slot is given back first.
         doing.slot = None;
-        let (command, _, held) = doing.command(Command::MoveClock);
-        let outcome = self.services.engine.advance(tenant, advance_ms, command, held).await;
+        let (keep, _, held) = doing.keep();
+        let engine = self.services.engine.clone();
+        let advancing = tokio::spawn(async move {
+            let _held = held;
+            loop {
+                let command = KeyedCommand::from(Command::MoveClock).keeping(keep.clone());
+                match engine.advance(tenant, advance_ms, command, None).await {
+                    // It is the clock of after that moves.
+                    Err(Failure::Reset) => {}
+                    outcome => return outcome,
+                }
+            }
+        });
+        let outcome = advancing.await.map_err(Problem::internal_error)?;
+        reply(&self.services, tenant, shows, outcome, request_id)
+    }
+
+    /// Has the data of test mode begin anew, in a task that goes on when the caller goes away.
+    async fn begin_anew(&self, mut doing: Doing<'_>) -> Result<Reply, Problem> {
+        let (tenant, shows, request_id) = (doing.caller.tenant_key, doing.shows, doing.request_id);
+        doing.slot = None;
+        let services = Arc::clone(&self.services);
+        let (keep, _, held) = doing.keep();
+        let beginning =
+            tokio::spawn(async move { test_reset::begin_anew(&services, tenant, keep, held).await });
+        let outcome = beginning.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))?;
         reply(&self.services, tenant, shows, outcome, request_id)
     }
 
@@ -203,6 +229,12 @@ impl Performer {
         doing.slot = None;
         if at > self.clock(tenant).await? {
             return Err(Problem::invalid_field("at", "must not be in the future"));
+        }
+        let reader = self.services.engine.reader();
+        if let Some(begun) = history::begun_at(reader, tenant)?
+            && at < history::record(reader, begun)?.time
+        {
+            return Err(Problem::not_found());
         }
         let then = self.services.read_pool.read_long(&self.services, tenant, move |services, budget| {
             let engine = &services.engine;
@@ -248,8 +280,7 @@ impl Performer {
     ) -> Result<Option<(String, NameHeld)>, Problem> {
         for slug in slugs {
             let held = self.services.names.reservations.hold_name(PLATFORM, Space::Slug, &slug).await;
-            let taken = self.services.engine.reader().index_get(&index::name(PLATFORM, Space::Slug, &slug));
-            if taken.map_err(Unreadable::from)?.is_none() {
+            if history::on_slug(self.services.engine.reader(), &slug)?.is_none() {
                 return Ok(Some((slug, held)));
             }
         }

@@ -122,6 +122,8 @@ __all__ = [
     "TestClock",
     "TestDeliveries",
     "TestDeliveriesDeliveriesItem",
+    "TestReset",
+    "TestResetData",
     "Webhook",
     "WebhookList",
 ]
@@ -2043,7 +2045,7 @@ class Event(Model):
     id: str
     """`Svc-Event-Id` of its deliveries."""
     sequence: int
-    event: Literal["payment.completed", "payment.failed", "payment.canceled", "payment.reversed", "payment.chargeback", "payment.chargeback_closed", "payout.completed", "payout.failed", "merchant.verified", "merchant.rejected", "merchant.deactivated", "merchant.reactivated", "merchant.balance.updated", "conversion.created", "conversion.completed", "conversion.canceled", "tenant.live_status_changed", "crypto_payout.completed", "crypto_payout.failed", "crypto_deposit.completed"]
+    event: Literal["payment.completed", "payment.failed", "payment.canceled", "payment.reversed", "payment.chargeback", "payment.chargeback_closed", "payout.completed", "payout.failed", "merchant.verified", "merchant.rejected", "merchant.deactivated", "merchant.reactivated", "merchant.balance.updated", "conversion.created", "conversion.completed", "conversion.canceled", "tenant.live_status_changed", "crypto_payout.completed", "crypto_payout.failed", "crypto_deposit.completed", "test.reset"]
     data: Mapping[str, Any]
     """What the event says; its members are under `webhooks`."""
     timestamp: datetime
@@ -2836,6 +2838,18 @@ class TestClock(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TestReset(Model):
+    """Test reset."""
+
+    reset_at: datetime
+
+    _wire = {
+        "reset_at": ("resetAt", TIME),
+    }
+    _required = ("resetAt",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class StartVerificationResult(Model):
     """Start verification result."""
 
@@ -3402,6 +3416,19 @@ class TenantLiveStatusChangedData(Model):
     _required = ("tenantId", "status", "previousStatus", "reason", "livemode",)
 
 
+@dataclass(frozen=True, kw_only=True)
+class TestResetData(Model):
+    """Test reset data."""
+
+    livemode: bool
+    """Whether real money moves: false under a test key."""
+
+    _wire = {
+        "livemode": ("livemode", VALUE),
+    }
+    _required = ("livemode",)
+
+
 #: What the data of an event is, by the event's name.
 EVENTS = {
     "conversion.created": ModelCodec("Conversion"),
@@ -3424,4 +3451,5 @@ EVENTS = {
     "merchant.reactivated": ModelCodec("MerchantEvent"),
     "merchant.balance.updated": ModelCodec("MerchantBalanceUpdatedData"),
     "tenant.live_status_changed": ModelCodec("TenantLiveStatusChangedData"),
+    "test.reset": ModelCodec("TestResetData"),
 }

@@ -19,6 +19,7 @@ fn till(cents: i64, percent: Option<u32>) -> DepositAddress {
         received: Usdt::ZERO,
         seller_received: Usdt::ZERO,
         paid: None,
+        generation: 0,
     };
     DepositAddress {
         id: Id::from_bytes([3; 16]),

@@ -35,6 +35,9 @@ class Balance:
 
         Args:
             at: A moment of the past; what had happened until then, inclusive.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `not_found`.
         """
         call = Call(
             "GET",

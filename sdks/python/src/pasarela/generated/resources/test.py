@@ -78,6 +78,34 @@ class Test:
         )
         return self._session.model(call, models.TestClock.from_json)
 
+    def reset(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TestReset:
+        """Begin the test data anew.
+
+        Balances are zero, every list of test mode is empty and every id of before is 404; references and
+        idempotency keys are unused again, but for this call's own, and the clock is the real time again. Keys,
+        settings, webhook endpoints, a verified payout account and customers' deposit addresses stay, and so does
+        everything of live mode. What was under way at a simulated bank never comes back. Events go on numbered
+        without a gap: the first that is listed is `test.reset`.
+
+        Test keys only, with the scope `manage`.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `test_mode_only`.
+        """
+        call = Call(
+            "POST",
+            "/v1/test/reset",
+            keyed=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return self._session.model(call, models.TestReset.from_json)
+
     def fund_balance(
         self,
         *,

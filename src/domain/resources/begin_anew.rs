@@ -1,0 +1,49 @@
+//! Test mode begun anew: one record after which the account's test data is as if there had been none.
+//!
+//! The record does not name what goes: the book forgets it, and the index removes it by ranges of keys, so
+//! that it costs the same however much there was. It names what stays: the settings, the webhook endpoints
+//! and a verified own account. Those are entities, whose states the book does not have, so the command
+//! brings them, with the number of their changes up to which they were read.
+
+use crate::decision::{Draft, Ruling, Turn};
+use crate::events::{EventKind, Extra};
+use crate::ledger::book::Book;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::webhooks;
+use crate::values::ids::EntityId;
+use std::sync::Arc;
+
+/// A request to begin anew.
+pub struct BeginAnew {
+    /// The changes of the entities that may stay, up to which they were read.
+    pub changes: u64,
+    /// The entities that may stay.
+    pub entities: Vec<Arc<Entity>>,
+}
+
+/// The ruling on a request to begin anew.
+pub fn begin_anew(book: &Book, ask: BeginAnew, turn: &Turn<'_>) -> Ruling {
+    if turn.livemode {
+        return Ruling::refuse(Refusal::NotFound);
+    }
+    if ask.changes != book.kept_changes {
+        return Ruling::refuse(Refusal::ChangedMeanwhile);
+    }
+    let mut draft = Draft::new(Cause::TestReset);
+    for entity in ask.entities {
+        match &*entity {
+            Entity::Webhook(webhook) => {
+                draft.change(webhook, Entity::Webhook(webhooks::begun_anew(book, webhook)));
+            }
+            Entity::OwnAccount(account) if account.status.is_verified() => {
+                draft.change(account, Entity::OwnAccount(account.clone()));
+            }
+            Entity::OwnAccount(account) => draft.remove(EntityId::OWN_ACCOUNT, account),
+            _ => {}
+        }
+    }
+    draft.tenant_settings = Some(book.tenant_settings.clone());
+    draft.event_with(EventKind::TestReset, None, Extra::None);
+    Ruling::write(draft)
+}
