@@ -85,7 +85,7 @@ fn a_bank_that_says_nothing_counts_for_nothing() {
     // A rate ahead is not in force yet: its day begins in Caracas.
     let caracas = chrono::Utc::now() - chrono::TimeDelta::hours(4);
     let day = |days: i64| (caracas + chrono::TimeDelta::days(days)).format("%Y-%m-%d").to_string();
-    bank(&server, "300.00", &format!("{}T00:00:00-04:00", day(1)));
+    bank(&server, "230.00", &format!("{}T00:00:00-04:00", day(1)));
     assert_eq!(quote()["sources"]["bank"], json!({ "error": "BANK_UNAVAILABLE" }));
     bank(&server, "202.00", &format!("{}T00:00:00-04:00", day(0)));
     assert_number(&quote(), "medianRate", "201");
