@@ -166,7 +166,7 @@ fn a_log_without_its_secret_is_not_served_until_a_backup_gives_it_back() {
     let key = server.data().join("mark.key");
     fs::remove_file(&key).expect("removed");
     let refused = server.command(&["serve"]);
-    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(refused.status.code(), Some(74));
     let refused = errors(&refused);
     assert!(
         refused.contains("mark.key: is missing beside a log") && refused.contains("from a backup"),
