@@ -122,8 +122,10 @@ pub struct Book {
     pub kept_changes: u64,
 }
 
-/// The kinds of entities of which a book that begins anew keeps some.
-const KEPT: [Kind; 2] = [Kind::Webhook, Kind::OwnAccount];
+/// Whether a book that begins anew keeps entities of this kind.
+const fn is_kept(kind: Kind) -> bool {
+    matches!(kind, Kind::Webhook | Kind::OwnAccount)
+}
 
 /// The number of entries, of some 26 bytes each, from which a book counts as large.
 const LARGE_FROM: usize = 8_192;
@@ -198,14 +200,14 @@ impl Book {
         }
         for written in &record.entities {
             // Nothing of before is in the agenda of a book that begins anew.
-            let indexed = written.indexed.filter(|_| !begins);
-            self.agenda(written.state.id(), indexed, written.state.deadline());
+            let indexed = if begins { None } else { written.indexed };
+            let id = written.state.id();
+            self.kept_changes += u64::from(is_kept(id.kind));
+            self.agenda(id, indexed, written.state.deadline());
             self.project(&written.state, indexed);
         }
-        let written = record.entities.iter().map(|written| written.state.id().kind);
-        let changed = written.chain(record.removed.iter().map(|(id, _)| id.kind));
-        self.kept_changes += changed.filter(|kind| KEPT.contains(kind)).count() as u64;
         for (id, indexed) in &record.removed {
+            self.kept_changes += u64::from(is_kept(id.kind));
             self.agenda(*id, Some(*indexed), None);
             if *id == EntityId::OWN_ACCOUNT {
                 self.own = None;
