@@ -84,7 +84,7 @@ fn goldens() -> Vec<Golden> {
         crypto: Network Asset DepositAddress Till Place LogEntry Deposit Status Transfer Attempt Fees Mark SearchedBlocks CryptoPayout;
         days: Column Day ClosedDay;
         events: EventKind Extra BalanceReason Event;
-        kept: KeepRef Kept Answer;
+        kept: KeepRef;
         ledger: Ledger MovementKind Posting Row HoldChange Account Release;
         merchants: PayoutMethod Merchant;
         notices: Notice About Transfer NoticedDocument Claim;
@@ -96,7 +96,7 @@ fn goldens() -> Vec<Golden> {
         platform: Mode Scopes ApiKey PlatformChange Act Deed BackedUp Tenant PlatformBook;
         products: Product LinkStatus Link;
         rates: Placed Bucket Pair Series Quotation Sample Pin;
-        record: Cause Entity IndexedState Written Record;
+        record: Cause Entity IndexedState Written Record Kept Answer;
         refusals: Word Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal;
         settings: Fee Fees ConversionSettings LiveStatus SharedSettings Deployment Shop Receiver Settings TenantSettings;
         trace: Reach RailId BankWord OneTrace EarlierOrder Trace;

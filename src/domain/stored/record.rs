@@ -1,5 +1,6 @@
 //! Records: what one command writes.
 
+use crate::kept;
 use crate::record;
 use crate::stored::approvals::Approval;
 use crate::stored::chargebacks::Chargeback;
@@ -11,7 +12,7 @@ use crate::stored::crypto::CryptoPayout;
 use crate::stored::crypto::DepositAddress;
 use crate::stored::days::ClosedDay;
 use crate::stored::events::Event;
-use crate::stored::kept::Kept;
+use crate::stored::kept::KeepRef;
 use crate::stored::layout::layout;
 use crate::stored::ledger::HoldChange;
 use crate::stored::ledger::Posting;
@@ -20,11 +21,13 @@ use crate::stored::notices::Notice;
 use crate::stored::operators::AuditEntry;
 use crate::stored::otp::Otp;
 use crate::stored::own_account::OwnAccount;
+use crate::stored::parts::Bytes;
 use crate::stored::payments::Payment;
 use crate::stored::payouts::Batch;
 use crate::stored::payouts::Payout;
 use crate::stored::platform::PlatformChange;
 use crate::stored::products::Product;
+use crate::stored::refusals::Refusal;
 use crate::stored::settings::TenantSettings;
 use crate::stored::values::Timestamp;
 use crate::stored::values::{EntityId, Id};
@@ -170,5 +173,21 @@ layout! {
         closed: Option<Vec<ClosedDay>>,
         audit: Option<Box<AuditEntry>>,
         freed_to: Option<Id>,
+    }
+}
+
+layout! {
+    struct Kept of kept::Kept {
+        of: Arc<KeepRef>,
+        answer: Answer,
+    }
+}
+
+layout! {
+    enum Answer of kept::Answer {
+        0 Record { shown: Vec<Arc<Entity>> },
+        1 Refused(it: Refusal),
+        2 Bytes(status: u16, body: Bytes),
+        3 Void,
     }
 }
