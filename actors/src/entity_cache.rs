@@ -69,7 +69,8 @@ mod tests {
             assert_eq!(entity_cache.take(2, id), Some((0, Arc::new(id))));
         }
         let old = (0..ROOM).filter(|id| entity_cache.take(1, *id).is_some()).count();
-        assert!((ROOM * 2 / 5..=ROOM / 2).contains(&old), "{old} of the old ones are left");
+        // How evenly the hash shares them out is another thing in each run.
+        assert!((ROOM / 3..=ROOM * 5 / 9).contains(&old), "{old} of the old ones are left");
         assert!(entity_cache.take(2, 0).is_none(), "it was taken out");
     }
 }
