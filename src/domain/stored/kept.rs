@@ -3,7 +3,6 @@
 use crate::kept;
 use crate::stored::layout::layout;
 use crate::stored::values::Timestamp;
-use std::sync::Arc;
 
 layout! {
     struct KeepRef of kept::KeepRef {
