@@ -140,7 +140,7 @@ pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_B
         return Ok(key);
     }
     let key = make_key(&path)?;
-    if directory.join(LOG_DIRECTORY).join("CURRENT").is_file() {
+    if has_log(directory) {
         tracing::warn!(file = %path.display(), "a new key of cards' hashes was made beside an older log: \
             repeats of earlier card payments are refused as other payloads");
     }
@@ -187,8 +187,12 @@ fn bad_mark_key(directory: &Path, fault: KeyFault) -> Failed {
     Failed::refused(&directory.join(MARK_KEY_FILE), fault)
 }
 
+/// Whether there is a log, also one whose list of files is gone.
 fn has_log(directory: &Path) -> bool {
-    directory.join(LOG_DIRECTORY).join("CURRENT").is_file()
+    let files = fs::read_dir(directory.join(LOG_DIRECTORY)).into_iter().flatten().flatten();
+    files
+        .map(|file| file.path())
+        .any(|path| path.ends_with("CURRENT") || path.extension().is_some_and(|ending| ending == "sst"))
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, Failed> {
@@ -395,6 +399,9 @@ mod tests {
         fs::remove_file(&path).expect("removed");
         assert!(refused().contains("is missing beside a log"), "{}", refused());
         assert!(!path.exists(), "none is made");
+        fs::rename(log.join("CURRENT"), log.join("000012.sst")).expect("renamed");
+        assert!(refused().contains("is missing beside a log"), "{}", refused());
+        assert!(!path.exists(), "none is made beside tables without their list");
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn goldens() -> Vec<Golden> {
         products: Product LinkStatus Link;
         rates: Placed Bucket Pair Series Quotation Sample Pin;
         record: Cause Entity IndexedState Written Record Kept Answer;
-        refusals: Word Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal;
+        refusals: StaticText Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal;
         settings: Fee Fees ConversionSettings LiveStatus SharedSettings Deployment Shop Receiver Settings TenantSettings;
         trace: Reach RailId BankWord OneTrace EarlierOrder Trace;
         values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;

@@ -199,7 +199,8 @@ pub(super) fn approvals() -> Chapter {
                 .about(
                     "It is done at once, in the name of who asked. If its state refuses it, that refusal \
                      is the answer, and it goes on waiting. Whoever created, raised, rotated or enabled the \
-                     other within a day is no second person, nor are two for whom the same colleague did. A token that it makes is shown in this answer \
+                     other within a day is no second person, nor are two for whom the same colleague did. A token \
+                     that it makes is shown in this answer \
                      alone.",
                 )
                 .body_optional("ApprovalNote")

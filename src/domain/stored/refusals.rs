@@ -28,14 +28,14 @@ use std::sync::{Mutex, PoisonError};
 layout! {
     enum Refusal of refusal::Refusal {
         0 NotFound,
-        1 Invalid { field: Word, message: Word },
+        1 Invalid { field: StaticText, message: StaticText },
         2 TenantMoved,
         3 AmountOverflow,
         4 RailNotConfigured,
         5 RailUnavailable { retry_after_seconds: u32 },
         6 RateUnavailable,
         7 InsufficientBalance { available: Ves },
-        8 ExternalRefConflict { existing: Id, differs: Vec<Word> },
+        8 ExternalRefConflict { existing: Id, differs: Vec<StaticText> },
         9 Payments(it: PaymentRefusal),
         10 Payouts(it: PayoutRefusal),
         11 Merchants(it: MerchantRefusal),
@@ -203,33 +203,33 @@ layout! {
     }
 }
 
-/// A word of the code: the name of a member, or a message.
-pub enum Word {}
+/// A text of the code: the name of a member, or a message.
+pub enum StaticText {}
 
-impl Layout for Word {
+impl Layout for StaticText {
     type Working = &'static str;
 
     fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<&'static str, DecodeError> {
         // As few as the code has, or had when it wrote them; each stays in memory once.
-        static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-        let word = String::decode(from)?;
-        let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(words.get(word.as_str()).copied().unwrap_or_else(|| {
-            let word: &'static str = Box::leak(word.into_boxed_str());
-            words.insert(word);
-            word
+        static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+        let text = String::decode(from)?;
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(known.get(text.as_str()).copied().unwrap_or_else(|| {
+            let text: &'static str = Box::leak(text.into_boxed_str());
+            known.insert(text);
+            text
         }))
     }
 }
 
-impl CurrentLayout for Word {
+impl CurrentLayout for StaticText {
     fn write<E: Encoder>(working: &&'static str, to: &mut E) -> Result<(), EncodeError> {
         working.encode(to)
     }
 }
 
 #[cfg(test)]
-impl crate::stored::samples::Sampled for Word {
+impl crate::stored::samples::Sampled for StaticText {
     fn sample(full: bool, _: &mut u64) -> &'static str {
         if full { "monto" } else { "" }
     }
