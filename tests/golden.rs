@@ -98,13 +98,7 @@ fn the_codes_are_those_of_the_descriptions() {
 }
 
 fn sample() -> Record {
-    let turn = Turn {
-        now: Timestamp::from_unix_ms(1_795_226_000_123),
-        seed: 7,
-        livemode: false,
-        rails: &domain::rail::TestModeAlone,
-        holidays: &[],
-    };
+    let turn = Turn { seed: 7, ..Turn::at(Timestamp::from_unix_ms(1_795_226_000_123)) };
     let ask = Adjustment {
         cause: Cause::Adjusted,
         currency: Currency::Ves,
@@ -114,25 +108,8 @@ fn sample() -> Record {
         description: "apertura ñ".to_owned(),
         external_ref: ExternalRef::parse("ref-1").ok(),
     };
-    let draft = adjust(&Book::default(), ask, &turn).draft.expect("it fits");
-    Record {
-        cause: draft.cause,
-        seed: turn.seed,
-        postings: draft.postings,
-        holds: draft.holds,
-        entities: draft.entities,
-        removed: draft.removed,
-        freed: Vec::new(),
-        freed_to: None,
-        first_event: 1,
-        events: draft.events,
-        tenant_settings: draft.tenant_settings,
-        clock_advance_ms: 0,
-        platform: None,
-        kept: None,
-        closed: Some(Vec::new()),
-        audit: None,
-    }
+    let draft = adjust(&Book::default(), ask, &turn).record.expect("it fits");
+    Record { seed: turn.seed, first_event: 1, ..draft.record }
 }
 
 fn stored(name: &str) -> Vec<u8> {

@@ -115,7 +115,7 @@ const fn may_be_at_bank(kind: Kind) -> bool {
 
 fn unanswered(reader: &Reader, due: &Due) -> Result<Vec<Operation>, Unreadable> {
     let found = history::entity(reader, due.tenant_key, due.id)?;
-    Ok(found.map(|entity| operations::unanswered(&entity)).unwrap_or_default())
+    Ok(found.map(|entity| entity.rules().unanswered()).unwrap_or_default())
 }
 
 /// The operations that nobody can tell the outcome of, each with its tenant key and entity.
@@ -130,7 +130,7 @@ pub(super) async fn unresolved(
             let Some(entity) = history::entity(services.engine.reader(), one.tenant_key, one.id)? else {
                 continue;
             };
-            let open = operations::unanswered(&entity).into_iter();
+            let open = entity.rules().unanswered().into_iter();
             let old = open.filter(|operation| services.waits.unresolved.has(operation, one.now));
             found.extend(old.map(|operation| (one.tenant_key, Arc::clone(&entity), operation)));
         }

@@ -2,22 +2,11 @@
 
 use crate::conversions::{amount, invalid_amount};
 use crate::problem::Problem;
-use domain::platform::PlatformRefusal;
-use domain::refusal::Refusal;
-use domain::resources::approvals::ApprovalRefusal;
-use domain::resources::chargebacks::ChargebackRefusal;
-use domain::resources::checkout::CheckoutRefusal;
-use domain::resources::conversions::ConversionRefusal;
-use domain::resources::cop_payments::CopPaymentRefusal;
-use domain::resources::cop_payouts::CopPayoutRefusal;
-use domain::resources::crypto::CryptoRefusal;
-use domain::resources::merchants::MerchantRefusal;
-use domain::resources::operations::OperationRefusal;
-use domain::resources::payments::PaymentRefusal;
-use domain::resources::payouts::PayoutRefusal;
-use domain::resources::products::ProductRefusal;
-use domain::resources::verification::VerificationRefusal;
-use domain::resources::webhooks::WebhookRefusal;
+use domain::refusal::{
+    ApprovalRefusal, ChargebackRefusal, CheckoutRefusal, ConversionRefusal, CopPaymentRefusal,
+    CopPayoutRefusal, CryptoRefusal, MerchantRefusal, OperationRefusal, PaymentRefusal, PayoutRefusal,
+    PlatformRefusal, ProductRefusal, Refusal, VerificationRefusal, WebhookRefusal,
+};
 use domain::values::money::Currency;
 
 /// The time in which a bank mostly answers, after which what was at it is asked for again.

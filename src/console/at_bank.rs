@@ -24,7 +24,7 @@ pub struct AtBank {
 }
 
 pub async fn of<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Option<AtBank> {
-    let operation = operations::unanswered(entity).into_iter().next()?;
+    let operation = entity.rules().unanswered().into_iter().next()?;
     let standing = match &operation {
         operation if operation.is_queued => AnswerFrom::Queued,
         operation if operation.is_operators || is_unaskable(entity, operation) => AnswerFrom::Unaskable,

@@ -60,7 +60,7 @@ async fn operation<G>(console: &Console<G>, id: Id) -> Result<Option<Operation>,
         return Ok(None);
     };
     let found = history::entity(console.services.engine.reader(), tenant, entity)?;
-    let open = found.map(|entity| operations::unanswered(&entity)).unwrap_or_default();
+    let open = found.map(|entity| entity.rules().unanswered()).unwrap_or_default();
     Ok(open.into_iter().find(|operation| operation.id == id))
 }
 

@@ -1,145 +1,250 @@
-//! Commands to a book and its entities: an envelope around the commands of each resource, and the
-//! few that belong to no resource. [`crate::dispatch`] hands each to its rule.
+//! Commands, and the rule for each. A resource has a row in the table: its commands, the kind of entity
+//! that they are about, and the rule, which the command is handed to with the entity's state.
 
+use crate::decision::{Draft, Rules, Ruling, Turn};
 use crate::kept::KeepRef;
-use crate::platform::PlatformAsk;
+use crate::ledger::book::Book;
 use crate::platform::audit::AuditEntry;
-use crate::platform::settings::TenantSettings;
-use crate::rail::RailReply;
-use crate::resources::adjustments::Adjustment;
-use crate::resources::begin_anew::BeginAnew;
-use crate::resources::operations::Resolution;
+use crate::platform::settings::{self, TenantSettings};
+use crate::platform::{self, PlatformAsk, PlatformBook};
+use crate::rail::{How, RailAnswer, RailReply};
+use crate::record::{Cause, Entity};
+use crate::refusal::{OperationRefusal, Refusal};
+use crate::resources::adjustments::{self, Adjustment};
+use crate::resources::begin_anew::{self, BeginAnew};
+use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
 use crate::resources::payouts::batch;
-use crate::resources::verification::booked::Booking;
+use crate::resources::polling::Mark;
+use crate::resources::verification::booked::{self, Booking, BookingOutcome};
 use crate::resources::{
     approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices,
     own_account, payments, payouts, products, webhooks,
 };
 use crate::values::money::Rate;
+use crate::values::time::Timestamp;
 use std::any::Any;
 
-/// A command. Those of a resource go to the entity that the command names, if there is one yet.
-pub enum Command {
-    Payments(payments::Command),
-    /// A command to a request for the code of a debit.
-    Otps(otp::Command),
-    /// A command to a chargeback, which its payment decides.
-    Chargebacks(chargebacks::Command),
-    Payouts(payouts::Command),
-    Batches(batch::Command),
-    Merchants(merchants::Command),
-    /// A command to the tenant's own payout account.
-    OwnAccount(own_account::Command),
-    Products(products::Command),
-    Checkout(checkout::Command),
-    Conversions(conversions::Command),
-    CryptoPayouts(crypto::payouts::Command),
-    DepositAddresses(crypto::deposits::Command),
-    CopPayments(cop_payments::Command),
-    CopPayouts(cop_payouts::Command),
-    Webhooks(webhooks::Command),
-    /// A command to a notice, which is the platform's.
-    Notices(notices::Command),
-    /// A command to an approval, which is the platform's.
-    Approvals(approvals::Command),
-    /// Test money, or a correction by the operator, to the book.
-    Adjust(Box<Adjustment>),
-    /// A new version of the tenant's settings, to the book.
-    TenantSettings(TenantSettings),
-    /// The test clock has moved to the instant of the turn.
-    MoveClock,
-    BeginAnew(Box<BeginAnew>),
-    /// The answer, as status and body, to a request that other records or none were written for, to be
-    /// kept for its Idempotency-Key.
-    KeepAnswer(u16, Vec<u8>),
-    Platform(Box<PlatformAsk>),
-    /// A bank's reply about an operation of the entity.
-    RailReply(RailReply),
-    /// A bank's reply about a transfer that was found, with the reservation of the transfer's name,
-    /// which nobody else may take until this command is decided.
-    Found(RailReply, Box<dyn Any + Send>),
-    /// The turn of an order that waited for it has come at its rail.
-    Begin,
-    /// An operator's word on an operation, in the bank's place.
-    Resolve(Box<Resolution>),
-    BookDeposits(Box<Booking>),
-    /// The market price of a USDT, if any source knows it, to a conversion that waits for it.
-    Market(Option<Rate>),
-    Deadline,
-    /// The bank may have an answer about the entity before the next look: it is asked now.
-    Look,
+/// The state of the one kind of entity that a resource rules over, if there is one yet. An id that
+/// belongs to another kind names nothing here.
+macro_rules! state {
+    ($Kind:ident, $entity:expr) => {
+        match $entity {
+            None => None,
+            Some(Entity::$Kind(state)) => Some(state),
+            Some(_) => return Ruling::refuse(Refusal::NotFound),
+        }
+    };
+}
+
+macro_rules! commands {
+    (
+        { $($(#[$about:meta])* $Resource:ident($command:ty) of $Kind:ident by $decide:path;)+ }
+        besides { $($besides:tt)+ }
+    ) => {
+        /// A command. Those of a resource go to the entity that the command names, if there is one yet.
+        pub enum Command {
+            $($(#[$about])* $Resource($command),)+
+            $($besides)+
+        }
+
+        $(impl From<$command> for Command {
+            fn from(command: $command) -> Command {
+                Command::$Resource(command)
+            }
+        })+
+
+        fn decide(book: &Book, entity: Option<&Entity>, command: Command, turn: &Turn<'_>) -> Ruling {
+            match command {
+                $(Command::$Resource(command) => $decide(book, state!($Kind, entity), command, turn),)+
+                command => decide_besides(book, entity, command, turn),
+            }
+        }
+    };
+}
+
+commands! {
+    {
+    Payments(payments::Command) of Payment by payments::decide;
+    /// To a request for the code of a debit.
+    Otps(otp::Command) of Otp by otp::decide;
+    /// To a chargeback, which its payment decides.
+    Chargebacks(chargebacks::Command) of Payment by chargebacks::decide;
+    Payouts(payouts::Command) of Payout by payouts::decide;
+    Batches(batch::Command) of Batch by batch::decide;
+    Merchants(merchants::Command) of Merchant by merchants::decide;
+    OwnAccount(own_account::Command) of OwnAccount by own_account::decide;
+    Products(products::Command) of Product by products::decide;
+    Checkout(checkout::Command) of Session by checkout::decide;
+    Conversions(conversions::Command) of Conversion by conversions::decide;
+    CryptoPayouts(crypto::payouts::Command) of CryptoPayout by crypto::payouts::decide;
+    DepositAddresses(crypto::deposits::Command) of DepositAddress by crypto::deposits::decide;
+    CopPayments(cop_payments::Command) of CopPayment by cop_payments::decide;
+    CopPayouts(cop_payouts::Command) of CopPayout by cop_payouts::decide;
+    Webhooks(webhooks::Command) of Webhook by webhooks::decide;
+    }
+    besides {
+        /// To a notice, which is the platform's.
+        Notices(notices::Command),
+        /// To an approval, which is the platform's.
+        Approvals(approvals::Command),
+        /// Test money, or a correction by the operator, to the book.
+        Adjust(Box<Adjustment>),
+        /// A new version of the tenant's settings, to the book.
+        TenantSettings(TenantSettings),
+        /// The test clock has moved to the instant of the turn.
+        MoveClock,
+        BeginAnew(Box<BeginAnew>),
+        /// The answer, as status and body, to a request that other records or none were written for, to be
+        /// kept for its Idempotency-Key.
+        KeepAnswer(u16, Vec<u8>),
+        /// To the platform's book.
+        Platform(Box<PlatformAsk>),
+        /// A bank's reply about an operation of the entity.
+        RailReply(RailReply),
+        /// A bank's reply about a transfer that was found, with the reservation of the transfer's name,
+        /// which nobody else may take until this command is decided.
+        Found(RailReply, Box<dyn Any + Send>),
+        /// The turn of an order that waited for it has come at its rail.
+        Begin,
+        /// An operator's word on an operation, in the bank's place.
+        Resolve(Box<Resolution>),
+        /// Lines of a bank's statement that show micro-deposits.
+        BookDeposits(Box<Booking>),
+        /// The market price of a USDT, if any source knows it, to a conversion that waits for it.
+        Market(Option<Rate>),
+        /// A deadline of the entity has come.
+        Deadline,
+        /// The bank may have an answer about the entity before the next look: it is asked now.
+        Look,
+    }
+}
+
+impl From<notices::Command> for Command {
+    fn from(command: notices::Command) -> Command {
+        Command::Notices(command)
+    }
+}
+
+impl From<approvals::Command> for Command {
+    fn from(command: approvals::Command) -> Command {
+        Command::Approvals(command)
+    }
 }
 
 impl Command {
     /// Whether the command may be refused. Replies from outside, prices, deadlines and answers may not:
     /// they are about something that has happened.
     pub const fn is_refusable(&self) -> bool {
-        match self {
+        !matches!(
+            self,
             Command::RailReply(_)
-            | Command::Found(..)
-            | Command::Resolve(_)
-            | Command::BookDeposits(_)
-            | Command::Market(_)
-            | Command::Begin
-            | Command::Deadline
-            | Command::Look
-            | Command::KeepAnswer(..) => false,
-            Command::Payments(_)
-            | Command::Otps(_)
-            | Command::Chargebacks(_)
-            | Command::Payouts(_)
-            | Command::Batches(_)
-            | Command::Merchants(_)
-            | Command::OwnAccount(_)
-            | Command::Products(_)
-            | Command::Checkout(_)
-            | Command::Conversions(_)
-            | Command::CryptoPayouts(_)
-            | Command::DepositAddresses(_)
-            | Command::CopPayments(_)
-            | Command::CopPayouts(_)
-            | Command::Webhooks(_)
-            | Command::Notices(_)
-            | Command::Approvals(_)
-            | Command::Adjust(_)
-            | Command::TenantSettings(_)
-            | Command::MoveClock
-            | Command::BeginAnew(_)
-            | Command::Platform(_) => true,
+                | Command::Found(..)
+                | Command::Resolve(_)
+                | Command::BookDeposits(_)
+                | Command::Market(_)
+                | Command::Begin
+                | Command::Deadline
+                | Command::Look
+                | Command::KeepAnswer(..)
+        )
+    }
+
+    /// The rule's ruling, in a tenant's book. One that moved away decides nothing more, and what has happened
+    /// changes nothing: whoever has the tenant now asks the bank.
+    pub fn decide(self, book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
+        let is_moved = book.tenant_settings.moved_to.is_some();
+        match (&self, entity) {
+            (Command::TenantSettings(_), _) => {}
+            _ if is_moved && self.is_refusable() => return Ruling::refuse(Refusal::TenantMoved),
+            _ if is_moved => return Ruling::unchanged(),
+            // Payments in pesos have ids of the same form, and some commands say so.
+            (Command::Payments(command), Some(Entity::CopPayment(_))) => {
+                return cop_payments::refuse_payments_command(command);
+            }
+            (Command::Chargebacks(command), Some(Entity::CopPayment(_))) => {
+                return cop_payments::refuse_chargeback(command);
+            }
+            _ => {}
+        }
+        decide(book, entity, self, turn)
+    }
+
+    /// The ruling in the platform's book, whose entities are notices and approvals.
+    pub fn decide_platform(self, book: &PlatformBook, entity: Option<&Entity>, now: Timestamp) -> Ruling {
+        match self {
+            Command::Platform(ask) => platform::decide(book, *ask, now),
+            Command::Notices(command) => notices::decide(state!(Notice, entity), command, now),
+            Command::Approvals(command) => approvals::decide(state!(Approval, entity), command, now),
+            _ => Ruling::refuse(Refusal::NotFound),
         }
     }
 }
 
-/// Implements the conversion of each resource's commands into the envelope.
-macro_rules! envelope {
-    ($($Room:ident: $command:ty),+ $(,)?) => {
-        $(impl From<$command> for Command {
-            fn from(command: $command) -> Command {
-                Command::$Room(command)
-            }
-        })+
-    };
+/// The ruling on a command of no resource.
+fn decide_besides(book: &Book, entity: Option<&Entity>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, entity) {
+        (Command::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
+        (Command::TenantSettings(new), _) => settings::renew(book, new),
+        // The distance that the clock moved is in every record that is written while it moves.
+        (Command::MoveClock, _) => Ruling::write(Draft::new(Cause::ClockMoved)),
+        (Command::BeginAnew(kept), _) => begin_anew::begin_anew(book, *kept, turn),
+        (Command::KeepAnswer(status, body), _) => {
+            let mut draft = Draft::new(Cause::AnswerKept);
+            draft.answer = Some((status, body));
+            Ruling::write(draft)
+        }
+        // The next request for the name of a found transfer waits for this record (`outbox.rs`).
+        (Command::RailReply(reply) | Command::Found(reply, _), Some(entity)) => {
+            let mark = Mark::bank(&reply);
+            mark.on(entity.rules().on_rail_reply(book, reply, turn), entity, turn)
+        }
+        (Command::Resolve(resolution), Some(entity)) => resolve(book, entity, *resolution, turn),
+        (Command::BookDeposits(booking), Some(entity)) => book_deposits(book, entity, &booking, turn),
+        // What it was about ended with it: a phone that the bank says is not this client's is gone.
+        (Command::Resolve(_), None) => Ruling::refuse(OperationRefusal::Resolved),
+        (Command::Market(rate), Some(Entity::Conversion(conversion))) => {
+            conversions::auto::on_market(book, conversion, rate, turn)
+        }
+        (Command::Begin, Some(entity)) => entity.rules().on_begin(turn),
+        (Command::Deadline, Some(entity)) => entity.rules().on_deadline(book, turn),
+        (Command::Look, Some(entity)) => entity.rules().on_look(book, turn),
+        // Of an entity that is gone they change nothing.
+        (
+            Command::RailReply(_)
+            | Command::Found(..)
+            | Command::Market(_)
+            | Command::Begin
+            | Command::Deadline
+            | Command::Look,
+            _,
+        ) => Ruling::unchanged(),
+        // A tenant's book has no tenants in it, no notices and no approvals.
+        _ => Ruling::refuse(Refusal::NotFound),
+    }
 }
 
-envelope! {
-    Payments: payments::Command,
-    Otps: otp::Command,
-    Chargebacks: chargebacks::Command,
-    Payouts: payouts::Command,
-    Batches: batch::Command,
-    Merchants: merchants::Command,
-    OwnAccount: own_account::Command,
-    Products: products::Command,
-    Checkout: checkout::Command,
-    Conversions: conversions::Command,
-    CryptoPayouts: crypto::payouts::Command,
-    DepositAddresses: crypto::deposits::Command,
-    CopPayments: cop_payments::Command,
-    CopPayouts: cop_payouts::Command,
-    Webhooks: webhooks::Command,
-    Notices: notices::Command,
-    Approvals: approvals::Command,
+/// The words of an operator in a bank's place, as if the bank had said them.
+fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>) -> Ruling {
+    let answer = match operations::in_banks_words(entity, &resolution) {
+        Ok(answer) => answer,
+        Err(refusal) => return Ruling::refuse(refusal),
+    };
+    let operation = resolution.operation;
+    let ruling = entity.rules().on_rail_reply(book, RailReply::plain(operation, How::Ask, answer), turn);
+    operations::resolved(Mark::operator(operation).on(ruling, entity, turn), operation, turn)
+}
+
+/// Lines of a statement that show micro-deposits: the operation is done when both are booked.
+fn book_deposits(book: &Book, entity: &Entity, booking: &Booking, turn: &Turn<'_>) -> Ruling {
+    match booked::book(entity, booking) {
+        Ok(BookingOutcome::Both(references)) => {
+            let answer = RailAnswer::done(references);
+            resolve(book, entity, Resolution { operation: booking.operation, answer }, turn)
+        }
+        Ok(BookingOutcome::One(draft)) => Ruling::write(*draft),
+        Err(refusal) => Ruling::refuse(refusal),
+    }
 }
 
 /// A command, the Idempotency-Key for which its answer is to be kept, and the entry of the audit that
@@ -153,10 +258,12 @@ pub struct KeyedCommand {
 }
 
 impl KeyedCommand {
+    /// The command with an answer to keep.
     pub fn keeping(self, keep: Option<KeepRef>) -> KeyedCommand {
         KeyedCommand { keep, ..self }
     }
 
+    /// The command as an operator's.
     pub fn audited(self, audit: Option<Box<AuditEntry>>) -> KeyedCommand {
         KeyedCommand { audit, ..self }
     }
@@ -167,3 +274,13 @@ impl<C: Into<Command>> From<C> for KeyedCommand {
         KeyedCommand { command: command.into(), keep: None, audit: None }
     }
 }
+
+// These wait for nothing: they have no rules but those for their commands.
+impl Rules for batch::Batch {}
+impl Rules for chargebacks::Chargeback {}
+impl Rules for products::Product {}
+impl Rules for checkout::Session {}
+impl Rules for crypto::deposits::DepositAddress {}
+impl Rules for cop_payouts::CopPayout {}
+impl Rules for notices::Notice {}
+impl Rules for approvals::Approval {}

@@ -1,70 +1,45 @@
-//! Rulings: the outcome of one resource's rule, which is a draft of a record, a refusal, effects.
-//! The machine completes it.
+//! What a rule is given and what it says: the turn of a command, the draft of a record, and the rules that
+//! a kind of entity has besides those for its commands.
 
+use crate::entity::{Resource, with_state};
 use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
+use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Posting};
-use crate::platform::PlatformChange;
-use crate::platform::audit::AuditEntry;
-use crate::platform::settings::TenantSettings;
-use crate::rail::{Availability, BankCall, Effect, Rails, Service};
-use crate::record::{Cause, Entity, IndexedState, Written};
+use crate::rail::{BankCall, Effect, Operation, Order, RailReply, Rails, Service, Terms, TestModeAlone};
+use crate::record::{Cause, Entity, IndexedState, Record, Written};
 use crate::refusal::Refusal;
+use crate::trace::Trace;
 use crate::values::date::Date;
 use crate::values::ids::{EntityId, Id};
-use crate::values::money::Ves;
 use crate::values::time::Timestamp;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// The turn of a command: the inputs of a rule besides the state.
 pub struct Turn<'a> {
+    /// The tenant's clock.
     pub now: Timestamp,
     /// Random bits from which ids are derived.
     pub seed: u64,
     /// Whether real money moves: true in live mode.
     pub livemode: bool,
     pub rails: &'a dyn Rails,
+    /// Days on which banks are closed.
     pub holidays: &'a [Date],
+    /// The use of an Idempotency-Key that the answer is kept for.
+    pub keep: Option<Arc<KeepRef>>,
 }
 
 impl Turn<'_> {
-    /// The refusal of something that a rail would have to be called for at once, while that must
-    /// not be called.
-    pub fn may_order(&self, service: Service) -> Result<(), Refusal> {
-        self.may(service, None)
+    /// A turn of test mode, whose answer is not kept.
+    pub fn at(now: Timestamp) -> Turn<'static> {
+        Turn { now, seed: 1, livemode: false, rails: &TestModeAlone, holidays: &[], keep: None }
     }
 
-    /// The refusal of such a call to a bank, while that must not be made.
-    pub fn may_call(&self, service: Service, call: BankCall) -> Result<(), Refusal> {
-        self.may(service, Some(call))
-    }
-
-    fn may(&self, service: Service, call: Option<BankCall>) -> Result<(), Refusal> {
-        match self.rails.availability(self.livemode, service, call) {
-            Availability::Served => Ok(()),
-            Availability::Unavailable { retry_after_seconds } => {
-                Err(Refusal::RailUnavailable { retry_after_seconds })
-            }
-            Availability::NotConfigured => Err(Refusal::RailNotConfigured),
-        }
-    }
-
-    /// The refusal of something that could wait for its rail.
-    pub fn may_queue(&self, service: Service) -> Result<(), Refusal> {
-        match self.rails.availability(self.livemode, service, None) {
-            Availability::Served | Availability::Unavailable { .. } => Ok(()),
-            Availability::NotConfigured => Err(Refusal::RailNotConfigured),
-        }
-    }
-
-    /// The refusal of an amount that no rail can carry, which stands in `field`.
-    pub fn carries(&self, service: Service, amount: Ves, field: &'static str) -> Result<(), Refusal> {
-        match self.rails.amount_max(self.livemode, service) {
-            Some(max) if amount > max => {
-                Err(Refusal::Invalid { field, message: "is more than the bank can carry at once" })
-            }
-            Some(_) | None => Ok(()),
-        }
+    /// The terms on which a rail serves this now, by a call to a bank or whichever.
+    pub fn terms(&self, service: Service, call: impl Into<Option<BankCall>>) -> Terms {
+        self.rails.terms(self.livemode, service, call.into())
     }
 
     /// The instant of the first look at an order that is sent now.
@@ -77,31 +52,11 @@ impl Turn<'_> {
         let age_ms = self.now.since_ms(sent_at);
         self.now.plus_ms(self.rails.polling(self.livemode).pause_ms(looks, age_ms))
     }
-
-    /// The beginning of an order that can wait: in live mode it waits for its turn, and in test
-    /// mode it is sent.
-    pub fn begins_queued(&self) -> bool {
-        self.livemode
-    }
 }
 
+/// A record in the making, without what the machine fills in, and what its kept answer is to be.
 pub struct Draft {
-    /// The cause of the record, for people who read the log.
-    pub cause: Cause,
-    /// Postings of the double entry ([`crate::record::Record::postings`]).
-    pub postings: Vec<Posting>,
-    pub holds: Vec<HoldChange>,
-    pub entities: Vec<Written>,
-    /// Entities that are gone.
-    pub removed: Vec<(EntityId, IndexedState)>,
-    /// Names that are free again ([`crate::record::Record::freed`]).
-    pub freed: Vec<String>,
-    /// What the freed names lead to again ([`crate::record::Record::freed_to`]).
-    pub freed_to: Option<Id>,
-    pub events: Vec<Event>,
-    /// A new version of what the book knows of its tenant.
-    pub tenant_settings: Option<TenantSettings>,
-    pub platform: Option<PlatformChange>,
+    pub record: Record,
     /// The answer that is kept, when it is not rendered from the record.
     pub answer: Option<(u16, Vec<u8>)>,
     /// Entities that the answer shows besides those written; the record does not write them.
@@ -111,30 +66,26 @@ pub struct Draft {
     /// The refusal that the replaced answer shows, where what is decided on is not refused: an operator's
     /// word that a bank refused.
     pub refuses_kept: Option<Refusal>,
-    /// The entry of the audit for an operator's earlier call, which this record carries out.
-    pub audit: Option<Box<AuditEntry>>,
+}
+
+impl Deref for Draft {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.record
+    }
+}
+
+impl DerefMut for Draft {
+    fn deref_mut(&mut self) -> &mut Record {
+        &mut self.record
+    }
 }
 
 impl Draft {
-    /// A draft without content.
     pub fn new(cause: Cause) -> Draft {
-        Draft {
-            cause,
-            postings: Vec::new(),
-            holds: Vec::new(),
-            entities: Vec::new(),
-            removed: Vec::new(),
-            freed: Vec::new(),
-            freed_to: None,
-            events: Vec::new(),
-            tenant_settings: None,
-            platform: None,
-            answer: None,
-            related: Vec::new(),
-            replaces_kept: None,
-            refuses_kept: None,
-            audit: None,
-        }
+        let record = Record::new(cause);
+        Draft { record, answer: None, related: Vec::new(), replaces_kept: None, refuses_kept: None }
     }
 
     /// Adds one side of the double entry; a posting of zero is left out (`docs/contract.md, 6.2`:
@@ -172,7 +123,6 @@ impl Draft {
         self.removed.push((id, indexed.into()));
     }
 
-    /// Adds an event about `subject`.
     pub fn event(&mut self, kind: EventKind, subject: EntityId) {
         self.events.push(Event { kind, subject: Some(subject), extra: Extra::None });
     }
@@ -188,53 +138,82 @@ impl Draft {
     }
 }
 
+/// What a rule says. The machine completes its draft, and it goes on to whoever asked.
+pub type Ruling = actors::Decision<Draft, Refusal, Effect>;
+
 /// The names of the fields in which a repeat differs.
 pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
     fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
 }
 
-pub struct Ruling {
-    pub draft: Option<Draft>,
-    /// The refusal, if a rule said no.
-    pub refusal: Option<Refusal>,
-    pub effects: Vec<Effect>,
+/// The ruling on a repeat of a reference: unchanged if no field differs, so that the same is
+/// answered again; a conflict otherwise.
+pub fn repeated(existing: Id, differs: Vec<&'static str>) -> Ruling {
+    if differs.is_empty() {
+        return Ruling::unchanged();
+    }
+    Ruling::refuse(Refusal::ExternalRefConflict { existing, differs })
 }
 
-impl Ruling {
-    pub fn unchanged() -> Ruling {
-        Ruling { draft: None, refusal: None, effects: Vec::new() }
+/// The rules of a kind of entity besides those for its commands. A kind has those that concern it.
+pub trait Rules: Resource {
+    /// A bank's words about one of its operations.
+    fn on_rail_reply(&self, _book: &Book, _reply: RailReply, _turn: &Turn<'_>) -> Ruling {
+        Ruling::unchanged()
     }
 
-    /// A ruling that changes nothing but has effects: the record that they rest on was written
-    /// before.
-    pub fn effects(effects: Vec<Effect>) -> Ruling {
-        Ruling { draft: None, refusal: None, effects }
+    fn on_deadline(&self, _book: &Book, _turn: &Turn<'_>) -> Ruling {
+        Ruling::unchanged()
     }
 
-    pub fn refuse(refusal: impl Into<Refusal>) -> Ruling {
-        Ruling { draft: None, refusal: Some(refusal.into()), effects: Vec::new() }
+    /// A poll before its time: the bank may have an answer for which a caller waits.
+    fn on_look(&self, _book: &Book, _turn: &Turn<'_>) -> Ruling {
+        Ruling::unchanged()
     }
 
-    /// The ruling on a repeat of a reference: unchanged if no field differs, so that the same is
-    /// answered again; a conflict otherwise.
-    pub fn repeated(existing: Id, differs: Vec<&'static str>) -> Ruling {
-        if differs.is_empty() {
-            return Ruling::unchanged();
-        }
-        Ruling::refuse(Refusal::ExternalRefConflict { existing, differs })
+    /// The turn of an order that waited for it has come at its rail.
+    fn on_begin(&self, _turn: &Turn<'_>) -> Ruling {
+        Ruling::unchanged()
     }
 
-    pub fn write(draft: Draft) -> Ruling {
-        Ruling { draft: Some(draft), refusal: None, effects: Vec::new() }
+    /// Whether it stays in memory without an active actor, as more commands are expected soon.
+    fn is_open(&self) -> bool {
+        self.deadline().is_some()
     }
 
-    /// A ruling that writes a record and still refuses the command.
-    pub fn write_and_refuse(draft: Draft, refusal: impl Into<Refusal>) -> Ruling {
-        Ruling { draft: Some(draft), refusal: Some(refusal.into()), effects: Vec::new() }
+    /// Whether an order that another entity's record asked for is still to be sent.
+    fn wants(&self, _order: &Order) -> bool {
+        false
     }
 
-    /// A ruling that writes a record and has effects once it is durable.
-    pub fn write_then(draft: Draft, effects: Vec<Effect>) -> Ruling {
-        Ruling { draft: Some(draft), refusal: None, effects }
+    /// The operations that no bank has answered, of those that an operator may settle.
+    fn unanswered(&self) -> Vec<Operation> {
+        Vec::new()
+    }
+
+    /// The operation about which the bank contradicted itself, in the record of this instant.
+    fn contradiction(&self, _at: Timestamp) -> Option<Operation> {
+        None
+    }
+
+    /// The trace of an operation, by its number.
+    fn trace_mut(&mut self, _operation: u16) -> Option<&mut Trace> {
+        None
+    }
+
+    /// The bank was asked about this operation, which has no trace of its own.
+    fn count_question(&mut self, _operation: Id, _now: Timestamp) {}
+
+    /// An operator has settled the operation with this number: the bank is still asked whether it agrees.
+    fn ask_on(&mut self, _operation: u16, _turn: &Turn<'_>) {}
+}
+
+impl Entity {
+    pub fn rules(&self) -> &dyn Rules {
+        with_state!(self, state => state)
+    }
+
+    pub fn rules_mut(&mut self) -> &mut dyn Rules {
+        with_state!(self, state => state)
     }
 }

@@ -71,27 +71,36 @@ impl<T: Resource> From<&T> for IndexedState {
     }
 }
 
+/// What is done with an entity's state, of whatever kind it is.
+macro_rules! with_state {
+    ($entity:expr, $state:ident => $do:expr) => {
+        match $entity {
+            $crate::record::Entity::Payment($state) => $do,
+            $crate::record::Entity::Payout($state) => $do,
+            $crate::record::Entity::Merchant($state) => $do,
+            $crate::record::Entity::Batch($state) => $do,
+            $crate::record::Entity::Chargeback($state) => $do,
+            $crate::record::Entity::Otp($state) => $do,
+            $crate::record::Entity::OwnAccount($state) => $do,
+            $crate::record::Entity::Product($state) => $do,
+            $crate::record::Entity::Session($state) => $do,
+            $crate::record::Entity::Conversion($state) => $do,
+            $crate::record::Entity::CryptoPayout($state) => $do,
+            $crate::record::Entity::DepositAddress($state) => $do,
+            $crate::record::Entity::CopPayment($state) => $do,
+            $crate::record::Entity::CopPayout($state) => $do,
+            $crate::record::Entity::Webhook($state) => $do,
+            $crate::record::Entity::Notice($state) => $do,
+            $crate::record::Entity::Approval($state) => $do,
+        }
+    };
+}
+
+pub(crate) use with_state;
+
 impl Entity {
     pub fn resource(&self) -> &dyn Resource {
-        match self {
-            Entity::Payment(payment) => payment,
-            Entity::Payout(payout) => payout,
-            Entity::Merchant(merchant) => merchant,
-            Entity::Batch(batch) => batch,
-            Entity::Chargeback(chargeback) => chargeback,
-            Entity::Otp(otp) => otp,
-            Entity::OwnAccount(account) => account,
-            Entity::Product(product) => product,
-            Entity::Session(session) => session,
-            Entity::Conversion(conversion) => conversion,
-            Entity::CryptoPayout(payout) => payout,
-            Entity::DepositAddress(address) => address,
-            Entity::CopPayment(payment) => payment,
-            Entity::CopPayout(payout) => payout,
-            Entity::Webhook(webhook) => webhook,
-            Entity::Notice(notice) => notice,
-            Entity::Approval(approval) => approval,
-        }
+        with_state!(self, state => state)
     }
 
     pub fn id(&self) -> EntityId {

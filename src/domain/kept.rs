@@ -2,8 +2,7 @@
 //! (`docs/contract.md, 1.13`). A repeat is shown that record again; the bytes of an answer are kept only
 //! where no record says what was done.
 
-use crate::decision::{Draft, Ruling};
-use crate::record::{Cause, Entity};
+use crate::record::Entity;
 use crate::refusal::Refusal;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
@@ -20,13 +19,6 @@ pub struct KeepRef {
     /// The tenant's clock when the key was first seen.
     pub first_seen: Timestamp,
     pub request_id: String,
-}
-
-/// The ruling on an answer that is to be kept, and changes nothing else.
-pub fn keep(status: u16, body: Vec<u8>) -> Ruling {
-    let mut draft = Draft::new(Cause::AnswerKept);
-    draft.answer = Some((status, body));
-    Ruling::write(draft)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

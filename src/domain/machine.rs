@@ -1,16 +1,15 @@
 //! The machine that the engine hosts: the domain's rules behind the engine's trait. Commands go to
-//! their rules by [`crate::dispatch`]; drafts become records by `completion`.
+//! their rules ([`Command::decide`]), whose drafts become records here.
 
 use crate::codec::{self, Undecodable};
 use crate::commands::{Command, KeyedCommand};
-use crate::decision::{Ruling, Turn};
-use crate::dispatch;
+use crate::decision::{Draft, Ruling, Turn};
 use crate::index::PersonMarks;
-use crate::kept::KeepRef;
+use crate::kept::{Answer, KEPT_MS, KeepRef, Kept};
 use crate::ledger::book::Book;
 use crate::ledger::invariants::{self, Breach};
 use crate::ledger::sellers;
-use crate::platform::audit::{Changes, Decided};
+use crate::platform::audit::{AuditEntry, Changes, Decided};
 use crate::platform::{PLATFORM, PlatformBook, is_live};
 use crate::rail::{Effect, Rails};
 use crate::record::{Cause, Entity, Record};
@@ -83,26 +82,27 @@ impl Rules for Domain {
         entity: Option<&Entity>,
         command: KeyedCommand,
         turn: actors::Turn,
-    ) -> Decision<Self> {
+    ) -> Decision<Record, Refusal, Effect> {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let livemode = is_live(turn.tenant);
-        let rules = Turn { now, seed: turn.seed, livemode, rails: &*self.rails, holidays: &self.holidays };
         let KeyedCommand { command, keep, audit } = command;
         let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
-        let ruling = match book {
-            AnyBook::Platform(book) => dispatch::decide_platform(book, entity, command, now),
-            AnyBook::Tenant(book) => {
-                let is_refusable = command.is_refusable();
-                let ruling = dispatch::decide(book, entity, command, keep.clone(), &rules);
-                if is_refusable && overflows(book, &ruling) {
-                    Ruling::refuse(Refusal::AmountOverflow)
-                } else {
-                    ruling
-                }
+        let (rails, holidays) = (&*self.rails, &self.holidays);
+        let rules = Turn { now, seed: turn.seed, livemode, rails, holidays, keep };
+        match book {
+            AnyBook::Platform(platform) => {
+                let ruling = command.decide_platform(platform, entity, now);
+                self.complete(book, entity, ruling, audit, &rules, 0)
             }
-        };
-        let ahead_ms = if matches!(book, AnyBook::Tenant(_)) { turn.ahead_ms } else { 0 };
-        self.complete(book, entity, ruling, (keep, audit), &rules, ahead_ms)
+            AnyBook::Tenant(tenant) => {
+                let is_refusable = command.is_refusable();
+                let mut ruling = command.decide(tenant, entity, &rules);
+                if is_refusable && overflows(tenant, &ruling) {
+                    ruling = Ruling::refuse(Refusal::AmountOverflow);
+                }
+                self.complete(book, entity, ruling, audit, &rules, turn.ahead_ms)
+            }
+        }
     }
 
     fn evolve(&self, book: &mut AnyBook, record: &Record, time_ms: i64) {
@@ -137,7 +137,7 @@ impl Rules for Domain {
     }
 
     fn is_wanted(&self, target: Option<&Entity>, effect: &Effect) -> bool {
-        dispatch::is_wanted(target, effect)
+        target.is_some_and(|target| target.rules().wants(&effect.order))
     }
 
     fn generation(&self, book: &AnyBook) -> u64 {
@@ -251,7 +251,7 @@ impl Storage for Domain {
     }
 
     fn is_open(&self, entity: &Entity) -> bool {
-        dispatch::is_open(entity)
+        entity.rules().is_open()
     }
 
     fn is_large(&self, book: &AnyBook) -> bool {
@@ -316,12 +316,63 @@ impl Schedule for Domain {
     }
 }
 
+impl Domain {
+    /// Makes the record of a draft: numbers its events, closes the days that are over, says what an operator
+    /// changed and what answer is kept.
+    fn complete(
+        &self,
+        book: &AnyBook,
+        entity: Option<&Entity>,
+        ruling: Ruling,
+        audit: Option<Box<AuditEntry>>,
+        turn: &Turn<'_>,
+        ahead_ms: i64,
+    ) -> Decision<Record, Refusal, Effect> {
+        let Ruling { record: draft, refusal, effects } = ruling;
+        let draft = match (draft, &refusal, &turn.keep) {
+            (Some(draft), _, _) => draft,
+            (None, Some(refusal), Some(_)) if refusal.is_kept() => Draft::new(Cause::RefusalKept),
+            // A key that was answered must not serve for another body.
+            (None, None, Some(_)) => Draft::new(Cause::AnswerKept),
+            (None, _, _) => return Decision { record: None, refusal, effects },
+        };
+        let Draft { mut record, answer, related, replaces_kept, refuses_kept } = draft;
+        record.seed = turn.seed;
+        record.clock_advance_ms = ahead_ms;
+        if let AnyBook::Tenant(book) = book {
+            record.first_event = book.events + 1;
+            record.closed = Some(book.days_closed_by(&record.postings, turn.now));
+        }
+        let entry = audit.or(record.audit.take());
+        if let (Some(mut entry), None, false) = (entry, &refusal, record.only_keeps()) {
+            let platform = if let AnyBook::Platform(book) = book { Some(book) } else { None };
+            let (time, livemode) = (turn.now, turn.livemode);
+            let decided = Decided { platform, entity, record: &record, time, livemode };
+            entry.complete((self.changes)(&decided));
+            record.audit = Some(entry);
+        }
+        // After 24 hours nothing is kept for that use of the key any more, and there may be a newer one.
+        let replaced = replaces_kept.filter(|kept| turn.now < kept.first_seen.plus_ms(KEPT_MS));
+        if let Some(of) = turn.keep.clone().or(replaced) {
+            let answer = match (refusal.as_ref().or(refuses_kept.as_ref()), answer) {
+                (Some(refusal), _) if refusal.is_void() => Answer::Void,
+                (_, Some((status, body))) => Answer::Bytes(status, body),
+                (Some(refusal), None) => Answer::Refused(refusal.clone()),
+                (None, None) => {
+                    let asked = entity.filter(|_| record.entities.is_empty());
+                    let asked = asked.map(|entity| Arc::new(entity.clone()));
+                    Answer::Record { shown: asked.into_iter().chain(related).collect() }
+                }
+            };
+            record.kept = Some(Kept { of, answer });
+        }
+        Decision { record: Some(record), refusal, effects }
+    }
+}
+
 /// Whether a draft's postings would bring some ledger beyond the bound that protects it from an
 /// overflow ([`Book::fits`]).
 fn overflows(book: &Book, ruling: &Ruling) -> bool {
-    ruling
-        .draft
-        .iter()
-        .flat_map(|draft| &draft.postings)
-        .any(|posting| !book.fits(posting.ledger, posting.currency, posting.minor))
+    let mut postings = ruling.record.iter().flat_map(|draft| &draft.postings);
+    postings.any(|posting| !book.fits(posting.ledger, posting.currency, posting.minor))
 }

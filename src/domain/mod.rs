@@ -4,19 +4,15 @@
 //! tenant, what must be true of both), [`record`] (what one command writes) and [`decision`] (how a
 //! rule says it), then [`resources`], each in a room of its own, and [`platform`] (tenants, keys,
 //! settings).
-//! [`commands`] and `dispatch` hand each command to its resource, and [`machine`] shows the whole to the
-//! engine.
+//! [`commands`] hands each command to its resource, and [`machine`] shows the whole to the engine.
 //!
 //! Rules for money belong here, and the stored form of what they decide. Bytes of requests do not
 //! (`src/api/`), nor anything that waits, asks a bank or knows how one is asked.
 
-pub mod at_rail;
 pub mod bank_names;
 pub mod codec;
 pub mod commands;
-mod completion;
 pub mod decision;
-mod dispatch;
 pub mod entity;
 pub mod events;
 pub mod index;

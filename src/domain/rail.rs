@@ -1,9 +1,10 @@
 //! Orders to banks and their replies, in the domain's words. The rails speak to banks; these are
 //! the words that they get and return.
 
+use crate::refusal::Refusal;
 use crate::resources::cop_payments::Channel;
 use crate::resources::crypto::address::Network;
-use crate::trace::{POLL_MS, Polling, RailId, Said};
+use crate::trace::{BankWord, POLL_MS, Polling, RailId, Said};
 use crate::values::account::AccountNumber;
 use crate::values::bank::BankCode;
 use crate::values::buyer::Buyer;
@@ -11,7 +12,7 @@ use crate::values::card::Card;
 use crate::values::date::Date;
 use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
-use crate::values::money::{Cop, Currency, Usdt, Ves};
+use crate::values::money::{Cop, Currency, Usdt, Ves, write_minor};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use crate::values::token::{StepToken, Token};
@@ -25,17 +26,6 @@ pub struct Collection {
     pub amount: Cop,
     /// The instant up to which the buyer can pay, on the tenant's clock.
     pub expires_at: Timestamp,
-}
-
-/// The standing of a collection that nobody has decided, as its processor has said in words that
-/// can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    Waits,
-    /// The collection waits, and the buyer can be sent a code.
-    AwaitsCode,
-    /// Something else was paid than what was asked for.
-    Misfit,
 }
 
 /// A message to the processor of pesos about a collection. It answers how the collection stands
@@ -372,6 +362,119 @@ impl Service {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationKind {
+    C2p,
+    C2pReversal,
+    Debit,
+    Card,
+    Payout,
+    MicroDeposit,
+    CopPayment,
+    CopRefund,
+    CryptoPayout,
+}
+
+impl OperationKind {
+    pub const ALL: [OperationKind; 9] = [
+        OperationKind::C2p,
+        OperationKind::C2pReversal,
+        OperationKind::Debit,
+        OperationKind::Card,
+        OperationKind::Payout,
+        OperationKind::MicroDeposit,
+        OperationKind::CopPayment,
+        OperationKind::CopRefund,
+        OperationKind::CryptoPayout,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            OperationKind::C2p => "c2p",
+            OperationKind::C2pReversal => "c2p_reversal",
+            OperationKind::Debit => "debit",
+            OperationKind::Card => "card",
+            OperationKind::Payout => "payout",
+            OperationKind::MicroDeposit => "micro_deposit",
+            OperationKind::CopPayment => "cop_payment",
+            OperationKind::CopRefund => "cop_refund",
+            OperationKind::CryptoPayout => "crypto_payout",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    Payment(Id),
+    Payout(Id),
+    PayoutMethod(Id),
+    /// The tenant's own payout account, of which there is one.
+    PayoutAccount,
+    CryptoPayout(Id),
+}
+
+impl Subject {
+    /// The names of all types in the API.
+    pub const TYPES: [&str; 4] = ["payment", "payout", "payout_method", "crypto_payout"];
+
+    /// The name of its type in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Subject::Payment(_) => "payment",
+            Subject::Payout(_) => "payout",
+            Subject::PayoutMethod(_) | Subject::PayoutAccount => "payout_method",
+            Subject::CryptoPayout(_) => "crypto_payout",
+        }
+    }
+
+    /// The id of the subject; `None` of the own account, which is known by its tenant's.
+    pub const fn id(self) -> Option<Id> {
+        match self {
+            Subject::Payment(id)
+            | Subject::Payout(id)
+            | Subject::PayoutMethod(id)
+            | Subject::CryptoPayout(id) => Some(id),
+            Subject::PayoutAccount => None,
+        }
+    }
+}
+
+/// An operation with a bank, as operators see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    pub id: Id,
+    pub kind: OperationKind,
+    pub service: Service,
+    pub subject: Subject,
+    /// The amount, in minor units.
+    pub minor: i64,
+    pub currency: Currency,
+    /// The instant at which it was sent, or at which it began to wait for its turn.
+    pub sent_at: Timestamp,
+    /// The instant at which the bank was asked about it last.
+    pub asked_at: Option<Timestamp>,
+    /// The number of times that the bank was asked.
+    pub asks: u32,
+    /// Whether it waits for its turn: nothing of it has left this machine.
+    pub is_queued: bool,
+    /// Whether nobody but an operator can decide about it, however new it is.
+    pub is_operators: bool,
+    /// With which code of ours the bank refused it.
+    pub code: Option<String>,
+    pub word: Option<BankWord>,
+    pub reference: Option<String>,
+}
+
+impl Operation {
+    /// The amount, with the decimals of its currency.
+    pub fn amount(&self) -> String {
+        let mut amount = String::new();
+        // Writing into text does not fail.
+        let _ = write_minor(&mut amount, self.minor, self.currency.decimals());
+        amount
+    }
+}
+
 /// The availability of a service now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
@@ -381,16 +484,53 @@ pub enum Availability {
         /// For `Retry-After`.
         retry_after_seconds: u32,
     },
+    /// No rail serves it.
     NotConfigured,
+}
+
+/// The terms on which a rail serves an order now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    pub availability: Availability,
+    /// The largest amount in bolívares that it takes.
+    pub amount_max: Option<Ves>,
+}
+
+impl Terms {
+    /// The refusal of something that the rail would have to be called for at once.
+    pub fn may_send(&self) -> Result<(), Refusal> {
+        match self.availability {
+            Availability::Served => Ok(()),
+            Availability::Unavailable { retry_after_seconds } => {
+                Err(Refusal::RailUnavailable { retry_after_seconds })
+            }
+            Availability::NotConfigured => Err(Refusal::RailNotConfigured),
+        }
+    }
+
+    /// The refusal of something that could wait for its rail.
+    pub fn may_queue(&self) -> Result<(), Refusal> {
+        match self.availability {
+            Availability::Served | Availability::Unavailable { .. } => Ok(()),
+            Availability::NotConfigured => Err(Refusal::RailNotConfigured),
+        }
+    }
+
+    /// The refusal of an amount that the rail cannot carry, which stands in `field`.
+    pub fn carries(&self, amount: Ves, field: &'static str) -> Result<(), Refusal> {
+        match self.amount_max {
+            Some(max) if amount > max => {
+                Err(Refusal::Invalid { field, message: "is more than the bank can carry at once" })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
 }
 
 /// The rails as far as the rules know them: an input of each turn, like the time.
 pub trait Rails: Send + Sync + std::fmt::Debug {
-    /// The availability of a service now, in this mode, by a call to a bank or whichever.
-    fn availability(&self, livemode: bool, service: Service, call: Option<BankCall>) -> Availability;
-
-    /// The largest amount in bolívares that a service takes, in this mode.
-    fn amount_max(&self, livemode: bool, service: Service) -> Option<Ves>;
+    /// The terms of a service now, in this mode, by a call to a bank or whichever.
+    fn terms(&self, livemode: bool, service: Service, call: Option<BankCall>) -> Terms;
 
     /// The times of a mode's looks.
     fn polling(&self, livemode: bool) -> Polling;
@@ -401,12 +541,9 @@ pub trait Rails: Send + Sync + std::fmt::Debug {
 pub struct TestModeAlone;
 
 impl Rails for TestModeAlone {
-    fn availability(&self, livemode: bool, _: Service, _: Option<BankCall>) -> Availability {
-        if livemode { Availability::NotConfigured } else { Availability::Served }
-    }
-
-    fn amount_max(&self, _: bool, _: Service) -> Option<Ves> {
-        None
+    fn terms(&self, livemode: bool, _: Service, _: Option<BankCall>) -> Terms {
+        let availability = if livemode { Availability::NotConfigured } else { Availability::Served };
+        Terms { availability, amount_max: None }
     }
 
     fn polling(&self, livemode: bool) -> Polling {

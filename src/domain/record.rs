@@ -344,6 +344,28 @@ pub struct Record {
 }
 
 impl Record {
+    /// A record without content.
+    pub fn new(cause: Cause) -> Record {
+        Record {
+            cause,
+            seed: 0,
+            postings: Vec::new(),
+            holds: Vec::new(),
+            entities: Vec::new(),
+            removed: Vec::new(),
+            freed: Vec::new(),
+            freed_to: None,
+            first_event: 0,
+            events: Vec::new(),
+            tenant_settings: None,
+            clock_advance_ms: 0,
+            platform: None,
+            kept: None,
+            closed: Some(Vec::new()),
+            audit: None,
+        }
+    }
+
     /// The id of the record's `n`-th posting as a movement.
     pub fn movement_id(&self, time: Timestamp, n: usize) -> Id {
         Id::derived(time.unix_ms(), self.seed, u16::try_from(n).unwrap_or(u16::MAX))

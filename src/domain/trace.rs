@@ -4,8 +4,6 @@
 //! Pure rules without any resource in them: payments, payouts and pesos all look in this way. It must
 //! not know what an order is about.
 
-use crate::decision::Turn;
-use crate::rail::{How, Progress, RailAnswer, RailReply};
 use crate::values::free_text::is_bidi_control;
 use crate::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
 use crate::values::token::StepToken;
@@ -185,6 +183,11 @@ impl Trace {
         Trace { reach: Reach::Queued, asks: Some(0), ..Trace::default() }
     }
 
+    /// The rail's newest word about it.
+    pub fn said(&self) -> Option<BankWord> {
+        self.word.as_deref().cloned()
+    }
+
     /// Whether nothing of the order has left this machine.
     pub fn is_queued(&self) -> bool {
         self.reach == Reach::Queued
@@ -210,6 +213,17 @@ impl Trace {
     }
 }
 
+/// The standing of a collection that nobody has decided, as its processor has said in words that
+/// can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    Waits,
+    /// The collection waits, and the buyer can be sent a code.
+    AwaitsCode,
+    /// Something else was paid than what was asked for.
+    Misfit,
+}
+
 /// The words of a rail besides its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
@@ -232,45 +246,6 @@ impl Said {
     /// Whether there is nothing to keep.
     pub fn is_empty(&self) -> bool {
         *self == Said::default()
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Looks {
-    pub trace: Trace,
-    /// The number of times that the rail was asked.
-    pub looks: u32,
-    /// The instant at which it is asked next.
-    pub next_look: Timestamp,
-}
-
-impl Looks {
-    /// The looks after an answer that decides nothing; `None` when that changes nothing.
-    pub fn after(self, reply: &RailReply, turn: &Turn<'_>) -> Option<Looks> {
-        let trace = self.trace.noting(&reply.said);
-        let is_news = trace != self.trace;
-        match (&reply.answer, reply.how) {
-            (RailAnswer::Unaskable, _) => {
-                let is_ambiguous = reply.said.is_ambiguous || trace.is_ambiguous();
-                let reach = if is_ambiguous { Reach::Ambiguous } else { Reach::Unaskable };
-                let trace = Trace { reach, ..trace };
-                let changed = Looks { trace, next_look: NEVER, ..self.clone() };
-                (changed != self).then_some(changed)
-            }
-            // Nobody was asked: that is no look.
-            (RailAnswer::NotAsked, _) => {
-                Some(Looks { trace, next_look: turn.next_look(self.looks, self.since(turn)), ..self })
-            }
-            (_, How::Ask) => {
-                let (looks, since) = (self.looks.saturating_add(1), self.since(turn));
-                Some(Looks { trace, looks, next_look: turn.next_look(looks, since) })
-            }
-            (_, How::Send | How::Offer) => is_news.then_some(Looks { trace, ..self }),
-        }
-    }
-
-    fn since(&self, turn: &Turn<'_>) -> Timestamp {
-        self.trace.sent_at.unwrap_or(turn.now)
     }
 }
 
@@ -320,41 +295,6 @@ pub fn sent_at(next_look: Timestamp, looks: u32) -> Timestamp {
 /// The instant of the newest look by the pauses of test mode, if there was one.
 pub fn asked_at(next_look: Timestamp, looks: u32) -> Option<Timestamp> {
     (looks > 0).then(|| next_look.minus_ms(pause_ms(looks)))
-}
-
-/// The looks at an order that an operator has settled, after the bank's word about it, which is not
-/// the opposite; and when the next one is, if the bank has not agreed and there is time until
-/// `until`. `None` when the word changes nothing.
-pub fn asked_on(
-    reply: &RailReply,
-    looks: u32,
-    until: Timestamp,
-    turn: &Turn<'_>,
-) -> Option<(u32, Option<Timestamp>)> {
-    let before_end = |at: Timestamp| Some(at).filter(|at| *at < until);
-    // The order's age counts from the operator's word.
-    let next = |looks| before_end(turn.next_look(looks, until.minus_ms(ASKED_ON_MS)));
-    match (&reply.answer, reply.how) {
-        (RailAnswer::Done { .. } | RailAnswer::Refused { .. } | RailAnswer::Unaskable, _) => {
-            Some((looks, None))
-        }
-        (RailAnswer::NotAsked, How::Ask) => Some((looks, next(looks))),
-        (
-            RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived | RailAnswer::NotSent,
-            How::Ask,
-        ) => {
-            let looks = looks.saturating_add(1);
-            Some((looks, next(looks)))
-        }
-        (
-            RailAnswer::NotAsked
-            | RailAnswer::Waiting
-            | RailAnswer::Silent
-            | RailAnswer::NeverReceived
-            | RailAnswer::NotSent,
-            How::Send | How::Offer,
-        ) => None,
-    }
 }
 
 #[cfg(test)]

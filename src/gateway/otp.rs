@@ -75,7 +75,7 @@ async fn send(
     amount: Ves,
 ) -> Result<Option<RailAnswer>, Problem> {
     let Some(lane) = services.rails.serving(service) else { return Ok(None) };
-    if services.rails.amount_max(true, service).is_some_and(|max| amount > max) {
+    if services.rails.terms(true, service, None).amount_max.is_some_and(|max| amount > max) {
         return Ok(None);
     }
     services.may_decide(tenant)?;

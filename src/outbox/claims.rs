@@ -102,7 +102,8 @@ async fn give_up(services: &Services, owner: Owner, word: BankWord) {
             services.engine.continue_entity(owner.tenant, owner.entity, Command::RailReply(reply).into());
         match told.await {
             Ok(told) => {
-                let open = told.entity.as_deref().map(operations::unanswered).unwrap_or_default();
+                let open =
+                    told.entity.as_deref().map(|entity| entity.rules().unanswered()).unwrap_or_default();
                 if open.iter().any(|open| open.id == owner.operation) {
                     return;
                 }

@@ -4,9 +4,9 @@
 
 use super::checking::Finding;
 use super::{BoxFuture, Call, Order, RailAnswer};
-use domain::rail::{Progress, Service};
-use domain::trace::Said;
+use domain::rail::Service;
 pub use domain::trace::{BankWord, RailId, folded, visible};
+use domain::trace::{Progress, Said};
 use domain::values::money::Ves;
 use domain::values::token::StepToken;
 use std::time::Duration;

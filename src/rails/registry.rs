@@ -11,7 +11,7 @@ use crate::rails::live::LiveRail;
 use crate::rails::r4::client::micro_deposit_amounts;
 use crate::rails::{Outcomes, Rail};
 use domain::platform::is_live;
-use domain::rail::{Availability, BankCall, Order, Rails, Service};
+use domain::rail::{Availability, BankCall, Order, Rails, Service, Terms};
 use domain::resources::crypto::address::Network;
 use domain::trace::{POLL_MS, Polling};
 use domain::values::bank::BankCode;
@@ -223,11 +223,8 @@ impl Registry {
     }
 }
 
-impl Rails for Registry {
-    fn availability(&self, livemode: bool, service: Service, call: Option<BankCall>) -> Availability {
-        if !livemode {
-            return Availability::Served;
-        }
+impl Registry {
+    fn availability(&self, service: Service, call: Option<BankCall>) -> Availability {
         if self.hears(service) {
             return match self.may_call() {
                 true => Availability::Served,
@@ -246,12 +243,15 @@ impl Rails for Registry {
             },
         }
     }
+}
 
-    fn amount_max(&self, livemode: bool, service: Service) -> Option<Ves> {
+impl Rails for Registry {
+    fn terms(&self, livemode: bool, service: Service, call: Option<BankCall>) -> Terms {
         if !livemode {
-            return None;
+            return Terms { availability: Availability::Served, amount_max: None };
         }
-        self.serving(service)?.rail().amount_max()
+        let amount_max = self.serving(service).and_then(|lane| lane.rail().amount_max());
+        Terms { availability: self.availability(service, call), amount_max }
     }
 
     fn polling(&self, livemode: bool) -> Polling {
@@ -273,8 +273,8 @@ mod tests {
         let order = Order::PriceUsdt { currency: Currency::Cop };
         assert!(registry.lane(&order).is_none(), "prices are no rail's");
         assert!(registry.serves(test, Service::C2p) && !registry.serves(live, Service::C2p));
-        assert_eq!(registry.availability(true, Service::C2p, None), Availability::NotConfigured);
-        assert_eq!(registry.availability(false, Service::C2p, None), Availability::Served);
+        assert_eq!(registry.terms(true, Service::C2p, None).availability, Availability::NotConfigured);
+        assert_eq!(registry.terms(false, Service::C2p, None).availability, Availability::Served);
         assert_eq!(registry.micro_deposits(test), MICRO_DEPOSITS);
         assert_eq!(registry.micro_deposits(live), (Ves::ZERO, Ves::ZERO));
         assert_eq!((registry.name(), registry.duplicate_calls()), ("simulator", 0));

@@ -342,11 +342,11 @@ impl Rules for Witness {
         entity: Option<&Entity>,
         command: KeyedCommand,
         turn: Instant,
-    ) -> Decision<Self> {
+    ) -> Decision<Record, Refusal, Effect> {
         let asked = Asked::of(&command.command);
         let Decision { record, refusal, effects } = self.domain.decide(book, entity, command, turn);
         // A record that is too large is not written, and its caller is told.
-        let fits = |record: &Arc<Record>| self.domain.encode(record).len() <= PAYLOAD_BYTES_MAX;
+        let fits = |record: &Record| self.domain.encode(record).len() <= PAYLOAD_BYTES_MAX;
         if record.as_ref().is_none_or(fits) {
             self.diary.note(Seen::Turn(Turn {
                 tenant: turn.tenant,
@@ -355,7 +355,7 @@ impl Rules for Witness {
                 asked,
                 refusal: refusal.as_ref().map(|refusal| problem(refusal).code),
                 // A copy: what joins others is no longer a record of its own.
-                record: record.as_deref().cloned().map(Arc::new),
+                record: record.clone().map(Arc::new),
             }));
         }
         Decision { record, refusal, effects }

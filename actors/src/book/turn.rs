@@ -230,13 +230,17 @@ fn in_doubt() -> Breach {
 }
 
 /// The targets are asked for in the turn, where a panic does no harm; the writer of the log must not see one.
-fn by_target<M: Machine>(machine: &M, id: Option<M::EntityId>, decision: Decision<M>) -> Decided<M> {
+fn by_target<M: Machine>(
+    machine: &M,
+    id: Option<M::EntityId>,
+    decision: Decision<M::Record, M::Refusal, M::Effect>,
+) -> Decided<M> {
     let Decision { record, refusal, effects: mut own } = decision;
     let others = own
         .extract_if(.., |effect| id != Some(machine.effect_target(effect)))
         .map(|effect| (machine.effect_target(&effect), effect))
         .collect();
-    Decided { record, refusal, own, others }
+    Decided { record: record.map(Arc::new), refusal, own, others }
 }
 
 pub(super) fn encoded<M: Machine>(

@@ -48,7 +48,7 @@ pub trait Rules: Send + Sync + 'static {
         entity: Option<&Self::Entity>,
         command: Self::Command,
         turn: Turn,
-    ) -> Decision<Self>;
+    ) -> Decision<Self::Record, Self::Refusal, Self::Effect>;
 
     fn evolve(&self, book: &mut Self::Book, record: &Self::Record, time_ms: i64);
 
@@ -113,30 +113,40 @@ pub struct Turn {
     pub ahead_ms: i64,
 }
 
-pub struct Decision<R: Rules + ?Sized> {
+/// What a rule says, from the rule itself to whoever asked.
+pub struct Decision<Record, Refusal, Effect> {
     /// `None` when nothing changes.
-    pub record: Option<Arc<R::Record>>,
+    pub record: Option<Record>,
     /// With a record beside it, the refusal itself is what is kept.
-    pub refusal: Option<R::Refusal>,
+    pub refusal: Option<Refusal>,
     /// Asked of the outside world once the record is durable.
-    pub effects: Vec<R::Effect>,
+    pub effects: Vec<Effect>,
 }
 
-impl<R: Rules + ?Sized> Decision<R> {
+impl<Record, Refusal, Effect> Decision<Record, Refusal, Effect> {
     /// The reply is the entity as it is.
     pub fn unchanged() -> Self {
-        Decision { record: None, refusal: None, effects: Vec::new() }
+        Self::effects(Vec::new())
     }
 
-    pub fn write(record: R::Record) -> Self {
-        Decision { record: Some(Arc::new(record)), refusal: None, effects: Vec::new() }
+    /// Nothing changes: the record that the effects rest on was written before.
+    pub fn effects(effects: Vec<Effect>) -> Self {
+        Decision { record: None, refusal: None, effects }
     }
 
-    pub fn write_then(record: R::Record, effects: Vec<R::Effect>) -> Self {
-        Decision { record: Some(Arc::new(record)), refusal: None, effects }
+    pub fn write(record: Record) -> Self {
+        Self::write_then(record, Vec::new())
     }
 
-    pub fn refuse(refusal: R::Refusal) -> Self {
-        Decision { record: None, refusal: Some(refusal), effects: Vec::new() }
+    pub fn write_then(record: Record, effects: Vec<Effect>) -> Self {
+        Decision { record: Some(record), refusal: None, effects }
+    }
+
+    pub fn write_and_refuse(record: Record, refusal: impl Into<Refusal>) -> Self {
+        Decision { record: Some(record), refusal: Some(refusal.into()), effects: Vec::new() }
+    }
+
+    pub fn refuse(refusal: impl Into<Refusal>) -> Self {
+        Decision { record: None, refusal: Some(refusal.into()), effects: Vec::new() }
     }
 }

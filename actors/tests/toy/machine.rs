@@ -221,7 +221,7 @@ impl Rules for Purses {
         transfer: Option<&Transfer>,
         (id, command): (u32, Command),
         turn: Turn,
-    ) -> Decision<Self> {
+    ) -> Decision<Entry, Refusal, Effect> {
         let mut decision = rule(book, transfer, id, command, turn.now_ms);
         if let Some(entry) = &mut decision.record {
             Arc::make_mut(entry).advance_ms = turn.ahead_ms;
@@ -368,7 +368,7 @@ fn rule(
     id: u32,
     command: Command,
     now_ms: i64,
-) -> Decision<Purses> {
+) -> Decision<Entry, Refusal, Effect> {
     let entry = Entry { id: Some(id), ..Entry::default() };
     match (command, transfer) {
         (Command::Deposit { amount, memo }, _) => {
@@ -485,7 +485,7 @@ fn heard(entry: Entry, transfer: &Transfer, good: bool, now_ms: i64) -> Entry {
     Entry { balance, paid, pending: -transfer.amount, transfer: Some(after), ..entry }
 }
 
-fn deadline(entry: Entry, id: u32, transfer: &Transfer, now_ms: i64) -> Decision<Purses> {
+fn deadline(entry: Entry, id: u32, transfer: &Transfer, now_ms: i64) -> Decision<Entry, Refusal, Effect> {
     if transfer.due_ms.is_none_or(|due_ms| due_ms > now_ms) {
         return Decision::unchanged();
     }

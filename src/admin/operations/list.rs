@@ -192,7 +192,7 @@ fn contradictions(
         let Read { record, tenant: tenant_key, time, .. } = history::record(reader, history::seq(&place)?)?;
         let whose = tenant_of(&services.callers, tenant_key);
         let contradicted =
-            record.entities.first().and_then(|written| operations::contradicted(&written.state, time));
+            record.entities.first().and_then(|written| written.state.rules().contradiction(time));
         if let Some(operation) = contradicted {
             let rail = services.rails.name_for(tenant_key, operation.service);
             if wanted.is_at(rail) && wanted.is_of(whose) {

@@ -1,8 +1,8 @@
 //! Changes of API keys. Of a tenant that moved away none changes: its keys went with it.
 
-use super::{ApiKey, Mode, PlatformBook, PlatformChange, PlatformRefusal, moves, write};
+use super::{ApiKey, Mode, PlatformBook, PlatformChange, moves, write};
 use crate::decision::Ruling;
-use crate::refusal::Refusal;
+use crate::refusal::{PlatformRefusal, Refusal};
 use crate::values::ids::Id;
 use crate::values::time::{DAY_MS, SECOND_MS, Timestamp};
 use std::sync::Arc;
@@ -162,7 +162,7 @@ mod tests {
 
     /// The refusal of a ruling; a change goes into the book.
     fn put(book: &mut PlatformBook, ruling: Ruling, now: Timestamp) -> Option<Refusal> {
-        if let Some(draft) = ruling.draft {
+        if let Some(draft) = ruling.record {
             book.evolve(draft.platform.as_ref(), now);
         }
         ruling.refusal

@@ -20,7 +20,7 @@ use crate::platform::moves::Deployment;
 use crate::platform::operators::{By, OperatorAccount, OperatorStatus, Role};
 use crate::platform::settings::{LiveStatus, Settings, TenantSettings};
 use crate::record::Cause;
-use crate::refusal::Refusal;
+use crate::refusal::{PlatformRefusal, Refusal};
 use crate::resources::banks::{BankBook, Catalogue, Edit, Listed};
 use crate::values::bank::BankCode;
 use crate::values::ids::Id;
@@ -361,37 +361,6 @@ impl PlatformBook {
     }
 }
 
-/// A refusal of a rule about what the platform's book is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlatformRefusal {
-    /// The settings were changed since the version that the request was made from.
-    StaleSettings,
-    /// Another operator has the e-mail address.
-    OperatorExists,
-    /// The account has as many keys of the mode as it may.
-    TooManyKeys,
-    KeyRetiring,
-    /// The account replaced as many keys of the mode within a day as it may.
-    TooManyRotations {
-        /// The seconds until it may replace another.
-        retry_after_seconds: u32,
-    },
-}
-
-impl PlatformRefusal {
-    /// Whether an Idempotency-Key keeps this refusal
-    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
-    pub const fn is_kept(&self) -> bool {
-        match self {
-            PlatformRefusal::StaleSettings
-            | PlatformRefusal::OperatorExists
-            | PlatformRefusal::TooManyKeys
-            | PlatformRefusal::KeyRetiring => true,
-            PlatformRefusal::TooManyRotations { .. } => false,
-        }
-    }
-}
-
 /// Decides on a request of an operator.
 pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
     match ask {
@@ -483,19 +452,19 @@ fn ask_live(book: &PlatformBook, number: u32, body: Vec<u8>) -> Ruling {
         return Ruling::unchanged();
     }
     let mut draft = Draft::new(Cause::PlatformChanged);
-    draft.platform = Some(PlatformChange::LiveAsked(number));
+    draft.platform = Some(Box::new(PlatformChange::LiveAsked(number)));
     draft.answer = Some((200, body));
     Ruling::write(draft)
 }
 
 fn noted(act: Act) -> Draft {
     let mut draft = Draft::new(Cause::OperatorActed);
-    draft.platform = Some(PlatformChange::Acted(act));
+    draft.platform = Some(Box::new(PlatformChange::Acted(act)));
     draft
 }
 
 fn write(change: PlatformChange) -> Ruling {
     let mut draft = Draft::new(Cause::PlatformChanged);
-    draft.platform = Some(change);
+    draft.platform = Some(Box::new(change));
     Ruling::write(draft)
 }

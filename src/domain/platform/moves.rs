@@ -4,14 +4,13 @@
 //! A tenant that moves is closed here first, for one deployment that is named: its books decide nothing
 //! more, so what is written to the file is all that there is. An operator may open it again.
 
-use super::{ApiKey, PlatformBook, PlatformChange, PlatformRefusal, Tenant, next_number, write};
-use crate::commands::Command;
+use super::{ApiKey, PlatformBook, PlatformChange, Tenant, next_number, write};
 use crate::decision::Ruling;
 use crate::platform::settings::TenantSettings;
 use crate::record::Entity;
-use crate::refusal::Refusal;
+use crate::refusal::{PlatformRefusal, Refusal};
 use crate::resources::conversions::{End, Stage};
-use crate::resources::{crypto, operations, payments, payouts};
+use crate::resources::{crypto, payments, payouts};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -95,12 +94,6 @@ pub(super) fn receive(book: &PlatformBook, tenant: &Tenant, keys: &[Arc<ApiKey>]
     })
 }
 
-/// The ruling of a book whose tenant moved away. What is about something that has happened, such as a
-/// bank's word, changes nothing: whoever has the tenant now asks the bank.
-pub(crate) fn decided_elsewhere(command: &Command) -> Ruling {
-    if command.is_refusable() { Ruling::refuse(Refusal::TenantMoved) } else { Ruling::unchanged() }
-}
-
 /// The reason of what is not decided yet, or still asked about.
 const WAITS: &str = "waits for its payer or for a bank";
 
@@ -126,23 +119,9 @@ pub fn open(entity: &Entity) -> Option<&'static str> {
         },
         // Its tries go on where the tenant goes.
         Entity::Webhook(_) => None,
-        Entity::Payment(_)
-        | Entity::Payout(_)
-        | Entity::Merchant(_)
-        | Entity::Otp(_)
-        | Entity::OwnAccount(_)
-        | Entity::CryptoPayout(_)
-        | Entity::CopPayment(_)
-        | Entity::CopPayout(_)
-        | Entity::Batch(_)
-        | Entity::Chargeback(_)
-        | Entity::Product(_)
-        | Entity::Session(_)
-        | Entity::DepositAddress(_)
-        | Entity::Notice(_)
-        | Entity::Approval(_) => {
+        _ => {
             // An order that waits for its turn at a rail may have no deadline yet.
-            let waits = entity.deadline().is_some() || !operations::unanswered(entity).is_empty();
+            let waits = entity.deadline().is_some() || !entity.rules().unanswered().is_empty();
             waits.then_some(WAITS)
         }
     }

@@ -1,9 +1,9 @@
 //! Operators: people with a token and a role of their own (`docs/contract.md, 20.1`). The token of the
 //! configuration is the operator `root`, who is not in this book.
 
-use super::{PlatformBook, PlatformChange, PlatformRefusal, write};
+use super::{PlatformBook, PlatformChange, write};
 use crate::decision::Ruling;
-use crate::refusal::Refusal;
+use crate::refusal::{PlatformRefusal, Refusal};
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use std::sync::Arc;

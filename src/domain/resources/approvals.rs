@@ -11,7 +11,7 @@ use crate::entity::{Change, Listing, Resource};
 use crate::index::Entries;
 use crate::platform::audit::Who;
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{ApprovalRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 
@@ -148,22 +148,6 @@ impl Approval {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ApprovalRefusal {
-    Decided,
-    /// Nobody decided in time, or before its asker could no longer ask for it.
-    Expired,
-}
-
-impl ApprovalRefusal {
-    /// Whether an Idempotency-Key keeps this refusal.
-    pub const fn is_kept(self) -> bool {
-        match self {
-            ApprovalRefusal::Decided | ApprovalRefusal::Expired => true,
-        }
-    }
-}
-
 impl Resource for Approval {
     fn entity_id(&self) -> EntityId {
         EntityId::approval(self.id)
@@ -268,7 +252,7 @@ mod tests {
             decision: None,
         };
         let ruling = decide(None, Command::Ask { approval: Box::new(approval), valid_ms: 1_000 }, now);
-        let draft = ruling.draft.expect("written");
+        let draft = ruling.record.expect("written");
         let Entity::Approval(approval) = &*draft.entities[0].state else { panic!("an approval") };
         approval.clone()
     }
@@ -281,7 +265,7 @@ mod tests {
             answer: (200, Vec::new()),
         };
         let ruling = decide(Some(approval), command, Timestamp::from_unix_ms(at));
-        match ruling.draft {
+        match ruling.record {
             Some(draft) => match &*draft.entities[0].state {
                 Entity::Approval(approval) => Ok(approval.clone()),
                 _ => panic!("an approval"),
@@ -303,7 +287,7 @@ mod tests {
         assert_eq!((status(&approved, 11_000), approved.facet()), ("approved", 1));
         for decided in [approved, rejected] {
             assert_eq!(say(&decided, true, 10_999), Err(ApprovalRefusal::Decided.into()));
-            assert!(decide(Some(&decided), Command::End, Timestamp::from_unix_ms(10_999)).draft.is_none());
+            assert!(decide(Some(&decided), Command::End, Timestamp::from_unix_ms(10_999)).record.is_none());
         }
         // Whoever asked was disabled.
         let draft = decide(Some(&approval), Command::End, Timestamp::from_unix_ms(10_500)).draft;

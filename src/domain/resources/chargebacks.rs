@@ -12,7 +12,7 @@ use crate::index::{Entries, Space};
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind, Posting, Row};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{ChargebackRefusal, Refusal};
 use crate::resources::payments::{Payment, Status as PaymentStatus};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -149,30 +149,6 @@ enum Way {
 pub enum Verdict {
     Won,
     Lost,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChargebackRefusal {
-    /// The payment is not a completed card payment.
-    NotAllowed,
-    /// The amount is more than is left of the payment.
-    ExceedsPayment,
-    Closed,
-    /// The payment has as many chargebacks as it may have.
-    TooMany,
-}
-
-impl ChargebackRefusal {
-    /// Whether an Idempotency-Key keeps this refusal
-    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
-    pub const fn is_kept(&self) -> bool {
-        match self {
-            ChargebackRefusal::NotAllowed
-            | ChargebackRefusal::ExceedsPayment
-            | ChargebackRefusal::Closed
-            | ChargebackRefusal::TooMany => true,
-        }
-    }
 }
 
 /// A command about the chargebacks of a payment.

@@ -1,7 +1,7 @@
 //! Payouts of pesos to a bank in Colombia: an operator asks for one, it is debited at once, and the
 //! operator reports its outcome (`docs/contract.md, 11.8`).
 
-use crate::decision::{Draft, Ruling, Turn, differing};
+use crate::decision::{Draft, Ruling, Turn, differing, repeated};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
 use crate::index::{Entries, Space, Trait};
@@ -9,7 +9,7 @@ use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{CopPayoutRefusal, Refusal};
 use crate::resources::payouts::Status;
 use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd};
 use crate::values::buyer::{DocumentNumber, DocumentType};
@@ -185,26 +185,6 @@ pub struct NewCopPayout {
     pub to: Beneficiary,
 }
 
-/// A refusal of a rule about payouts in pesos.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CopPayoutRefusal {
-    /// The balance in pesos does not suffice.
-    InsufficientBalance {
-        available: Cop,
-    },
-    NotPending,
-}
-
-impl CopPayoutRefusal {
-    /// Whether an Idempotency-Key keeps this refusal
-    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
-    pub const fn is_kept(&self) -> bool {
-        match self {
-            CopPayoutRefusal::InsufficientBalance { .. } | CopPayoutRefusal::NotPending => true,
-        }
-    }
-}
-
 pub enum Command {
     /// A request for a payout; the entity is the payout with its reference, if there is one.
     Pay(Box<NewCopPayout>),
@@ -257,7 +237,7 @@ pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Ruling {
         ("documentType", before.document_type != is.document_type),
         ("documentNumber", before.document_number != is.document_number),
     ];
-    Ruling::repeated(payout.id, differing(fields))
+    repeated(payout.id, differing(fields))
 }
 
 /// Applies the outcome that the operator reports; a failed payout is credited again in the same

@@ -299,15 +299,15 @@ mod tests {
         let now = Timestamp::from_unix_ms(7);
         let fresh = notice(About::Transfer(transfer("42", "2026-11-23T12:00:00Z")));
         let claim = |tenant| Command::Claim { tenant, payment: Id::derived(3, 4, 0) };
-        let written = |ruling: Ruling| match &*ruling.draft.expect("written").entities[0].state {
+        let written = |ruling: Ruling| match &*ruling.record.expect("written").entities[0].state {
             Entity::Notice(notice) => notice.clone(),
             _ => panic!("a notice"),
         };
         let given = written(decide(Some(&fresh), Command::Give { tenant: 2 }, now));
-        assert!(decide(Some(&given), Command::Give { tenant: 2 }, now).draft.is_none());
-        assert!(decide(Some(&given), claim(4), now).draft.is_none(), "another tenant");
+        assert!(decide(Some(&given), Command::Give { tenant: 2 }, now).record.is_none());
+        assert!(decide(Some(&given), claim(4), now).record.is_none(), "another tenant");
         let other = written(decide(Some(&given), Command::Give { tenant: 4 }, now));
-        assert!(decide(Some(&other), claim(2), now).draft.is_none(), "given to another one since");
+        assert!(decide(Some(&other), claim(2), now).record.is_none(), "given to another one since");
         let claimed = written(decide(Some(&other), claim(4), now));
         assert!(decide(Some(&claimed), Command::Give { tenant: 2 }, now).refusal.is_some(), "it has paid");
     }
@@ -333,15 +333,15 @@ mod tests {
         let fresh = notice(About::Transfer(transfer("42", "2026-11-23T12:00:00Z")));
         let claim = |payment| Command::Claim { tenant: 2, payment };
         let (one, other) = (Id::derived(3, 4, 0), Id::derived(5, 6, 0));
-        let draft = decide(Some(&fresh), claim(one), now).draft.expect("written");
+        let draft = decide(Some(&fresh), claim(one), now).record.expect("written");
         let Entity::Notice(claimed) = &*draft.entities[0].state else { panic!("a notice") };
         assert!(claimed.claim.is_some_and(|claim| claim.is_of(2, one) && !claim.is_of(4, one)));
         assert_eq!((fresh.facet(), claimed.facet()), (UNMATCHED, CLAIMED));
         for again in [one, other] {
-            assert!(decide(Some(claimed), claim(again), now).draft.is_none());
+            assert!(decide(Some(claimed), claim(again), now).record.is_none());
         }
         assert!(decide(None, claim(one), now).refusal.is_some());
         let transaction = notice(About::Transaction { id: "7".to_owned(), reference: None });
-        assert!(decide(Some(&transaction), claim(one), now).draft.is_none());
+        assert!(decide(Some(&transaction), claim(one), now).record.is_none());
     }
 }

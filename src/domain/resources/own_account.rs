@@ -1,25 +1,21 @@
 //! The tenant's own payout account, one per mode: the destination of instant payouts once it is
 //! verified (`docs/contract.md, 7.11`).
 
-use crate::decision::{Draft, Ruling, Turn};
+use crate::decision::{Draft, Rules, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
-use crate::kept::KeepRef;
 use crate::ledger::book::Book;
-use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
+use crate::rail::{Effect, How, Operation, Order, RailAnswer, RailReply, Service, Subject};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, VerificationRefusal};
 use crate::resources::verification::limits::{self, Attempts, KnownPhone};
-use crate::resources::verification::{
-    Deposits, MethodStatus, NOT_THE_CLIENT, Start, VerificationRefusal, not_sent,
-};
+use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT, Start, not_sent};
 use crate::values::bank::BankCode;
 use crate::values::identity::IdentityDocument;
-use crate::values::ids::EntityId;
+use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use std::sync::Arc;
 
 /// The phone and bank by which the tenant itself is paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,18 +77,10 @@ pub enum Command {
     Verify((Ves, Ves)),
 }
 
-pub fn decide(
-    book: &Book,
-    account: Option<&OwnAccount>,
-    command: Command,
-    keep: Option<Arc<KeepRef>>,
-    turn: &Turn<'_>,
-) -> Ruling {
+pub fn decide(book: &Book, account: Option<&OwnAccount>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, account) {
         (Command::Set(held), account) => set(account, held, turn),
-        (Command::StartVerification(start), Some(account)) => {
-            start_verification(book, account, &start, keep, turn)
-        }
+        (Command::StartVerification(start), Some(account)) => start_verification(book, account, &start, turn),
         (Command::Verify(seen), Some(account)) => verify(account, seen, turn),
         (Command::StartVerification(_) | Command::Verify(_), None) => Ruling::refuse(Refusal::NotFound),
     }
@@ -132,22 +120,16 @@ fn is_same_phone(one: &OwnPhone, other: &OwnPhone) -> bool {
 }
 
 /// Sends the two micro-deposits that verify the account.
-pub fn start_verification(
-    book: &Book,
-    account: &OwnAccount,
-    start: &Start,
-    kept: Option<Arc<KeepRef>>,
-    turn: &Turn,
-) -> Ruling {
+pub fn start_verification(book: &Book, account: &OwnAccount, start: &Start, turn: &Turn) -> Ruling {
     if (start.phone.bank, start.phone.phone) != (account.held.bank, account.held.phone) {
         return Ruling::refuse(VerificationRefusal::PhoneChanged);
     }
-    let (status, deposits) = match account.status.started(&account.attempts, start, kept, book, turn) {
+    let (status, deposits) = match account.status.started(&account.attempts, start, book, turn) {
         Ok(started) => started,
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = order(account, deposits, How::Send, turn);
-    if let Err(refusal) = turn.may_call(Service::MicroDeposits, effect.order.bank_call()) {
+    if let Err(refusal) = turn.terms(Service::MicroDeposits, effect.order.bank_call()).may_send() {
         return Ruling::refuse(refusal);
     }
     let mut draft = change(account, status, account.attempts.started(turn.now), turn);
@@ -170,18 +152,6 @@ fn order(account: &OwnAccount, deposits: Deposits, how: How, turn: &Turn) -> Eff
     }
 }
 
-/// Asks the bank about deposits that it has not answered for.
-pub fn deadline(account: &OwnAccount, turn: &Turn) -> Ruling {
-    Ruling::effects(
-        account
-            .status
-            .due(turn.now)
-            .map(|deposits| order(account, deposits, How::Ask, turn))
-            .into_iter()
-            .collect(),
-    )
-}
-
 /// Compares the amounts that the tenant saw with those that were sent.
 pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Ruling {
     let (status, refusal) = match account.status.tried(seen, turn.now) {
@@ -196,9 +166,35 @@ pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Ruling {
     }
 }
 
+impl Rules for OwnAccount {
+    fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+        on_rail_reply(self, &reply, turn)
+    }
+
+    /// Asks the bank about deposits that it has not answered for.
+    fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+        let due = self.status.due(turn.now);
+        Ruling::effects(due.map(|deposits| order(self, deposits, How::Ask, turn)).into_iter().collect())
+    }
+
+    fn unanswered(&self) -> Vec<Operation> {
+        self.status.operation(Subject::PayoutAccount).into_iter().collect()
+    }
+
+    fn contradiction(&self, at: Timestamp) -> Option<Operation> {
+        self.status.contradiction(Subject::PayoutAccount, at)
+    }
+
+    fn count_question(&mut self, operation: Id, now: Timestamp) {
+        if self.status.is_of(operation) {
+            self.status = self.status.clone().asked(operation, now);
+        }
+    }
+}
+
 /// The ruling on the bank's reply about the deposits. An account that is not the tenant's is
 /// removed.
-pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ruling {
+fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ruling {
     if !account.status.waits_for(reply.operation) {
         let Some(status) = account.status.contradicted(reply.operation, &reply.answer, turn.now) else {
             return Ruling::unchanged();

@@ -9,11 +9,13 @@ use crate::decision::Turn;
 use crate::index::Entries;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
-use crate::rail::{How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
-use crate::refusal::Refusal;
+use crate::rail::{
+    How, Operation, OperationKind, RailAnswer, RailReply, Service, Subject, UNSENT_RETRY_SECONDS,
+};
+use crate::refusal::{Refusal, VerificationRefusal};
 use crate::trace::{self, BankWord, NEVER, Said, shown};
 use crate::values::ids::Id;
-use crate::values::money::Ves;
+use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
 use booked::Booked;
 use limits::{Attempts, KnownPhone};
@@ -106,45 +108,6 @@ impl Word {
                 (given(first), given(second))
             }
             None => (all, all),
-        }
-    }
-}
-
-/// A refusal of a rule about the verification of a phone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VerificationRefusal {
-    InProgress,
-    NotStarted,
-    /// Three tries were wrong: there are no others, and for 24 hours no other start.
-    Locked,
-    /// Too many verifications were started in 24 hours.
-    TooManyStarts {
-        /// For `Retry-After`.
-        retry_after_seconds: u32,
-    },
-    /// The account was changed while its verification was being started.
-    PhoneChanged,
-    AlreadyVerified,
-    /// Another line of a statement has booked the deposit.
-    DepositBooked,
-    AmountsMismatch {
-        attempts_left: u8,
-    },
-}
-
-impl VerificationRefusal {
-    /// Whether an Idempotency-Key keeps this refusal
-    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
-    pub const fn is_kept(&self) -> bool {
-        match self {
-            VerificationRefusal::InProgress
-            | VerificationRefusal::NotStarted
-            | VerificationRefusal::Locked
-            | VerificationRefusal::AlreadyVerified
-            | VerificationRefusal::DepositBooked => true,
-            VerificationRefusal::AmountsMismatch { .. }
-            | VerificationRefusal::TooManyStarts { .. }
-            | VerificationRefusal::PhoneChanged => false,
         }
     }
 }
@@ -319,6 +282,55 @@ impl MethodStatus {
         (word.operation == operation).then(|| MethodStatus::Contradicted { word, then: then.clone() })
     }
 
+    /// The deposits of a method that the bank has not answered about, as an operation.
+    pub fn operation(&self, subject: Subject) -> Option<Operation> {
+        let (deposits, sent_at, looks, next_look) = self.open()?;
+        let (one, other) = deposits.amounts;
+        let known = self.word().filter(|word| word.operation == deposits.operation);
+        Some(Operation {
+            id: deposits.operation,
+            kind: OperationKind::MicroDeposit,
+            service: Service::MicroDeposits,
+            subject,
+            minor: one.minor() + other.minor(),
+            currency: Currency::Ves,
+            sent_at,
+            asked_at: match known {
+                Some(word) => word.asked_at,
+                None => trace::asked_at(next_look, looks),
+            },
+            asks: known.map_or(looks, |word| word.asks),
+            is_queued: false,
+            is_operators: false,
+            word: self.word().and_then(|word| word.bank.as_deref().cloned()),
+            code: None,
+            reference: None,
+        })
+    }
+
+    /// The deposits of a method about which the bank contradicted itself at this instant, as an
+    /// operation.
+    pub fn contradiction(&self, subject: Subject, at: Timestamp) -> Option<Operation> {
+        let word = self.word().filter(|word| word.contradicted_at == Some(at))?;
+        let (one, other) = word.amounts;
+        Some(Operation {
+            id: word.operation,
+            kind: OperationKind::MicroDeposit,
+            service: Service::MicroDeposits,
+            subject,
+            minor: one.minor() + other.minor(),
+            currency: Currency::Ves,
+            sent_at: word.sent_at,
+            asked_at: word.asked_at,
+            asks: word.asks,
+            is_queued: false,
+            is_operators: false,
+            word: word.bank.as_deref().cloned(),
+            code: word.code.clone(),
+            reference: word.reference.clone(),
+        })
+    }
+
     /// Whether operation `sent_by` sent deposits that the bank has not answered about.
     pub fn waits_for(&self, sent_by: Id) -> bool {
         self.open().is_some_and(|(deposits, ..)| deposits.operation == sent_by)
@@ -404,7 +416,6 @@ impl MethodStatus {
         &self,
         attempts: &Attempts,
         start: &Start,
-        kept: Option<Arc<KeepRef>>,
         book: &Book,
         turn: &Turn,
     ) -> Result<(MethodStatus, Deposits), Refusal> {
@@ -418,7 +429,7 @@ impl MethodStatus {
             _ => {}
         }
         attempts.may_start(&start.phone, book, turn)?;
-        turn.may_order(Service::MicroDeposits)?;
+        turn.terms(Service::MicroDeposits, None).may_send()?;
         let amounts = start.amounts;
         let operation = Id::derived(turn.now.unix_ms(), turn.seed, DEPOSITS);
         let next_look = Some(turn.first_look());
@@ -428,7 +439,7 @@ impl MethodStatus {
                 amounts,
                 tries_left: TRIES,
                 started_at: turn.now,
-                kept,
+                kept: turn.keep.clone(),
                 looks: 0,
                 next_look,
             },

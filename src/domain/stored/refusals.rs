@@ -1,21 +1,6 @@
 //! Refusals, as they are kept for an Idempotency-Key.
 
-use crate::platform::PlatformRefusal as OfPlatform;
 use crate::refusal;
-use crate::resources::approvals::ApprovalRefusal as OfApprovals;
-use crate::resources::chargebacks::ChargebackRefusal as OfChargebacks;
-use crate::resources::checkout::CheckoutRefusal as OfCheckout;
-use crate::resources::conversions::ConversionRefusal as OfConversions;
-use crate::resources::cop_payments::CopPaymentRefusal as OfCopPayments;
-use crate::resources::cop_payouts::CopPayoutRefusal as OfCopPayouts;
-use crate::resources::crypto::CryptoRefusal as OfCrypto;
-use crate::resources::merchants::MerchantRefusal as OfMerchants;
-use crate::resources::operations::OperationRefusal as OfOperations;
-use crate::resources::payments::PaymentRefusal as OfPayments;
-use crate::resources::payouts::PayoutRefusal as OfPayouts;
-use crate::resources::products::ProductRefusal as OfProducts;
-use crate::resources::verification::VerificationRefusal as OfVerification;
-use crate::resources::webhooks::WebhookRefusal as OfWebhooks;
 use crate::stored::layout::{CurrentLayout, Layout, layout};
 use crate::stored::values::{Cop, Currency, Id, Usdt, Ves};
 use bincode::de::Decoder;
@@ -57,7 +42,7 @@ layout! {
 }
 
 layout! {
-    enum PaymentRefusal of OfPayments {
+    enum PaymentRefusal of refusal::PaymentRefusal {
         0 ChargeInProgress,
         1 PaymentInProgress { existing: Id },
         2 IntentMismatch,
@@ -75,14 +60,14 @@ layout! {
 }
 
 layout! {
-    enum PayoutRefusal of OfPayouts {
+    enum PayoutRefusal of refusal::PayoutRefusal {
         0 MethodNotVerified,
         1 AccountNotVerified,
     }
 }
 
 layout! {
-    enum MerchantRefusal of OfMerchants {
+    enum MerchantRefusal of refusal::MerchantRefusal {
         0 Inactive,
         1 HasPayouts { count: u64 },
         2 HasBalance,
@@ -91,7 +76,7 @@ layout! {
 }
 
 layout! {
-    enum VerificationRefusal of OfVerification {
+    enum VerificationRefusal of refusal::VerificationRefusal {
         0 InProgress,
         1 NotStarted,
         2 Locked,
@@ -104,7 +89,7 @@ layout! {
 }
 
 layout! {
-    enum ChargebackRefusal of OfChargebacks {
+    enum ChargebackRefusal of refusal::ChargebackRefusal {
         0 NotAllowed,
         1 ExceedsPayment,
         2 Closed,
@@ -113,7 +98,7 @@ layout! {
 }
 
 layout! {
-    enum ProductRefusal of OfProducts {
+    enum ProductRefusal of refusal::ProductRefusal {
         0 SlugTaken,
         1 TooManyLinks,
         2 HasSales,
@@ -121,14 +106,14 @@ layout! {
 }
 
 layout! {
-    enum CheckoutRefusal of OfCheckout {
+    enum CheckoutRefusal of refusal::CheckoutRefusal {
         0 SessionPaid,
         1 SessionExpired,
     }
 }
 
 layout! {
-    enum ConversionRefusal of OfConversions {
+    enum ConversionRefusal of refusal::ConversionRefusal {
         0 NotEnabled,
         1 MarketRateUnavailable,
         2 InvalidAmount,
@@ -143,7 +128,7 @@ layout! {
 }
 
 layout! {
-    enum CryptoRefusal of OfCrypto {
+    enum CryptoRefusal of refusal::CryptoRefusal {
         0 NotEnabled,
         1 InsufficientBalance { available: Usdt },
         2 NotPendingReview,
@@ -152,13 +137,13 @@ layout! {
 }
 
 layout! {
-    enum OperationRefusal of OfOperations {
+    enum OperationRefusal of refusal::OperationRefusal {
         0 Resolved,
     }
 }
 
 layout! {
-    enum CopPaymentRefusal of OfCopPayments {
+    enum CopPaymentRefusal of refusal::CopPaymentRefusal {
         0 NotEnabled,
         1 NotPending,
         2 ChannelMismatch,
@@ -172,14 +157,14 @@ layout! {
 }
 
 layout! {
-    enum CopPayoutRefusal of OfCopPayouts {
+    enum CopPayoutRefusal of refusal::CopPayoutRefusal {
         0 InsufficientBalance { available: Cop },
         1 NotPending,
     }
 }
 
 layout! {
-    enum WebhookRefusal of OfWebhooks {
+    enum WebhookRefusal of refusal::WebhookRefusal {
         0 TooMany,
         1 Busy,
         2 ResendsWaiting,
@@ -187,7 +172,7 @@ layout! {
 }
 
 layout! {
-    enum PlatformRefusal of OfPlatform {
+    enum PlatformRefusal of refusal::PlatformRefusal {
         0 StaleSettings,
         1 OperatorExists,
         2 TooManyKeys,
@@ -197,7 +182,7 @@ layout! {
 }
 
 layout! {
-    enum ApprovalRefusal of OfApprovals {
+    enum ApprovalRefusal of refusal::ApprovalRefusal {
         0 Decided,
         1 Expired,
     }

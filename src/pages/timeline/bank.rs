@@ -81,7 +81,7 @@ fn asks(trace: &Trace) -> u32 {
 }
 
 fn undecided(state: &Entity, which: Which) -> Said {
-    if operations::unanswered(state).is_empty() {
+    if state.rules().unanswered().is_empty() {
         return after_the_end(which);
     }
     match (state, which) {

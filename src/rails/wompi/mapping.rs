@@ -4,7 +4,7 @@
 use super::wire::{Transaction, error_words, invalid_fields};
 use crate::rails::http::HttpAnswer;
 use crate::rails::live::{BankWord, Look, OrderOutcome, RailId, Report};
-use domain::rail::Progress;
+use domain::trace::Progress;
 use uuid::Uuid;
 
 /// Ours, where the buyer or the bank said no.

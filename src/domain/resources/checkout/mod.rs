@@ -14,12 +14,12 @@
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space, Trait, time_bytes};
+use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{CheckoutRefusal, PaymentRefusal, Refusal};
 use crate::resources::conversions::price::with_four_decimals;
 use crate::resources::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment};
 use crate::resources::crypto::deposits::{DepositAddress, Till};
-use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::{Payment, Phase, Status as PaymentStatus};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -136,28 +136,11 @@ pub struct NewSession {
     pub bought: Option<Bought>,
 }
 
-/// A refusal of a rule about sessions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckoutRefusal {
-    SessionPaid,
-    SessionExpired,
-}
-
-impl CheckoutRefusal {
-    /// Whether an Idempotency-Key keeps this refusal
-    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
-    pub const fn is_kept(&self) -> bool {
-        match self {
-            CheckoutRefusal::SessionPaid | CheckoutRefusal::SessionExpired => true,
-        }
-    }
-}
-
 pub enum Command {
     Open(Box<NewSession>),
 }
 
-pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Ruling {
+pub fn decide(_: &Book, session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, session) {
         (Command::Open(new), None) => open(*new, turn),
         // A session never changes.

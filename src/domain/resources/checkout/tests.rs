@@ -59,8 +59,7 @@ fn session() -> Session {
 }
 
 fn c2p(status: PaymentStatus, completed_at: Option<i64>, charging: bool) -> Payment {
-    let turn =
-        Turn { now: OPENED, seed: 1, livemode: false, rails: &crate::rail::TestModeAlone, holidays: &[] };
+    let turn = Turn::at(OPENED);
     let means = Means::Usdt { amount: Usdt::ZERO, seller_net: None, tx_hash: String::new() };
     let price = Figured { usd: session().amount, ves: Ves::ZERO, rate: rate("1") };
     let phase = if charging { Phase::Charging { looks: 0, next_look: OPENED } } else { Phase::Idle };

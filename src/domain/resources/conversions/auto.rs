@@ -5,7 +5,7 @@
 use super::price::Amount;
 use super::spend::Taken;
 use super::{Conversion, Source, Stage, begin, priced, within_limit};
-use crate::decision::{Draft, Ruling, Turn};
+use crate::decision::{Draft, Rules, Ruling, Turn};
 use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Order};
 use crate::record::{Cause, Entity};
@@ -90,25 +90,37 @@ fn ask(conversion: &Conversion, turn: &Turn) -> Effect {
     }
 }
 
-/// The ruling on a deadline: another try, or the end of the tries.
-pub fn deadline(conversion: &Conversion, turn: &Turn) -> Ruling {
-    let Stage::Waiting(waiting) = conversion.stage else { return Ruling::unchanged() };
-    if turn.now < waiting.next_try {
-        return Ruling::unchanged();
+impl Rules for Conversion {
+    /// Another try, or the end of the tries.
+    fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+        let Stage::Waiting(waiting) = self.stage else { return Ruling::unchanged() };
+        if turn.now < waiting.next_try {
+            return Ruling::unchanged();
+        }
+        if turn.now >= waiting.until {
+            return Ruling::write(dropped(self));
+        }
+        let next_try = turn.now.plus_ms(RETRY_MS).min(waiting.until);
+        let later = Conversion { stage: Stage::Waiting(Waiting { next_try, ..waiting }), ..self.clone() };
+        let effect = ask(&later, turn);
+        let mut draft = Draft::new(Cause::ConversionTried);
+        draft.change(self, Entity::Conversion(later));
+        Ruling::write_then(draft, vec![effect])
     }
-    if turn.now >= waiting.until {
-        return Ruling::write(dropped(conversion));
+
+    /// A quote is accepted soon or never; what was accepted then waits for hours.
+    fn is_open(&self) -> bool {
+        self.is_quote()
     }
-    let next_try = turn.now.plus_ms(RETRY_MS).min(waiting.until);
-    let later = Conversion { stage: Stage::Waiting(Waiting { next_try, ..waiting }), ..conversion.clone() };
-    let effect = ask(&later, turn);
-    let mut draft = Draft::new(Cause::ConversionTried);
-    draft.change(conversion, Entity::Conversion(later));
-    Ruling::write_then(draft, vec![effect])
+
+    /// A payment's record asks for the price of its conversion.
+    fn wants(&self, _: &Order) -> bool {
+        matches!(self.stage, Stage::Waiting(_))
+    }
 }
 
 /// The ruling on the market price of a USDT; `None` if no source knows it.
-pub fn on_rail_reply(book: &Book, conversion: &Conversion, market: Option<Rate>, turn: &Turn) -> Ruling {
+pub fn on_market(book: &Book, conversion: &Conversion, market: Option<Rate>, turn: &Turn) -> Ruling {
     let (Stage::Waiting(waiting), Some(market)) = (&conversion.stage, market) else {
         return Ruling::unchanged();
     };
@@ -138,9 +150,4 @@ fn dropped(conversion: &Conversion) -> Draft {
     let mut draft = Draft::new(Cause::ConversionDropped);
     draft.change(conversion, Entity::Conversion(Conversion { stage: Stage::Dropped, ..conversion.clone() }));
     draft
-}
-
-/// Whether the conversion still waits for a rate.
-pub const fn is_waiting(conversion: &Conversion) -> bool {
-    matches!(conversion.stage, Stage::Waiting(_))
 }

@@ -11,19 +11,17 @@ use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::platform::settings::Settings;
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{ConversionRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
 use crate::values::time::{SECOND_MS, Timestamp, Zone};
 pub use commands::{CANCELED_BY_TENANT, Command, decide};
 use price::{Amount, Price};
-pub use refusals::ConversionRefusal;
 use spend::Taken;
 
 pub mod auto;
 mod commands;
 pub mod price;
-mod refusals;
 pub mod spend;
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,7 @@
 
 use crate::ledger::book::Book;
 use crate::ledger::{HOLDS_MAX, HoldChange, Ledger, Release};
-use crate::refusal::Refusal;
-use crate::resources::conversions::ConversionRefusal;
+use crate::refusal::{ConversionRefusal, Refusal};
 use crate::values::ids::Id;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;

@@ -9,24 +9,20 @@ use super::{
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::Resource;
 use crate::events::EventKind;
-use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::{BankCall, Collection, Effect, How, Instruction, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
-use crate::resources::collections::asked_on;
-use crate::resources::cop_payments::CopPaymentRefusal;
-use crate::resources::merchants::MerchantRefusal;
+use crate::refusal::{CopPaymentRefusal, MerchantRefusal, Refusal};
 use crate::resources::payments::Status;
+use crate::resources::polling;
 use crate::trace::Trace;
 use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::Timestamp;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// The processor's code for a collection that was canceled.
 pub const CANCELED: &str = "canceled";
@@ -52,8 +48,8 @@ pub struct NewCopPayment {
 
 /// Makes a payment, and has the processor collect it. Refusals are in the order of
 /// `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
-    match new_payment(book, new, kept, turn) {
+pub fn create(book: &Book, new: NewCopPayment, turn: &Turn) -> Ruling {
+    match new_payment(book, new, turn) {
         Ok(payment) => {
             let effect = order(&payment, How::Send, turn.now);
             let mut draft = Draft::new(Cause::CopPaymentRequested);
@@ -64,12 +60,7 @@ pub fn create(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn:
     }
 }
 
-fn new_payment(
-    book: &Book,
-    new: NewCopPayment,
-    kept: Option<Arc<KeepRef>>,
-    turn: &Turn,
-) -> Result<CopPayment, Refusal> {
+fn new_payment(book: &Book, new: NewCopPayment, turn: &Turn) -> Result<CopPayment, Refusal> {
     may_begin(book, &new, turn)?;
     let marketplace = new.marketplace.map(|(merchant, commission_percent)| {
         Box::new(Marketplace {
@@ -100,7 +91,7 @@ fn new_payment(
         refunds: 0,
         refund_reference: None,
         earlier_refunds: Vec::new(),
-        kept,
+        kept: turn.keep.clone(),
         livemode: turn.livemode,
         created_at: turn.now,
         expires_at: expires_at.min(ends_at),
@@ -143,7 +134,7 @@ fn may_begin(book: &Book, new: &NewCopPayment, turn: &Turn) -> Result<(), Refusa
         let message = "is not one by which this channel knows a buyer";
         return Err(Refusal::Invalid { field: "buyer.documentType", message });
     }
-    turn.may_call(Service::Cop, BankCall::COLLECT_COP)
+    turn.terms(Service::Cop, BankCall::COLLECT_COP).may_send()
 }
 
 /// The collection as the processor knows it.
@@ -182,11 +173,6 @@ pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
         _ => order(payment, How::Ask, turn.now),
     };
     Ruling::effects(vec![effect])
-}
-
-/// The question how the collection stands.
-pub fn look(payment: &CopPayment, turn: &Turn) -> Ruling {
-    Ruling::effects(vec![order(payment, How::Ask, turn.now)])
 }
 
 /// The draft after the processor has said how the collection stands.
@@ -277,7 +263,7 @@ fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, is_told: 
 
 /// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
-    let phase = asked_on::no_more(&payment.phase, COLLECT);
+    let phase = polling::no_more(&payment.phase, COLLECT);
     let noted = live::noting_reply(payment, reply);
     let payment = &*noted;
     let said = match (payment.status, &reply.answer) {
@@ -380,7 +366,7 @@ fn void(payment: &CopPayment) -> Ruling {
 /// The draft that calls the collection off. A live processor cannot be told, so somebody may pay it
 /// all the same: it is asked on until it agrees.
 pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
-    let phase = if payment.live.is_some() { asked_on::begin(COLLECT, turn) } else { Phase::Idle };
+    let phase = if payment.live.is_some() { polling::ask_on(COLLECT, turn) } else { Phase::Idle };
     let canceled = CopPayment {
         status: Status::Canceled,
         phase,

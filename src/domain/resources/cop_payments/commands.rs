@@ -2,18 +2,17 @@
 //! processor.
 
 use super::collect::{self, NewCopPayment};
-use super::{COLLECT, CopPayment, Phase, TELL, instructions, refund};
-use crate::decision::{Ruling, Turn};
-use crate::kept::KeepRef;
+use super::{COLLECT, CopPayment, Failure, Phase, TELL, instructions, refund};
+use crate::decision::{Rules, Ruling, Turn};
 use crate::ledger::book::Book;
 use crate::platform::audit::AuditEntry;
-use crate::rail::RailReply;
-use crate::refusal::Refusal;
-use crate::resources::chargebacks::ChargebackRefusal;
-use crate::resources::payments::PaymentRefusal;
-use crate::resources::{chargebacks, payments};
+use crate::rail::{How, Operation, OperationKind, RailReply, Service, Subject};
+use crate::refusal::{ChargebackRefusal, PaymentRefusal, Refusal};
+use crate::resources::{chargebacks, payments, polling};
+use crate::trace::Trace;
+use crate::values::money::Currency;
+use crate::values::time::Timestamp;
 use crate::values::token::Token;
-use std::sync::Arc;
 
 pub enum Command {
     Collect(Box<NewCopPayment>),
@@ -27,19 +26,13 @@ pub enum Command {
     },
 }
 
-pub fn decide(
-    book: &Book,
-    payment: Option<&CopPayment>,
-    command: Command,
-    keep: Option<Arc<KeepRef>>,
-    turn: &Turn<'_>,
-) -> Ruling {
+pub fn decide(book: &Book, payment: Option<&CopPayment>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, payment) {
-        (Command::Collect(new), None) => collect::create(book, *new, keep, turn),
-        (Command::SubmitCode(code), Some(payment)) => instructions::submit_code(payment, code, keep, turn),
-        (Command::Cancel(by), Some(payment)) => instructions::cancel(payment, by, keep, turn),
-        (Command::Refund, Some(payment)) => refund::refund(book, payment, keep, turn),
-        (Command::PlayBuyer { pays }, Some(payment)) => instructions::play_buyer(payment, pays, keep, turn),
+        (Command::Collect(new), None) => collect::create(book, *new, turn),
+        (Command::SubmitCode(code), Some(payment)) => instructions::submit_code(payment, code, turn),
+        (Command::Cancel(by), Some(payment)) => instructions::cancel(payment, by, turn),
+        (Command::Refund, Some(payment)) => refund::refund(book, payment, turn),
+        (Command::PlayBuyer { pays }, Some(payment)) => instructions::play_buyer(payment, pays, turn),
         (Command::Collect(_), Some(_))
         | (Command::SubmitCode(_) | Command::Cancel(_) | Command::Refund | Command::PlayBuyer { .. }, None) => {
             Ruling::refuse(Refusal::NotFound)
@@ -68,27 +61,92 @@ pub fn refuse_chargeback(command: &chargebacks::Command) -> Ruling {
     })
 }
 
-/// The ruling on a deadline of a payment: the processor is asked.
-pub fn deadline(payment: &CopPayment, turn: &Turn<'_>) -> Ruling {
-    match payment.phase {
-        Phase::Collecting { .. } | Phase::Tried { .. } => collect::deadline(payment, turn),
-        Phase::Refunding { .. } => refund::deadline(payment, turn),
-        Phase::AskedOn { operation: COLLECT, .. } => collect::deadline(payment, turn),
-        Phase::AskedOn { .. } => refund::deadline(payment, turn),
-        Phase::Idle => Ruling::unchanged(),
+impl Rules for CopPayment {
+    fn on_rail_reply(&self, book: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+        match reply.operation.entity_and_operation().1 {
+            COLLECT | TELL => collect::on_rail_reply(book, self, reply, turn),
+            _ => refund::on_rail_reply(book, self, reply, turn),
+        }
+    }
+
+    fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+        match self.phase {
+            Phase::Collecting { .. } | Phase::Tried { .. } => collect::deadline(self, turn),
+            Phase::Refunding { .. } => refund::deadline(self, turn),
+            Phase::AskedOn { operation: COLLECT, .. } => collect::deadline(self, turn),
+            Phase::AskedOn { .. } => refund::deadline(self, turn),
+            Phase::Idle => Ruling::unchanged(),
+        }
+    }
+
+    /// The processor may have more to say of the collection than was heard: it is asked, also when that is
+    /// settled.
+    fn on_look(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+        Ruling::effects(vec![collect::order(self, How::Ask, turn.now)])
+    }
+
+    fn unanswered(&self) -> Vec<Operation> {
+        let looks = match &self.phase {
+            Phase::Refunding { looks, .. } => Some(*looks),
+            phase => phase.waiting().map(|waiting| waiting.looks),
+        };
+        let n = self.operation().map(|id| id.entity_and_operation().1);
+        n.map(|n| of_cop_payment(self, n, looks)).into_iter().collect()
+    }
+
+    fn contradiction(&self, _: Timestamp) -> Option<Operation> {
+        Some(of_cop_payment(self, self.contradicted()?, None))
+    }
+
+    fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
+        let newest = self.newest_order();
+        // An instruction is about the collection.
+        self.trace.of_mut(if operation == TELL { COLLECT } else { operation }, newest)
+    }
+
+    /// But for a refund that the processor cannot be asked about: that phase would stand in the way of another.
+    fn ask_on(&mut self, operation: u16, turn: &Turn<'_>) {
+        if operation == COLLECT || !self.order(operation).is_some_and(Trace::is_unaskable) {
+            self.phase = polling::ask_on(operation, turn);
+        }
     }
 }
 
-/// The processor may have more to say of the collection than was heard: it is asked, also when that is
-/// settled.
-pub fn look(payment: &CopPayment, turn: &Turn<'_>) -> Ruling {
-    collect::look(payment, turn)
-}
-
-/// The words of the processor about one of a payment's operations.
-pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn<'_>) -> Ruling {
-    match reply.operation.entity_and_operation().1 {
-        COLLECT | TELL => collect::on_rail_reply(book, payment, reply, turn),
-        _ => refund::on_rail_reply(book, payment, reply, turn),
+fn of_cop_payment(payment: &CopPayment, n: u16, looks: Option<u32>) -> Operation {
+    let is_refund = n != COLLECT;
+    let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
+    let order = payment.order(n);
+    // A contradiction of a refund is about the newest.
+    let is_of_it = |failure: &Failure| match failure.is_of_refund() {
+        true => payment.is_refund(n),
+        false => !is_refund,
+    };
+    let code = payment.failure_code().filter(|_| payment.failure.as_ref().is_some_and(is_of_it));
+    Operation {
+        id: payment.id.operation(n),
+        kind: if is_refund { OperationKind::CopRefund } else { OperationKind::CopPayment },
+        service: Service::Cop,
+        subject: Subject::Payment(payment.id),
+        minor: payment.net().filter(|_| is_refund).unwrap_or(payment.amount).minor(),
+        currency: Currency::Cop,
+        sent_at: order.and_then(|trace| trace.sent_at).unwrap_or(since),
+        asked_at: order.and_then(|trace| trace.asked_at),
+        asks: match payment.live {
+            Some(live) if !is_refund => live.asks,
+            _ => order.and_then(|trace| trace.asks).or(looks).unwrap_or(0),
+        },
+        is_queued: false,
+        is_operators: match (is_refund, payment.live) {
+            (_, None) => false,
+            (true, Some(_)) => true,
+            (false, Some(live)) => live.misfit,
+        },
+        word: order.and_then(Trace::said),
+        code: code.map(str::to_owned),
+        reference: if is_refund {
+            payment.reference_of_refund(n).map(str::to_owned)
+        } else {
+            payment.processor_reference.clone()
+        },
     }
 }

@@ -4,25 +4,18 @@
 use super::collect::{collection, order};
 use super::{Channel, CopPayment, Failure, Live, TELL, Telling, Waiting};
 use crate::decision::{Draft, Ruling, Turn};
-use crate::kept::KeepRef;
 use crate::platform::audit::AuditEntry;
 use crate::rail::{Effect, How, Instruction, Order};
 use crate::record::{Cause, Entity};
-use crate::resources::cop_payments::CopPaymentRefusal;
-use crate::resources::payments::{PaymentRefusal, Status};
+use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
+use crate::resources::payments::Status;
 use crate::values::ids::EntityId;
 use crate::values::time::Timestamp;
 use crate::values::token::Token;
-use std::sync::Arc;
 
 /// Sends the buyer's SMS code to the processor. Text that cannot be a code counts as a wrong one;
 /// it is not sent and not counted, as it cannot be right.
-pub fn submit_code(
-    payment: &CopPayment,
-    code: Option<Token>,
-    kept: Option<Arc<KeepRef>>,
-    turn: &Turn,
-) -> Ruling {
+pub fn submit_code(payment: &CopPayment, code: Option<Token>, turn: &Turn) -> Ruling {
     if takes_no_more_codes(payment) || payment.failure == Some(Failure::OtpAttemptsExhausted) {
         return Ruling::refuse(CopPaymentRefusal::OtpAttemptsExhausted);
     }
@@ -33,7 +26,7 @@ pub fn submit_code(
             Ruling::refuse(PaymentRefusal::ChargeInProgress)
         }
         (Status::Pending, Channel::Sms, Some(code)) => {
-            tell(payment, Telling::Code, Instruction::Code(code), kept, turn)
+            tell(payment, Telling::Code, Instruction::Code(code), turn)
         }
         (Status::Pending, Channel::Sms, None) => Ruling::refuse(CopPaymentRefusal::InvalidOtp),
         (Status::Pending, Channel::Qr | Channel::Push, _) => {
@@ -54,35 +47,24 @@ fn takes_no_more_codes(payment: &CopPayment) -> bool {
 
 /// Cancels a payment for the tenant, or for an operator. What the operator did is known when the
 /// processor agrees, so the entry of the audit waits for that record with the payment.
-pub fn cancel(
-    payment: &CopPayment,
-    by: Option<Box<AuditEntry>>,
-    kept: Option<Arc<KeepRef>>,
-    turn: &Turn,
-) -> Ruling {
+pub fn cancel(payment: &CopPayment, by: Option<Box<AuditEntry>>, turn: &Turn) -> Ruling {
     let payment = CopPayment { canceler: by, ..payment.clone() };
-    tell(&payment, Telling::Cancel, Instruction::Cancel, kept, turn)
+    tell(&payment, Telling::Cancel, Instruction::Cancel, turn)
 }
 
 /// Lets test mode play the buyer, who pays or declines at the processor.
-pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+pub fn play_buyer(payment: &CopPayment, pays: bool, turn: &Turn) -> Ruling {
     if pays {
-        tell(payment, Telling::Pays, Instruction::Paid, kept, turn)
+        tell(payment, Telling::Pays, Instruction::Paid, turn)
     } else {
-        tell(payment, Telling::Declines, Instruction::Declined, kept, turn)
+        tell(payment, Telling::Declines, Instruction::Declined, turn)
     }
 }
 
 /// Writes an instruction before it is sent, so that its answer is kept and a cancellation is
 /// resumed after a crash. One instruction is sent at a time, so that it is known which one a reply
 /// is about.
-fn tell(
-    payment: &CopPayment,
-    telling: Telling,
-    instruction: Instruction,
-    kept: Option<Arc<KeepRef>>,
-    turn: &Turn,
-) -> Ruling {
+fn tell(payment: &CopPayment, telling: Telling, instruction: Instruction, turn: &Turn) -> Ruling {
     let Some(waiting) = payment.phase.waiting() else {
         return Ruling::refuse(CopPaymentRefusal::NotPending);
     };
@@ -94,7 +76,7 @@ fn tell(
     let instructed =
         if telling == Telling::Code { counted(payment, under_way, 1) } else { with(payment, under_way) };
     let mut draft = Draft::new(Cause::CopPaymentInstructed);
-    draft.change(payment, Entity::CopPayment(CopPayment { kept, ..instructed }));
+    draft.change(payment, Entity::CopPayment(CopPayment { kept: turn.keep.clone(), ..instructed }));
     let effect = match instruction {
         Instruction::Cancel => call_off(payment, turn.now),
         instruction => message(payment, instruction, turn.now),

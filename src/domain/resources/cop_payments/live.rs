@@ -9,10 +9,11 @@
 use super::{COLLECT, Channel, CopPayment, TELL, Telling, Waiting, collect, instructions};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::Resource;
-use crate::rail::{How, Instruction, Progress, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
+use crate::rail::{How, Instruction, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::payments::Status;
+use crate::trace::Progress;
 use crate::values::ids::EntityId;
 use std::borrow::Cow;
 

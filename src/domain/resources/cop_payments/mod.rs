@@ -14,7 +14,6 @@ mod failure;
 mod instructions;
 pub mod live;
 pub mod refund;
-mod refusals;
 pub mod sale;
 
 #[cfg(test)]
@@ -28,20 +27,17 @@ use crate::platform::audit::AuditEntry;
 use crate::rail::RailReply;
 use crate::record::{Cause, Entity};
 use crate::resources::checkout::Sale;
-use crate::resources::collections::asked_on::{self, AskedOn};
 use crate::resources::payments::Status;
+use crate::resources::polling::{self, AskedOn};
 use crate::trace::{Said, Trace, shown};
 use crate::values::buyer::{Buyer, DocumentNumber, DocumentType};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
 use crate::values::token::StepToken;
-pub use commands::{
-    Command, deadline, decide, look, on_rail_reply, refuse_chargeback, refuse_payments_command,
-};
+pub use commands::{Command, decide, refuse_chargeback, refuse_payments_command};
 pub use failure::Failure;
 pub use live::Live;
-pub use refusals::CopPaymentRefusal;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -190,7 +186,7 @@ impl From<AskedOn> for Phase {
     }
 }
 
-impl asked_on::Phase for Phase {
+impl polling::Phase for Phase {
     const IDLE: Phase = Phase::Idle;
 
     fn asked_on(&self) -> Option<AskedOn> {
@@ -379,7 +375,7 @@ impl CopPayment {
     /// The processor's words about an operation that an operator has settled, if they are not the
     /// opposite.
     fn agreed(&self, operation: u16, reply: &RailReply, turn: &Turn) -> Ruling {
-        let Some(phase) = asked_on::after(&self.phase, operation, reply, turn) else {
+        let Some(phase) = polling::agreed(&self.phase, operation, reply, turn) else {
             return Ruling::unchanged();
         };
         let mut draft = Draft::new(Cause::BankAsked);

@@ -3,22 +3,18 @@
 
 use super::{COLLECT, CopPayment, Failure, Phase, REFUND, REFUNDS_MAX, sale};
 use crate::decision::{Draft, Ruling, Turn};
-use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Account, HOLDS_MAX, Ledger};
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
-use crate::resources::collections::asked_on::{self, Phase as _};
+use crate::refusal::{CopPaymentRefusal, PaymentRefusal, Refusal};
 use crate::resources::collections::set_aside::{Giver, SetAside};
-use crate::resources::cop_payments::CopPaymentRefusal;
-use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::Status;
-use crate::trace::{BankWord, Looks, NEVER, Reach, Trace};
+use crate::resources::polling::{self, Looks, Phase as _};
+use crate::trace::{BankWord, NEVER, Reach, Trace};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::time::{HOUR_MS, Timestamp};
-use std::sync::Arc;
 
 /// The time after its completion in which a payment can be refunded, in milliseconds
 /// (`docs/contract.md, 11.6`).
@@ -129,14 +125,14 @@ pub fn barred(payment: &CopPayment, now: Timestamp) -> Option<Refusal> {
 }
 
 /// Begins a refund that the tenant asks for.
-pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+pub fn refund(book: &Book, payment: &CopPayment, turn: &Turn) -> Ruling {
     if let Some(refusal) = barred(payment, turn.now) {
         return Ruling::refuse(refusal);
     }
     let Some(completed_at) = payment.completed_at else {
         return Ruling::refuse(PaymentRefusal::NotCompleted);
     };
-    if let Err(refusal) = turn.may_queue(Service::Cop) {
+    if let Err(refusal) = turn.terms(Service::Cop, None).may_queue() {
         return Ruling::refuse(refusal);
     }
     let Some(aside) = set_aside(book, payment) else {
@@ -169,7 +165,7 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
         refunds,
         refund_reference: None,
         earlier_refunds,
-        kept,
+        kept: turn.keep.clone(),
         trace,
         ..payment.clone()
     };
@@ -296,7 +292,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 /// that was made is said to be refused.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
-    let phase = asked_on::no_more(&payment.phase, operation);
+    let phase = polling::no_more(&payment.phase, operation);
     let noted = payment.noting(operation, &reply.said);
     let payment = &*noted;
     let is_newest = payment.is_refund(operation);

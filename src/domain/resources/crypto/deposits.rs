@@ -12,10 +12,8 @@ use crate::ledger::sellers;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::rail::Service;
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{CryptoRefusal, MerchantRefusal, Refusal};
 use crate::resources::checkout::Sale;
-use crate::resources::crypto::CryptoRefusal;
-use crate::resources::merchants::MerchantRefusal;
 use crate::resources::payments::charge::Figured;
 use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
 use crate::resources::payments::{Marketplace, Means, Payment, Status};
@@ -236,7 +234,9 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
     if turn.livemode && !new.is_derived {
         return Err(CryptoRefusal::NetworkNotConfigured.into());
     }
-    turn.may_queue(Service::Usdt(new.network)).map_err(|_| CryptoRefusal::NetworkNotConfigured.into())
+    turn.terms(Service::Usdt(new.network), None)
+        .may_queue()
+        .map_err(|_| CryptoRefusal::NetworkNotConfigured.into())
 }
 
 /// A deposit that came to an address.

@@ -7,13 +7,11 @@
 pub mod address;
 pub mod deposits;
 pub mod payouts;
-mod refusals;
 pub mod transfers;
 
 use crate::ledger::book::Book;
 use crate::values::money::{Currency, Usdt};
 use crate::values::time::Timestamp;
-pub use refusals::CryptoRefusal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CryptoBalance {

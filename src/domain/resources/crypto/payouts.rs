@@ -4,17 +4,16 @@
 
 use super::address::{Network, canonical};
 use super::transfers::{Signing, Transfer};
-use crate::decision::{Draft, Ruling, Turn, differing};
+use crate::decision::{Draft, Rules, Ruling, Turn, differing, repeated};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
-use crate::rail::{Effect, How, Order, Service};
+use crate::rail::{Effect, How, Operation, OperationKind, Order, RailReply, Service, Subject};
 use crate::record::{Cause, Entity, IndexedState};
-use crate::refusal::Refusal;
-use crate::resources::crypto::CryptoRefusal;
+use crate::refusal::{CryptoRefusal, Refusal};
 use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd, RailPayout, Stage, Tries};
 use crate::trace::Trace;
 use crate::values::external_ref::ExternalRef;
@@ -98,6 +97,27 @@ pub struct CryptoPayout {
 }
 
 impl CryptoPayout {
+    /// Its operation with the network, as operators see it.
+    fn as_operation(&self) -> Operation {
+        Operation {
+            id: self.id.operation(SEND),
+            kind: OperationKind::CryptoPayout,
+            service: Service::Usdt(self.network),
+            subject: Subject::CryptoPayout(self.id),
+            minor: self.amount.minor(),
+            currency: Currency::Usdt,
+            // The payout may have waited for an operator first.
+            sent_at: self.trace.sent_at.unwrap_or(self.created_at),
+            asked_at: self.trace.asked_at,
+            asks: self.trace.asks.unwrap_or(self.looks),
+            is_queued: self.status == Status::Processing && self.trace.is_queued(),
+            is_operators: false,
+            word: self.trace.said(),
+            code: self.failure_code.clone(),
+            reference: self.tx_hash.clone(),
+        }
+    }
+
     /// The sum that leaves the balance: amount and fee.
     pub fn total(&self) -> Usdt {
         self.amount.plus(self.fee).unwrap_or(self.amount)
@@ -173,6 +193,38 @@ impl Resource for CryptoPayout {
             let tx_hash = self.tx_hash.as_deref().map(searched_hash);
             entries.maybe_found_by(Trait::TxHash, tx_hash.as_deref());
         }
+    }
+}
+
+impl Rules for CryptoPayout {
+    fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+        lifecycle::on_rail_reply(self, reply, turn)
+    }
+
+    fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+        lifecycle::deadline(self, turn)
+    }
+
+    fn on_begin(&self, turn: &Turn<'_>) -> Ruling {
+        lifecycle::begin(self, turn)
+    }
+
+    fn unanswered(&self) -> Vec<Operation> {
+        (self.status == Status::Processing).then(|| self.as_operation()).into_iter().collect()
+    }
+
+    fn contradiction(&self, _: Timestamp) -> Option<Operation> {
+        let operation = self.as_operation();
+        // Operators refuse payouts too, and their code is not the network's word.
+        Some(Operation { code: operation.code.filter(|_| self.status != Status::Failed), ..operation })
+    }
+
+    fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
+        (operation == SEND).then_some(&mut self.trace)
+    }
+
+    fn ask_on(&mut self, _: u16, turn: &Turn<'_>) {
+        self.next_look = Some(turn.first_look());
     }
 }
 
@@ -276,17 +328,11 @@ pub enum Command {
     Sign(Box<Signing>),
 }
 
-pub fn decide(
-    book: &Book,
-    payout: Option<&CryptoPayout>,
-    command: Command,
-    keep: Option<Arc<KeepRef>>,
-    turn: &Turn<'_>,
-) -> Ruling {
+pub fn decide(book: &Book, payout: Option<&CryptoPayout>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, payout) {
-        (Command::Pay(new), None) => create(book, *new, keep, turn),
+        (Command::Pay(new), None) => create(book, *new, turn),
         (Command::Pay(new), Some(payout)) => repeat(payout, &new),
-        (Command::Review(verdict), Some(payout)) => review(payout, verdict, keep, turn),
+        (Command::Review(verdict), Some(payout)) => review(payout, verdict, turn),
         (Command::Sign(signing), Some(payout)) => sign(payout, *signing, turn),
         (Command::Review(_) | Command::Sign(_), None) => Ruling::refuse(Refusal::NotFound),
     }
@@ -300,17 +346,17 @@ pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Ruling {
         ("address", canonical(&payout.address) != canonical(&again.address)),
         ("network", payout.network != again.network),
     ];
-    Ruling::repeated(payout.id, differing(fields))
+    repeated(payout.id, differing(fields))
 }
 
 /// Debits a payout, and sends it to the network or leaves it to an operator's review. Refusals are
 /// in the order of `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+pub fn create(book: &Book, new: NewCryptoPayout, turn: &Turn) -> Ruling {
     let settings = &book.tenant_settings.settings;
     if !settings.usdt_enabled {
         return Ruling::refuse(CryptoRefusal::NotEnabled);
     }
-    if turn.may_queue(Service::Usdt(new.network)).is_err() {
+    if turn.terms(Service::Usdt(new.network), None).may_queue().is_err() {
         return Ruling::refuse(CryptoRefusal::NetworkNotConfigured);
     }
     let available = Usdt::from_minor(book.account(Currency::Usdt).free());
@@ -344,7 +390,7 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
         next_look,
         trace,
         // Under review the first answer stays the kept one: nobody waits that long.
-        kept: kept.filter(|_| !review),
+        kept: turn.keep.clone().filter(|_| !review),
         livemode: turn.livemode,
         created_at: turn.now,
         settled_at: None,
@@ -364,19 +410,20 @@ pub enum Verdict {
 }
 
 /// Applies an operator's verdict to a payout under review.
-pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+pub fn review(payout: &CryptoPayout, verdict: Verdict, turn: &Turn) -> Ruling {
     if payout.status != Status::PendingReview {
         return Ruling::refuse(CryptoRefusal::NotPendingReview);
     }
     match verdict {
         Verdict::Reject(reason) => lifecycle::settle(payout, PayoutEnd::Failed(reason), turn),
-        Verdict::Approve if turn.may_queue(Service::Usdt(payout.network)).is_err() => {
+        Verdict::Approve if turn.terms(Service::Usdt(payout.network), None).may_queue().is_err() => {
             Ruling::refuse(CryptoRefusal::NetworkNotConfigured)
         }
         Verdict::Approve => {
             let tries = Tries::begun(turn);
             let how = tries.how();
-            let approved = CryptoPayout { status: Status::Processing, kept, ..payout.clone() }.tried(tries);
+            let (status, kept) = (Status::Processing, turn.keep.clone());
+            let approved = CryptoPayout { status, kept, ..payout.clone() }.tried(tries);
             let effect = approved.order(how, turn);
             let mut draft = Draft::new(Cause::CryptoPayoutApproved);
             draft.change(payout, Entity::CryptoPayout(approved));

@@ -5,7 +5,6 @@ use super::{
     start_verification, verify,
 };
 use crate::decision::{Ruling, Turn};
-use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 use crate::resources::verification::Start;
@@ -13,7 +12,6 @@ use crate::values::bank::BankCode;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
-use std::sync::Arc;
 
 pub enum Command {
     /// A request for a new merchant, or one for a known reference.
@@ -36,20 +34,14 @@ pub enum Command {
     Delete,
 }
 
-pub fn decide(
-    book: &Book,
-    merchant: Option<&Merchant>,
-    command: Command,
-    keep: Option<Arc<KeepRef>>,
-    turn: &Turn<'_>,
-) -> Ruling {
+pub fn decide(book: &Book, merchant: Option<&Merchant>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, merchant) {
         (Command::Register(ask), merchant) => register(merchant, *ask, turn),
         (Command::AddMethod(bank, phone), Some(merchant)) => add_method(merchant, bank, phone, turn),
         (Command::SetDefaultMethod(method), Some(merchant)) => set_default(merchant, method, turn),
         (Command::DeleteMethod(method), Some(merchant)) => delete_method(merchant, method, turn),
         (Command::StartVerification { method, start }, Some(merchant)) => {
-            start_verification(book, merchant, method, &start, keep, turn)
+            start_verification(book, merchant, method, &start, turn)
         }
         (Command::Verify { method, seen }, Some(merchant)) => verify(merchant, method, seen, turn),
         (Command::SetActive(active), Some(merchant)) => set_active(merchant, active, turn),

@@ -3,16 +3,15 @@
 //!
 //! The money of a seller is not here: it is in the ledger, and payments and payouts move it.
 
-use crate::decision::{Draft, Ruling, Turn};
+use crate::decision::{Draft, Rules, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::{EventKind, Extra};
 use crate::index::{Entries, Space, Trait};
-use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
+use crate::rail::{Effect, How, Operation, Order, RailAnswer, RailReply, Service, Subject};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{MerchantRefusal, Refusal};
 use crate::resources::verification::limits::{self, Attempts, KnownPhone};
 use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT, Start, not_sent};
 use crate::values::bank::BankCode;
@@ -23,11 +22,8 @@ use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 pub use commands::{Command, decide};
-pub use refusals::MerchantRefusal;
-use std::sync::Arc;
 
 mod commands;
-mod refusals;
 
 /// The largest number of payout methods of a merchant: each record of the merchant has all of them,
 /// and so has the book.
@@ -320,6 +316,7 @@ pub fn delete(book: &Book, merchant: &Merchant) -> Ruling {
     }
     let mut draft = Draft::new(Cause::MerchantDeleted);
     draft.remove(EntityId::merchant(merchant.id), merchant);
+    draft.freed.push(merchant.external_ref.as_str().to_owned());
     Ruling::write(draft)
 }
 
@@ -329,16 +326,15 @@ pub fn start_verification(
     merchant: &Merchant,
     method: Id,
     start: &Start,
-    kept: Option<Arc<KeepRef>>,
     turn: &Turn,
 ) -> Ruling {
     let Some(found) = merchant.method(method) else { return Ruling::refuse(Refusal::NotFound) };
-    let (status, deposits) = match found.status.started(&found.attempts, start, kept, book, turn) {
+    let (status, deposits) = match found.status.started(&found.attempts, start, book, turn) {
         Ok(started) => started,
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = order(merchant, found, deposits, How::Send, turn);
-    if let Err(refusal) = turn.may_call(Service::MicroDeposits, effect.order.bank_call()) {
+    if let Err(refusal) = turn.terms(Service::MicroDeposits, effect.order.bank_call()).may_send() {
         return Ruling::refuse(refusal);
     }
     let attempts = found.attempts.started(turn.now);
@@ -369,14 +365,35 @@ fn order(merchant: &Merchant, method: &PayoutMethod, deposits: Deposits, how: Ho
     }
 }
 
-/// The ruling on a deadline of the merchant: holds of its money have ended, or the bank has not
-/// answered about deposits, or both.
-pub fn deadline(book: &Book, merchant: &Merchant, turn: &Turn) -> Ruling {
-    let due = merchant
-        .methods
-        .iter()
-        .filter_map(|method| Some(order(merchant, method, method.status.due(turn.now)?, How::Ask, turn)));
-    Ruling { effects: due.collect(), ..sellers::release(book, merchant.id, turn) }
+impl Rules for Merchant {
+    fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+        on_rail_reply(self, reply, turn)
+    }
+
+    /// Holds of its money have ended, or the bank has not answered about deposits, or both.
+    fn on_deadline(&self, book: &Book, turn: &Turn<'_>) -> Ruling {
+        let due = self
+            .methods
+            .iter()
+            .filter_map(|method| Some(order(self, method, method.status.due(turn.now)?, How::Ask, turn)));
+        Ruling { effects: due.collect(), ..sellers::release(book, self.id, turn) }
+    }
+
+    fn unanswered(&self) -> Vec<Operation> {
+        let methods = self.methods.iter();
+        methods.filter_map(|method| method.status.operation(Subject::PayoutMethod(method.id))).collect()
+    }
+
+    fn contradiction(&self, at: Timestamp) -> Option<Operation> {
+        let mut methods = self.methods.iter();
+        methods.find_map(|method| method.status.contradiction(Subject::PayoutMethod(method.id), at))
+    }
+
+    fn count_question(&mut self, operation: Id, now: Timestamp) {
+        for method in self.methods.iter_mut().filter(|method| method.status.is_of(operation)) {
+            method.status = method.status.clone().asked(operation, now);
+        }
+    }
 }
 
 fn set_method(merchant: &mut Merchant, changed: PayoutMethod) {
@@ -386,7 +403,7 @@ fn set_method(merchant: &mut Merchant, changed: PayoutMethod) {
 }
 
 /// The ruling on the bank's reply about the deposits.
-pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruling {
+fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruling {
     let Some(found) = merchant.methods.iter().find(|method| method.status.waits_for(reply.operation)) else {
         return contradicted(merchant, &reply, turn);
     };

@@ -6,20 +6,16 @@ use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, St
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::Resource;
 use crate::events::EventKind;
-use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::{Effect, How, Order, Service};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
-use crate::resources::checkout::CheckoutRefusal;
+use crate::refusal::{CheckoutRefusal, PaymentRefusal, Refusal};
 use crate::resources::checkout::Sale;
-use crate::resources::payments::PaymentRefusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Rate;
 use crate::values::token::Token;
-use std::sync::Arc;
 
 /// The time for which an intent can be charged, in milliseconds (`docs/contract.md, 5.4`).
 pub const INTENT_MS: i64 = 15 * 60 * 1000;
@@ -67,8 +63,9 @@ pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Rulin
 /// The refusal of an intent whose charge no rail could carry. One that cannot be called for a while
 /// may be by the time of the charge.
 fn can_be_charged(new: &NewIntent, turn: &Turn) -> Result<(), Refusal> {
-    turn.may_queue(Service::C2p)?;
-    turn.carries(Service::C2p, new.figured.ves, new.price.field())
+    let terms = turn.terms(Service::C2p, None);
+    terms.may_queue()?;
+    terms.carries(new.figured.ves, new.price.field())
 }
 
 /// A newer request on the reference of `old`, its newest attempt.
@@ -159,13 +156,7 @@ pub fn give_up(payment: &Payment) -> Ruling {
 }
 
 /// Charges an intent with the payer's code (`docs/contract.md, 5.5`).
-pub fn execute(
-    book: &Book,
-    payment: &Payment,
-    ask: Execute,
-    kept: Option<Arc<KeepRef>>,
-    turn: &Turn,
-) -> Ruling {
+pub fn execute(book: &Book, payment: &Payment, ask: Execute, turn: &Turn) -> Ruling {
     let Means::C2p { debtor, otp_requested, token_mark } = &payment.means else {
         return Ruling::refuse(Refusal::NotFound);
     };
@@ -199,7 +190,7 @@ pub fn execute(
     }
     let means =
         Means::C2p { debtor: *debtor, otp_requested: *otp_requested, token_mark: Some(ask.token_mark) };
-    let charging = Payment { means, kept, ..payment.clone() };
+    let charging = Payment { means, kept: turn.keep.clone(), ..payment.clone() };
     let charging = match charge::begin(book, charging, ask.price, ask.marketplace, turn) {
         Ok(charging) => charging,
         Err(refusal) => return Ruling::refuse(refusal),

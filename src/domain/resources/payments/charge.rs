@@ -7,18 +7,15 @@ use super::reasons::Reason;
 use super::{Before, CHARGE, Marketplace, Means, Payment, Phase, Status, sale, without_zeros};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::EventKind;
-use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{MerchantRefusal, PaymentRefusal, Refusal};
 use crate::resources::checkout::Sale;
-use crate::resources::collections::asked_on;
-use crate::resources::merchants::MerchantRefusal;
-use crate::resources::payments::PaymentRefusal;
-use crate::trace::{Looks, Trace};
+use crate::resources::polling::{self, Looks};
+use crate::trace::Trace;
 use crate::values::card::Card;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -203,14 +200,14 @@ pub(super) fn gone() -> Ruling {
 }
 
 /// Makes a charge, an attempt on its reference. Refusals are in the order of `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+pub fn create(book: &Book, new: NewCharge, turn: &Turn) -> Ruling {
     if new.is_known {
         return gone();
     }
     if let Some(refusal) = new.refused {
         return Ruling::refuse(refusal);
     }
-    match new_payment(book, &new, kept, turn) {
+    match new_payment(book, &new, turn) {
         Ok(charging) => {
             let effect = order(&charging, How::Send, new.secret, turn);
             let mut draft = Draft::new(Cause::PaymentCharging);
@@ -223,21 +220,17 @@ pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Tu
 
 /// The refusal that a charge would meet now.
 pub(super) fn check(book: &Book, new: &NewCharge, turn: &Turn) -> Result<(), Refusal> {
-    new_payment(book, new, None, turn).map(drop)
+    new_payment(book, new, turn).map(drop)
 }
 
-fn new_payment(
-    book: &Book,
-    new: &NewCharge,
-    kept: Option<Arc<KeepRef>>,
-    turn: &Turn,
-) -> Result<Payment, Refusal> {
+fn new_payment(book: &Book, new: &NewCharge, turn: &Turn) -> Result<Payment, Refusal> {
     if sellers::is_unknown(book, new.marketplace) {
         return Err(Refusal::NotFound);
     }
     in_time(new, turn.now)?;
     // What no rail serves needs no price.
-    let unpriced = || turn.may_order(new.means.service()).err().unwrap_or(Refusal::RateUnavailable);
+    let unpriced =
+        || turn.terms(new.means.service(), None).may_send().err().unwrap_or(Refusal::RateUnavailable);
     let figured = new.price.at(new.rate.ok_or_else(unpriced)?)?;
     match new.transfer {
         Transfer::Free => {}
@@ -252,7 +245,7 @@ fn new_payment(
     let payment = Payment {
         is_disputed,
         description: new.description.clone(),
-        kept,
+        kept: turn.keep.clone(),
         checkout: new.checkout.clone(),
         ..payment.after(new.before)
     };
@@ -298,8 +291,9 @@ pub fn begin(
         return Err(MerchantRefusal::Inactive.into());
     }
     let call = order(&payment, How::Ask, Secret::None, turn).order.bank_call();
-    turn.may_call(payment.means.service(), call)?;
-    turn.carries(payment.means.service(), payment.ves, price.field())?;
+    let terms = turn.terms(payment.means.service(), call);
+    terms.may_send()?;
+    terms.carries(payment.ves, price.field())?;
     let marketplace = marketplace.map(|(merchant, commission_percent)| {
         Box::new(Marketplace {
             merchant,
@@ -475,7 +469,7 @@ fn look_on(
 /// reply contradicts nothing.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let is_ordered = payment.means.is_ordered();
-    let phase = asked_on::no_more(&payment.phase, CHARGE);
+    let phase = polling::no_more(&payment.phase, CHARGE);
     let trace = payment.trace.noting_of(CHARGE, payment.newest_order(), &reply.said);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed, RailAnswer::Done { reference })

@@ -1,18 +1,19 @@
 //! Commands to payments in bolívares, and the rule that answers each command, deadline and reply of
 //! a bank.
 
-use super::{CHARGE, Payment, Phase, c2p, charge, is_reversal, repeat, reversal};
-use crate::decision::{Draft, Ruling, Turn};
-use crate::kept::KeepRef;
+use super::{CHARGE, Means, Payment, Phase, Status, c2p, charge, is_reversal, repeat, reversal};
+use crate::decision::{Draft, Rules, Ruling, Turn};
+use crate::entity::Resource;
 use crate::ledger::book::Book;
-use crate::rail::RailReply;
+use crate::rail::{Operation, OperationKind, Order, RailReply, Subject};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::chargebacks;
-use crate::resources::collections::asked_on;
-use crate::trace::Said;
+use crate::resources::polling;
+use crate::trace::{Said, Trace};
+use crate::values::money::Currency;
+use crate::values::time::Timestamp;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 pub enum Command {
     /// A request for a C2P intent; the entity is the newest attempt on its reference, if there is
@@ -29,59 +30,135 @@ pub enum Command {
     Reverse,
 }
 
-pub fn decide(
-    book: &Book,
-    payment: Option<&Payment>,
-    command: Command,
-    keep: Option<Arc<KeepRef>>,
-    turn: &Turn<'_>,
-) -> Ruling {
+pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, payment) {
         (Command::RequestC2p(new), None) => c2p::request(*new, None, turn),
         (Command::RequestC2p(new), Some(payment)) => c2p::supersede(payment, *new, turn),
-        (Command::ExecuteC2p(ask), Some(payment)) => c2p::execute(book, payment, *ask, keep, turn),
+        (Command::ExecuteC2p(ask), Some(payment)) => c2p::execute(book, payment, *ask, turn),
         (Command::CancelIntent, Some(payment)) => c2p::give_up(payment),
         (Command::MakeWay(new), Some(payment)) => match charge::check(book, &new, turn) {
             Err(refusal) if payment.is_idle_intent() => Ruling::refuse(refusal),
             _ => c2p::give_up(payment),
         },
-        (Command::Charge(new), None) => charge::create(book, *new, keep, turn),
+        (Command::Charge(new), None) => charge::create(book, *new, turn),
         (Command::Charge(new), Some(payment)) => repeat::repeat(book, payment, &new),
-        (Command::Reverse, Some(payment)) => reversal::reverse(book, payment, keep, turn),
+        (Command::Reverse, Some(payment)) => reversal::reverse(book, payment, turn),
         (Command::ExecuteC2p(_) | Command::CancelIntent | Command::MakeWay(_) | Command::Reverse, None) => {
             Ruling::refuse(Refusal::NotFound)
         }
     }
 }
 
-/// The ruling on a deadline of a payment: it is disputed, the bank is asked, or the intent ends.
-pub fn deadline(book: &Book, payment: &Payment, turn: &Turn<'_>) -> Ruling {
-    if payment.disputed_at().is_some_and(|at| at <= turn.now) {
-        return chargebacks::dispute(book, payment, turn);
+impl Rules for Payment {
+    fn on_rail_reply(&self, book: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+        match reply.operation.entity_and_operation().1 {
+            CHARGE => charge::on_rail_reply(book, self, reply, turn),
+            n if is_reversal(n) => reversal::on_rail_reply(book, self, reply, turn),
+            // The bank's reply about sending the payer a code changes nothing here.
+            _ => Ruling::unchanged(),
+        }
     }
-    match payment.phase {
-        Phase::Reversing { .. } => reversal::deadline(payment, turn),
-        Phase::Charging { .. } => charge::deadline(payment, turn),
-        Phase::AskedOn { operation, .. } if is_reversal(operation) => reversal::deadline(payment, turn),
-        Phase::AskedOn { .. } => charge::deadline(payment, turn),
-        Phase::Idle | Phase::ReversalDenied { .. } => c2p::deadline(payment, turn),
+
+    /// The payment is disputed, the bank is asked, or the intent ends.
+    fn on_deadline(&self, book: &Book, turn: &Turn<'_>) -> Ruling {
+        if self.disputed_at().is_some_and(|at| at <= turn.now) {
+            return chargebacks::dispute(book, self, turn);
+        }
+        match self.phase {
+            Phase::Reversing { .. } => reversal::deadline(self, turn),
+            Phase::Charging { .. } => charge::deadline(self, turn),
+            Phase::AskedOn { operation, .. } if is_reversal(operation) => reversal::deadline(self, turn),
+            Phase::AskedOn { .. } => charge::deadline(self, turn),
+            Phase::Idle | Phase::ReversalDenied { .. } => c2p::deadline(self, turn),
+        }
+    }
+
+    /// Nobody is asked about what is not at a bank.
+    fn on_look(&self, book: &Book, turn: &Turn<'_>) -> Ruling {
+        if self.phase.is_deciding() { self.on_deadline(book, turn) } else { Ruling::unchanged() }
+    }
+
+    fn is_open(&self) -> bool {
+        // A dispute is due in a day.
+        self.deadline().is_some() && self.disputed_at().is_none()
+    }
+
+    /// The request for a code, while this payment waits for one.
+    fn wants(&self, order: &Order) -> bool {
+        self.awaits_otp() && matches!(order, Order::RequestOtp { .. })
+    }
+
+    fn unanswered(&self) -> Vec<Operation> {
+        let operation = match self.phase {
+            Phase::Charging { looks, .. } => of_payment(self, CHARGE, Some(looks)),
+            Phase::Reversing { looks, .. } => of_payment(self, self.reversal(), Some(looks)),
+            Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
+        };
+        operation.into_iter().collect()
+    }
+
+    fn contradiction(&self, _: Timestamp) -> Option<Operation> {
+        let operation = of_payment(self, self.contradicted()?, None)?;
+        // Operators refuse charges too, and their code is not the bank's word.
+        Some(Operation { code: operation.code.filter(|_| self.status != Status::Failed), ..operation })
+    }
+
+    fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
+        let newest = self.newest_order();
+        self.trace.of_mut(operation, newest)
+    }
+
+    /// But for what no bank can be asked about: that phase would stand in the way of another reversal, and
+    /// protect from nothing.
+    fn ask_on(&mut self, operation: u16, turn: &Turn<'_>) {
+        if !self.order(operation).is_some_and(Trace::is_unaskable) {
+            self.phase = polling::ask_on(operation, turn);
+        }
     }
 }
 
-/// The ruling on a bank's reply about one of a payment's operations.
-pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn<'_>) -> Ruling {
-    match reply.operation.entity_and_operation().1 {
-        CHARGE => charge::on_rail_reply(book, payment, reply, turn),
-        n if is_reversal(n) => reversal::on_rail_reply(book, payment, reply, turn),
-        // The bank's reply about sending the payer a code changes nothing here.
-        _ => Ruling::unchanged(),
-    }
+/// An operation of a payment in bolívares; `None` for one that no bank was ordered to carry out.
+fn of_payment(payment: &Payment, n: u16, looks: Option<u32>) -> Option<Operation> {
+    let kind = match (&payment.means, n) {
+        (Means::C2p { .. }, n) if is_reversal(n) => OperationKind::C2pReversal,
+        (Means::C2p { .. }, _) => OperationKind::C2p,
+        (Means::Debit { .. }, _) => OperationKind::Debit,
+        (Means::Card { .. }, _) => OperationKind::Card,
+        (Means::Transfer { .. } | Means::Usdt { .. }, _) => return None,
+    };
+    let is_reversal = kind == OperationKind::C2pReversal;
+    let earlier = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
+    let is_newest = is_reversal && n == payment.reversal();
+    let order = payment.order(n);
+    let since = payment.completed_at.filter(|_| is_reversal).unwrap_or(payment.created_at);
+    let denied = if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None };
+    Some(Operation {
+        id: payment.id.operation(n),
+        kind,
+        service: payment.means.service(),
+        subject: Subject::Payment(payment.id),
+        minor: payment.ves.minor(),
+        currency: Currency::Ves,
+        // An intent is older than its charge, and a payment than its reversal.
+        sent_at: order.and_then(|trace| trace.sent_at).unwrap_or(since),
+        asked_at: order.and_then(|trace| trace.asked_at),
+        asks: order.and_then(|trace| trace.asks).or(looks).unwrap_or(0),
+        is_queued: false,
+        is_operators: order.is_some_and(Trace::is_ambiguous),
+        word: order.and_then(Trace::said),
+        code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },
+        reference: match (is_reversal, earlier) {
+            (false, _) => payment.bank_reference.clone(),
+            (true, Some(earlier)) => Some(earlier.reference.clone()),
+            (true, None) => payment.reversal_ref.clone().filter(|_| is_newest),
+        },
+    })
 }
 
 /// The ruling on a bank's reply about an operation that an operator has settled, if it is not a
 /// contradiction.
 pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
-    let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn) else {
+    let Some(phase) = polling::agreed(&payment.phase, operation, reply, turn) else {
         return Ruling::unchanged();
     };
     let mut draft = Draft::new(Cause::BankAsked);

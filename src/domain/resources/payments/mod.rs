@@ -13,7 +13,6 @@ mod commands;
 mod means;
 pub mod otp;
 pub mod reasons;
-mod refusals;
 mod repeat;
 pub mod reversal;
 pub mod sale;
@@ -27,19 +26,17 @@ use crate::decision::Turn;
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
-use crate::rail::Order;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Sale;
-use crate::resources::collections::asked_on::{self, AskedOn};
+use crate::resources::polling::{self, AskedOn};
 use crate::trace::{Trace, shown};
 use crate::values::card::Brand;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
-pub use commands::{Command, deadline, decide, on_rail_reply};
+pub use commands::{Command, decide};
 pub use means::{Debtor, Means, Method, Offer};
-pub use refusals::PaymentRefusal;
 use std::sync::Arc;
 pub use transfers::{transfer_name, without_zeros};
 
@@ -134,7 +131,7 @@ impl From<AskedOn> for Phase {
     }
 }
 
-impl asked_on::Phase for Phase {
+impl polling::Phase for Phase {
     const IDLE: Phase = Phase::Idle;
 
     fn asked_on(&self) -> Option<AskedOn> {
@@ -309,12 +306,6 @@ impl Payment {
     /// Whether its `n`-th operation is a reversal before the newest.
     pub const fn is_earlier_reversal(&self, n: u16) -> bool {
         self.reversals > 1 && is_reversal(n) && n < self.reversal()
-    }
-
-    /// Whether an order that an earlier record asked for is still to be sent: the request for a
-    /// code, while this payment waits for one.
-    pub fn wants(&self, order: &Order) -> bool {
-        self.awaits_otp() && matches!(order, Order::RequestOtp { .. })
     }
 
     /// The space in which its reference names it. The attempts of a session are in one of their own, so

@@ -2,14 +2,15 @@
 //! on it; it is written down so that the operation can be looked up.
 
 use super::reasons::Reason;
-use super::{Debtor, PaymentRefusal, REQUEST_OTP};
-use crate::decision::{Draft, Ruling, Turn};
+use super::{Debtor, REQUEST_OTP};
+use crate::decision::{Draft, Rules, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::Entries;
 use crate::kept::KeepRef;
+use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{PaymentRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
@@ -107,21 +108,22 @@ pub enum Command {
     Request(Box<NewOtp>),
 }
 
-pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Ruling {
+pub fn decide(_: &Book, otp: Option<&Otp>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, otp) {
-        (Command::Request(new), None) => request(*new, keep, turn),
+        (Command::Request(new), None) => request(*new, turn),
         (Command::Request(_), Some(_)) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
 /// Asks the bank to send a code.
-pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+pub fn request(new: NewOtp, turn: &Turn) -> Ruling {
     let NewOtp { id, debtor, amount, answer } = new;
     // A bank that has answered already may be called, whatever became of others' calls meanwhile.
-    if let (None, Err(refusal)) = (&answer, turn.may_order(Service::Debit)) {
+    let terms = turn.terms(Service::Debit, None);
+    if let (None, Err(refusal)) = (&answer, terms.may_send()) {
         return Ruling::refuse(refusal);
     }
-    if let Err(refusal) = turn.carries(Service::Debit, amount, "monto") {
+    if let Err(refusal) = terms.carries(amount, "monto") {
         return Ruling::refuse(refusal);
     }
     let otp = Otp {
@@ -131,7 +133,7 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
         amount,
         reference: None,
         failure_code: None,
-        kept,
+        kept: turn.keep.clone(),
         livemode: turn.livemode,
         created_at: turn.now,
         expires_at: turn.now.plus_ms(CODE_MS),
@@ -173,42 +175,37 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     Ruling::write_then(draft, vec![effect])
 }
 
-pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Ruling {
-    match (otp.status, reply.answer) {
-        (Status::Pending, RailAnswer::Done { reference }) => {
-            settle(otp, Otp { status: Status::Completed, reference, ..otp.clone() }, turn)
+impl Rules for Otp {
+    fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+        match (self.status, reply.answer) {
+            (Status::Pending, RailAnswer::Done { reference }) => {
+                settle(self, Otp { status: Status::Completed, reference, ..self.clone() }, turn)
+            }
+            (Status::Pending, RailAnswer::Refused { code }) => {
+                settle(self, Otp { status: Status::Failed, failure_code: Some(code), ..self.clone() }, turn)
+            }
+            // No answer yet, or none that will come: the request ends at its deadline.
+            (
+                Status::Pending,
+                RailAnswer::Waiting
+                | RailAnswer::Silent
+                | RailAnswer::Unaskable
+                | RailAnswer::NeverReceived
+                | RailAnswer::NotSent
+                | RailAnswer::NotAsked,
+            )
+            // The request is over, whatever the bank says now: nothing depends on it.
+            | (Status::Completed | Status::Failed, _) => Ruling::unchanged(),
         }
-        (Status::Pending, RailAnswer::Refused { code }) => {
-            settle(otp, Otp { status: Status::Failed, failure_code: Some(code), ..otp.clone() }, turn)
-        }
-        // No answer yet, or none that will come: the request ends at its deadline.
-        (
-            Status::Pending,
-            RailAnswer::Waiting
-            | RailAnswer::Silent
-            | RailAnswer::Unaskable
-            | RailAnswer::NeverReceived
-            | RailAnswer::NotSent
-            | RailAnswer::NotAsked,
-        )
-        // The request is over, whatever the bank says now: nothing depends on it.
-        | (Status::Completed | Status::Failed, _) => Ruling::unchanged(),
     }
-}
 
-/// Ends a request that the bank never answered, as the code would be of no use by now.
-pub fn deadline(otp: &Otp, turn: &Turn) -> Ruling {
-    match otp.status {
-        Status::Pending => settle(
-            otp,
-            Otp {
-                status: Status::Failed,
-                failure_code: Some(Reason::NoAnswer.code().to_owned()),
-                ..otp.clone()
-            },
-            turn,
-        ),
-        Status::Completed | Status::Failed => Ruling::unchanged(),
+    /// Ends a request that the bank never answered, as the code would be of no use by now.
+    fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+        if self.status != Status::Pending {
+            return Ruling::unchanged();
+        }
+        let failure_code = Some(Reason::NoAnswer.code().to_owned());
+        settle(self, Otp { status: Status::Failed, failure_code, ..self.clone() }, turn)
     }
 }
 

@@ -2,11 +2,11 @@
 //! it (`docs/contract.md, 5.15`).
 
 use super::charge::NewCharge;
-use super::{Debtor, Means, Payment, PaymentRefusal, Status, without_zeros};
+use super::{Debtor, Means, Payment, Status, without_zeros};
 use crate::decision::Ruling;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::refusal::Refusal;
+use crate::refusal::{PaymentRefusal, Refusal};
 use crate::values::time::Timestamp;
 
 /// The time for which the code or the card of an attempt that failed, sent again without a key, is a repeat

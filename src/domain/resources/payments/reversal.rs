@@ -6,20 +6,17 @@ use super::{
     CHARGE, Debtor, EarlierReversal, Means, Payment, Phase, REVERSALS_MAX, Status, is_reversal, sale,
 };
 use crate::decision::{Draft, Ruling, Turn};
-use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
-use crate::resources::collections::asked_on::{self, Phase as _};
+use crate::refusal::{PaymentRefusal, Refusal};
 use crate::resources::collections::set_aside::{Giver, SetAside};
-use crate::resources::payments::PaymentRefusal;
-use crate::trace::{Looks, Trace};
+use crate::resources::polling::{self, Looks, Phase as _};
+use crate::trace::Trace;
 use crate::values::ids::EntityId;
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-use std::sync::Arc;
 
 /// The sources of the money for a reversal, in minor units, so that it can go back to the same
 /// places.
@@ -56,7 +53,7 @@ pub fn barred(payment: &Payment, now: Timestamp) -> Option<PaymentRefusal> {
 }
 
 /// Begins a reversal that the tenant asks for.
-pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+pub fn reverse(book: &Book, payment: &Payment, turn: &Turn) -> Ruling {
     if let Some(refusal) = barred(payment, turn.now) {
         return Ruling::refuse(refusal);
     }
@@ -64,7 +61,7 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
     if let Err(refusal) =
-        turn.may_call(Service::C2p, order(payment, debtor, How::Ask, turn).order.bank_call())
+        turn.terms(Service::C2p, order(payment, debtor, How::Ask, turn).order.bank_call()).may_send()
     {
         return Ruling::refuse(refusal);
     }
@@ -81,7 +78,7 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     let made = |reference| Box::new(EarlierReversal { operation: payment.reversal(), reference });
     let reversing = Payment {
         phase,
-        kept,
+        kept: turn.keep.clone(),
         reversals,
         reversal_ref: None,
         earlier_reversal: payment.reversal_ref.clone().map(made).or_else(|| payment.earlier_reversal.clone()),
@@ -234,7 +231,7 @@ fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft 
 /// or that it refused one which it made. No money moves by it.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
-    let phase = asked_on::no_more(&payment.phase, operation);
+    let phase = polling::no_more(&payment.phase, operation);
     let noted = payment.noting(operation, &reply.said);
     let payment = &*noted;
     let said = match (payment.status, &reply.answer, &phase) {
@@ -298,7 +295,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_unix_ms(1_795_226_000_000);
 
     fn turn() -> Turn<'static> {
-        Turn { now: NOW, seed: 1, livemode: false, rails: &crate::rail::TestModeAlone, holidays: &[] }
+        Turn::at(NOW)
     }
 
     /// A payment of which nothing is left to give back but what is available.
@@ -328,7 +325,7 @@ mod tests {
             .filter(|effect| effect.how == How::Send)
             .map(|effect| effect.operation.entity_and_operation().1)
             .collect();
-        let written = outcome.draft.and_then(|draft| draft.entities.into_iter().next());
+        let written = outcome.record.and_then(|draft| draft.entities.into_iter().next());
         match written.map(|written| Arc::unwrap_or_clone(written.state)) {
             Some(Entity::Payment(payment)) => (payment, sent),
             _ => (before.clone(), sent),
@@ -413,7 +410,7 @@ mod tests {
             "the second is waited for"
         );
         assert_eq!(told.contradicted(), Some(REVERSE));
-        let operation = operations::contradicted(&Entity::Payment(told.clone()), NOW).expect("an order");
+        let operation = Entity::Payment(told.clone()).rules().contradiction(NOW).expect("an order");
         assert_eq!((operation.id, operation.reference.as_deref()), (told.id.operation(REVERSE), Some("R-1")));
         assert_eq!(hears(&told, REVERSE, done("R-1")), told, "once");
         let reversed = hears(&told, REVERSE_AGAIN, done("R-2"));
@@ -430,7 +427,7 @@ mod tests {
         assert_eq!((sent, second.reversal_ref.as_deref()), (vec![REVERSE_AGAIN], None));
         let earlier = EarlierReversal { operation: REVERSE, reference: "R-1".to_owned() };
         assert_eq!(second.earlier_reversal.as_deref(), Some(&earlier));
-        let open = operations::unanswered(&Entity::Payment(second.clone()));
+        let open = Entity::Payment(second.clone()).rules().unanswered();
         assert_eq!(open.iter().map(|open| open.id).collect::<Vec<_>>(), [second.id.operation(REVERSE_AGAIN)]);
     }
 
@@ -438,15 +435,15 @@ mod tests {
     fn none_begins_while_the_bank_is_asked_on_about_one_before() {
         let (first, _) = begins(&completed());
         let refused_by_operator = hears(&first, REVERSE, refused());
-        let settled = Payment { phase: asked_on::begin(REVERSE, &turn()), ..refused_by_operator.clone() };
+        let settled = Payment { phase: polling::ask_on(REVERSE, &turn()), ..refused_by_operator.clone() };
         let ruling = reverse(&book(), &settled, None, &turn());
-        assert!(ruling.draft.is_none() && ruling.effects.is_empty());
+        assert!(ruling.record.is_none() && ruling.effects.is_empty());
         assert_eq!(ruling.refusal, Some(PaymentRefusal::ReversalInProgress.into()));
         // The bank agrees, and nobody asks about the first any more.
         let agreed = hears(&settled, REVERSE, refused());
         assert_eq!((&agreed.phase, begins(&agreed).1), (&Phase::Idle, vec![REVERSE_AGAIN]));
         // A charge that is asked on about is in nobody's way, and what was given back is not completed.
-        let of_charge = Payment { phase: asked_on::begin(CHARGE, &turn()), ..completed() };
+        let of_charge = Payment { phase: polling::ask_on(CHARGE, &turn()), ..completed() };
         assert_eq!(begins(&of_charge).1, [REVERSE]);
         let reversed = Payment { status: Status::Reversed, ..settled };
         let ruling = reverse(&book(), &reversed, None, &turn());
@@ -474,6 +471,6 @@ mod tests {
         let operation = first.id.operation(REVERSE);
         let reply = RailReply::plain(operation, How::Send, RailAnswer::NeverReceived);
         let ruling = on_rail_reply(&book(), &first, reply, &turn());
-        assert!(ruling.draft.is_none() && ruling.effects.is_empty(), "it is asked about first");
+        assert!(ruling.record.is_none() && ruling.effects.is_empty(), "it is asked about first");
     }
 }

@@ -157,7 +157,7 @@ pub fn repeat(batch: &Batch, again: &NewBatch) -> Ruling {
 
 /// Debits the items that may be paid, and has the bank pay them.
 pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
-    if let Err(refusal) = turn.may_queue(Service::Payouts) {
+    if let Err(refusal) = turn.terms(Service::Payouts, None).may_queue() {
         return Ruling::refuse(refusal);
     }
     let NewBatch { id, external_ref, mark, items, known: mut payouts, explain } = new;
@@ -266,14 +266,8 @@ mod tests {
     fn decide(money: i64, items: Vec<NewItem>) -> (Vec<Option<String>>, Draft, usize) {
         let mut book = Book::default();
         book.accounts.entry(Currency::Ves).or_default().net = money;
-        let turn = Turn {
-            now: Timestamp::from_unix_ms(1),
-            seed: 1,
-            livemode: false,
-            rails: &crate::rail::TestModeAlone,
-            holidays: &[],
-        };
-        let Ruling { draft, refusal, effects } = create(&book, batch(items), &turn);
+        let turn = Turn::at(Timestamp::from_unix_ms(1));
+        let Ruling { record: draft, refusal, effects } = create(&book, batch(items), &turn);
         assert_eq!(refusal, None);
         let draft = draft.expect("a record");
         let Entity::Batch(batch) = &*draft.entities[0].state else { panic!("the batch comes first") };

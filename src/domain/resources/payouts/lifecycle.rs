@@ -12,7 +12,8 @@ use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind, Posting, Row};
 use crate::rail::{Effect, How, RailAnswer, RailReply};
 use crate::record::{Cause, Entity};
-use crate::trace::{ASKED_ON_MS, Looks, Said, Trace, asked_on};
+use crate::resources::polling::{Looks, asked_on};
+use crate::trace::{ASKED_ON_MS, Said, Trace};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::EntityId;
 use crate::values::money::Currency;
@@ -75,9 +76,9 @@ pub struct Tries {
 }
 
 impl Tries {
-    /// The tries of a payout that may be sent: it is, or it waits for its turn.
+    /// The tries of a payout that may be sent: in live mode it waits for its turn, and in test mode it is sent.
     pub fn begun(turn: &Turn<'_>) -> Tries {
-        let trace = if turn.begins_queued() { Trace::queued() } else { Trace::sent(turn.now) };
+        let trace = if turn.livemode { Trace::queued() } else { Trace::sent(turn.now) };
         Tries { sends: 1, looks: 0, next_look: Some(turn.first_look()), trace }
     }
 

@@ -5,13 +5,14 @@
 //! rules of those do not (`crypto`), nor payouts in pesos (`cop_payouts`), nor banks' calls.
 
 use crate::bank_names;
-use crate::decision::{Draft, Turn};
+use crate::decision::{Draft, Rules, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
 use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
+use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
-use crate::rail::{Effect, How, Order};
+use crate::rail::{Effect, How, Operation, OperationKind, Order, RailReply, Service, Subject};
 use crate::record::{Cause, Entity};
 use crate::trace::{Trace, shown};
 use crate::values::account::AccountNumber;
@@ -23,13 +24,11 @@ use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use lifecycle::{Amount, PayoutEnd, RailPayout, Stage, Tries};
-pub use refusals::PayoutRefusal;
 pub use request::{Command, NewPayout, PhoneHolder, Receiver, decide};
 use std::sync::Arc;
 
 pub mod batch;
 pub mod lifecycle;
-mod refusals;
 mod request;
 
 /// The number of the operation that sends a payout's money.
@@ -191,6 +190,26 @@ impl Payout {
         lifecycle::post(draft, about, (self.payer(), Currency::Ves), sign, &amounts);
     }
 
+    /// Its operation with the bank, as operators see it.
+    fn as_operation(&self) -> Operation {
+        Operation {
+            id: self.id.operation(CREDIT),
+            kind: OperationKind::Payout,
+            service: Service::Payouts,
+            subject: Subject::Payout(self.id),
+            minor: self.amount.minor(),
+            currency: Currency::Ves,
+            sent_at: self.trace.sent_at.unwrap_or(self.created_at),
+            asked_at: self.trace.asked_at,
+            asks: self.trace.asks.unwrap_or(self.looks),
+            is_queued: self.status == Status::Pending && self.trace.is_queued(),
+            is_operators: self.trace.is_ambiguous(),
+            code: self.failure_code.clone(),
+            word: self.trace.said(),
+            reference: self.reference.clone(),
+        }
+    }
+
     pub fn instruction(&self) -> Order {
         let (amount, concept) = (self.amount, self.concept.clone());
         match &self.destination {
@@ -239,6 +258,41 @@ impl Resource for Payout {
         if self.status == Status::Completed && change.is_to(self.facet()) {
             entries.maybe_found_by(Trait::BankReference, shown(&self.reference));
         }
+    }
+}
+
+impl Rules for Payout {
+    fn on_rail_reply(&self, _: &Book, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+        lifecycle::on_rail_reply(self, reply, turn)
+    }
+
+    fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+        lifecycle::deadline(self, turn)
+    }
+
+    fn on_begin(&self, turn: &Turn<'_>) -> Ruling {
+        lifecycle::begin(self, turn)
+    }
+
+    /// Payouts of a batch are sent by the batch's record.
+    fn wants(&self, _: &Order) -> bool {
+        self.is_unsent()
+    }
+
+    fn unanswered(&self) -> Vec<Operation> {
+        (self.status == Status::Pending).then(|| self.as_operation()).into_iter().collect()
+    }
+
+    fn contradiction(&self, _: Timestamp) -> Option<Operation> {
+        self.is_contradicted().then(|| self.as_operation())
+    }
+
+    fn trace_mut(&mut self, operation: u16) -> Option<&mut Trace> {
+        (operation == CREDIT).then_some(&mut self.trace)
+    }
+
+    fn ask_on(&mut self, _: u16, turn: &Turn<'_>) {
+        self.next_look = Some(turn.first_look());
     }
 }
 

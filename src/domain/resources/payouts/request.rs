@@ -1,15 +1,13 @@
 //! Requests for payouts: the command, the comparison with a repeat, the checks, and the debit.
 
 use super::lifecycle::{RailPayout, Tries};
-use super::{Destination, Payout, PayoutKind, PayoutRefusal, Status};
+use super::{Destination, Payout, PayoutKind, Status};
 use crate::decision::{Draft, Ruling, Turn, differing};
-use crate::kept::KeepRef;
 use crate::ledger::MovementKind;
 use crate::ledger::book::{Book, Seller, SellerMethod};
 use crate::rail::{Effect, Service};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
-use crate::resources::merchants::MerchantRefusal;
+use crate::refusal::{MerchantRefusal, PayoutRefusal, Refusal};
 use crate::values::account::AccountNumber;
 use crate::values::bank::BankCode;
 use crate::values::external_ref::ExternalRef;
@@ -17,7 +15,6 @@ use crate::values::identity::IdentityDocument;
 use crate::values::ids::Id;
 use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
-use std::sync::Arc;
 
 /// A person with a phone at a bank.
 #[derive(Clone, Copy)]
@@ -156,23 +153,17 @@ pub enum Command {
     Pay(Box<NewPayout>),
 }
 
-pub fn decide(
-    book: &Book,
-    payout: Option<&Payout>,
-    command: Command,
-    keep: Option<Arc<KeepRef>>,
-    turn: &Turn<'_>,
-) -> Ruling {
+pub fn decide(book: &Book, payout: Option<&Payout>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, payout) {
-        (Command::Pay(new), None) => create(book, *new, keep, turn),
+        (Command::Pay(new), None) => create(book, *new, turn),
         (Command::Pay(new), Some(payout)) => repeat(book, payout, &new),
     }
 }
 
 /// Debits a payout and has the bank pay it.
-pub(super) fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+pub(super) fn create(book: &Book, new: NewPayout, turn: &Turn) -> Ruling {
     let payout = match prepare(book, new, turn) {
-        Ok(payout) => Payout { kept, ..payout },
+        Ok(payout) => Payout { kept: turn.keep.clone(), ..payout },
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id)))
@@ -210,8 +201,9 @@ pub(super) fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
 pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
     let kind = new.receiver.kind();
     let receiving = receiving(book, new.receiver)?;
-    turn.may_queue(Service::Payouts)?;
-    turn.carries(Service::Payouts, new.amount, "monto")?;
+    let terms = turn.terms(Service::Payouts, None);
+    terms.may_queue()?;
+    terms.carries(new.amount, "monto")?;
     let Tries { sends, looks, next_look, trace } = Tries::begun(turn);
     Ok(Payout {
         id: new.id,

@@ -9,7 +9,6 @@
 //! session, and that is paid like any other.
 
 mod commands;
-mod refusals;
 pub mod slug;
 
 use crate::decision::{Draft, Ruling, Turn};
@@ -18,13 +17,11 @@ use crate::index::Entries;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
-use crate::resources::merchants::MerchantRefusal;
+use crate::refusal::{MerchantRefusal, ProductRefusal, Refusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
 use crate::values::time::Timestamp;
 pub use commands::{Command, decide};
-pub use refusals::ProductRefusal;
 
 /// The largest quantity that a buyer may take through a link.
 pub const QUANTITY_MAX: u16 = 999;
@@ -271,7 +268,7 @@ pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Rulin
     let mut changed = product.clone();
     changed.links.retain(|link| link.id != id);
     let mut outcome = written(Cause::LinkDeleted, product, changed, turn);
-    if let Some(draft) = &mut outcome.draft {
+    if let Some(draft) = &mut outcome.record {
         draft.freed = vec![slug];
     }
     outcome

@@ -1,12 +1,10 @@
 //! Micro-deposits that a bank's statement shows one by one, while their operation has no outcome
 //! (`docs/contract.md, 20.7`): the operation is done when both are booked.
 
-use super::{BETWEEN_REFERENCES, Deposits, MethodStatus, VerificationRefusal, references_of_two};
-use crate::at_rail::AtRail;
+use super::{BETWEEN_REFERENCES, Deposits, MethodStatus, references_of_two};
 use crate::decision::Draft;
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
-use crate::resources::operations::OperationRefusal;
+use crate::refusal::{OperationRefusal, Refusal, VerificationRefusal};
 use crate::resources::own_account::OwnAccount;
 use crate::values::ids::Id;
 
@@ -79,17 +77,12 @@ pub fn open_deposits(entity: &Entity, operation: Id) -> Option<(Deposits, Booked
 }
 
 fn status_of(entity: &Entity, operation: Id) -> Option<&MethodStatus> {
-    match entity.at_rail()? {
-        AtRail::Merchant(merchant) => {
+    match entity {
+        Entity::Merchant(merchant) => {
             merchant.methods.iter().map(|method| &method.status).find(|status| status.waits_for(operation))
         }
-        AtRail::OwnAccount(account) => Some(&account.status).filter(|status| status.waits_for(operation)),
-        AtRail::Payment(_)
-        | AtRail::Otp(_)
-        | AtRail::Payout(_)
-        | AtRail::Conversion(_)
-        | AtRail::CryptoPayout(_)
-        | AtRail::CopPayment(_) => None,
+        Entity::OwnAccount(account) => Some(&account.status).filter(|status| status.waits_for(operation)),
+        _ => None,
     }
 }
 
@@ -106,8 +99,8 @@ pub fn book(entity: &Entity, booking: &Booking) -> Result<BookingOutcome, Refusa
         return Ok(BookingOutcome::Both(references));
     }
     let mut draft = Draft::new(Cause::DepositBooked);
-    match entity.at_rail() {
-        Some(AtRail::Merchant(merchant)) => {
+    match entity {
+        Entity::Merchant(merchant) => {
             // The state that the tenant sees does not change.
             let mut changed = merchant.clone();
             for method in changed.methods.iter_mut().filter(|method| method.status.waits_for(*operation)) {
@@ -115,20 +108,12 @@ pub fn book(entity: &Entity, booking: &Booking) -> Result<BookingOutcome, Refusa
             }
             draft.change(merchant, Entity::Merchant(changed));
         }
-        Some(AtRail::OwnAccount(account)) => {
+        Entity::OwnAccount(account) => {
             let status = account.status.booking(lines);
             draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
         }
         // Nothing else is proved by deposits.
-        Some(
-            AtRail::Payment(_)
-            | AtRail::Otp(_)
-            | AtRail::Payout(_)
-            | AtRail::Conversion(_)
-            | AtRail::CryptoPayout(_)
-            | AtRail::CopPayment(_),
-        )
-        | None => return Err(OperationRefusal::Resolved.into()),
+        _ => return Err(OperationRefusal::Resolved.into()),
     }
     Ok(BookingOutcome::One(Box::new(draft)))
 }

@@ -1,11 +1,11 @@
 //! Limits of verifications: each start sends money of the platform's, and each try is a guess
 //! (`docs/contract.md, 7.5`).
 
-use super::{Deposits, MethodStatus, VerificationRefusal};
+use super::{Deposits, MethodStatus};
 use crate::decision::{Draft, Turn};
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, Posting};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, VerificationRefusal};
 use crate::values::bank::BankCode;
 use crate::values::ids::Id;
 use crate::values::money::{Currency, Ves};

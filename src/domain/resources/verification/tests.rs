@@ -12,7 +12,7 @@ fn at(minutes: i64) -> Timestamp {
 }
 
 fn turn_at(minutes: i64) -> Turn<'static> {
-    Turn { now: at(minutes), seed: 1, livemode: false, rails: &TestModeAlone, holidays: &[] }
+    Turn::at(at(minutes))
 }
 
 fn started() -> (MethodStatus, Deposits) {

@@ -12,20 +12,18 @@
 //!
 //! Posting and signing do not belong here: they are in `src/webhooks/`.
 
-use crate::decision::{Draft, Ruling, Turn};
+use crate::decision::{Draft, Rules, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
 use crate::index::Entries;
 use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, WebhookRefusal};
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::{SECOND_MS, Timestamp};
 pub use commands::{Command, decide};
-pub use refusals::WebhookRefusal;
 
 mod commands;
-mod refusals;
 
 /// The largest number of endpoints per tenant and mode.
 pub const ENDPOINTS_MAX: usize = 20;
@@ -544,6 +542,17 @@ pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
         attempt: 1,
     });
     write(Cause::EventResent, webhook, next)
+}
+
+impl Rules for Webhook {
+    fn on_deadline(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
+        deadline(self, turn)
+    }
+
+    /// A try or an older secret is due in hours.
+    fn is_open(&self) -> bool {
+        false
+    }
 }
 
 fn write(cause: Cause, before: &Webhook, next: Webhook) -> Ruling {

@@ -1,7 +1,7 @@
 //! The rules of endpoints, case by case.
 
 use super::*;
-use crate::resources::webhooks::WebhookRefusal;
+use crate::refusal::WebhookRefusal;
 use crate::stored;
 use crate::stored::samples::Sampled;
 
@@ -10,13 +10,7 @@ fn name(text: &str) -> EventName {
 }
 
 fn turn() -> Turn<'static> {
-    Turn {
-        now: Timestamp::from_unix_ms(1_795_226_000_000),
-        seed: 7,
-        livemode: false,
-        rails: &crate::rail::TestModeAlone,
-        holidays: &[],
-    }
+    Turn { seed: 7, ..Turn::at(Timestamp::from_unix_ms(1_795_226_000_000)) }
 }
 
 fn id(n: u8) -> Id {
@@ -28,7 +22,7 @@ fn book(events: u64) -> Book {
 }
 
 fn written(outcome: Ruling) -> Webhook {
-    let draft = outcome.draft.expect("a record");
+    let draft = outcome.record.expect("a record");
     match &*draft.entities[0].state {
         Entity::Webhook(webhook) => webhook.clone(),
         _ => panic!("another entity"),
@@ -141,7 +135,7 @@ fn the_same_again_changes_nothing() {
         retry: Some(Retry::None),
         signature: Some(Signature::Hex),
     };
-    assert!(change(&book(5), &webhook, same).draft.is_none());
+    assert!(change(&book(5), &webhook, same).record.is_none());
 }
 
 #[test]
@@ -168,7 +162,7 @@ fn a_rotation_counts_up_and_older_secrets_sign_until_their_end() {
     assert_eq!(second, Webhook { secret_version: 2, older_secrets: vec![older(1, 60)], ..webhook });
     let third = written(rotate_secret(&second, 600, &turn()));
     assert_eq!(third.older_secrets, [older(1, 60), older(2, 600)]);
-    assert!(deadline(&third, &at(turn().now.plus_ms(59_999))).draft.is_none());
+    assert!(deadline(&third, &at(turn().now.plus_ms(59_999))).record.is_none());
     let later = written(deadline(&third, &at(older(1, 60).until)));
     assert_eq!(
         (&later.older_secrets[..], later.deadline()),
@@ -221,7 +215,7 @@ fn eight_tries_at_their_waits_then_the_event_is_given_up_until_it_arrives() {
             assert!((nominal * 9 / 10..=nominal * 11 / 10).contains(&wait), "{attempt}: {wait} ms");
             assert_eq!((next.attempt, webhook.deadline()), (attempt + 1, Some(next.due)));
             let at = |now| Turn { now, livemode, ..turn() };
-            assert!(deadline(&webhook, &at(next.due.plus_ms(-1))).draft.is_none());
+            assert!(deadline(&webhook, &at(next.due.plus_ms(-1))).record.is_none());
             webhook = written(deadline(&webhook, &at(next.due.plus_ms(99))));
             let resend = webhook.resends[0];
             assert_eq!(
@@ -258,7 +252,7 @@ fn tries_wait_while_the_endpoint_is_disabled_and_end_when_it_wants_none() {
 fn a_resend_waits_until_its_outcome() {
     let webhook = endpoint(&["payment.completed"], 3);
     assert!(
-        resend(&webhook, event(1, EventKind::PaymentFailed), &turn()).draft.is_none(),
+        resend(&webhook, event(1, EventKind::PaymentFailed), &turn()).record.is_none(),
         "it is not listed"
     );
     let waiting = written(resend(&webhook, event(1, EventKind::PaymentCompleted), &turn()));

@@ -7,8 +7,7 @@ use actors::Schedule;
 fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<Entity>> {
     world.turns += 1;
     let (payment, now) = (Id::derived(world.now, world.turns, 0), Timestamp::from_unix_ms(world.now));
-    let turn =
-        Turn { now, seed: world.turns, livemode: false, rails: &crate::rail::TestModeAlone, holidays: &[] };
+    let turn = Turn { seed: world.turns, ..Turn::at(now) };
     let release_at = now.plus_ms(HOLD_MS);
     let mut draft = Draft::new(Cause::PaymentCompleted);
     let (ledger, currency) = (Ledger::Tenant, Currency::Cop);

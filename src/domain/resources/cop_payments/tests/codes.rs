@@ -1,9 +1,8 @@
 //! Codes of one use: wrong ones, those that count, and those sent too often.
 
 use super::*;
-use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
 use crate::resources::cop_payments::codes::WrongCodes;
-use crate::resources::payments::PaymentRefusal;
 use crate::stored;
 use crate::stored::goldens::{read, written};
 

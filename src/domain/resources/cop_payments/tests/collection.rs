@@ -1,8 +1,7 @@
 //! Ends of a collection, and what the processor is asked on the way there.
 
 use super::*;
-use crate::resources::cop_payments::CopPaymentRefusal;
-use crate::resources::payments::PaymentRefusal;
+use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
 
 #[test]
 fn every_end_of_a_collection_that_is_asked_about() {

@@ -2,12 +2,11 @@
 //! whether they arrived.
 
 use super::*;
-use crate::rail::{Availability, BankCall, Progress, Service};
-use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::rail::{Availability, BankCall, Service, Terms};
+use crate::refusal::{CopPaymentRefusal, PaymentRefusal, Refusal};
 use crate::resources::cop_payments::live::{NextStep, PROCESSOR_ERROR};
 use crate::resources::operations;
-use crate::resources::payments::PaymentRefusal;
-use crate::trace::{BankWord, NEVER, Polling, RailId, Said};
+use crate::trace::{BankWord, NEVER, Polling, Progress, RailId, Said};
 use crate::values::buyer::{Buyer, DocumentType};
 use crate::values::money::Ves;
 
@@ -18,12 +17,8 @@ const MINUTE: i64 = MINUTE_MS;
 struct Served;
 
 impl Rails for Served {
-    fn availability(&self, _: bool, _: Service, _: Option<BankCall>) -> Availability {
-        Availability::Served
-    }
-
-    fn amount_max(&self, _: bool, _: Service) -> Option<Ves> {
-        None
+    fn terms(&self, _: bool, _: Service, _: Option<BankCall>) -> Terms {
+        Terms { availability: Availability::Served, amount_max: None }
     }
 
     fn polling(&self, _: bool) -> Polling {
@@ -84,7 +79,7 @@ impl World {
 
 /// How often the processor was asked, and when last, as operators see it.
 fn asked(world: &World) -> (u32, Option<i64>) {
-    let open = operations::unanswered(&Entity::CopPayment(world.payment().clone()));
+    let open = Entity::CopPayment(world.payment().clone()).rules().unanswered();
     (open[0].asks, open[0].asked_at.map(|at| at.unix_ms()))
 }
 

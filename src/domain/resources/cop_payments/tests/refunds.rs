@@ -1,9 +1,8 @@
 //! Refunds: their order, their window, and a processor that stays silent.
 
 use super::*;
-use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
 use crate::resources::operations;
-use crate::resources::payments::PaymentRefusal;
 
 #[test]
 fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {
@@ -118,7 +117,7 @@ fn a_silent_processor_is_asked_about_a_refund_and_sent_it_again_only_if_it_never
 /// The refund of which the processor said both, and its reference.
 fn said_both_of(world: &World) -> Option<(Id, Option<String>)> {
     let entity = world.payment.as_deref().expect("a payment");
-    operations::contradicted(entity, Timestamp::from_unix_ms(T0)).map(|order| (order.id, order.reference))
+    entity.rules().contradiction(Timestamp::from_unix_ms(T0)).map(|order| (order.id, order.reference))
 }
 
 fn made(reference: &str) -> RailAnswer {
@@ -135,7 +134,7 @@ fn a_late_word_about_an_earlier_refund_is_remembered_beside_the_newest() {
     world.hear(17, How::Ask, made("R-1"), T0 + 5_000).expect("a record");
     let of_the_first = Some((id.operation(17), Some("R-1".to_owned())));
     assert_eq!(said_both_of(&world), of_the_first);
-    let open = operations::unanswered(world.payment.as_deref().expect("a payment"));
+    let open = world.payment.as_deref().expect("a payment").rules().unanswered();
     assert_eq!(
         open.iter().map(|open| (open.id, &open.reference)).collect::<Vec<_>>(),
         [(id.operation(18), &None)]
@@ -180,7 +179,7 @@ fn no_refund_begins_while_the_processor_is_asked_on_about_one_before() {
     let settled_by_operator = |world: &World, operation| {
         let now = Timestamp::from_unix_ms(T0 + 3_000);
         let rails = &TestModeAlone;
-        let phase = asked_on::begin(operation, &Turn { now, seed: 1, livemode: false, rails, holidays: &[] });
+        let phase = polling::ask_on(operation, &Turn { rails, ..Turn::at(now) });
         Some(Arc::new(Entity::CopPayment(CopPayment { phase, ..world.payment().clone() })))
     };
     world.payment = settled_by_operator(&world, 17);

@@ -2,7 +2,7 @@
 //! paid once, when there is enough.
 
 use super::*;
-use crate::resources::crypto::CryptoRefusal;
+use crate::refusal::{CryptoRefusal, Refusal};
 use proptest::prelude::*;
 
 const SESSION: Id = Id::from_bytes([1; 16]);
@@ -56,8 +56,8 @@ proptest! {
         book.sellers.insert(SELLER, Default::default());
         let (mut to, mut payments, mut came) = (till(price, percent), Vec::new(), 0);
         for (n, cents) in parts.iter().enumerate() {
-            let turn = Turn { now: Timestamp::from_unix_ms(1_000 + n as i64), seed: 1, livemode: false, rails: &crate::rail::TestModeAlone, holidays: &[] };
-            let draft = receive(&book, &to, incoming(n, *cents), &turn).draft.expect("money is never refused");
+            let turn = Turn::at(Timestamp::from_unix_ms(1_000 + n as i64));
+            let draft = receive(&book, &to, incoming(n, *cents), &turn).record.expect("money is never refused");
             came += cents;
             prop_assert_eq!(draft.postings.iter().map(|posting| posting.minor).sum::<i64>(), 0);
             let credited: i64 = draft.postings.iter().filter(|posting| posting.ledger != Ledger::Rail).map(|posting| posting.minor).sum();
@@ -90,13 +90,7 @@ proptest! {
 
 #[test]
 fn what_cannot_have_come_is_refused() {
-    let turn = Turn {
-        now: Timestamp::from_unix_ms(1_000),
-        seed: 1,
-        livemode: false,
-        rails: &crate::rail::TestModeAlone,
-        holidays: &[],
-    };
+    let turn = Turn::at(Timestamp::from_unix_ms(1_000));
     let wrong = [
         (
             Incoming { network: Network::Erc20, ..incoming(1, 5) },
@@ -110,19 +104,13 @@ fn what_cannot_have_come_is_refused() {
     ];
     for (incoming, refusal) in wrong {
         let outcome = receive(&Book::default(), &till(5, None), incoming, &turn);
-        assert_eq!((outcome.refusal, outcome.draft.is_none()), (Some(refusal), true));
+        assert_eq!((outcome.refusal, outcome.record.is_none()), (Some(refusal), true));
     }
 }
 
 #[test]
 fn a_network_is_added_once_and_only_to_a_session() {
-    let turn = Turn {
-        now: Timestamp::from_unix_ms(1_000),
-        seed: 1,
-        livemode: false,
-        rails: &crate::rail::TestModeAlone,
-        holidays: &[],
-    };
+    let turn = Turn::at(Timestamp::from_unix_ms(1_000));
     let mut book = Book::default();
     book.tenant_settings.settings = std::sync::Arc::new(crate::platform::settings::Settings {
         usdt_enabled: true,
@@ -138,7 +126,7 @@ fn a_network_is_added_once_and_only_to_a_session() {
         till: None,
     };
     let known = till(5, None);
-    assert!(open_again(&book, &known, new(Network::Polygon, Asset::Usdt), &turn).draft.is_none());
+    assert!(open_again(&book, &known, new(Network::Polygon, Asset::Usdt), &turn).record.is_none());
     let added = open_again(&book, &known, new(Network::Polygon, Asset::Usdc), &turn)
         .draft
         .expect("another asset is another address");
@@ -148,7 +136,7 @@ fn a_network_is_added_once_and_only_to_a_session() {
         (known.id, Some("0xcd"), 3)
     );
     let customers = DepositAddress { till: None, ..known };
-    assert!(open_again(&book, &customers, new(Network::Polygon, Asset::Usdc), &turn).draft.is_none());
+    assert!(open_again(&book, &customers, new(Network::Polygon, Asset::Usdc), &turn).record.is_none());
     book.tenant_settings.settings = std::sync::Arc::new(crate::platform::settings::Settings {
         usdt_enabled: false,
         ..(*book.tenant_settings.settings).clone()

@@ -215,13 +215,12 @@ fn payout(status: Status, livemode: bool) -> CryptoPayout {
 
 #[test]
 fn a_transaction_is_recorded_only_for_a_live_payout_on_its_way() {
-    let turn =
-        Turn { now: at(9), seed: 1, livemode: true, rails: &crate::rail::TestModeAlone, holidays: &[] };
+    let turn = Turn { livemode: true, ..Turn::at(at(9)) };
     let signed = |payout: &CryptoPayout, signing: Signing| {
         let command = Command::Sign(Box::new(signing));
         let ruling = payouts::decide(&Book::default(), Some(payout), command, None, &turn);
         assert!(ruling.effects.is_empty());
-        ruling.draft.map(|draft| (draft.cause, Arc::clone(&draft.entities[0].state)))
+        ruling.record.map(|draft| (draft.cause, Arc::clone(&draft.entities[0].state)))
     };
     for status in Status::ALL {
         let is_recorded = signed(&payout(status, true), signing(1, fees(100, 1_000))).is_some();
@@ -252,7 +251,7 @@ fn a_contradicted_payout_shows_the_code_of_the_network_alone() {
         ..payout(status, true)
     };
     for (status, code) in [(Status::Failed, None), (Status::Completed, Some("OURS"))] {
-        let found = operations::contradicted(&Entity::CryptoPayout(said(status)), at(0)).expect("one");
+        let found = Entity::CryptoPayout(said(status)).rules().contradiction(at(0)).expect("one");
         assert_eq!((found.code.as_deref(), found.reference.as_deref()), (code, Some("0x01")), "{status:?}");
     }
 }
