@@ -5,12 +5,9 @@
 //! The last step is a task here, Idempotency-Key included: a caller who goes away must not leave a
 //! durable change half done, whoever asked first.
 
-use super::approvals::least_role;
-use super::call::{Body, Call, CallResult, Done};
-use super::description;
-use super::kept::{self, PendingKey};
-use super::routes::{Handler, Route, routes};
-use super::signature::{Beginning, Signature, begin, said};
+use super::call::{Body, Call, CallResult, Done, Handler, PendingKey, Route, Signature};
+use super::kept;
+use super::routes::{self, least_role, rows};
 use crate::cluster::front;
 use crate::gateway::answer::Shows;
 use crate::gateway::exports::{Export, Pages};
@@ -60,7 +57,7 @@ impl AdminApi {
     /// The operators' API. Who its callers are, the directory of operators says.
     pub fn new(services: Arc<Services>, metrics: Metrics, guard: OriginCheck) -> Result<AdminApi, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
-        let description = description::document();
+        let description = routes::document();
         let (mut tables, with_query) = (description.tables(), description.with_query());
         let row = |mut route: Route| {
             let meter = meters.of(&route.method, route.path);
@@ -68,9 +65,8 @@ impl AdminApi {
             route.takes_query = with_query.contains(route.operation);
             (route.method.clone(), route.path, (route, meter))
         };
-        let router = Router::new(routes().into_iter().map(row))?;
-        let documents =
-            Documents::new(|| description::document().to_json(), |path| meters.of(&Method::GET, path));
+        let router = Router::new(rows().iter().cloned().map(row))?;
+        let documents = Documents::new(|| routes::document().to_json(), |path| meters.of(&Method::GET, path));
         let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
         let [health, ready] = [health::HEALTH, health::READY].map(|path| meters.of(&Method::GET, path));
         Ok(AdminApi { services, router, guard, documents, metrics, unrouted, scrapes, health, ready })
@@ -108,7 +104,7 @@ struct OperatorPages(Arc<(Handler, Call)>);
 impl Pages for OperatorPages {
     async fn page(&self, query: String) -> Result<Bytes, Problem> {
         let (handler, call) = &*self.0;
-        Ok(handler(call.again(query)).await?.body.into())
+        Ok(handler(call.again(call.path.clone(), Some(query))).await?.body.into())
     }
 }
 
@@ -217,12 +213,6 @@ impl Surface for AdminApi {
             asked.parameters.iter().map(|(name, text)| (name, canonical(text))).collect();
         let path = path_of(asked.row.path, &parameters);
         let shows = Shows::of(asked.row.show, parameters.iter().map(|(_, text)| text.as_str()));
-        let signature = asked.row.action.map(|action| {
-            let (peer, request_id) = (peer.ip().to_string(), request_id.as_str());
-            let path = (path.as_str(), parameters.as_slice());
-            let beginning = Beginning { at: self.services.now(), peer: &peer, request_id, path };
-            Signature::of(begin(&operator, action, &beginning))
-        });
         let Route { table, takes_query, path: named, .. } = asked.row;
         let export = Export::wanted(table.as_ref(), *takes_query, &head.headers, named, head.uri.query());
         let (export, bad) = export.unzip();
@@ -233,15 +223,16 @@ impl Surface for AdminApi {
         if let Some(bad) = bad {
             unexpected = bad;
         }
-        let call = Call {
+        let mut call = Call {
             services: Arc::clone(&self.services),
+            rows: rows(),
             turns: Arc::clone(&self.services.callers.turns),
             path,
             parameters,
             query,
             idempotency_key: key.map(str::to_owned),
             pending_key: Arc::default(),
-            signature: Arc::new(signature.unwrap_or_default()),
+            signature: Arc::default(),
             shows,
             operator,
             approval: self.waiting(asked.row),
@@ -249,13 +240,16 @@ impl Surface for AdminApi {
             request_id: request_id.as_str().to_owned(),
             body: Body::new(mem::take(&mut asked.body), unexpected),
         };
+        if let Some(action) = asked.row.action() {
+            call.signature = Arc::new(Signature::of(call.entry(&action)));
+        }
         Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call, export }))
     }
 
     async fn perform(&self, work: Work, arrival: &Arrival) -> Result<Reply, Problem> {
         let Work { route, call, export } = work;
         if let Some(export) = export {
-            let pages = OperatorPages(Arc::new((route.handler, call.again(String::new()))));
+            let pages = OperatorPages(Arc::new((route.handler, call.again(call.path.clone(), None))));
             let first = run(route, call).await?;
             return export.reply(&first.body, pages, arrival.request_id.clone());
         }
@@ -339,7 +333,7 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
     }
     let (services, pending_key, request_id) =
         (Arc::clone(&call.services), Arc::clone(&call.pending_key), call.request_id.clone());
-    match perform(route, call).await {
+    match route.perform(call).await {
         Err(problem) if matches!(problem.status, 409 | 410 | 422) => {
             // The key is taken already if a rule of the engine refused: the refusal is kept with
             // it.
@@ -358,25 +352,6 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
         }
         failed => failed,
     }
-}
-
-/// Runs the handler of a row. What makes no record by itself is written down after it, with its answer.
-pub async fn perform(route: &Route, call: Call) -> CallResult {
-    let (services, pending_key, signature) =
-        (Arc::clone(&call.services), Arc::clone(&call.pending_key), Arc::clone(&call.signature));
-    let done = (route.handler)(call).await?;
-    // A call that waits for a second person did nothing yet.
-    if !route.noted || done.waits {
-        return Ok(done);
-    }
-    let (keep, _held) = pending_key.take();
-    let shown = (done.status, done.body.as_slice());
-    let noted = ask::Done { act: None, audit: said(signature.take(), &done.body) };
-    if keep.is_none() && noted.audit.is_none() {
-        return Ok(done);
-    }
-    let trace = ask::done_and_answered(&services, noted, keep, shown).await?;
-    Ok(done.traced(trace))
 }
 
 /// Logs the operation, who asked for it from where, and its outcome. The path names the tenant or

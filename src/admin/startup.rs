@@ -1,12 +1,11 @@
 //! The steps of a start that need the platform's book: loading the directory of callers, and making
 //! the first tenants.
 
-use super::ask;
-use super::tenant_settings::push_tenant_settings;
 use super::tenants;
-use crate::gateway::ask::failure;
+use crate::gateway::ask::{self, failure};
 use crate::gateway::key_secrets::{Secret, stem};
 use crate::gateway::services::Services;
+use crate::gateway::tenant_settings::push_tenant_settings;
 use api::problem::Problem;
 use domain::platform::{ApiKey, Mode, PLATFORM};
 use domain::view::{Query, View};

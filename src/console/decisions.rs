@@ -1,7 +1,7 @@
 //! Approvals: what waits for a second person, and the word of that person.
 
 use super::{Console, Here, Made, after, done_note, failed_page, path, subject};
-use crate::admin::approvals::least_role;
+use crate::admin::least_role;
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;

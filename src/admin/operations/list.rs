@@ -4,8 +4,8 @@
 //! waits for a bank in that of its entities. A page takes from both whatever is newer, and its cursor
 //! has the place in each.
 
-use super::{Due, READS_MAX, due, tenant_of, unanswered};
-use crate::admin::call::{Call, CallResult, Done};
+use super::{Due, READS_MAX, due, unanswered};
+use crate::admin::call::{Call, CallResult, Done, tenant_of};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read};
 use crate::store::merge_cursor::MergeCursor;
@@ -29,7 +29,7 @@ use domain::values::time::Timestamp;
 use std::collections::VecDeque;
 
 /// The statuses that can be asked for.
-pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
+pub(super) const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 const CONTRADICTED: &str = STATUSES[0];
 const PENDING: &str = STATUSES[1];
 const UNRESOLVED: &str = STATUSES[2];
@@ -79,8 +79,7 @@ impl Places {
     }
 }
 
-/// Reads which orders are asked for, on a server with these rails.
-pub fn asked(
+pub(super) fn asked(
     mut query: Query<'_>,
     list: ListOf<'_>,
     rails: &[&'static str],
@@ -100,7 +99,7 @@ pub fn asked(
     Ok((wanted, page.get(&sound)))
 }
 
-/// GET /admin/operations: newest first, of all tenants in both modes.
+/// newest first, of all tenants in both modes.
 pub async fn list(call: Call) -> CallResult {
     let services = &call.services;
     let rails = services.rails.names();

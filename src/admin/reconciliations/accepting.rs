@@ -31,7 +31,6 @@ pub enum Chosen {
     These(Vec<Id>),
 }
 
-/// POST /admin/reconciliations/:id/accept
 pub async fn accept(call: Call) -> CallResult {
     let chosen = read_chosen(call.body.fields()?)?;
     let (id, summary) = named(&call)?;
@@ -62,7 +61,6 @@ pub async fn accept(call: Call) -> CallResult {
     Ok(Done::ok(Object::new().number("accepted", accepted).list("refused", shown).end()))
 }
 
-/// Reads which proposals are to be accepted.
 pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
     let items = kinds::list(1..=ACCEPTED_MAX, kinds::uuid()).about("Ids of items; or else `all`.");
     let items = fields.optional("items", items);
