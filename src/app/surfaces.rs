@@ -10,7 +10,7 @@ use crate::gateway::dispatch::Gateway;
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::services::Services;
-use crate::http::documents::home;
+use crate::http::documents;
 use crate::metrics::Metrics;
 use crate::pages::front;
 use crate::portal::Portal;
@@ -23,7 +23,7 @@ pub(super) type AdminSurface = front::Front<Console<AdminApi>>;
 
 /// The surface of tenants, behind the pages of merchants and buyers.
 pub(super) fn api(config: &Config, services: &Arc<Services>) -> Result<ApiSurface, StartupError> {
-    let home = home::page(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
+    let home = documents::home(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
     let public = public(config, services)?;
     let rail_calls = RailCalls::new(Arc::clone(services), live_rails::callers(config)?)?;
     let gateway = Gateway::new(
