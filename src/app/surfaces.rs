@@ -9,7 +9,7 @@ use crate::gateway::dispatch::Gateway;
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::services::Services;
-use crate::http::documents::home;
+use crate::http::documents;
 use crate::metrics::Metrics;
 use crate::network::TrustedProxies;
 use crate::pages::front::Pages;
@@ -42,7 +42,7 @@ pub(super) fn servers(
         operators: AdminApi::new(shared()),
         console: Pages::new(shared(), &console::SITE, TrustedProxies::default(), config.admin.tls.is_some()),
     });
-    let home = home::page(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
+    let home = documents::home(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
     Ok([
         Server::public(shared(), Arc::clone(&audiences), proxies, home, config.demo_key())?,
         Server::of_operators(shared(), audiences, guard(config), metrics)?,

@@ -6,9 +6,9 @@
 use crate::gateway::prices::Prices;
 use crate::gateway::request::Request;
 use crate::gateway::services::Services;
+use crate::http::body::without_unexpected;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
-use crate::http::unexpected_parameters::without_unexpected;
 use api::problem::Problem;
 use api::public::routes::PublicRoute;
 use api::public::{PublicCall, PublicPlan, history, latest};
