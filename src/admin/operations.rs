@@ -329,7 +329,7 @@ pub fn chapter() -> Chapter {
             ("PayoutAccount", payouts::description::account()),
             (
                 "ResolvedOperation",
-                any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"].map(api::openapi::schema::named))
+                any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"].map(schema::named))
                 .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them."),
             ),
         ],
