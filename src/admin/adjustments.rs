@@ -24,7 +24,6 @@ use domain::values::external_ref::ExternalRef;
 use domain::values::money::Currency;
 use rust_decimal::Decimal;
 
-/// The number of characters of a description.
 const DESCRIPTION_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
 
 struct Wanted {
@@ -113,7 +112,6 @@ fn read_signed(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad>
     }
 }
 
-/// An adjustment that was made before.
 struct Known {
     read: Read,
     /// The index of the record's posting that is the movement.

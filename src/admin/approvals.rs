@@ -77,7 +77,6 @@ impl Call {
     }
 }
 
-/// Has a call wait for a second person.
 async fn ask(
     services: &Services,
     action: Approvable,
@@ -97,7 +96,6 @@ async fn ask(
 pub enum Begun {
     /// The take-over is written down; the copy may open.
     Recorded,
-    /// The take-over waits for a second person.
     Waits(Id),
 }
 
@@ -231,7 +229,6 @@ fn read_note(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
     Ok(note.get(&sound).map(Cow::into_owned))
 }
 
-/// Decides about the approval that the path names.
 async fn decide(call: Call, is_approved: bool) -> CallResult {
     let note = read_note(call.body.optional_fields()?)?;
     let id = call.id()?;

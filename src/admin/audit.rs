@@ -28,12 +28,10 @@ struct Wanted {
     tenant: Option<Id>,
     /// The first instant that is asked for, as the positions have it.
     from: Option<Vec<u8>>,
-    /// The first instant after those.
     to: Option<Vec<u8>>,
 }
 
 impl Wanted {
-    /// The list with the fewest others in it.
     fn list(&self) -> AuditList<'_> {
         match (self.tenant, self.operator, &self.action) {
             (Some(tenant), ..) => AuditList::Tenant(tenant),

@@ -21,7 +21,6 @@ use domain::view::{Query, View};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A catalogue older than this is refreshed.
 const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
 /// The interval at which the catalogue's age is checked; a feed that failed is asked again as
 /// often.

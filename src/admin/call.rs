@@ -85,7 +85,6 @@ pub struct Verb {
     pub example: &'static str,
     /// What follows the ids of the path without a name of its own.
     pub operand: Option<Operand>,
-    /// A parameter that the command sets itself.
     pub fixed: Option<(&'static str, &'static str)>,
 }
 
@@ -101,7 +100,6 @@ pub enum Fills {
     Member(&'static str),
     /// A member, made absolute: the server has a working directory of its own.
     Directory(&'static str),
-    /// The body as JSON.
     Body,
     /// A file of this machine, which is the body; options are parameters then.
     File,
@@ -144,12 +142,10 @@ impl Route {
     }
 }
 
-/// A request that is authenticated and read.
 pub struct Call {
     pub services: Arc<Services>,
     /// The rows of the operators' table, for a call that lets another one go on.
     pub rows: &'static [Route],
-    /// The locks that put changes of tenants in order.
     pub turns: Arc<Turns>,
     /// The path, in the one form that it has: ids as we write them, however they were written.
     pub path: String,
@@ -304,7 +300,6 @@ impl Call {
         self.parameter("id").and_then(Id::parse).ok_or_else(Problem::not_found)
     }
 
-    /// The tenant that the path names.
     pub fn tenant(&self) -> Result<Arc<Tenant>, Problem> {
         self.services.callers.directory.tenant(self.id()?).ok_or_else(Problem::not_found)
     }
@@ -476,7 +471,6 @@ impl Done {
 
 pub type CallResult = Result<Done, Problem>;
 
-/// The tenant of a tenant key.
 pub fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
     let number = u32::try_from(tenant_key / 2).ok()?;
     callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
@@ -492,7 +486,6 @@ pub fn owner(reader: &Reader, space: Space, id: Id) -> Result<Option<u64>, Unrea
         .map_err(|_| Unreadable("something that the index names is no tenant's".to_owned()))
 }
 
-/// An item with its tenant and mode.
 pub fn owned(callers: &Callers, tenant_key: u64, item: Vec<u8>) -> Vec<u8> {
     let mode = if is_live(tenant_key) { Mode::Live } else { Mode::Test };
     let item = Object::reopened(item).maybe_plain("tenantId", tenant_of(callers, tenant_key));

@@ -20,7 +20,6 @@ use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
 
-/// Characters of a bank's or a holder's name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 /// Characters of a bank's reference or of why a payout failed.
 const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;

@@ -44,7 +44,6 @@ const TENANTS_MAX: usize = 200;
 
 /// A search for the entities of a tenant key that have a name.
 type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, records::Stopped>;
-/// The JSON of an entity of a list.
 type Show = fn(&Entity) -> Option<Vec<u8>>;
 
 /// `tenantId` and `mode`, as they are read.
@@ -53,13 +52,11 @@ pub(super) struct GotWhose {
     mode: Got<Option<Mode>>,
 }
 
-/// The tenants and modes that a list is of.
 pub(super) struct Whose {
     tenant: Option<Id>,
     mode: Option<Mode>,
 }
 
-/// A mode of a query.
 pub(super) fn mode<'a>() -> impl Kind<'a, Mode> {
     kinds::named_one(Mode::ALL, Mode::name)
 }
@@ -69,7 +66,6 @@ impl GotWhose {
         GotWhose::read_by(query, mode())
     }
 
-    /// Reads them with a mode of this kind.
     pub(super) fn read_by<'a>(query: &mut Query<'a>, mode: impl Kind<'a, Mode>) -> GotWhose {
         GotWhose { tenant: query.optional("tenantId", kinds::uuid()), mode: query.optional("mode", mode) }
     }
@@ -80,7 +76,6 @@ impl GotWhose {
 }
 
 impl Whose {
-    /// The tenant keys.
     pub(super) fn keys(&self, services: &Services) -> Vec<u64> {
         let directory = &services.callers.directory;
         let tenants = match self.tenant {
@@ -240,7 +235,6 @@ fn by_one_name(
     Ok(page_of(page, rest, |(last, _)| last.as_bytes().to_vec(), shown))
 }
 
-/// A list has no problems of its own.
 fn stopped(unread: Unread) -> Stopped {
     match unread {
         Unread::Stopped(stopped) => stopped.into(),

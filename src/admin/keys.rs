@@ -94,7 +94,6 @@ pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(list_json(keys.iter().map(|(key, last_used_at)| show_key(key, *last_used_at)))))
 }
 
-/// The key that the path names.
 async fn named(call: &Call) -> Result<Arc<ApiKey>, Problem> {
     let id = named_id(call).ok_or_else(Problem::not_found)?;
     match call.services.engine.view(PLATFORM, Query::Key(id)).await.map_err(failure)? {

@@ -25,10 +25,8 @@ use domain::resources::notices::{self, About, CLAIMED, Notice, Transfer, UNMATCH
 use domain::values::ids::{EntityId, Id, Kind};
 use wal::Reader;
 
-/// Characters of the evidence for whose a transfer is.
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 
-/// The rails that notices are of.
 const RAILS: [&str; 2] = ["r4", "wompi"];
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {

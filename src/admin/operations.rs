@@ -48,14 +48,12 @@ const READS_MAX: usize = 10_000;
 /// Characters of a bank's reference and of an operator's note.
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
-/// The longest code of a bank.
 const CODE_CHARACTERS_MAX: usize = 32;
 
 /// A deadline of an entity, which may be a look at a bank.
 struct Due {
     id: EntityId,
     tenant_key: u64,
-    /// The tenant's clock.
     now: Timestamp,
     /// Whether the look never comes: nobody can be asked.
     is_never_asked: bool,
@@ -162,12 +160,9 @@ pub async fn resolve(call: Call) -> CallResult {
     Ok(done)
 }
 
-/// An operator's word on an operation.
 pub(super) struct Word<'a> {
     pub operation: Id,
-    /// The answer that the bank would give.
     pub answer: RailAnswer,
-    /// The reason why it is believed.
     pub note: &'a str,
 }
 
@@ -254,7 +249,6 @@ fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Invalid> {
     Ok((answer, note.get(&sound).into_owned()))
 }
 
-/// A bank's code.
 fn failure_code(text: &str) -> Result<String, Bad> {
     let is_code = !text.is_empty()
         && text.len() <= CODE_CHARACTERS_MAX

@@ -24,7 +24,6 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Characters of the reason for a pin.
 const REASON_CHARACTERS: RangeInclusive<usize> = 1..=500;
 
 /// A sample as it is asked for, and the end and the reason of its pin if it is to be pinned.
@@ -211,7 +210,6 @@ fn asked_place(mut query: Query<'_>) -> Result<PinPlace, Invalid> {
     Ok(PinPlace { pair: pair.get(&sound), source: source.get(&sound), side: side.get(&sound) })
 }
 
-/// The end of a pin.
 fn end<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
     let read = move |value: Value<'a>| {
         let until = Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis());

@@ -37,10 +37,8 @@ use domain::values::money::{Currency, write_minor};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The rails that have statements.
 const RAILS: [&str; 2] = ["r4", "wompi"];
 const ACCOUNT_DIGITS: usize = 20;
-/// The results of items.
 const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
 /// The most items that may be named at once.
 const ACCEPTED_MAX: usize = 100_000;
@@ -360,7 +358,6 @@ pub async fn items(call: Call) -> CallResult {
     Ok(Done::ok(page_json(shown, next.as_deref())))
 }
 
-/// Reads items where no request waits.
 async fn read_items(
     services: &Arc<Services>,
     id: Id,
@@ -440,7 +437,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// An item that was not accepted.
 fn refused_schema() -> Schema {
     use api::openapi::schema::{object, text};
     use api::openapi::values::uuid;

@@ -47,7 +47,6 @@ impl AdminApi {
     }
 }
 
-/// The pages of an operators' list.
 #[derive(Clone)]
 struct OperatorPages(Arc<(Handler, Call)>);
 

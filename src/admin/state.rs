@@ -69,7 +69,6 @@ pub async fn read(call: Call) -> CallResult {
     Ok(Done::ok(body))
 }
 
-/// The self-check since the start.
 fn show_self_check(services: &Services) -> Vec<u8> {
     let counters = &services.observed.selfcheck;
     Object::new()
@@ -276,7 +275,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// A network of USDT and its hot wallet.
 fn usdt_network() -> Schema {
     use api::openapi::schema::{integer, object, one_of, text};
     use api::openapi::values::ves;

@@ -16,7 +16,6 @@ use domain::resources::approvals::AskedCall;
 
 /// The name of the act, and of the call that waits.
 pub const ACTION: &str = "take-over";
-/// The command that asks for it.
 const COMMAND: &str = "serve --take-over";
 
 /// Whoever has the machine, in whose name a start asks.
@@ -39,7 +38,6 @@ pub fn call(made_by: &str, seq: u64) -> AskedCall {
     }
 }
 
-/// Writes down the take-over that a start asked for.
 pub async fn record_of_start(services: &Services, copy: (&str, u64)) -> Result<(), Problem> {
     let entry = AuditEntry {
         at: services.now(),

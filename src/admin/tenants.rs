@@ -28,7 +28,6 @@ use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// Characters of a tenant's name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 

@@ -357,7 +357,6 @@ fn leads(cluster: &Cluster) -> Leads {
     })
 }
 
-/// The source of the log.
 enum Origin {
     /// The directory of this machine, to be opened and replayed.
     Store(Box<RocksStore>),

@@ -11,7 +11,6 @@ use std::path::Path;
 
 /// The state of a directory, as its marker says it.
 pub struct DirectoryState {
-    /// The switch of everything that goes outside.
     pub outbound: Outbound,
     copy: Option<RestoredCopy>,
     take_over: bool,

@@ -22,7 +22,6 @@ use std::time::Duration;
 /// The time between two counts of unresolved operations, at most and at least.
 const COUNT_EVERY_MS_MAX: u64 = 15_000;
 const COUNT_EVERY_MS_MIN: u64 = 1_000;
-/// Counts by rail.
 type Counts = BTreeMap<&'static str, u64>;
 
 async fn counted(services: &Arc<Services>) -> Result<(Counts, Seen), Problem> {
@@ -73,7 +72,6 @@ const LINE_MAX: usize = 10_000;
 /// Endpoints that are behind and of which the oldest event is looked up.
 const ENDPOINTS_MAX: usize = 256;
 
-/// Counts what waits now.
 fn seen(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Seen, Stopped> {
     let mut seen = Seen::default();
     for due in due {

@@ -28,13 +28,11 @@ use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::collections::VecDeque;
 
-/// The statuses that can be asked for.
 pub(super) const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 const CONTRADICTED: &str = STATUSES[0];
 const PENDING: &str = STATUSES[1];
 const UNRESOLVED: &str = STATUSES[2];
 
-/// The filters of a list of operations.
 pub struct Wanted {
     status: Option<&'static str>,
     rail: Option<&'static str>,
@@ -130,7 +128,6 @@ struct Group {
     items: Vec<Vec<u8>>,
 }
 
-/// The first groups of a source.
 #[derive(Default)]
 struct Source {
     groups: VecDeque<Group>,

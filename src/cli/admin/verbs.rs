@@ -7,7 +7,6 @@ use api::openapi::document::Document;
 use api::openapi::schema::Schema;
 use std::sync::LazyLock;
 
-/// A command that makes one call.
 pub struct Command {
     pub noun: &'static str,
     /// Empty for a noun alone.
@@ -22,7 +21,6 @@ pub struct Command {
     pub ids: Vec<(&'static str, &'static str, &'static str)>,
     pub operand: Option<Operand>,
     pub options: Vec<Opt>,
-    /// Whether it is a list in pages.
     pub pages: bool,
 }
 
