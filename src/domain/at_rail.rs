@@ -19,9 +19,7 @@ macro_rules! at_rail {
         pub enum $AtRail<'a> {
             /// A payment, whose bank is asked to collect or to give back.
             Payment(&'a $($mutable)? Payment),
-            /// A request for a payer's code.
             Otp(&'a $($mutable)? Otp),
-            /// A payout in bolívares.
             Payout(&'a $($mutable)? Payout),
             /// A merchant, whose payout methods are proved by micro-deposits.
             Merchant(&'a $($mutable)? Merchant),
@@ -29,7 +27,6 @@ macro_rules! at_rail {
             OwnAccount(&'a $($mutable)? OwnAccount),
             /// A conversion, which may ask for the market's rate.
             Conversion(&'a $($mutable)? Conversion),
-            /// A payout in USDT.
             CryptoPayout(&'a $($mutable)? CryptoPayout),
             /// A payment in pesos, which its processor collects or refunds.
             CopPayment(&'a $($mutable)? CopPayment),

@@ -16,19 +16,14 @@ use crate::values::time::{Timestamp, Zone};
 /// The failure code of an operation that was decided under a name of another, for operators.
 pub const AMBIGUOUS: &str = "bank_name_repeated";
 
-/// The operation that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// The tenant in its mode.
     pub tenant: u64,
-    /// The payment or payout.
     pub entity: EntityId,
-    /// The operation of it.
     pub operation: Id,
 }
 
 impl Owner {
-    /// As the index has it.
     pub fn to_bytes(self) -> [u8; 41] {
         let mut bytes = [0; 41];
         bytes[..8].copy_from_slice(&self.tenant.to_be_bytes());
@@ -38,7 +33,6 @@ impl Owner {
         bytes
     }
 
-    /// Reads what the index has.
     pub fn read(bytes: &[u8]) -> Option<Owner> {
         let (tenant, rest) = bytes.split_first_chunk()?;
         let (kind, rest) = rest.split_first()?;
@@ -54,10 +48,8 @@ impl Owner {
 /// An order of an entity, as far as its names need it.
 struct Named<'a> {
     operation: Id,
-    /// The kind of its order.
     kind: &'static str,
     trace: Option<&'a Trace>,
-    /// The instant of one whose trace has none.
     since: Timestamp,
     reference: Option<&'a str>,
 }
@@ -88,7 +80,6 @@ fn of_reference(kind: &str, day: Date, reference: &str) -> String {
     format!("{kind} {day} {}", without_zeros(reference))
 }
 
-/// The orders of an entity that banks name.
 fn orders(entity: &Entity) -> Vec<Named<'_>> {
     match entity {
         Entity::Payment(payment) => orders_of_payment(payment),

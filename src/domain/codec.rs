@@ -32,13 +32,11 @@ pub enum Undecodable {
     UnknownVersion {
         /// The version in front of the bytes.
         version: u8,
-        /// The versions that this release reads.
         known: &'static [u8],
     },
     /// The bytes do not follow the layout.
     #[error(transparent)]
     Layout(#[from] DecodeError),
-    /// Bytes follow after the value.
     #[error("{by} bytes too many")]
     TooLong {
         /// The number of bytes that follow.

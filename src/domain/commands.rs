@@ -21,35 +21,23 @@ use std::any::Any;
 
 /// A command. Those of a resource go to the entity that the command names, if there is one yet.
 pub enum Command {
-    /// A command to a payment in bolívares.
     Payments(payments::Command),
     /// A command to a request for the code of a debit.
     Otps(otp::Command),
     /// A command to a chargeback, which its payment decides.
     Chargebacks(chargebacks::Command),
-    /// A command to a payout in bolívares.
     Payouts(payouts::Command),
-    /// A command to a batch of payouts.
     Batches(batch::Command),
-    /// A command to a merchant.
     Merchants(merchants::Command),
     /// A command to the tenant's own payout account.
     OwnAccount(own_account::Command),
-    /// A command to a product.
     Products(products::Command),
-    /// A command to a checkout session.
     Checkout(checkout::Command),
-    /// A command to a conversion.
     Conversions(conversions::Command),
-    /// A command to a payout in USDT.
     CryptoPayouts(crypto::payouts::Command),
-    /// A command to a deposit address.
     DepositAddresses(crypto::deposits::Command),
-    /// A command to a payment in pesos.
     CopPayments(cop_payments::Command),
-    /// A command to a payout in pesos.
     CopPayouts(cop_payouts::Command),
-    /// A command to a webhook endpoint.
     Webhooks(webhooks::Command),
     /// A command to a notice, which is the platform's.
     Notices(notices::Command),
@@ -61,12 +49,10 @@ pub enum Command {
     TenantSettings(TenantSettings),
     /// The test clock has moved to the instant of the turn.
     MoveClock,
-    /// The data of test mode begins anew.
     BeginAnew(Box<BeginAnew>),
     /// The answer, as status and body, to a request that other records or none were written for, to be
     /// kept for its Idempotency-Key.
     KeepAnswer(u16, Vec<u8>),
-    /// An operator's command, to the platform's book.
     Platform(Box<PlatformAsk>),
     /// A bank's reply about an operation of the entity.
     RailReply(RailReply),
@@ -77,11 +63,9 @@ pub enum Command {
     Begin,
     /// An operator's word on an operation, in the bank's place.
     Resolve(Box<Resolution>),
-    /// Lines of a bank's statement that show micro-deposits.
     BookDeposits(Box<Booking>),
     /// The market price of a USDT, if any source knows it, to a conversion that waits for it.
     Market(Option<Rate>),
-    /// A deadline of the entity has come.
     Deadline,
     /// The bank may have an answer about the entity before the next look: it is asked now.
     Look,
@@ -161,7 +145,6 @@ envelope! {
 /// A command, the Idempotency-Key for which its answer is to be kept, and the entry of the audit that
 /// its record is to have.
 pub struct KeyedCommand {
-    /// The command.
     pub command: Command,
     /// The key; its `first_seen` is filled in by the decision.
     pub keep: Option<KeepRef>,
@@ -170,12 +153,10 @@ pub struct KeyedCommand {
 }
 
 impl KeyedCommand {
-    /// The command with an answer to keep.
     pub fn keeping(self, keep: Option<KeepRef>) -> KeyedCommand {
         KeyedCommand { keep, ..self }
     }
 
-    /// The command as an operator's.
     pub fn audited(self, audit: Option<Box<AuditEntry>>) -> KeyedCommand {
         KeyedCommand { audit, ..self }
     }

@@ -18,15 +18,12 @@ use std::sync::Arc;
 
 /// The turn of a command: the inputs of a rule besides the state.
 pub struct Turn<'a> {
-    /// The tenant's clock.
     pub now: Timestamp,
     /// Random bits from which ids are derived.
     pub seed: u64,
     /// Whether real money moves: true in live mode.
     pub livemode: bool,
-    /// The rails as they can be had now.
     pub rails: &'a dyn Rails,
-    /// Days on which banks are closed.
     pub holidays: &'a [Date],
 }
 
@@ -88,15 +85,12 @@ impl Turn<'_> {
     }
 }
 
-/// A record in the making.
 pub struct Draft {
     /// The cause of the record, for people who read the log.
     pub cause: Cause,
     /// Postings of the double entry ([`crate::record::Record::postings`]).
     pub postings: Vec<Posting>,
-    /// Changes of holds.
     pub holds: Vec<HoldChange>,
-    /// New states.
     pub entities: Vec<Written>,
     /// Entities that are gone.
     pub removed: Vec<(EntityId, IndexedState)>,
@@ -104,11 +98,9 @@ pub struct Draft {
     pub freed: Vec<String>,
     /// What the freed names lead to again ([`crate::record::Record::freed_to`]).
     pub freed_to: Option<Id>,
-    /// Events, for webhooks.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
     pub tenant_settings: Option<TenantSettings>,
-    /// A change of tenants or keys.
     pub platform: Option<PlatformChange>,
     /// The answer that is kept, when it is not rendered from the record.
     pub answer: Option<(u16, Vec<u8>)>,
@@ -160,7 +152,6 @@ impl Draft {
         }
     }
 
-    /// Writes a new entity.
     pub fn create(&mut self, entity: Entity) {
         self.entities.push(Written { state: Arc::new(entity), indexed: None });
     }
@@ -202,18 +193,14 @@ pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<
     fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
 }
 
-/// The ruling of a resource's rule.
 pub struct Ruling {
-    /// The draft of a record.
     pub draft: Option<Draft>,
     /// The refusal, if a rule said no.
     pub refusal: Option<Refusal>,
-    /// The effects outside, once the record is durable.
     pub effects: Vec<Effect>,
 }
 
 impl Ruling {
-    /// A ruling that changes nothing.
     pub fn unchanged() -> Ruling {
         Ruling { draft: None, refusal: None, effects: Vec::new() }
     }
@@ -224,7 +211,6 @@ impl Ruling {
         Ruling { draft: None, refusal: None, effects }
     }
 
-    /// A ruling that refuses the command.
     pub fn refuse(refusal: impl Into<Refusal>) -> Ruling {
         Ruling { draft: None, refusal: Some(refusal.into()), effects: Vec::new() }
     }
@@ -238,7 +224,6 @@ impl Ruling {
         Ruling::refuse(Refusal::ExternalRefConflict { existing, differs })
     }
 
-    /// A ruling that writes a record.
     pub fn write(draft: Draft) -> Ruling {
         Ruling { draft: Some(draft), refusal: None, effects: Vec::new() }
     }

@@ -22,14 +22,12 @@ pub enum Listing {
 /// The record that gives an entity its state.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
-    /// The cause of the record.
     pub cause: Cause,
     /// The indexed state before the record; `None` for a new entity.
     pub indexed: Option<IndexedState>,
 }
 
 impl Change {
-    /// Whether the entity is new.
     pub const fn is_new(&self) -> bool {
         self.indexed.is_none()
     }
@@ -49,7 +47,6 @@ impl Change {
 
 /// The state of an entity of one resource.
 pub trait Resource {
-    /// The id.
     fn entity_id(&self) -> EntityId;
 
     /// The byte by which lists are filtered.
@@ -75,7 +72,6 @@ impl<T: Resource> From<&T> for IndexedState {
 }
 
 impl Entity {
-    /// The state, as its resource.
     pub fn resource(&self) -> &dyn Resource {
         match self {
             Entity::Payment(payment) => payment,
@@ -98,7 +94,6 @@ impl Entity {
         }
     }
 
-    /// The id.
     pub fn id(&self) -> EntityId {
         self.resource().entity_id()
     }

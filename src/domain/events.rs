@@ -8,19 +8,12 @@ use crate::values::money::{Cop, Usdt, Ves};
 /// The kinds of events of `docs/contract.md, 13.7`. New ones are added at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// A payment completed.
     PaymentCompleted,
-    /// A payment failed.
     PaymentFailed,
-    /// An intent was superseded or expired.
     PaymentCanceled,
-    /// A payment was reversed.
     PaymentReversed,
-    /// A payout is paid.
     PayoutCompleted,
-    /// A payout failed.
     PayoutFailed,
-    /// A payout method is verified.
     MerchantVerified,
     /// The bank says that a payout method is not the merchant's.
     MerchantRejected,
@@ -32,23 +25,17 @@ pub enum EventKind {
     MerchantBalanceUpdated,
     /// The operator changed the live status of the tenant.
     TenantLiveStatusChanged,
-    /// A bank took a card sale back.
     PaymentChargeback,
-    /// The dispute about a chargeback is decided.
     PaymentChargebackClosed,
     /// A quote was accepted, or a conversion began by itself.
     ConversionCreated,
-    /// The USDT of a conversion were credited.
     ConversionCompleted,
     /// A conversion was canceled, or could not be fulfilled.
     ConversionCanceled,
-    /// A USDT payout arrived.
     CryptoPayoutCompleted,
     /// A USDT payout was refused by the network or by an operator.
     CryptoPayoutFailed,
-    /// A stablecoin deposit was credited.
     CryptoDepositCompleted,
-    /// The data of test mode began anew.
     TestReset,
 }
 
@@ -78,7 +65,6 @@ impl EventKind {
         EventKind::TestReset,
     ];
 
-    /// The name of the event in webhooks.
     pub const fn name(self) -> &'static str {
         match self {
             EventKind::PaymentCompleted => "payment.completed",
@@ -109,31 +95,21 @@ impl EventKind {
 /// Data of an event that its subject's state does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Extra {
-    /// No further data.
     None,
     /// The payout method that the event is about, and the reason why it was rejected.
     Method {
-        /// The method.
         id: Id,
-        /// The bank's code for the rejection.
         failure_code: Option<String>,
     },
-    /// A change of the tenant's live status.
     LiveStatus {
-        /// The new status.
         status: String,
-        /// The previous status.
         previous: String,
-        /// The operator's reason.
         reason: Option<String>,
     },
     /// The chargeback of the payment that the event is about.
     Chargeback(Id),
-    /// A seller's balance after the record.
     SellerBalance {
-        /// The tenant's reference for the seller.
         external_ref: String,
-        /// The bolívares that are held.
         pending: Ves,
         /// The bolívares that may be paid out.
         available: Ves,
@@ -141,21 +117,16 @@ pub enum Extra {
         pesos: Option<(Cop, Cop)>,
         /// USDT, held and available, of a seller who has had any.
         usdt: Option<(Usdt, Usdt)>,
-        /// The reason for the change.
         reason: BalanceReason,
     },
-    /// A deposit to an address.
     Deposit(Deposit),
 }
 
 /// The reason for a change of a seller's balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BalanceReason {
-    /// A sale was credited.
     Sale,
-    /// A hold ended.
     Release,
-    /// A sale was reversed.
     Reversal,
 }
 
@@ -173,7 +144,6 @@ impl BalanceReason {
 /// An event: something that happened to a tenant's money or settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The kind of the event.
     pub kind: EventKind,
     /// The entity that the event is about; its state is in the same record.
     pub subject: Option<EntityId>,

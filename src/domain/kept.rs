@@ -11,18 +11,14 @@ use std::sync::Arc;
 /// The time for which an answer is kept, in milliseconds of the tenant's clock: 24 hours.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The use of an Idempotency-Key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepRef {
-    /// The Idempotency-Key, as sent.
     pub key: String,
-    /// The path of the request.
     pub path: String,
     /// A keyed hash of the body, which may hold a card.
     pub body_hash: [u8; 16],
     /// The tenant's clock when the key was first seen.
     pub first_seen: Timestamp,
-    /// The request's id, which error bodies carry.
     pub request_id: String,
 }
 
@@ -33,16 +29,12 @@ pub fn keep(status: u16, body: Vec<u8>) -> Ruling {
     Ruling::write(draft)
 }
 
-/// A kept answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// The use of the Idempotency-Key that was answered.
     pub of: Arc<KeepRef>,
-    /// What the answer was.
     pub answer: Answer,
 }
 
-/// What a kept answer was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// What the record says, as the operation of the key's path shows it.
@@ -51,7 +43,6 @@ pub enum Answer {
         /// if the record writes none.
         shown: Vec<Arc<Entity>>,
     },
-    /// A rule said no.
     Refused(Refusal),
     /// The status and the body of what no record says.
     Bytes(u16, Vec<u8>),
@@ -60,7 +51,6 @@ pub enum Answer {
 }
 
 impl Kept {
-    /// The refusal that was answered.
     pub fn refusal(&self) -> Option<&Refusal> {
         if let Answer::Refused(refusal) = &self.answer { Some(refusal) } else { None }
     }
@@ -70,7 +60,6 @@ impl Kept {
         self.answer != Answer::Void && now < self.expires_at()
     }
 
-    /// The instant at which the answer expires.
     pub fn expires_at(&self) -> Timestamp {
         self.of.first_seen.plus_ms(KEPT_MS)
     }

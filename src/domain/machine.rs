@@ -26,9 +26,7 @@ use wal::IndexOps;
 
 /// The domain's rules, with the configuration that they need.
 pub struct Domain {
-    /// The rails that can be had.
     pub rails: Arc<dyn Rails>,
-    /// Days on which banks are closed.
     pub holidays: Vec<Date>,
     /// The key under which the index knows documents and phones.
     pub person_marks: PersonMarks,
@@ -39,9 +37,7 @@ pub struct Domain {
 /// The state of one tenant key.
 #[derive(Clone)]
 pub enum AnyBook {
-    /// The platform's book.
     Platform(PlatformBook),
-    /// The book of a tenant in a mode.
     Tenant(Box<Book>),
 }
 

@@ -22,7 +22,6 @@ use std::sync::Arc;
 pub struct Collection {
     /// The operation id of the order to collect.
     pub original: Id,
-    /// The amount.
     pub amount: Cop,
     /// The instant up to which the buyer can pay, on the tenant's clock.
     pub expires_at: Timestamp,
@@ -32,7 +31,6 @@ pub struct Collection {
 /// can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The collection waits for the buyer.
     Waits,
     /// The collection waits, and the buyer can be sent a code.
     AwaitsCode,
@@ -43,11 +41,9 @@ pub enum Progress {
 /// A message to the processor of pesos about a collection. It answers how the collection stands
 /// then.
 pub enum Instruction {
-    /// The collection is canceled.
     Cancel,
     /// The buyer is to be sent an SMS code: told once in the life of a collection.
     SendCode,
-    /// The buyer's SMS code.
     Code(Token),
     /// The buyer pays: only in test mode.
     Paid,
@@ -55,146 +51,99 @@ pub enum Instruction {
     Declined,
 }
 
-/// An order to a bank.
 pub enum Order {
     /// A charge of a customer with a key that the customer made for it.
     ChargeC2p {
-        /// The customer's bank.
         bank: BankCode,
-        /// The payer.
         debtor: IdentityDocument,
         /// The phone that the bank knows the customer by.
         phone: MobilePhone,
-        /// The amount.
         amount: Ves,
         /// The customer's key; gone after a crash, and not needed for a question.
         token: Option<Token>,
     },
     /// The reversal of a whole C2P charge.
     ReverseC2p {
-        /// The operation id of the charge.
         original: Id,
-        /// The customer's bank.
         bank: BankCode,
-        /// The payer.
         debtor: IdentityDocument,
-        /// The bank's reference of the charge.
         reference: String,
-        /// The amount of the charge.
         amount: Ves,
     },
     /// A request that the bank send its customer a key or code.
     RequestOtp {
-        /// The customer's bank.
         bank: BankCode,
-        /// The payer.
         debtor: IdentityDocument,
         /// The phone that the bank knows the customer by.
         phone: MobilePhone,
-        /// The amount that is to be charged.
         amount: Ves,
     },
     /// A debit of a customer with a code that the customer was sent for it.
     Debit {
-        /// The customer's bank.
         bank: BankCode,
-        /// The payer.
         debtor: IdentityDocument,
         /// The phone that the bank knows the customer by.
         phone: MobilePhone,
-        /// The customer's name.
         name: String,
-        /// The amount.
         amount: Ves,
-        /// The purpose.
         concept: String,
         /// The customer's code; gone after a crash, and not needed for a question.
         otp: Option<Token>,
     },
-    /// A payment to a phone.
     Credit {
-        /// The receiver's bank.
         bank: BankCode,
-        /// The receiver's phone.
         phone: MobilePhone,
         /// The receiver; some banks check it.
         identity: Option<IdentityDocument>,
-        /// The amount.
         amount: Ves,
-        /// The purpose.
         concept: String,
     },
-    /// A payment to an account.
     CreditAccount {
-        /// The account.
         account: AccountNumber,
-        /// The holder.
         identity: IdentityDocument,
-        /// The holder's name.
         name: String,
-        /// The amount.
         amount: Ves,
-        /// The purpose.
         concept: String,
     },
     /// Two small payments to a phone, whose amounts its owner can then name to prove it.
     MicroDeposit {
-        /// The bank of the phone.
         bank: BankCode,
-        /// The phone.
         phone: MobilePhone,
-        /// The expected owner.
         identity: Option<IdentityDocument>,
-        /// The two amounts.
         amounts: (Ves, Ves),
     },
-    /// A charge of a card.
     ChargeCard {
-        /// The amount.
         amount: Ves,
         /// The card; gone after a crash, and not needed for a question.
         card: Option<Arc<Card>>,
     },
     /// A search for a transfer that a customer made to us.
     FindTransfer {
-        /// The customer's bank.
         bank: BankCode,
-        /// The payer.
         debtor: IdentityDocument,
         /// The phone that the bank knows the customer by.
         phone: MobilePhone,
-        /// The day of the transfer.
         date: Date,
         /// The digits of its reference that are known, without leading zeros.
         reference: String,
-        /// The amount that it must have.
         amount: Ves,
     },
-    /// A transfer of USDT to a wallet.
     SendUsdt {
-        /// The network.
         network: Network,
-        /// The address of the wallet.
         address: String,
-        /// The amount that arrives.
         amount: Usdt,
     },
     /// A question for the market price of a USDT: no bank is called and nothing moves, so it may be
     /// asked any number of times.
     PriceUsdt {
-        /// The currency of the price.
         currency: Currency,
     },
     /// A collection of pesos from a buyer; it waits until the buyer pays, declines or lets the time
     /// pass.
     CollectCop {
-        /// The id of the collection, and its end.
         collection: Collection,
-        /// The way in which the buyer pays.
         channel: Channel,
-        /// The amount.
         amount: Cop,
-        /// The key to which the buyer transfers.
         transfer_key: String,
         /// The buyer's details, as far as the channel needs them.
         buyer: Option<Box<Buyer>>,
@@ -204,24 +153,18 @@ pub enum Order {
     },
     /// An instruction about a collection; may be sent again.
     TellCop {
-        /// The collection.
         collection: Collection,
         /// The processor's own id of it, if that is known.
         rail_id: Option<RailId>,
         /// The token that it takes, where the processor gave one with its last answer.
         token: Option<StepToken>,
-        /// The instruction.
         instruction: Instruction,
     },
-    /// A refund of collected pesos, all of them.
     RefundCop {
         /// The operation id of the order to collect.
         original: Id,
-        /// The processor's reference of the payment.
         reference: String,
-        /// The amount of the payment.
         amount: Cop,
-        /// The instant at which it was paid.
         completed_at: Timestamp,
     },
 }
@@ -298,18 +241,15 @@ impl std::fmt::Debug for Order {
 /// nothing of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BankCall {
-    /// The kind of the order.
     pub kind: &'static str,
     /// The bank of the payer or payee, where there is one.
     pub bank: Option<BankCode>,
 }
 
 impl BankCall {
-    /// The call that collects pesos.
     pub const COLLECT_COP: BankCall = BankCall { kind: "collect_cop", bank: None };
 }
 
-/// The kind, and the bank if there is one.
 impl std::fmt::Display for BankCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.bank {
@@ -319,10 +259,8 @@ impl std::fmt::Display for BankCall {
     }
 }
 
-/// A rail's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RailAnswer {
-    /// The order was carried out.
     Done {
         /// The rail's own reference, if it gave one.
         reference: Option<String>,
@@ -348,12 +286,10 @@ pub enum RailAnswer {
 }
 
 impl RailAnswer {
-    /// Done, under this reference.
     pub fn done(reference: impl Into<String>) -> RailAnswer {
         RailAnswer::Done { reference: Some(reference.into()) }
     }
 
-    /// Refused with this code.
     pub fn refused(code: impl Into<String>) -> RailAnswer {
         RailAnswer::Refused { code: code.into() }
     }
@@ -365,7 +301,6 @@ pub enum How {
     /// The order is sent, under an operation id that the rail has not seen, or says that it never
     /// received.
     Send,
-    /// The rail is asked about the order.
     Ask,
     /// The order waits for its turn: the rail's queue has it, and says when a record may say that
     /// it is sent.
@@ -374,7 +309,6 @@ pub enum How {
 
 /// An effect: something to be done outside, once the record that says so is durable.
 pub struct Effect {
-    /// The entity that the answer concerns.
     pub entity: EntityId,
     /// The name of the order, ours, under which the rail answers questions about it.
     pub operation: Id,
@@ -382,27 +316,21 @@ pub struct Effect {
     pub rail_id: Option<RailId>,
     /// The instant of the decision, on the tenant's clock.
     pub at: Timestamp,
-    /// Sent, asked about or queued.
     pub how: How,
-    /// The order.
     pub order: Order,
 }
 
 /// A rail reply: the outcome of an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailReply {
-    /// The operation.
     pub operation: Id,
     /// The way in which the order had been done: sent, or asked about.
     pub how: How,
-    /// The rail's answer.
     pub answer: RailAnswer,
-    /// Further words of the rail.
     pub said: Said,
 }
 
 impl RailReply {
-    /// An answer and nothing besides.
     pub fn plain(operation: Id, how: How, answer: RailAnswer) -> RailReply {
         RailReply { operation, how, answer, said: Said::default() }
     }
@@ -416,19 +344,12 @@ pub const UNSENT_RETRY_SECONDS: u32 = 5;
 pub enum Service {
     /// Charges with a key of the payer's bank, and their reversal.
     C2p,
-    /// Immediate debits.
     Debit,
-    /// Cards.
     Card,
-    /// Transfers that are looked for.
     PagoMovil,
-    /// Payouts in bolívares.
     Payouts,
-    /// The two amounts that prove a phone.
     MicroDeposits,
-    /// Collections of pesos and their refunds.
     Cop,
-    /// USDT over a network.
     Usdt(Network),
 }
 
@@ -454,14 +375,12 @@ impl Service {
 /// The availability of a service now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// The service can be had.
     Served,
     /// There is a rail for it that must not be called now; it is worth trying again after so long.
     Unavailable {
         /// For `Retry-After`.
         retry_after_seconds: u32,
     },
-    /// No rail serves it.
     NotConfigured,
 }
 

@@ -34,81 +34,52 @@ use std::sync::Arc;
 pub enum Cause {
     /// A C2P intent.
     PaymentRequested,
-    /// A charge is about to be sent.
     PaymentCharging,
-    /// The money came.
     PaymentCompleted,
-    /// A payment failed.
     PaymentFailed,
-    /// An intent ended.
     PaymentCanceled,
-    /// Money is set aside for a reversal.
     ReversalBegun,
-    /// The bank refused a reversal.
     ReversalRefused,
-    /// A payment was reversed.
     PaymentReversed,
     /// A bank was asked about an operation and does not know its outcome yet.
     BankAsked,
-    /// A payout was debited.
     PayoutCreated,
-    /// A payout arrived.
     PayoutCompleted,
-    /// A payout failed, and the money is back.
     PayoutFailed,
-    /// A new merchant.
     MerchantCreated,
-    /// A merchant changed.
     MerchantChanged,
     /// A merchant is gone.
     MerchantDeleted,
-    /// Test money.
     Funded,
-    /// The operator corrected a balance.
     Adjusted,
-    /// A test clock moved.
     ClockMoved,
     /// The settings or the live status of the tenant changed.
     TenantSettingsChanged,
-    /// Tenants, API keys or banks changed.
     PlatformChanged,
-    /// A refusal that is kept for its Idempotency-Key.
     RefusalKept,
     /// An answer that changed nothing is kept for its Idempotency-Key.
     AnswerKept,
-    /// The payouts of a batch were debited.
     BatchCreated,
-    /// The answer to a batch was kept.
     BatchAnswered,
-    /// A bank took a card sale back.
     ChargebackOpened,
-    /// The dispute about a chargeback is decided.
     ChargebackClosed,
     /// A bank is about to be told to send a code.
     OtpRequested,
-    /// The bank answered a request for a code.
     OtpSettled,
-    /// Holds of a seller ended.
     SellerReleased,
     /// The tenant's own payout account was set, proved or taken away.
     OwnAccountChanged,
-    /// A new product.
     ProductCreated,
-    /// A product or one of its links changed.
     ProductChanged,
     /// A product is gone, with its links.
     ProductDeleted,
-    /// A new payment link.
     LinkCreated,
     /// A payment link is gone.
     LinkDeleted,
-    /// A checkout session was opened.
     SessionOpened,
-    /// A price for a conversion was quoted.
     ConversionQuoted,
     /// A conversion was debited, and its USDT credited unless it waits.
     ConversionAccepted,
-    /// The USDT of a waiting conversion were credited.
     ConversionCompleted,
     /// A conversion was canceled, and the money is back.
     ConversionCanceled,
@@ -116,49 +87,34 @@ pub enum Cause {
     ConversionTried,
     /// An automatic conversion came to nothing: the pesos stay pesos.
     ConversionDropped,
-    /// A USDT payout was debited.
     CryptoPayoutCreated,
-    /// An operator approved a USDT payout.
     CryptoPayoutApproved,
-    /// A USDT payout arrived.
     CryptoPayoutCompleted,
     /// The network or an operator refused a USDT payout, and the money is back.
     CryptoPayoutFailed,
-    /// A deposit address was made.
     DepositAddressMade,
-    /// A stablecoin deposit came.
     CryptoDeposited,
     /// A payment in pesos is about to be collected.
     CopPaymentRequested,
     /// The processor is about to be instructed about a payment in pesos, or the code was wrong.
     CopPaymentInstructed,
-    /// The pesos came.
     CopPaymentCompleted,
-    /// A payment in pesos failed.
     CopPaymentFailed,
-    /// The tenant canceled a payment in pesos.
     CopPaymentCanceled,
-    /// Pesos are set aside for a refund.
     CopRefundBegun,
     /// The processor did not make a refund.
     CopRefundRefused,
-    /// A payment in pesos was refunded.
     CopPaymentRefunded,
-    /// A payout in pesos was debited.
     CopPayoutCreated,
-    /// A payout in pesos arrived.
     CopPayoutCompleted,
     /// A payout in pesos failed, and the pesos are back.
     CopPayoutFailed,
-    /// A new webhook endpoint.
     WebhookCreated,
     /// A webhook endpoint changed, or got its next secret.
     WebhookChanged,
     /// A webhook endpoint is gone.
     WebhookDeleted,
-    /// The outcomes of deliveries.
     WebhookProgress,
-    /// An event is to be delivered again.
     EventResent,
     /// An operator did something that no record of another cause says.
     OperatorActed,
@@ -167,9 +123,7 @@ pub enum Cause {
     /// A bank reported unasked that money came.
     /// A transaction of a USDT payout was signed, and is about to be broadcast.
     CryptoPayoutSigned,
-    /// A bank said by itself that money came.
     NoticeReceived,
-    /// A notice verified a payment.
     NoticeClaimed,
     /// An order that waited for its turn is being sent.
     OrderBegun,
@@ -177,9 +131,7 @@ pub enum Cause {
     PaymentUnsent,
     /// A collection of pesos found no connection: nothing is left of it.
     CopPaymentUnsent,
-    /// An operator's call waits for a second person.
     ApprovalAsked,
-    /// A second person decided about a call.
     ApprovalDecided,
     /// A line of a bank's statement showed one of two micro-deposits.
     DepositBooked,
@@ -191,7 +143,6 @@ pub enum Cause {
     NoticeGiven,
     /// Tries of deliveries are due, or an older secret of an endpoint ended.
     WebhookDue,
-    /// The data of test mode began anew.
     TestReset,
 }
 
@@ -320,38 +271,24 @@ impl Cause {
     }
 }
 
-/// The state of any entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entity {
-    /// Money collected.
     Payment(Payment),
-    /// Money sent out.
     Payout(Payout),
-    /// A seller.
     Merchant(Merchant),
-    /// Payouts asked for together.
     Batch(Batch),
-    /// A card sale that a bank took back.
     Chargeback(Chargeback),
-    /// A request for the code of a debit.
     Otp(Otp),
     /// The tenant's own payout account.
     OwnAccount(OwnAccount),
-    /// An item that is sold through payment links.
     Product(Product),
-    /// A hosted checkout.
     Session(Session),
-    /// A currency that becomes USDT.
     Conversion(Conversion),
-    /// USDT sent to a wallet.
     CryptoPayout(CryptoPayout),
     /// The addresses at which a customer pays in stablecoins.
     DepositAddress(DepositAddress),
-    /// Pesos collected.
     CopPayment(CopPayment),
-    /// Pesos sent out.
     CopPayout(CopPayout),
-    /// A webhook endpoint.
     Webhook(Webhook),
     /// A notice of a bank about money that came.
     Notice(Notice),
@@ -362,16 +299,13 @@ pub enum Entity {
 /// The state of an entity that the index and the agenda know: its facet and its deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexedState {
-    /// The facet by which lists are filtered.
     pub facet: u8,
-    /// The next deadline.
     pub deadline: Option<Timestamp>,
 }
 
 /// A new state of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The state.
     pub state: Arc<Entity>,
     /// The indexed state before; `None` for a new entity.
     pub indexed: Option<IndexedState>,
@@ -380,13 +314,11 @@ pub struct Written {
 /// A record: the changes of one command, applied together or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The cause.
     pub cause: Cause,
     /// The random bits from which the ids of its rows and events are derived.
     pub seed: u64,
     /// The double entry; postings sum to zero per currency.
     pub postings: Vec<Posting>,
-    /// Changes of holds.
     pub holds: Vec<HoldChange>,
     /// New states; the first is of the entity that the command was for.
     pub entities: Vec<Written>,
@@ -396,17 +328,13 @@ pub struct Record {
     pub freed: Vec<String>,
     /// What the freed names lead to again: the attempt before one that is gone.
     pub freed_to: Option<Id>,
-    /// The number of the first event in the record.
     pub first_event: u64,
-    /// The events.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
     pub tenant_settings: Option<TenantSettings>,
     /// The milliseconds by which the test clock moved.
     pub clock_advance_ms: i64,
-    /// A change of tenants or keys.
     pub platform: Option<Box<PlatformChange>>,
-    /// The answer kept for an Idempotency-Key.
     pub kept: Option<Kept>,
     /// The days that are over on the accounts that it moves money on; `None` in a record of a version
     /// before 4, whose movements are in no day.

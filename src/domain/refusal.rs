@@ -26,67 +26,48 @@ pub enum Refusal {
     NotFound,
     /// A field of the request is invalid, which only the state shows.
     Invalid {
-        /// The name of the field in the body.
         field: &'static str,
-        /// The message about the fault.
         message: &'static str,
     },
     /// The tenant moved to another deployment: nothing is decided for it here.
     TenantMoved,
     /// What was decided on was changed after it was read: it is to be read again.
     ChangedMeanwhile,
-    /// An amount or a sum would overflow.
     AmountOverflow,
-    /// No rail is configured for this mode.
     RailNotConfigured,
     /// The rail must not be called now, or could not be reached; nothing was sent.
     RailUnavailable {
         /// For `Retry-After`.
         retry_after_seconds: u32,
     },
-    /// No BCV rate is in force.
     RateUnavailable,
     /// The balance does not suffice.
     InsufficientBalance {
-        /// The amount that could be spent.
         available: Ves,
     },
     /// The reference was used with another payload.
     ExternalRefConflict {
-        /// The entity that the reference names.
         existing: Id,
-        /// Names of the fields that differ.
         differs: Vec<&'static str>,
     },
-    /// A refusal of a payment in bolívares.
     Payments(PaymentRefusal),
-    /// A refusal of a payout in bolívares.
     Payouts(PayoutRefusal),
-    /// A refusal of a merchant.
     Merchants(MerchantRefusal),
-    /// A refusal of the verification of a phone.
     Verification(VerificationRefusal),
-    /// A refusal of a chargeback.
     Chargebacks(ChargebackRefusal),
     /// A refusal of a product or a payment link.
     Products(ProductRefusal),
-    /// A refusal of a checkout session.
     Checkout(CheckoutRefusal),
-    /// A refusal of a conversion.
     Conversions(ConversionRefusal),
     /// A refusal of a deposit or a payout in USDT.
     Crypto(CryptoRefusal),
     /// A refusal of an operator's word on an operation.
     Operations(OperationRefusal),
-    /// A refusal of a payment in pesos.
     CopPayments(CopPaymentRefusal),
-    /// A refusal of a payout in pesos.
     CopPayouts(CopPayoutRefusal),
-    /// A refusal of a webhook endpoint.
     Webhooks(WebhookRefusal),
     /// A refusal of a command to the platform's book.
     Platform(PlatformRefusal),
-    /// A refusal of an approval.
     Approvals(ApprovalRefusal),
     /// A notice that has paid, or is of no transfer, is given to nobody.
     NoticeClaimed,

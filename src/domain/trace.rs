@@ -37,7 +37,6 @@ const ID_CHARACTERS_MAX: usize = 64;
 pub struct RailId(pub(crate) Box<str>);
 
 impl RailId {
-    /// Reads one.
     pub fn parse(text: &str) -> Option<RailId> {
         visible(text).map(|text| RailId(Box::from(text)))
     }
@@ -57,9 +56,7 @@ impl std::fmt::Debug for RailId {
 /// The words of a rail for the outcome: for operators.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BankWord {
-    /// The code, as the rail wrote it.
     pub code: String,
-    /// The text, cut.
     pub text: String,
 }
 
@@ -114,7 +111,6 @@ pub enum Reach {
 /// The memory of the newest order of an entity at its rail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// The distance that it got.
     pub reach: Reach,
     /// The instant of the record after which it was sent.
     pub sent_at: Option<Timestamp>,
@@ -125,7 +121,6 @@ pub struct Trace {
     pub asks: Option<u32>,
     /// The instant of the newest word that settled it, or contradicted what had.
     pub decided_at: Option<Timestamp>,
-    /// The rail's own id of it.
     pub id: Option<RailId>,
     /// The rail's newest word about it.
     pub word: Option<Box<BankWord>>,
@@ -136,7 +131,6 @@ pub struct Trace {
 /// The memory of an order after which its entity sent another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierOrder {
-    /// The number of the operation.
     pub operation: u16,
     /// The trace, without earlier ones of its own.
     pub trace: Trace,
@@ -225,7 +219,6 @@ pub struct Said {
     pub word: Option<Box<BankWord>>,
     /// The address or the picture of the QR code that the buyer scans.
     pub qr_image: Option<Box<str>>,
-    /// The standing of a collection that waits.
     pub progress: Option<Progress>,
     /// The token that the next step about a collection takes.
     pub token: Option<StepToken>,
@@ -242,10 +235,8 @@ impl Said {
     }
 }
 
-/// The looks at an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Looks {
-    /// The trace of the order.
     pub trace: Trace,
     /// The number of times that the rail was asked.
     pub looks: u32,

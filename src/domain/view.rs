@@ -14,34 +14,24 @@ use crate::values::time::Timestamp;
 use persistent::{SortedMap, SortedSet};
 use std::sync::Arc;
 
-/// A question to a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Query {
-    /// The balance in bolívares, now.
     Balance,
-    /// The tenant's clock.
     Clock,
     /// All tenants, keys and operators, of the platform's book.
     Platform,
     /// A key by its id, of the platform's book.
     Key(Id),
-    /// The balance of a seller, now.
     Seller(Id),
-    /// The balance in USDT, now.
     Crypto,
-    /// The balance in pesos, now.
     CopBalance,
-    /// The banks, of the platform's book.
     Banks,
-    /// The deadlines of the book.
     Agenda,
     /// The days of an account of the tenant, a seller or, with its fees, the platform.
     Days(Ledger, Currency),
-    /// What a book that begins anew keeps.
     Kept,
 }
 
-/// The answer to a query.
 pub enum View {
     /// The answer to [`Query::Balance`].
     Balance(Balance),
@@ -49,11 +39,8 @@ pub enum View {
     Clock(Timestamp),
     /// The answer to [`Query::Platform`].
     Platform {
-        /// Every tenant.
         tenants: SortedMap<u32, Arc<Tenant>>,
-        /// Every key.
         keys: SortedMap<Id, Arc<ApiKey>>,
-        /// Every operator.
         operators: SortedMap<Id, Arc<OperatorAccount>>,
         /// The tenants that asked for live mode, and when.
         live_asked: SortedMap<u32, Timestamp>,
@@ -69,31 +56,18 @@ pub enum View {
     /// The answer to [`Query::Banks`].
     Banks(Box<BankBook>),
     /// The answer to [`Query::Agenda`].
-    Agenda {
-        /// The tenant's clock.
-        now: Timestamp,
-        /// The deadlines, in order.
-        due: SortedSet<(Timestamp, EntityId)>,
-    },
+    Agenda { now: Timestamp, due: SortedSet<(Timestamp, EntityId)> },
     /// The answer to [`Query::Days`]; `None` if the book has no such seller.
     Days(Option<Present>),
     /// The answer to [`Query::Kept`].
-    Kept {
-        /// The changes so far of what is kept.
-        changes: u64,
-        /// The entities.
-        entities: Vec<EntityId>,
-    },
+    Kept { changes: u64, entities: Vec<EntityId> },
 }
 
 /// The balance in pesos (`docs/contract.md, 11.7`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopBalance {
-    /// The sum of all movements.
     pub ledger_net: Cop,
-    /// The amount that is held.
     pub held: Cop,
-    /// The instant at which the next hold ends.
     pub next_release: Option<Timestamp>,
     /// The amount that may be paid out.
     pub available: Cop,
@@ -113,25 +87,19 @@ pub fn cop_balance(book: &Book) -> CopBalance {
 /// The balance in bolívares (`docs/contract.md, 6.1`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
-    /// The sum of all movements.
     pub ledger_net: Ves,
     /// The reserve, which may not be spent.
     pub reserve: Ves,
-    /// The amount that is held.
     pub held: Ves,
-    /// The instant at which the next hold ends.
     pub next_release: Option<Timestamp>,
     /// The amount that may be paid out.
     pub available: Ves,
-    /// The bolívares that were converted to USDT.
     pub converted: Ves,
-    /// The bolívares owed to sellers that are held.
     pub seller_pending: Ves,
     /// The bolívares owed to sellers that may be paid out.
     pub seller_available: Ves,
 }
 
-/// The balance of a settled book.
 pub fn balance(book: &Book) -> Balance {
     let account = book.account(Currency::Ves);
     let (seller_pending, seller_available) = book.seller_totals();

@@ -163,7 +163,6 @@ impl Entries<'_> {
     }
 }
 
-/// The entries of a record.
 pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMarks, ops: &mut IndexOps) {
     let begins = record.cause == Cause::TestReset;
     if begins {
@@ -303,7 +302,6 @@ fn index_audit(entry: &AuditEntry, ops: &mut IndexOps) {
     }
 }
 
-/// The list entries of an entity with this facet.
 fn listed(tenant: u64, id: EntityId, listing: Listing, facet: u8) -> impl Iterator<Item = Vec<u8>> {
     let entry = |tenant, order: &[u8]| {
         let mut key = list(tenant, id.kind, facet);

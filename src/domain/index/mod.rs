@@ -46,15 +46,11 @@ mod search;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Space {
-    /// Payments of all methods.
     Payment = 1,
-    /// Payouts of all kinds.
     Payout = 2,
-    /// Merchants.
     Merchant = 3,
     /// The operator's adjustments; the value is a sequence.
     Adjustment = 4,
-    /// Batches of payouts.
     Batch = 5,
     /// Transfers that pay for something, by bank, day and reference; the value is the payment.
     Transfer = 16,
@@ -75,9 +71,7 @@ pub enum Space {
     Session = 14,
     /// USDT payouts. Under the platform's key their ids, whose value is the tenant key.
     CryptoPayout = 7,
-    /// Deposit addresses, by network, asset and customer.
     DepositAddress = 8,
-    /// Deposit addresses, by the address itself.
     DepositTo = 9,
     /// The operator's payouts of pesos. Under the platform's key their ids, as operators settle a
     /// payout by its id alone; the value is the tenant key.
@@ -148,19 +142,15 @@ impl Space {
 /// The part of a movement key that says whose ledger it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LedgerKey {
-    /// The tenant's own, in a currency.
     Tenant(Currency),
-    /// A seller's, in every currency.
     Seller(Id),
 }
 
 /// The movement type of records that change a balance without a movement on the tenant's ledger.
 pub const OTHER: u8 = 0;
 
-/// The prefix of operators' paths.
 const OPERATORS: &str = "/admin/";
 
-/// The letter of kept answers.
 const KEPT: u8 = b'k';
 /// The last byte of the index key of an operators' kept answer, by the mode that the call was
 /// about.
@@ -338,16 +328,12 @@ pub fn contradicted() -> Vec<u8> {
     key
 }
 
-/// A list of the audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditList<'a> {
-    /// Every entry.
     All,
     /// The entries of an operator; `None` is `root`.
     Operator(Option<Id>),
-    /// The entries about a tenant.
     Tenant(Id),
-    /// The entries of an action.
     Action(&'a str),
 }
 

@@ -13,7 +13,6 @@ use crate::values::ids::{EntityId, Id, Kind};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// The letter of the entries.
 const SEARCH: u8 = b'q';
 /// The byte of a deposit in USDT, which is no entity.
 const DEPOSIT: u8 = 0xFF;
@@ -31,7 +30,6 @@ pub enum Trait {
     TxHash = 3,
     /// The identity document of a payer or a seller.
     Document = 4,
-    /// The phone of a payer or a seller.
     Phone = 5,
     /// The id of a part of something: of a deposit in USDT, or of a seller's payout method.
     PartId = 6,
@@ -50,12 +48,10 @@ impl Trait {
 pub struct PersonMarks(Option<Hmac<Sha256>>);
 
 impl PersonMarks {
-    /// The marks under a key.
     pub fn under(key: &[u8]) -> PersonMarks {
         PersonMarks(Hmac::new_from_slice(key).ok())
     }
 
-    /// Whether there is a key.
     pub const fn is_some(&self) -> bool {
         self.0.is_some()
     }
@@ -88,10 +84,8 @@ pub fn finder(suffix: &[u8]) -> Option<u64> {
     suffix.first_chunk::<4>().map(|tenant| u32::from_be_bytes(*tenant).into())
 }
 
-/// The target of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// An entity.
     Entity(EntityId),
     /// A deposit in USDT; the value of its entry is the record.
     Deposit(Id),

@@ -26,15 +26,10 @@ use std::sync::Arc;
 pub struct Seller {
     /// The balances that the tenant owes the seller, by currency.
     pub accounts: BTreeMap<Currency, Account>,
-    /// The tenant's name for it.
     pub external_ref: String,
-    /// Whether the merchant is active.
     pub active: bool,
-    /// The seller's name, for payouts.
     pub name: String,
-    /// The seller's identity document, for the bank.
     pub identification: Option<IdentityDocument>,
-    /// The payout methods.
     pub methods: Vec<SellerMethod>,
     /// The method that is used when none is named.
     pub default_method: Option<Id>,
@@ -59,11 +54,8 @@ impl Seller {
 /// A payout method as the balance sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SellerMethod {
-    /// The id.
     pub id: Id,
-    /// The bank.
     pub bank: BankCode,
-    /// The phone.
     pub phone: MobilePhone,
     /// Whether the method is verified, so that money may be sent to it.
     pub verified: bool,
@@ -74,26 +66,22 @@ pub struct SellerMethod {
 /// way.
 pub const SUM_MAX: u64 = (i64::MAX / 4).unsigned_abs();
 
-/// The book.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Book {
     /// The time of the newest record.
     pub last: Timestamp,
     /// The milliseconds by which the test clock is ahead of the server's.
     pub offset_ms: i64,
-    /// The settings and the live status.
     pub tenant_settings: TenantSettings,
     /// The tenant's own balances, by currency.
     pub accounts: BTreeMap<Currency, Account>,
     /// The other side of the double entry, in minor units: fees, rails, the operator, the exchange.
     pub counter: BTreeMap<(Ledger, Currency), i64>,
-    /// The sellers, by the merchant's id.
     pub sellers: SortedMap<Id, Arc<Seller>>,
     /// The instants at which sellers' holds end, so that passing time need not visit every seller.
     pub seller_releases: SortedSet<(Timestamp, Id)>,
     /// The tenant's own account, and whether money may be sent to it.
     pub own: Option<(OwnPhone, bool)>,
-    /// The number of the newest event.
     pub events: u64,
     /// The deadlines of entities, in order.
     pub agenda: SortedSet<(Timestamp, EntityId)>,
@@ -183,7 +171,6 @@ impl Book {
         }
     }
 
-    /// Applies a record.
     pub fn evolve(&mut self, record: &Record, time: Timestamp) {
         let begins = record.cause == Cause::TestReset;
         if begins {

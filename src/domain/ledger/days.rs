@@ -22,27 +22,18 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Column {
-    /// Sales.
     Payments,
-    /// Fees of sales, less those that came back.
     Fees,
-    /// The operator's shares of sales through links.
     PlatformFees,
-    /// Sellers' shares of sales.
     SellerTransfers,
-    /// Sales that went back.
     Reversals,
     /// Card sales that banks took back, their fees, and what disputes returned.
     Chargebacks,
     /// Money sent out, and its fees.
     Payouts,
-    /// Payouts that failed.
     PayoutReversals,
-    /// Money that became USDT.
     Conversions,
-    /// USDT received.
     Deposits,
-    /// The operator's corrections, and test money.
     Adjustments,
 }
 
@@ -62,7 +53,6 @@ impl Column {
         Column::Adjustments,
     ];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Column::Payments => "payments",
@@ -120,11 +110,9 @@ pub const fn zone(currency: Currency) -> Zone {
 /// The movements of a day on one account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Day {
-    /// The day.
     pub date: Date,
     /// The sums in minor units, of the columns in which anything moved, in their order.
     pub sums: Vec<(Column, i128)>,
-    /// The number of movements.
     pub movements: u64,
 }
 
@@ -134,7 +122,6 @@ impl Day {
         Day { date, sums: Vec::new(), movements: 0 }
     }
 
-    /// Adds a movement.
     pub fn add(&mut self, column: Column, minor: i64) {
         self.put(column, i128::from(minor));
         self.movements += 1;
@@ -148,7 +135,6 @@ impl Day {
         self.movements += other.movements;
     }
 
-    /// The sum of a column.
     pub fn sum(&self, column: Column) -> i128 {
         self.sums.iter().find(|(known, _)| *known == column).map_or(0, |(_, minor)| *minor)
     }
@@ -171,9 +157,7 @@ impl Day {
 pub struct ClosedDay {
     /// The owner of the account: the tenant, a seller or, with its fees, the platform.
     pub ledger: Ledger,
-    /// The currency.
     pub currency: Currency,
-    /// The movements.
     pub day: Day,
     /// The account's balance at the end of the day, in minor units.
     pub net: i64,
@@ -182,7 +166,6 @@ pub struct ClosedDay {
 /// An account at present: what of its history is in days, and the one that is not over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
-    /// The tenant's clock.
     pub now: Timestamp,
     /// The instant from which its movements are counted ([`Book::counted_from`]).
     pub counted_from: Option<Timestamp>,
@@ -195,9 +178,7 @@ pub struct Present {
 /// A line of a statement: a day, and the balances at its ends in minor units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The day.
     pub day: Day,
-    /// The balance when it began.
     pub opening: i128,
 }
 
@@ -225,11 +206,8 @@ pub fn lines(from: Date, to: Date, opening: i128, mut days: BTreeMap<Date, Day>)
 
 /// A movement that counts in a statement: an account, the column and the amount in minor units.
 pub struct Counted {
-    /// The owner of the account.
     pub ledger: Ledger,
-    /// The currency.
     pub currency: Currency,
-    /// The column.
     pub column: Column,
     /// The amount, in minor units.
     pub minor: i64,
@@ -292,7 +270,6 @@ impl Book {
         closed
     }
 
-    /// Counts the movements of a record.
     pub(super) fn count(&mut self, record: &Record, time: Timestamp) {
         // A record of an earlier version closed no days, so none are counted before the first that does.
         if record.closed.is_none() {

@@ -12,67 +12,32 @@ use std::collections::BTreeSet;
 /// The invariant that a record or the book after it breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Breach {
-    /// A posting moves no money.
     #[error("a posting of nothing")]
     EmptyPosting,
-    /// The two sides of the double entry differ.
     #[error("the postings of {} do not sum to zero: {sums:?}", cause.name())]
-    Unbalanced {
-        /// The cause of the record.
-        cause: Cause,
-        /// The sums, per currency.
-        sums: [i128; 3],
-    },
+    Unbalanced { cause: Cause, sums: [i128; 3] },
     /// A movement is missing, or belongs to nobody who sees it.
     #[error("a posting to {ledger:?} with the wrong kind of row")]
-    WrongRow {
-        /// The ledger of the posting.
-        ledger: Ledger,
-    },
+    WrongRow { ledger: Ledger },
     /// Names are freed by a cause that frees none.
     #[error("{} frees names of no space", cause.name())]
-    FreedWithoutSpace {
-        /// The cause of the record.
-        cause: Cause,
-    },
+    FreedWithoutSpace { cause: Cause },
     /// A hold is on a ledger without holds.
     #[error("a hold on an account that has none")]
     HoldWithoutAccount,
-    /// The running total of the holds is negative.
     #[error("less than nothing is held: {held}")]
-    HeldBelowZero {
-        /// The running total.
-        held: i64,
-    },
+    HeldBelowZero { held: i64 },
     /// The running total and the holds do not agree.
     #[error("{held} is held by {holds} holds")]
-    HoldsDisagree {
-        /// The running total.
-        held: i64,
-        /// The number of holds.
-        holds: usize,
-    },
-    /// A hold is negative.
+    HoldsDisagree { held: i64, holds: usize },
     #[error("a hold of less than nothing")]
     HoldBelowZero,
     /// A debit takes more than the tenant's balance had.
     #[error("{} overdraws the balance: {left} {} left", cause.name(), currency.code())]
-    Overdrawn {
-        /// The cause of the record.
-        cause: Cause,
-        /// The available balance after it.
-        left: i64,
-        /// The currency.
-        currency: Currency,
-    },
+    Overdrawn { cause: Cause, left: i64, currency: Currency },
     /// A debit takes more than a seller's balance had.
     #[error("{} overdraws seller {seller}", cause.name())]
-    SellerOverdrawn {
-        /// The cause of the record.
-        cause: Cause,
-        /// The seller.
-        seller: Id,
-    },
+    SellerOverdrawn { cause: Cause, seller: Id },
 }
 
 /// Checks `record` and what `book` became by it; the error names the first thing that is wrong.

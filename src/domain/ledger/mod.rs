@@ -23,9 +23,7 @@ use persistent::SortedMap;
 pub enum Ledger {
     /// The tenant's own balance.
     Tenant,
-    /// A seller's balance, owed by the tenant.
     Seller(Id),
-    /// The platform's earnings.
     Fees,
     /// Money in transit on a rail: what banks owe us is negative here.
     Rail,
@@ -40,39 +38,23 @@ pub enum Ledger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum MovementKind {
-    /// A sale.
     Payment = 1,
-    /// The fee of a sale.
     Fee,
-    /// The fee comes back.
     FeeReversal,
-    /// A sale goes back.
     Reversal,
-    /// A bank takes a card sale back.
     Chargeback,
-    /// The cost of that.
     ChargebackFee,
-    /// A dispute was won.
     ChargebackReversal,
-    /// Money sent out.
     Payout,
-    /// The cost of that.
     PayoutFee,
-    /// A payout failed.
     PayoutReversal,
-    /// The operator corrects, or test money.
     Adjustment,
-    /// The seller's share of a sale.
     SellerTransfer,
-    /// The seller's share goes back.
     SellerTransferReversal,
-    /// Money that became USDT.
     Conversion,
-    /// A conversion was canceled.
     ConversionReversal,
     /// The operator's share of a sale through a link.
     PlatformFee,
-    /// USDT received.
     Deposit,
 }
 
@@ -98,7 +80,6 @@ impl MovementKind {
         MovementKind::Deposit,
     ];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             MovementKind::Payment => "payment",
@@ -130,9 +111,7 @@ impl MovementKind {
 /// A side of the double entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posting {
-    /// The ledger that is posted to.
     pub ledger: Ledger,
-    /// The currency.
     pub currency: Currency,
     /// The signed amount, in minor units; never zero.
     pub minor: i64,
@@ -144,15 +123,10 @@ pub struct Posting {
 /// place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The type of the movement.
     pub kind: MovementKind,
-    /// The payment or payout that it belongs to.
     pub subject: Option<EntityId>,
-    /// The chargeback that it belongs to.
     pub chargeback: Option<Id>,
-    /// The tenant's reference.
     pub external_ref: Option<ExternalRef>,
-    /// A description for people.
     pub description: String,
     /// The end of the hold that came with it.
     pub available_at: Option<Timestamp>,
@@ -161,11 +135,8 @@ pub struct Row {
 /// A change of what is held on an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HoldChange {
-    /// The ledger on which money is held.
     pub ledger: Ledger,
-    /// The currency.
     pub currency: Currency,
-    /// The end of the hold.
     pub release_at: Release,
     /// The id of what the money is held for: the payment, the conversion, the deposit or the
     /// adjustment.
@@ -215,7 +186,6 @@ impl From<Timestamp> for Release {
 /// short.
 pub const HOLDS_MAX: usize = 20_000;
 
-/// A balance in one currency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// The sum of all postings, in minor units.

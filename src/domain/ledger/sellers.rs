@@ -14,11 +14,8 @@ use crate::values::time::Timestamp;
 /// A seller's balance (`docs/contract.md, 6.5`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SellerBalance {
-    /// The seller.
     pub merchant: Id,
-    /// The tenant's name for it.
     pub external_ref: String,
-    /// The bolívares that are held.
     pub pending: Ves,
     /// The bolívares that may be paid out.
     pub available: Ves,

@@ -6,7 +6,6 @@ use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use std::fmt;
 
-/// An administrative act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
     /// The actor: the operator's name, or the command that started the server.
@@ -15,44 +14,30 @@ pub struct Act {
     pub from: Option<String>,
     /// The id of the request; `None` for a command.
     pub request_id: Option<String>,
-    /// The deed itself.
     pub deed: Deed,
 }
 
 /// A deed of an operator, with what is needed to understand it later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// A call of the operators' API.
     Called {
-        /// The operation's name in the OpenAPI document.
         operation: String,
         /// The path of the request, which names what the call was about.
         path: String,
     },
-    /// A backup was made.
     BackedUp {
-        /// The directory of the copy.
         directory: String,
         /// The sequence of the last record in the copy.
         seq: u64,
     },
-    /// A restored copy became the active server.
     TookOver {
-        /// The command that had made its directory.
         made_by: String,
         /// The sequence of the last record that the copy was made with.
         seq: u64,
     },
     /// An operation with a bank was settled in the bank's place; written in the record of the
     /// outcome.
-    Resolved {
-        /// The operation.
-        operation: Id,
-        /// Whether the bank carried it out.
-        done: bool,
-        /// The operator's reason for believing so.
-        note: String,
-    },
+    Resolved { operation: Id, done: bool, note: String },
 }
 
 impl Act {
@@ -81,12 +66,9 @@ impl fmt::Display for Act {
     }
 }
 
-/// A backup that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackedUp {
-    /// The instant at which it was made.
     pub at: Timestamp,
-    /// The directory of the copy.
     pub directory: String,
     /// The sequence of the last record in it.
     pub seq: u64,

@@ -18,7 +18,6 @@ const ENTRY: u16 = 0xFFFE;
 pub struct Who {
     /// The operator; `None` for `root`.
     pub id: Option<Id>,
-    /// The name for people, at that time.
     pub name: Box<str>,
 }
 
@@ -26,12 +25,10 @@ impl Who {
     /// The id and the name of the token of the configuration.
     pub const ROOT: &str = "root";
 
-    /// The token of the configuration.
     pub fn root() -> Who {
         Who { id: None, name: Who::ROOT.into() }
     }
 
-    /// The id in the API.
     pub fn shown_id(&self) -> String {
         self.id.map_or_else(|| Who::ROOT.to_owned(), |id| id.to_string())
     }
@@ -42,26 +39,21 @@ impl Who {
     }
 }
 
-/// An entry of the audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
     /// The instant of the call, on the server's clock.
     pub at: Timestamp,
-    /// The operator who asked for it.
     pub operator: Who,
     /// The address that the call came from; `None` for a command of this machine.
     pub peer: Option<String>,
     /// The act's name: noun and verb of the command line.
     pub action: String,
-    /// The tenant that it is about.
     pub tenant: Option<Id>,
-    /// The id of what it is about.
     pub target: Option<String>,
     /// The changed members as they were, as a JSON object; `None` of what is new.
     pub before: Option<String>,
     /// The changed members as they are, as a JSON object.
     pub after: Option<String>,
-    /// The approval that it belongs to.
     pub approval: Option<Id>,
     /// The consent of the second person, where an approval let it be done.
     pub consent: Option<Consent>,
@@ -72,9 +64,7 @@ pub struct AuditEntry {
 /// The second person's word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Consent {
-    /// The second person.
     pub by: Who,
-    /// The note that was given with it.
     pub note: Option<String>,
 }
 
@@ -107,13 +97,9 @@ impl fmt::Display for AuditEntry {
 pub struct Decided<'a> {
     /// The platform's book before; `None` for a tenant's record.
     pub platform: Option<&'a PlatformBook>,
-    /// The entity before, if there was one.
     pub entity: Option<&'a Entity>,
-    /// The record.
     pub record: &'a Record,
-    /// The record's time.
     pub time: Timestamp,
-    /// Whether real money moves.
     pub livemode: bool,
 }
 
@@ -122,9 +108,7 @@ pub struct Decided<'a> {
 pub struct Changes {
     /// The id of what was made, where nobody knew it before.
     pub made: Option<Id>,
-    /// The members as they were.
     pub before: Option<String>,
-    /// The members as they are.
     pub after: Option<String>,
 }
 

@@ -12,18 +12,13 @@ use std::sync::Arc;
 pub enum Beside {
     /// The simulated bank's decision about an order: a kind, and the refusal if it is one.
     Fate {
-        /// The order.
         operation: Id,
-        /// The kind of the decision.
         kind: u8,
         /// The refusal; 0 if there is none.
         refusal: u8,
     },
-    /// A sample of a rate.
     Sample(Arc<Sample>),
-    /// A price that an operator pinned.
     Pinned(Arc<Pin>),
-    /// The end of a pin.
     Unpinned(PinPlace),
 }
 
@@ -38,7 +33,6 @@ impl Beside {
     }
 }
 
-/// The name of a place among pins.
 pub fn pin_name(place: &PinPlace) -> String {
     let PinPlace { pair, source, side } = place;
     // No source has a zero byte.

@@ -13,7 +13,6 @@ pub const KEYS_MAX: usize = 20;
 /// Keys of an account in a mode that may take the place of others within a day: each is kept for ever.
 const ROTATIONS_MAX: usize = 50;
 
-/// The ruling on a new key.
 pub(super) fn add(book: &PlatformBook, key: ApiKey, now: Timestamp) -> Ruling {
     if moves::is_moved(book, key.tenant) {
         return Ruling::refuse(Refusal::TenantMoved);

@@ -35,17 +35,13 @@ pub const PLATFORM: u64 = 0;
 /// The mode of a tenant, live or test: each has a book of its own, and neither sees the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
-    /// Real money.
     Live,
-    /// Simulated rails.
     Test,
 }
 
 impl Mode {
-    /// Both modes.
     pub const ALL: [Mode; 2] = [Mode::Live, Mode::Test];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Mode::Live => "live",
@@ -53,7 +49,6 @@ impl Mode {
         }
     }
 
-    /// The mode that a tenant key is of.
     pub fn of(tenant_key: u64) -> Mode {
         if is_live(tenant_key) { Mode::Live } else { Mode::Test }
     }
@@ -84,21 +79,16 @@ pub struct Scopes(pub u8);
 pub enum Scope {
     /// All GET requests (`docs/contract.md, 3.4`).
     Read = 1,
-    /// Requests that collect money.
     Collect = 2,
-    /// Requests that pay money out.
     Payout = 4,
-    /// Requests that convert money.
     Convert = 8,
     /// Changes of merchants, products, webhooks and settings, and everything under `/v1/test`.
     Manage = 16,
 }
 
 impl Scope {
-    /// All scopes.
     pub const ALL: [Scope; 5] = [Scope::Read, Scope::Collect, Scope::Payout, Scope::Convert, Scope::Manage];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Scope::Read => "read",
@@ -116,7 +106,6 @@ impl Scope {
 }
 
 impl Scopes {
-    /// All scopes.
     pub const ALL: Scopes = Scopes(31);
 
     /// Whether `scope` is one of these scopes.
@@ -139,23 +128,19 @@ impl FromIterator<Scope> for Scopes {
 /// An API key, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// The id.
     pub id: Id,
     /// The number of the tenant that the key belongs to.
     pub tenant: u32,
-    /// The mode that the key works in.
     pub mode: Mode,
     /// SHA-256 of the key.
     pub hash: [u8; 32],
     /// The first characters of the key, by which people recognise it.
     pub prefix: Box<str>,
-    /// The scopes that the key was given.
     pub scopes: Scopes,
     /// The instant at which the key was made, on the server's clock.
     pub created_at: Timestamp,
     /// The instant at which the key expires, on the server's clock; `None` for a key that does not.
     pub expires_at: Option<Timestamp>,
-    /// The instant at which it was revoked.
     pub revoked_at: Option<Timestamp>,
     /// The instant at which its successor takes its place, on the server's clock. Kept apart from
     /// `expires_at`, which a successor inherits.
@@ -177,27 +162,21 @@ impl ApiKey {
     }
 }
 
-/// A tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant {
-    /// The name in the API.
     pub id: Id,
     /// The number from which tenant keys are made; small, so that index keys are short.
     pub number: u32,
     /// The number that it was opened with, perhaps in another deployment: secrets derive from it, so
     /// they stay what they were when it moves.
     pub first_number: u32,
-    /// The name for people.
     pub name: Box<str>,
-    /// The settings and the live status.
     pub tenant_settings: TenantSettings,
     /// The version of the settings that both books of the tenant are known to have.
     pub pushed: u64,
-    /// The instant at which the tenant was made.
     pub created_at: Timestamp,
 }
 
-/// A change of the platform's book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatformChange {
     /// A new tenant, or a new version of its settings.
@@ -206,7 +185,6 @@ pub enum PlatformChange {
     Key(Arc<ApiKey>),
     /// A new tenant with its first keys.
     Opened {
-        /// The tenant.
         tenant: Arc<Tenant>,
         /// The first keys of the tenant.
         keys: Vec<Arc<ApiKey>>,
@@ -215,9 +193,7 @@ pub enum PlatformChange {
     Bank(BankCode, Edit),
     /// The catalogue of banks after a refresh, without the operator's changes.
     Banks(Catalogue),
-    /// An operator did something outside of this book.
     Acted(Act),
-    /// A network was searched for deposits.
     Searched(SearchedBlocks),
     /// A new operator or a new state of one.
     Operator(Arc<OperatorAccount>),
@@ -231,24 +207,18 @@ pub enum PlatformChange {
 pub enum PlatformAsk {
     /// A new tenant; the number in the keys is filled in.
     Open {
-        /// The name in the API.
         id: Id,
-        /// The name for people.
         name: String,
-        /// The settings of the tenant.
         settings: Arc<Settings>,
         /// The first keys of the tenant.
         keys: Vec<ApiKey>,
     },
     /// A new version of the settings; refused as stale if another was written since `base`.
     SetTenantSettings {
-        /// The number of the tenant.
         number: u32,
         /// The version that the new one was made from.
         base: u64,
-        /// The settings.
         settings: Arc<Settings>,
-        /// The live status.
         live_status: LiveStatus,
         /// The operator's reason for a change of the live status.
         reason: Option<String>,
@@ -256,7 +226,6 @@ pub enum PlatformAsk {
     /// A tenant moves to another deployment, or stays after all; refused as stale if its settings were
     /// changed since `base`.
     Move {
-        /// The number of the tenant.
         number: u32,
         /// The version of the settings that is in force.
         base: u64,
@@ -265,74 +234,55 @@ pub enum PlatformAsk {
     },
     /// A tenant comes from another deployment, with its keys; it gets a number here.
     Receive {
-        /// The tenant as it was there.
         tenant: Arc<Tenant>,
-        /// The keys of the tenant.
         keys: Vec<Arc<ApiKey>>,
     },
     /// Both books of a tenant have a version of the settings.
     Pushed {
-        /// The number of the tenant.
         number: u32,
-        /// The version.
         version: u64,
     },
     /// A new key; `created_at` is filled in.
     AddKey(ApiKey),
     /// A key stops working now, with all keys that came in its place if that is asked.
     RevokeKey {
-        /// The key.
         id: Id,
-        /// Whether its successors stop too.
         with_successors: bool,
     },
     /// A tenant asks the operator for live mode; the answer is kept.
     AskLive {
-        /// The number of the tenant.
         number: u32,
-        /// The body of the answer.
         body: Vec<u8>,
     },
     /// A key gets a successor, and stops working at `ends_at` if not before.
     RotateKey {
-        /// The old one.
         id: Id,
-        /// The instant at which it ends.
         ends_at: Timestamp,
         /// The new one; tenant, mode, scopes and expiry are the old one's.
         successor: ApiKey,
     },
     /// A change of a bank, on top of those before.
     EditBank(BankCode, Edit),
-    /// The banks that a feed lists.
     RefreshBanks(Vec<Listed>),
-    /// A network was searched for deposits so far.
     Searched(SearchedBlocks),
-    /// Entries of stores beside the log.
     Beside(Vec<Beside>),
     /// A new operator; `created_at` and `makers` are filled in.
     AddOperator(OperatorAccount, By),
     /// An operator's role and status change; what is `None` stays.
     ChangeOperator {
-        /// The operator.
         id: Id,
-        /// The role.
         role: Option<Role>,
         /// The right to use the token, if it changes.
         status: Option<OperatorStatus>,
-        /// The people who change it.
         by: By,
     },
     /// An operator gets a new token; the old one ends.
     RotateOperator {
-        /// The operator.
         id: Id,
         /// SHA-256 of the new token.
         token_hash: [u8; 32],
-        /// The people who had it made.
         by: By,
     },
-    /// An administrative act to write down.
     Note(Act),
     /// Something that is in no other record, to write down with its entry of the audit.
     Acted,
@@ -341,9 +291,7 @@ pub enum PlatformAsk {
     Answered {
         /// The act, unless the call was refused.
         act: Option<Act>,
-        /// The HTTP status.
         status: u16,
-        /// The body, byte by byte.
         body: Vec<u8>,
     },
 }
@@ -351,20 +299,15 @@ pub enum PlatformAsk {
 /// The number of tenants and keys, of some 150 bytes each, from which the book counts as large.
 const LARGE_FROM: usize = 2_048;
 
-/// The operator's book.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlatformBook {
     /// The time of the newest record.
     pub last: Timestamp,
-    /// Tenants by number.
     pub tenants: SortedMap<u32, Arc<Tenant>>,
-    /// Keys by name.
     pub keys: SortedMap<Id, Arc<ApiKey>>,
-    /// The catalogue of banks.
     pub banks: BankBook,
     /// The newest backup that was made.
     pub last_backup: Option<BackedUp>,
-    /// Operators by name.
     pub operators: SortedMap<Id, Arc<OperatorAccount>>,
     /// The tenants that asked for live mode, and when. Whatever an operator says of it ends the request.
     pub live_asked: SortedMap<u32, Timestamp>,
@@ -427,7 +370,6 @@ pub enum PlatformRefusal {
     OperatorExists,
     /// The account has as many keys of the mode as it may.
     TooManyKeys,
-    /// The key has a successor already.
     KeyRetiring,
     /// The account replaced as many keys of the mode within a day as it may.
     TooManyRotations {
@@ -509,7 +451,6 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
     }
 }
 
-/// The number of the next tenant.
 fn next_number(book: &PlatformBook) -> u32 {
     book.tenants.last_key_value().map_or(1, |(number, _)| number + 1)
 }

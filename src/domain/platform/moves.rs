@@ -41,7 +41,6 @@ impl Deployment {
     }
 }
 
-/// Whether a tenant moved away.
 pub(super) fn is_moved(book: &PlatformBook, number: u32) -> bool {
     book.tenants.get(&number).is_some_and(|tenant| tenant.tenant_settings.moved_to.is_some())
 }
@@ -68,7 +67,6 @@ pub(super) fn decide(book: &PlatformBook, number: u32, base: u64, to: Option<Dep
 /// A thing of a tenant that comes which a tenant of this deployment has already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// The tenant itself.
     Tenant,
     /// A key, with its first characters.
     Key(Box<str>),

@@ -15,9 +15,7 @@ pub enum Role {
     Viewer,
     /// Sees payers one at a time, sends events again, cancels payments.
     Support,
-    /// Everything that moves or prices money.
     Treasury,
-    /// Everything.
     Admin,
 }
 
@@ -25,7 +23,6 @@ impl Role {
     /// All roles, the least first.
     pub const ALL: [Role; 4] = [Role::Viewer, Role::Support, Role::Treasury, Role::Admin];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Role::Viewer => "viewer",
@@ -44,17 +41,13 @@ impl Role {
 /// The right of an operator to use the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorStatus {
-    /// The token is taken.
     Active,
-    /// The token is refused.
     Disabled,
 }
 
 impl OperatorStatus {
-    /// Both statuses.
     pub const ALL: [OperatorStatus; 2] = [OperatorStatus::Active, OperatorStatus::Disabled];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             OperatorStatus::Active => "active",
@@ -71,15 +64,12 @@ impl OperatorStatus {
 /// An operator as the platform's book keeps it: without the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorAccount {
-    /// The id.
     pub id: Id,
     /// The name for people; several may have the same.
     pub name: Box<str>,
     /// The e-mail address, as it was given; no two operators have the same.
     pub email: Box<str>,
-    /// The role.
     pub role: Role,
-    /// The right to use the token.
     pub status: OperatorStatus,
     /// SHA-256 of the token.
     pub token_hash: [u8; 32],
@@ -95,7 +85,6 @@ pub struct OperatorAccount {
 pub struct Maker {
     /// The operator; `None` for `root`.
     pub by: Option<Id>,
-    /// The newest instant.
     pub at: Timestamp,
 }
 
@@ -114,7 +103,6 @@ impl OperatorAccount {
         role.is_some_and(|role| role > self.role) || is_enabled
     }
 
-    /// The operator, made now by these people.
     fn made(mut self, by: By, now: Timestamp) -> OperatorAccount {
         self.makers.retain(|maker| !by.contains(&maker.by));
         self.makers.extend(by.into_iter().map(|by| Maker { by, at: now }));
@@ -122,7 +110,6 @@ impl OperatorAccount {
     }
 }
 
-/// The ruling on a new operator.
 pub(super) fn add(book: &PlatformBook, operator: OperatorAccount, by: By, now: Timestamp) -> Ruling {
     if book.operators.values().any(|known| known.has_email(&operator.email)) {
         return Ruling::refuse(PlatformRefusal::OperatorExists);
@@ -147,7 +134,6 @@ pub(super) fn change(
     written(if known.gains(Some(role), Some(status)) { changed.made(by, now) } else { changed })
 }
 
-/// The ruling on another token.
 pub(super) fn rotate(book: &PlatformBook, id: Id, token_hash: [u8; 32], by: By, now: Timestamp) -> Ruling {
     let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
     written(OperatorAccount { token_hash, ..(**known).clone() }.made(by, now))

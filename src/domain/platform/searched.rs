@@ -10,9 +10,7 @@ const MARKS_MAX: usize = 32;
 /// A block up to which everything was searched, and its name, by which it is known again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// The block's number.
     pub block: u64,
-    /// The block's name.
     pub hash: [u8; 32],
     /// The instant at which the block says that it was made, in seconds since 1970.
     pub made_at: u64,
@@ -21,9 +19,7 @@ pub struct Mark {
 /// The progress of the search of a network for deposits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchedBlocks {
-    /// The network.
     pub network: Network,
-    /// The network's chain.
     pub chain_id: u64,
     /// The last block of those that were searched.
     pub last: u64,
@@ -40,7 +36,6 @@ impl SearchedBlocks {
         SearchedBlocks::name_of(self.network, self.chain_id)
     }
 
-    /// The name of that of a network and its chain.
     pub fn name_of(network: Network, chain_id: u64) -> String {
         format!("{} {chain_id}", network.name())
     }

@@ -16,7 +16,6 @@ use std::sync::{Arc, LazyLock};
 /// The fee of one payment method: a percentage of the amount plus a fixed sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fee {
-    /// Percent, up to four decimals.
     pub percent: Rate,
     /// The fixed sum, added to the percentage.
     pub fixed: Ves,
@@ -31,31 +30,25 @@ impl Fee {
     }
 }
 
-/// The fees of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fees {
     /// The fee of a C2P collection.
     pub c2p: Fee,
     /// The fee of a card payment.
     pub vpos: Fee,
-    /// The fee of an immediate debit.
     pub debit: Fee,
     /// The fee of a verified Pago Móvil transfer.
     pub pago_movil: Fee,
     /// The operator's share of sales through payment links, in percent.
     pub link_percent: Rate,
-    /// The fee of a chargeback.
     pub chargeback: Ves,
-    /// The fee of a payout.
     pub payout: Ves,
 }
 
 /// A pair of values: one for bolívares, one for pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerSource<T> {
-    /// The value for bolívares.
     pub ves: T,
-    /// The value for pesos.
     pub cop: T,
 }
 
@@ -66,7 +59,6 @@ pub struct ConversionSettings {
     pub enabled: PerSource<bool>,
     /// The spread on top of the market rate, in percent.
     pub spread_percent: PerSource<Rate>,
-    /// The smallest conversion, in USDT.
     pub minimum: Usdt,
     /// The largest sum of a local day, in minor units of the source; `None` is no limit.
     pub daily_limit: PerSource<Option<i64>>,
@@ -80,24 +72,18 @@ pub struct ConversionSettings {
 pub struct Settings {
     /// The reserve: bolívares of the balance that may not be spent.
     pub reserve: Ves,
-    /// The fees.
     pub fees: Fees,
     /// Business days for which a seller's share of a sale is held; the hold lasts 24 hours at
     /// least.
     pub seller_hold_business_days: u32,
-    /// The terms of conversions.
     pub conversions: ConversionSettings,
-    /// Whether USDT may be used.
     pub usdt_enabled: bool,
     /// The largest USDT payout that is sent without an operator's review.
     pub usdt_payout_auto_limit: Usdt,
-    /// Whether pesos may be collected.
     pub cop_enabled: bool,
-    /// The name of the policy for withdrawal fees.
     pub withdraw_fee_policy: String,
     /// Exact origins of the pages that may embed the checkout.
     pub checkout_allowed_origins: Vec<String>,
-    /// The shop, as buyers see it.
     pub shop: Shop,
     /// The largest fee of a chargeback that an operator names alone; `None` is the fee of a chargeback.
     pub chargeback_fee_max: Option<Ves>,
@@ -110,13 +96,10 @@ pub struct Settings {
 pub struct Shop {
     /// The name; the tenant's if there is none.
     pub name: Option<String>,
-    /// The number at the tax office.
     pub rif: Option<String>,
     /// The logo, as the address of a picture that holds the picture itself.
     pub logo: Option<String>,
-    /// The address that buyers write to.
     pub email: Option<String>,
-    /// The phone that buyers call.
     pub phone: Option<String>,
     /// The account to which buyers send a Pago Móvil; without one no page offers that in live mode.
     pub pago_movil: Option<Receiver>,
@@ -125,11 +108,9 @@ pub struct Shop {
 /// An account that receives Pago Móvil, as payers type it into their bank's app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receiver {
-    /// The bank.
     pub bank: BankCode,
     /// The phone that the bank knows the account by.
     pub phone: MobilePhone,
-    /// The holder.
     pub id: IdentityDocument,
 }
 
@@ -188,14 +169,11 @@ pub enum LiveStatus {
     /// The operator has not approved the tenant yet.
     #[default]
     Inactive,
-    /// The operator has approved the tenant.
     Active,
-    /// The operator has stopped the tenant.
     Suspended,
 }
 
 impl LiveStatus {
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             LiveStatus::Inactive => "inactive",
@@ -218,9 +196,7 @@ impl LiveStatus {
 pub struct TenantSettings {
     /// The number of changes so far; a book ignores a version that is not newer than its own.
     pub version: u64,
-    /// The settings in force.
     pub settings: Arc<Settings>,
-    /// The state of the live key.
     pub live_status: LiveStatus,
     /// The operator's reason for the last change of the live status.
     pub reason: Option<String>,

@@ -15,7 +15,6 @@ use crate::values::money::Currency;
 pub struct Adjustment {
     /// The cause of the record: test money or a correction.
     pub cause: Cause,
-    /// The currency.
     pub currency: Currency,
     /// The signed amount, in minor units; not zero.
     pub minor: i64,
@@ -23,9 +22,7 @@ pub struct Adjustment {
     pub merchant: Option<Id>,
     /// Whether the money is held for 24 hours.
     pub held: bool,
-    /// The description for people.
     pub description: String,
-    /// The operator's reference.
     pub external_ref: Option<ExternalRef>,
 }
 

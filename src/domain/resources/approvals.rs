@@ -18,26 +18,18 @@ use crate::values::time::Timestamp;
 /// A kind of calls that may need an approval, by its name in the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Approvable {
-    /// Corrections of balances.
     Adjustments,
-    /// Samples of rates, and pins.
     Rates,
-    /// The use of live mode by tenants.
     LiveStatus,
-    /// Words in a bank's place.
     Operations,
-    /// Verdicts on USDT payouts.
     CryptoPayouts,
-    /// A restored copy becomes the active server.
     TakeOver,
     /// Operators that are made, raised, enabled or given another token.
     Operators,
-    /// Payouts of pesos, and what became of them.
     CopPayouts,
 }
 
 impl Approvable {
-    /// All of them.
     pub const ALL: [Approvable; 8] = [
         Approvable::Adjustments,
         Approvable::Rates,
@@ -63,71 +55,49 @@ impl Approvable {
         }
     }
 
-    /// The kind with this name.
     pub fn from_name(name: &str) -> Option<Approvable> {
         Approvable::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// An approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
-    /// The id.
     pub id: Id,
-    /// The kind of the call.
     pub action: Approvable,
-    /// The call.
     pub call: AskedCall,
     /// The instant at which it was asked for.
     pub created_at: Timestamp,
     /// The instant from which it can no longer be given.
     pub expires_at: Timestamp,
-    /// The word of the second person.
     pub decision: Option<Decision>,
 }
 
-/// A call that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedCall {
-    /// The operator who asked.
     pub by: Who,
-    /// The address that it was asked from.
     pub peer: Option<String>,
-    /// The id of the request.
     pub request_id: Option<String>,
-    /// The operation's name in the OpenAPI document.
     pub operation: String,
-    /// The path.
     pub path: String,
-    /// The parameters after the question mark.
     pub query: Option<String>,
-    /// The body.
     pub body: Vec<u8>,
-    /// The tenant that it is about.
     pub tenant: Option<Id>,
-    /// The id of what it is about.
     pub target: Option<String>,
 }
 
 /// The second person's decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Whether the call was done.
     pub approved: bool,
-    /// The second person.
     pub by: Who,
-    /// The note that was given with it.
     pub note: Option<String>,
-    /// The instant.
     pub at: Timestamp,
 }
 
-/// The status of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// A second person may decide.
     Pending,
-    /// The call was done.
     Approved,
     /// The call will not be done.
     Rejected,
@@ -136,10 +106,8 @@ pub enum Status {
 }
 
 impl Status {
-    /// All statuses.
     pub const ALL: [Status; 4] = [Status::Pending, Status::Approved, Status::Rejected, Status::Expired];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Pending => "pending",
@@ -180,10 +148,8 @@ impl Approval {
     }
 }
 
-/// A refusal of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalRefusal {
-    /// The call was approved or rejected before.
     Decided,
     /// Nobody decided in time, or before its asker could no longer ask for it.
     Expired,
@@ -226,31 +192,23 @@ impl Resource for Approval {
     fn entries(&self, _: Change, _: &mut Entries<'_>) {}
 }
 
-/// A command to an approval.
 pub enum Command {
     /// A call that has to wait; the instants are filled in.
     Ask {
-        /// The approval.
         approval: Box<Approval>,
         /// The time for which it can be given, in ms.
         valid_ms: i64,
     },
-    /// The second person's decision.
     Decide {
-        /// Whether the call was done.
         approved: bool,
-        /// The second person.
         by: Who,
-        /// The note that was given with it.
         note: Option<String>,
-        /// The answer to the second person.
         answer: (u16, Vec<u8>),
     },
     /// The end of its time: whoever asked may not ask for it any more.
     End,
 }
 
-/// The ruling on a command.
 pub fn decide(approval: Option<&Approval>, command: Command, now: Timestamp) -> Ruling {
     match (command, approval) {
         (Command::Ask { approval, valid_ms }, None) => {

@@ -14,11 +14,9 @@ use crate::resources::webhooks;
 use crate::values::ids::EntityId;
 use std::sync::Arc;
 
-/// A request to begin anew.
 pub struct BeginAnew {
     /// The changes of the entities that may stay, up to which they were read.
     pub changes: u64,
-    /// The entities that may stay.
     pub entities: Vec<Arc<Entity>>,
 }
 

@@ -31,15 +31,12 @@ pub enum Status {
     Open = 0,
     /// The dispute was decided for the tenant: the amount is credited again.
     Won = 1,
-    /// The dispute was decided against the tenant.
     Lost = 2,
 }
 
 impl Status {
-    /// All statuses.
     pub const ALL: [Status; 3] = [Status::Open, Status::Won, Status::Lost];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Open => "open",
@@ -52,24 +49,19 @@ impl Status {
 /// The reason for which the cardholder's bank took the money back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Somebody else used the card.
     Fraud,
     /// The cardholder does not recognize the sale.
     NotRecognized,
     /// The goods or services did not come.
     NotReceived,
-    /// The sale was paid twice.
     Duplicate,
-    /// Any other reason.
     Other,
 }
 
 impl Reason {
-    /// All reasons.
     pub const ALL: [Reason; 5] =
         [Reason::Fraud, Reason::NotRecognized, Reason::NotReceived, Reason::Duplicate, Reason::Other];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Reason::Fraud => "fraud",
@@ -81,30 +73,21 @@ impl Reason {
     }
 }
 
-/// A chargeback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chargeback {
-    /// The id.
     pub id: Id,
-    /// The payment that is taken back.
     pub payment: Id,
-    /// The tenant's reference of that payment.
     pub external_ref: ExternalRef,
-    /// The status of the dispute.
     pub status: Status,
     /// The part of the payment that is taken back.
     pub amount: Ves,
-    /// The fee for the chargeback.
     pub fee: Ves,
-    /// The reason.
     pub reason: Reason,
     /// The instant at which the bank took the money.
     pub bank_debited_at: Timestamp,
     /// Whether real money moves; a test payment moves none.
     pub livemode: bool,
-    /// The instant at which it was recorded.
     pub created_at: Timestamp,
-    /// The instant at which the dispute was decided.
     pub closed_at: Option<Timestamp>,
 }
 
@@ -145,13 +128,11 @@ impl Resource for Chargeback {
 
 /// A request to open a chargeback.
 pub struct NewChargeback {
-    /// The id.
     pub id: Id,
     /// The amount; `None` is all that is left of the payment.
     pub amount: Option<Ves>,
     /// The fee; `None` is what the tenant's settings say.
     pub fee: Option<Ves>,
-    /// The reason.
     pub reason: Reason,
     /// The instant at which the bank took the money; `None` is now.
     pub bank_debited_at: Option<Timestamp>,
@@ -160,29 +141,22 @@ pub struct NewChargeback {
 /// The direction of the money of a chargeback.
 #[derive(Clone, Copy)]
 enum Way {
-    /// The money goes away from the tenant.
     Away,
-    /// The money comes back to the tenant.
     Back,
 }
 
-/// The end of a dispute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The dispute ends for the tenant.
     Won,
-    /// The dispute ends against the tenant.
     Lost,
 }
 
-/// A refusal of a rule about chargebacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChargebackRefusal {
     /// The payment is not a completed card payment.
     NotAllowed,
     /// The amount is more than is left of the payment.
     ExceedsPayment,
-    /// The dispute is decided already.
     Closed,
     /// The payment has as many chargebacks as it may have.
     TooMany,
@@ -209,7 +183,6 @@ pub enum Command {
     Close(Id, Verdict),
 }
 
-/// The ruling on a command, by the payment that it is about.
 pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, payment) {
         (Command::Open(new), Some(payment)) => open(book, payment, *new, turn),

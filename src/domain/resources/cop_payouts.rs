@@ -23,19 +23,15 @@ use std::sync::Arc;
 /// The type of the account that is paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountType {
-    /// A savings account.
     Savings,
-    /// A checking account.
     Checking,
     /// A wallet, such as one that a phone number names.
     Wallet,
 }
 
 impl AccountType {
-    /// All types.
     pub const ALL: [AccountType; 3] = [AccountType::Savings, AccountType::Checking, AccountType::Wallet];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             AccountType::Savings => "savings",
@@ -78,43 +74,27 @@ impl fmt::Debug for ColombianAccount {
     }
 }
 
-/// The destination of the money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beneficiary {
-    /// The operator's name for the bank.
     pub bank: String,
-    /// The account.
     pub account: ColombianAccount,
-    /// The type of the account.
     pub account_type: AccountType,
-    /// The name of the holder.
     pub holder_name: String,
-    /// The type of the holder's document.
     pub document_type: DocumentType,
-    /// The number of the document.
     pub document_number: DocumentNumber,
 }
 
-/// A payout in pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayout {
-    /// The id.
     pub id: Id,
-    /// The operator's reference.
     pub external_ref: ExternalRef,
-    /// The status.
     pub status: Status,
-    /// The amount.
     pub amount: Cop,
-    /// The destination.
     pub to: Beneficiary,
-    /// The bank's reference.
     pub reference: Option<String>,
-    /// The reason of a failure.
     pub failure_code: Option<String>,
     /// Whether real money moves; a test payout moves none.
     pub livemode: bool,
-    /// The instant at which it was debited.
     pub created_at: Timestamp,
     /// The instant at which the operator reported the outcome.
     pub settled_at: Option<Timestamp>,
@@ -198,15 +178,10 @@ impl lifecycle::Payout for CopPayout {
     }
 }
 
-/// A request for a payout.
 pub struct NewCopPayout {
-    /// The id.
     pub id: Id,
-    /// The operator's reference.
     pub external_ref: ExternalRef,
-    /// The amount.
     pub amount: Cop,
-    /// The destination.
     pub to: Beneficiary,
 }
 
@@ -215,10 +190,8 @@ pub struct NewCopPayout {
 pub enum CopPayoutRefusal {
     /// The balance in pesos does not suffice.
     InsufficientBalance {
-        /// The amount that could be paid out.
         available: Cop,
     },
-    /// The outcome of the payout was reported already.
     NotPending,
 }
 
@@ -232,15 +205,12 @@ impl CopPayoutRefusal {
     }
 }
 
-/// A command to a payout in pesos.
 pub enum Command {
     /// A request for a payout; the entity is the payout with its reference, if there is one.
     Pay(Box<NewCopPayout>),
-    /// The outcome that the operator reports.
     Settle(PayoutEnd),
 }
 
-/// The ruling on a command.
 pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, payout) {
         (Command::Pay(new), None) => create(book, *new, turn),
@@ -250,7 +220,6 @@ pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &
     }
 }
 
-/// Debits a payout.
 pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Ruling {
     let free = book.account(Currency::Cop).free();
     if new.amount.minor() > free {

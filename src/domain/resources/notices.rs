@@ -26,14 +26,10 @@ pub const UNMATCHED: u8 = 0;
 /// The facet of a notice that verified a payment.
 pub const CLAIMED: u8 = 1;
 
-/// A notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The id.
     pub id: Id,
-    /// The money that the notice is about.
     pub about: About,
-    /// The instant at which the notice came.
     pub received_at: Timestamp,
     /// The payment that the notice verified, if any.
     pub claim: Option<Claim>,
@@ -42,16 +38,12 @@ pub struct Notice {
     pub given_to: Option<u64>,
 }
 
-/// The money that a notice is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
-    /// A transfer to our phone.
     Transfer(Transfer),
     /// A transaction of the processor of pesos that no payment of ours is known by.
     Transaction {
-        /// The processor's id of it.
         id: String,
-        /// The reference that it was made under.
         reference: Option<String>,
     },
 }
@@ -59,15 +51,10 @@ pub enum About {
 /// A transfer, as reported by the bank that received it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// The bank's reference, as it wrote it.
     pub reference: String,
-    /// The payer's bank.
     pub bank: BankCode,
-    /// The payer's phone.
     pub phone: MobilePhone,
-    /// The amount.
     pub amount: Ves,
-    /// The instant at which the transfer was made.
     pub paid_at: Timestamp,
     /// The payer's document, if the notice has it.
     pub document: Option<NoticedDocument>,
@@ -76,14 +63,11 @@ pub struct Transfer {
 /// The document of a payer in a notice: its number, with the letter or without.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct NoticedDocument {
-    /// The letter, if it is there.
     pub letter: Option<u8>,
-    /// The number.
     pub number: u32,
 }
 
 impl NoticedDocument {
-    /// Whether it is this document.
     pub fn is(&self, document: IdentityDocument) -> bool {
         self.number == document.number() && self.letter.is_none_or(|letter| letter == document.letter)
     }
@@ -99,9 +83,7 @@ impl fmt::Debug for NoticedDocument {
 /// What is known of a reference that a payment looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
-    /// A payment waits for its notice.
     Waiting,
-    /// There is no such transfer.
     Wrong,
 }
 
@@ -113,16 +95,12 @@ pub const GUESSES: usize = 20;
 /// The payment that a notice verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The tenant in its mode.
     pub tenant: u64,
-    /// The payment.
     pub payment: Id,
-    /// The instant at which the notice was claimed.
     pub at: Timestamp,
 }
 
 impl Claim {
-    /// Whether the claim is this payment's.
     pub fn is_of(&self, tenant: u64, payment: Id) -> bool {
         (self.tenant, self.payment) == (tenant, payment)
     }
@@ -132,13 +110,9 @@ impl Claim {
 /// reference, of which a payer knows only the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
-    /// The payer's bank.
     pub bank: BankCode,
-    /// The day of the transfer in Caracas.
     pub day: Date,
-    /// The payer's phone.
     pub phone: MobilePhone,
-    /// The amount.
     pub amount: Ves,
 }
 
@@ -222,22 +196,13 @@ impl Resource for Notice {
     }
 }
 
-/// A command to a notice.
 pub enum Command {
     /// The arrival of the notice; a repeat changes nothing.
     Receive(Box<Notice>),
     /// An operator says whose the transfer is; the tenant's next payment with its reference claims it.
-    Give {
-        /// The tenant in its mode.
-        tenant: u64,
-    },
+    Give { tenant: u64 },
     /// The claim of a payment, which the notice verifies unless it verified another.
-    Claim {
-        /// The tenant in its mode.
-        tenant: u64,
-        /// The payment.
-        payment: Id,
-    },
+    Claim { tenant: u64, payment: Id },
 }
 
 /// The ruling on a command. Whether a claim succeeded is seen in the notice.

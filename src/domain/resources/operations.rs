@@ -21,31 +21,20 @@ use crate::values::money::{Currency, write_minor};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A charge with the payer's code.
     C2p,
-    /// The reversal of such a charge.
     C2pReversal,
-    /// An immediate debit.
     Debit,
-    /// A charge of a card.
     Card,
-    /// A payout in bolívares.
     Payout,
-    /// The two micro-deposits that verify a phone.
     MicroDeposit,
-    /// A collection of pesos.
     CopPayment,
-    /// A refund of pesos.
     CopRefund,
-    /// A payout in USDT.
     CryptoPayout,
 }
 
 impl Kind {
-    /// All kinds.
     pub const ALL: [Kind; 9] = [
         Kind::C2p,
         Kind::C2pReversal,
@@ -58,7 +47,6 @@ impl Kind {
         Kind::CryptoPayout,
     ];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::C2p => "c2p",
@@ -74,18 +62,13 @@ impl Kind {
     }
 }
 
-/// The subject of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A payment, in whatever currency.
     Payment(Id),
-    /// A payout in bolívares.
     Payout(Id),
-    /// A payout method of a merchant.
     PayoutMethod(Id),
     /// The tenant's own payout account, of which there is one.
     PayoutAccount,
-    /// A payout in USDT.
     CryptoPayout(Id),
 }
 
@@ -118,17 +101,12 @@ impl Subject {
 /// An operation with a bank, as operators see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The id under which the bank was called.
     pub id: Id,
-    /// The kind.
     pub kind: Kind,
-    /// The service of the rails that it takes.
     pub service: Service,
-    /// The subject.
     pub subject: Subject,
     /// The amount, in minor units.
     pub minor: i64,
-    /// The currency of the amount.
     pub currency: Currency,
     /// The instant at which it was sent, or at which it began to wait for its turn.
     pub sent_at: Timestamp,
@@ -142,9 +120,7 @@ pub struct Operation {
     pub is_operators: bool,
     /// With which code of ours the bank refused it.
     pub code: Option<String>,
-    /// The bank's newest word about it.
     pub word: Option<BankWord>,
-    /// Under which reference the bank did it.
     pub reference: Option<String>,
 }
 
@@ -415,7 +391,6 @@ impl OperationRefusal {
 
 /// The word of an operator on an operation, in the bank's place.
 pub struct Resolution {
-    /// The operation.
     pub operation: Id,
     /// The outcome: carried out, or refused.
     pub answer: RailAnswer,

@@ -24,20 +24,15 @@ use std::sync::Arc;
 /// The phone and bank by which the tenant itself is paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnPhone {
-    /// The bank.
     pub bank: BankCode,
-    /// The phone.
     pub phone: MobilePhone,
-    /// The identity document of the account's holder.
     pub identification: IdentityDocument,
 }
 
 /// The account, and the progress of its verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnAccount {
-    /// The phone and bank.
     pub held: OwnPhone,
-    /// The progress of its verification.
     pub status: MethodStatus,
     /// Whether real money may be sent to it; a test account receives none.
     pub livemode: bool,
@@ -45,7 +40,6 @@ pub struct OwnAccount {
     pub created_at: Timestamp,
     /// The instant at which it last changed.
     pub updated_at: Timestamp,
-    /// Its starts and wrong tries, which are limited.
     pub attempts: Attempts,
 }
 
@@ -81,17 +75,12 @@ impl Resource for OwnAccount {
     }
 }
 
-/// A command to the account.
 pub enum Command {
-    /// A request to set the account.
     Set(OwnPhone),
-    /// A request to verify the account by micro-deposits.
     StartVerification(Box<Start>),
-    /// The amounts that the tenant saw.
     Verify((Ves, Ves)),
 }
 
-/// The ruling on a command.
 pub fn decide(
     book: &Book,
     account: Option<&OwnAccount>,

@@ -26,7 +26,6 @@ pub struct ReplyTrace {
 }
 
 impl ReplyTrace {
-    /// The words of a bank.
     pub fn bank(reply: &RailReply) -> ReplyTrace {
         let nobody = matches!(reply.answer, RailAnswer::NotAsked | RailAnswer::Unaskable);
         ReplyTrace { operation: reply.operation, is_asked: reply.how == How::Ask && !nobody }
@@ -108,7 +107,6 @@ const fn decides(cause: Cause) -> bool {
     )
 }
 
-/// The trace of an operation of an entity.
 fn trace_mut(entity: &mut Entity, operation: Id) -> Option<&mut Trace> {
     let (of, n) = operation.entity_and_operation();
     if entity.id().id != of {

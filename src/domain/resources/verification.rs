@@ -31,20 +31,15 @@ pub const DEPOSITS: u16 = 2;
 /// The bank's code for data that are not this client's.
 pub const NOT_THE_CLIENT: &str = "BE01";
 
-/// The progress of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodStatus {
     /// The verification was not started, or is void.
     Unverified,
-    /// The deposits were sent.
     Verifying {
-        /// The operation that sent them.
         operation: Id,
-        /// The amounts of the deposits.
         amounts: (Ves, Ves),
         /// The number of tries left; at 0 the verification is locked.
         tries_left: u8,
-        /// The instant of the start.
         started_at: Timestamp,
         /// The kept answer that the bank's reply replaces.
         kept: Option<Arc<KeepRef>>,
@@ -54,16 +49,12 @@ pub enum MethodStatus {
         /// does not matter any more.
         next_look: Option<Timestamp>,
     },
-    /// The phone is verified.
     Verified {
-        /// The instant of the verification.
         at: Timestamp,
     },
     /// A status with the bank's reply about the newest deposits beside it.
     Contradicted {
-        /// The bank's reply.
         word: Word,
-        /// The status.
         then: Box<MethodStatus>,
     },
 }
@@ -72,11 +63,8 @@ pub enum MethodStatus {
 /// first reply counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The operation that sent them.
     pub operation: Id,
-    /// The amounts of the deposits.
     pub amounts: (Ves, Ves),
-    /// The instant at which they were sent.
     pub sent_at: Timestamp,
     /// The instant at which the bank was asked about them last.
     pub asked_at: Option<Timestamp>,
@@ -125,9 +113,7 @@ impl Word {
 /// A refusal of a rule about the verification of a phone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VerificationRefusal {
-    /// The micro-deposits were sent, and tries are left.
     InProgress,
-    /// No verification was started.
     NotStarted,
     /// Three tries were wrong: there are no others, and for 24 hours no other start.
     Locked,
@@ -138,13 +124,10 @@ pub enum VerificationRefusal {
     },
     /// The account was changed while its verification was being started.
     PhoneChanged,
-    /// The phone is verified already.
     AlreadyVerified,
     /// Another line of a statement has booked the deposit.
     DepositBooked,
-    /// The amounts are wrong.
     AmountsMismatch {
-        /// The number of tries left.
         attempts_left: u8,
     },
 }
@@ -172,9 +155,7 @@ pub fn not_sent(reply: &RailReply) -> Option<Refusal> {
     is_unsent.then_some(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS })
 }
 
-/// A verification that is to be started.
 pub struct Start {
-    /// The amounts to send.
     pub amounts: (Ves, Ves),
     /// The phone to which they go, as it was when they were asked for.
     pub phone: KnownPhone,
@@ -183,9 +164,7 @@ pub struct Start {
 /// Two micro-deposits that a bank is told or asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deposits {
-    /// The operation that sends them.
     pub operation: Id,
-    /// The amounts of the deposits.
     pub amounts: (Ves, Ves),
 }
 
@@ -205,7 +184,6 @@ impl MethodStatus {
         }
     }
 
-    /// The name in the API.
     pub fn name(&self) -> &'static str {
         match self.standing() {
             MethodStatus::Verifying { tries_left: 1.., .. } => "verifying",
@@ -214,12 +192,10 @@ impl MethodStatus {
         }
     }
 
-    /// Whether the phone is verified.
     pub fn is_verified(&self) -> bool {
         self.verified_at().is_some()
     }
 
-    /// The instant at which it was verified.
     pub fn verified_at(&self) -> Option<Timestamp> {
         if let MethodStatus::Verified { at } = self.standing() { Some(*at) } else { None }
     }

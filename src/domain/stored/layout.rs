@@ -14,7 +14,6 @@ use bincode::error::{DecodeError, EncodeError};
 
 /// A layout that can be read: of any version.
 pub trait Layout {
-    /// The type that the rules work with.
     type Working;
 
     /// The value whose bytes come next. The version that they are of is the decoder's context.

@@ -78,7 +78,6 @@ pub fn newest_version() -> u8 {
     READABLE[READABLE.len() - 1]
 }
 
-/// Types with their layout.
 macro_rules! stored {
     ($($working:ty: $layout:ty;)+) => {$(
         impl Stored for $working {

@@ -98,7 +98,6 @@ impl<L: CurrentLayout> CurrentLayout for Arc<L> {
     }
 }
 
-/// The one, then the other.
 impl<A: Layout, B: Layout> Layout for (A, B) {
     type Working = (A::Working, B::Working);
 

@@ -93,13 +93,9 @@ layout! {
 /// The question for a payout, whatever it was called in: of these bytes a batch keeps a keyed hash,
 /// by which the same batch is recognised later. They are only ever written.
 pub struct AskedPayout<'a> {
-    /// The tenant's reference.
     pub external_ref: &'a str,
-    /// The receiver.
     pub receiver: &'a payouts::Receiver,
-    /// The amount.
     pub amount: money::Ves,
-    /// The purpose.
     pub concept: &'a str,
 }
 

@@ -7,7 +7,6 @@ use persistent::{SortedMap, SortedSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A layout that there are samples of.
 pub trait Sampled: Layout {
     /// A value with every part that may be missing, or with none of them.
     fn sample(full: bool, number: &mut u64) -> Self::Working;

@@ -44,7 +44,6 @@ impl AccountNumber {
         Ok(account)
     }
 
-    /// The bank that holds the account.
     pub const fn bank(self) -> BankCode {
         self.bank
     }

@@ -31,14 +31,12 @@ impl BankCode {
     }
 }
 
-/// The code as four digits.
 impl fmt::Display for BankCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}", self.0)
     }
 }
 
-/// The code as four digits.
 impl fmt::Debug for BankCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -49,20 +49,14 @@ impl fmt::Debug for ColombianPhone {
 /// The kinds of Colombian identity documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DocumentType {
-    /// Cédula de ciudadanía.
     Cc,
-    /// Cédula de extranjería.
     Ce,
-    /// Tarjeta de identidad.
     Ti,
-    /// A company's tax number.
     Nit,
-    /// Passport.
     Pp,
 }
 
 impl DocumentType {
-    /// All types.
     pub const ALL: [DocumentType; 5] =
         [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti, DocumentType::Nit, DocumentType::Pp];
 
@@ -72,7 +66,6 @@ impl DocumentType {
     /// The types whose holders can be identified where real codes are sent.
     pub const FOR_LIVE_SMS: [DocumentType; 1] = [DocumentType::Cc];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             DocumentType::Cc => "CC",
@@ -118,13 +111,10 @@ impl fmt::Debug for DocumentNumber {
 /// The details of a payer that are known; a QR code needs none of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buyer {
-    /// The email address.
     pub email: Option<String>,
     /// The phone that is pushed or sent a code.
     pub phone: Option<ColombianPhone>,
-    /// The type of the buyer's document.
     pub document_type: Option<DocumentType>,
-    /// The number of the document.
     pub document_number: Option<DocumentNumber>,
 }
 

@@ -31,12 +31,10 @@ pub enum Brand {
     UnionPay,
     /// Numbers that begin with 50 and 56 to 69, unless they are of another brand.
     Maestro,
-    /// All other numbers.
     Unknown,
 }
 
 impl Brand {
-    /// All brands.
     pub const ALL: [Brand; 9] = [
         Brand::Visa,
         Brand::Mastercard,
@@ -49,7 +47,6 @@ impl Brand {
         Brand::Unknown,
     ];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Brand::Visa => "visa",
@@ -104,7 +101,6 @@ impl Number {
         digits.bytes().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
     }
 
-    /// The card's brand.
     pub fn brand(&self) -> Brand {
         Brand::of(self.digits(&self.0[..4]))
     }
@@ -155,7 +151,6 @@ impl Cvv {
         self.0.len() == 3 || brand == Brand::Amex
     }
 
-    /// The digits, for the bank.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -164,7 +159,6 @@ impl Cvv {
 /// The last month in which a card is good.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Expiry {
-    /// The year, of four digits.
     pub year: i32,
     /// The month, 1 to 12.
     pub month: i32,
@@ -185,15 +179,11 @@ impl Expiry {
 
 /// The details of a card that a bank needs for a charge.
 pub struct Card {
-    /// The number.
     pub number: Number,
     /// The last month in which it is good.
     pub expiry: Expiry,
-    /// The code on the card.
     pub cvv: Cvv,
-    /// The cardholder's name.
     pub holder_name: String,
-    /// The cardholder's identity document.
     pub holder_id: crate::values::identity::IdentityDocument,
 }
 

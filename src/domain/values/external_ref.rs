@@ -29,7 +29,6 @@ impl ExternalRef {
         Ok(ExternalRef(Arc::from(trimmed)))
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

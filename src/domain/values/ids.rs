@@ -118,35 +118,22 @@ impl fmt::Debug for Id {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// Money collected from a payer.
     Payment = 1,
-    /// Money sent out.
     Payout = 2,
-    /// A seller of the tenant.
     Merchant = 3,
-    /// Payouts asked for together.
     Batch = 4,
-    /// A card sale that a bank took back.
     Chargeback = 16,
-    /// A request for the code of a debit.
     Otp = 17,
     /// The tenant's own payout account.
     OwnAccount = 5,
-    /// An item that is sold through payment links.
     Product = 12,
-    /// A hosted checkout.
     Session = 14,
-    /// A conversion to USDT, from its quote on.
     Conversion = 6,
-    /// USDT sent to a wallet.
     CryptoPayout = 7,
     /// The addresses at which a customer of the tenant pays in stablecoins.
     DepositAddress = 8,
-    /// Pesos collected from a buyer.
     CopPayment = 9,
-    /// Pesos sent out by the operator.
     CopPayout = 10,
-    /// A webhook endpoint.
     Webhook = 11,
     /// A notice of a bank about money that came; the platform's.
     Notice = 18,
@@ -207,7 +194,6 @@ impl Kind {
 /// The kind and id of an entity: its name within one tenant key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntityId {
-    /// The kind of the entity.
     pub kind: Kind,
     /// The id, unique within its kind.
     pub id: Id,

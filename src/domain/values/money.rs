@@ -15,11 +15,8 @@ pub const AMOUNT_MINOR_MAX: i64 = 99_999_999_999_999;
 /// A currency that a ledger is kept in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Currency {
-    /// Bolívares, two decimals.
     Ves,
-    /// Colombian pesos, whole.
     Cop,
-    /// Tether dollars, two decimals.
     Usdt,
 }
 
@@ -42,7 +39,6 @@ impl Currency {
         }
     }
 
-    /// The number of decimals of an amount.
     pub const fn decimals(self) -> u32 {
         match self {
             Currency::Ves | Currency::Usdt => 2,
@@ -145,26 +141,14 @@ macro_rules! money {
     };
 }
 
-money!(
-    /// Bolívares, in cents.
-    Ves,
-    2
-);
+money!(Ves, 2);
 money!(
     /// Dollars of the United States, in cents: the price of a payment.
     Usd,
     2
 );
-money!(
-    /// Tether dollars, in cents.
-    Usdt,
-    2
-);
-money!(
-    /// Colombian pesos, whole.
-    Cop,
-    0
-);
+money!(Usdt, 2);
+money!(Cop, 0);
 
 /// Writes `minor` units with `decimals` digits after the point, e.g. −1234 with 2 as `-12.34`.
 pub fn write_minor(f: &mut impl fmt::Write, minor: i64, decimals: u32) -> fmt::Result {

@@ -11,7 +11,6 @@ const PREFIXES: [u32; 6] = [412, 414, 416, 422, 424, 426];
 /// The message for text that is not a phone.
 const EXPECTED: &str = "must be a Venezuelan mobile phone: 0412, 0414, 0416, 0422, 0424 or 0426 and 7 digits, for example 04141234567";
 
-/// A mobile phone.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MobilePhone {
     pub(crate) prefix: u16,
@@ -47,7 +46,6 @@ impl MobilePhone {
         fmt::from_fn(move |f| write!(f, "0{}***{:04}", self.prefix, self.last_four()))
     }
 
-    /// The last four digits.
     pub const fn last_four(self) -> u32 {
         self.line % 10_000
     }

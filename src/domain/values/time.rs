@@ -119,7 +119,6 @@ impl Timestamp {
         Ok(Timestamp::from_unix_ms(ms))
     }
 
-    /// The text as ASCII bytes.
     pub fn ascii(self) -> [u8; TEXT_BYTES] {
         let ms = self.unix_ms();
         let in_day = ms.rem_euclid(DAY_MS);
@@ -145,7 +144,6 @@ fn write_two(out: &mut [u8; TEXT_BYTES], at: usize, value: i64) {
     out[at + 1] = b'0' + (value % 10) as u8;
 }
 
-/// The Unix epoch.
 impl Default for Timestamp {
     fn default() -> Self {
         Timestamp::EPOCH

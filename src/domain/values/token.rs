@@ -42,7 +42,6 @@ impl StepToken {
         StepToken(Box::from(text))
     }
 
-    /// The token, for the processor.
     pub fn reveal(&self) -> &str {
         &self.0
     }

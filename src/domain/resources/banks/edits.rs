@@ -6,16 +6,11 @@ use crate::values::bank::BankCode;
 use crate::values::time::Timestamp;
 use std::collections::BTreeMap;
 
-/// A bank as a feed lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The code.
     pub code: BankCode,
-    /// The name.
     pub name: String,
-    /// The services of the bank.
     pub services: Services,
-    /// The address of its logo.
     pub logo_url: Option<String>,
 }
 
@@ -24,9 +19,7 @@ pub struct Listed {
 pub struct Edit {
     /// Whether the bank is left out of lists and refused.
     pub hidden: Option<bool>,
-    /// The name.
     pub name: Option<String>,
-    /// The services of the bank.
     pub services: Option<Services>,
     /// The address of the logo; `Some(None)` removes it.
     pub logo_url: Option<Option<String>>,
@@ -78,14 +71,11 @@ impl Catalogue {
     }
 }
 
-/// The banks in the platform's book.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BankBook {
     /// The catalogue of the last refresh; the embedded one before the first.
     pub listed: Option<Catalogue>,
-    /// The instant of the last refresh.
     pub refreshed_at: Option<Timestamp>,
-    /// The operator's changes.
     pub edits: BTreeMap<BankCode, Edit>,
 }
 
@@ -95,7 +85,6 @@ impl BankBook {
         self.listed.clone().unwrap_or_else(Catalogue::embedded)
     }
 
-    /// The catalogue that is in force.
     pub fn catalogue(&self) -> Catalogue {
         let mut catalogue = self.listed();
         for (code, edit) in &self.edits {

@@ -34,16 +34,12 @@ pub fn logo_url(text: &str) -> Result<String, &'static str> {
     if fits { Ok(text.to_owned()) } else { Err("must be an http or https URL of at most 500 characters") }
 }
 
-/// A service that banks offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Service {
     /// Charging a customer who gives a key of their bank.
     C2p,
-    /// Paying and being paid by phone number.
     PagoMovil,
-    /// Immediate debit with a code of the bank.
     Debit,
-    /// Immediate credit to a phone or an account.
     Credit,
 }
 
@@ -51,7 +47,6 @@ impl Service {
     /// Every service, in the order in which they are shown.
     pub const ALL: [Service; 4] = [Service::C2p, Service::PagoMovil, Service::Debit, Service::Credit];
 
-    /// The name in the API.
     pub const fn code(self) -> &'static str {
         match self {
             Service::C2p => "C2P",
@@ -71,14 +66,11 @@ impl Service {
     }
 }
 
-/// A set of services.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Services(pub(crate) u8);
 
 impl Services {
-    /// No service at all.
     pub const NONE: Services = Services(0);
-    /// Every service.
     pub const ALL: Services =
         Services::NONE.with(Service::C2p).with(Service::PagoMovil).with(Service::Debit).with(Service::Credit);
 
@@ -115,14 +107,11 @@ impl fmt::Debug for Services {
     }
 }
 
-/// A bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bank {
     /// The code, which never changes.
     pub code: BankCode,
-    /// The current name.
     pub name: String,
-    /// The services that it offers.
     pub services: Services,
     /// The address of its logo; without one the bank is shown by its name.
     pub logo_url: Option<String>,
@@ -180,7 +169,6 @@ impl Catalogue {
         self.get(code).is_some_and(|bank| !bank.hidden && bank.services.contains(service))
     }
 
-    /// The banks that are shown, by code.
     pub fn shown(&self) -> impl Iterator<Item = &Bank> {
         self.banks.iter().filter(|bank| !bank.hidden)
     }

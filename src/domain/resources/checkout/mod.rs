@@ -38,11 +38,8 @@ pub const SESSION_MS: i64 = DAY_MS;
 pub enum Way {
     /// A C2P charge at the buyer's Venezuelan bank.
     C2p,
-    /// A payment in pesos.
     Cop,
-    /// A deposit in USDT.
     Usdt,
-    /// A card.
     Card,
     /// A Pago Móvil transfer that the buyer made to the shop, and names by its reference.
     PagoMovil,
@@ -52,7 +49,6 @@ impl Way {
     /// All ways, in the order in which they are shown.
     pub const ALL: [Way; 5] = [Way::C2p, Way::PagoMovil, Way::Card, Way::Cop, Way::Usdt];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Way::C2p => "c2p",
@@ -74,12 +70,10 @@ impl Way {
 pub struct Offered(pub(crate) Vec<Way>);
 
 impl Offered {
-    /// Whether this way may be used.
     pub fn includes(&self, way: Way) -> bool {
         self.0.is_empty() || self.0.contains(&way)
     }
 
-    /// The ways that were named.
     pub fn named(&self) -> impl Iterator<Item = Way> {
         self.0.iter().copied()
     }
@@ -94,11 +88,8 @@ impl FromIterator<Way> for Offered {
 /// The item that was bought through a payment link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bought {
-    /// The link.
     pub link: Id,
-    /// The quantity.
     pub quantity: u16,
-    /// Whether the buyer chose the quantity.
     pub chosen: bool,
     /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
@@ -107,11 +98,8 @@ pub struct Bought {
 /// A checkout session: an amount to be paid, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// The id.
     pub id: Id,
-    /// The price.
     pub amount: Usd,
-    /// The description for the buyer.
     pub description: Option<String>,
     /// The tenant's reference, which need not be unique.
     pub reference: Option<String>,
@@ -119,7 +107,6 @@ pub struct Session {
     pub success_url: Option<String>,
     /// The address to which the buyer goes instead of paying.
     pub cancel_url: Option<String>,
-    /// The ways to pay that it offers.
     pub offered: Offered,
     /// A JSON object of the tenant's, as it was sent.
     pub metadata: Option<String>,
@@ -129,31 +116,21 @@ pub struct Session {
     pub bought: Option<Bought>,
     /// Whether real money is paid; a test session costs none.
     pub livemode: bool,
-    /// The instant at which it was made.
     pub created_at: Timestamp,
-    /// The instant at which it ends.
     pub expires_at: Timestamp,
 }
 
-/// A request for a session.
 pub struct NewSession {
-    /// The id.
     pub id: Id,
-    /// The price.
     pub amount: Usd,
-    /// The description for the buyer.
     pub description: Option<String>,
-    /// The tenant's reference.
     pub reference: Option<String>,
     /// The address to which the buyer goes when it is paid.
     pub success_url: Option<String>,
     /// The address to which the buyer goes instead of paying.
     pub cancel_url: Option<String>,
-    /// The ways to pay that it offers.
     pub offered: Offered,
-    /// A JSON object of the tenant's.
     pub metadata: Option<String>,
-    /// The address of the session's page.
     pub url: String,
     /// The item that it sells, if it came from a payment link.
     pub bought: Option<Bought>,
@@ -162,9 +139,7 @@ pub struct NewSession {
 /// A refusal of a rule about sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutRefusal {
-    /// The session is paid already.
     SessionPaid,
-    /// The session has expired.
     SessionExpired,
 }
 
@@ -178,13 +153,10 @@ impl CheckoutRefusal {
     }
 }
 
-/// A command to a session.
 pub enum Command {
-    /// A request for a session.
     Open(Box<NewSession>),
 }
 
-/// The ruling on a command.
 pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, session) {
         (Command::Open(new), None) => open(*new, turn),
@@ -193,7 +165,6 @@ pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> R
     }
 }
 
-/// Opens a session.
 pub fn open(new: NewSession, turn: &Turn) -> Ruling {
     let NewSession {
         id,
@@ -280,11 +251,8 @@ impl Resource for Session {
 /// The part of a session that a payment for it stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sale {
-    /// The session.
     pub session: Id,
-    /// The tenant's reference of the session.
     pub reference: Option<String>,
-    /// A JSON object of the tenant's.
     pub metadata: Option<String>,
     /// The payment link that the session came from; with one, the operator has a share.
     pub link: Option<Id>,
@@ -295,13 +263,11 @@ pub struct Sale {
 /// The status of a session, derived from its attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The session can be paid.
     Open,
     /// A bank has the charge, or the processor the code, and its outcome is open.
     Processing,
     /// The session was paid, by the payment with this id.
     Paid(Id),
-    /// The session has expired.
     Expired,
 }
 
@@ -341,9 +307,7 @@ impl Status {
 pub struct Attempts {
     /// The newest attempt in bolívares: by C2P, card or Pago Móvil.
     pub bolivares: Option<Payment>,
-    /// The newest attempt in pesos.
     pub cop: Option<CopPayment>,
-    /// The addresses and deposits in USDT.
     pub usdt: Option<DepositAddress>,
 }
 
@@ -382,7 +346,6 @@ impl Attempts {
         }
     }
 
-    /// The pending attempt in pesos.
     pub fn pending_cop(&self) -> Option<&CopPayment> {
         self.cop.as_ref().filter(|payment| payment.status == PaymentStatus::Pending)
     }
@@ -399,7 +362,6 @@ impl Attempts {
         bolivares.max(cop).map(|(_, id)| id)
     }
 
-    /// The deposits in USDT.
     pub fn till(&self) -> Option<&Till> {
         self.usdt.as_ref().and_then(|address| address.till.as_deref())
     }
@@ -408,14 +370,11 @@ impl Attempts {
 /// The factor on the market rate of pesos in a checkout (`docs/contract.md, 12.7`).
 const COP_MARGIN: Decimal = Decimal::from_parts(1_025, 0, 0, false, 3);
 
-/// A price in pesos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InPesos {
-    /// The market price of a dollar, in pesos.
     pub market_rate: Rate,
     /// The price of a dollar for the buyer, in pesos.
     pub rate: Rate,
-    /// The amount that the buyer pays.
     pub total: Cop,
 }
 

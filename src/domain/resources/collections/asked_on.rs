@@ -9,11 +9,8 @@ use crate::values::time::Timestamp;
 /// An operation about which a bank is still asked after an operator's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AskedOn {
-    /// The number of the operation.
     pub operation: u16,
-    /// The number of questions since the operator's word.
     pub looks: u32,
-    /// The instant of the next question.
     pub next_look: Timestamp,
     /// The instant from which there are no more questions.
     pub until: Timestamp,

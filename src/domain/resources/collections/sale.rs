@@ -12,21 +12,17 @@ use crate::values::money::{Currency, Rate};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The seller's share of a marketplace sale.
 #[derive(Clone, Copy, Debug)]
 pub struct SellerShare {
-    /// The seller.
     pub merchant: Id,
     /// The amount, in minor units.
     pub minor: i64,
-    /// The end of the hold on it.
     pub available_at: Timestamp,
 }
 
 /// The seller's side of a marketplace sale, with amounts in its currency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marketplace<A> {
-    /// The seller.
     pub merchant: Id,
     /// The part that the tenant keeps, in percent.
     pub commission_percent: Rate,
@@ -40,19 +36,13 @@ pub struct Marketplace<A> {
 
 /// A sale, in minor units of its currency.
 pub struct Sale {
-    /// The currency.
     pub currency: Currency,
-    /// The payment that the movements name.
     pub subject: EntityId,
-    /// The tenant's reference of the payment.
     pub external_ref: Option<ExternalRef>,
-    /// The amount that the payer paid.
     pub amount: i64,
-    /// The fee.
     pub fee: i64,
     /// The operator's share of a sale through a payment link.
     pub platform_fee: i64,
-    /// The seller's share of a marketplace sale.
     pub share: Option<SellerShare>,
 }
 

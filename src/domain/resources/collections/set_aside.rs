@@ -13,9 +13,7 @@ pub type Part = (Timestamp, Id, i64);
 
 /// An account that money is set aside from.
 pub struct Giver {
-    /// The account's ledger.
     pub ledger: Ledger,
-    /// The parts that come out of its holds.
     pub from_holds: Vec<Part>,
     /// The whole amount, in minor units.
     pub total: i64,
@@ -23,11 +21,8 @@ pub struct Giver {
 
 /// The money that is set aside for a payment.
 pub struct SetAside {
-    /// The currency.
     pub currency: Currency,
-    /// The payment.
     pub payment: Id,
-    /// The accounts that give it.
     pub givers: Vec<Giver>,
 }
 

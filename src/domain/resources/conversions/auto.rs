@@ -28,7 +28,6 @@ pub struct Waiting {
     pub share: Cop,
     /// The end of the payment's hold, from which the pesos are taken.
     pub release_at: Timestamp,
-    /// The instant of the next try.
     pub next_try: Timestamp,
     /// The instant from which it is not tried any more.
     pub until: Timestamp,
@@ -36,13 +35,11 @@ pub struct Waiting {
 
 /// A peso payment that completes, as far as its conversion is concerned.
 pub struct Completed<'a> {
-    /// The id of the payment.
     pub payment: Id,
     /// The reference of the payment, which the conversion carries.
     pub reference: Option<&'a str>,
     /// The pesos that the tenant gets, held under the payment's id in the same record.
     pub net: Cop,
-    /// The end of that hold.
     pub release_at: Timestamp,
 }
 

@@ -8,9 +8,7 @@ use crate::refusal::Refusal;
 /// The reason that a conversion canceled by the tenant shows.
 pub const CANCELED_BY_TENANT: &str = "canceled_by_tenant";
 
-/// A command to a conversion.
 pub enum Command {
-    /// A request for a new quote.
     Quote(Box<NewQuote>),
     /// The acceptance of a quote, with the tenant's reference.
     Accept(Option<String>),
@@ -18,7 +16,6 @@ pub enum Command {
     End(Decision),
 }
 
-/// The ruling on a command.
 pub fn decide(book: &Book, conversion: Option<&Conversion>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, conversion) {
         (Command::Quote(new), None) => quote(book, *new, turn),

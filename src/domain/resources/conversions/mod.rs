@@ -40,17 +40,13 @@ pub const UNLISTED: u8 = 0xFF;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Source {
-    /// Bolívares.
     Ves = 0,
-    /// Colombian pesos.
     Cop = 1,
 }
 
 impl Source {
-    /// All sources.
     pub const ALL: [Source; 2] = [Source::Ves, Source::Cop];
 
-    /// The source as a currency.
     pub const fn currency(self) -> Currency {
         match self {
             Source::Ves => Currency::Ves,
@@ -102,17 +98,14 @@ impl Source {
 pub enum Status {
     /// The source is debited; the USDT are still to come.
     Pending = 0,
-    /// The USDT are credited.
     Completed = 1,
     /// The conversion was canceled, and the source is credited again.
     Canceled = 2,
 }
 
 impl Status {
-    /// All statuses.
     pub const ALL: [Status; 3] = [Status::Pending, Status::Completed, Status::Canceled];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Pending => "PENDING",
@@ -127,16 +120,11 @@ impl Status {
 pub enum End {
     /// The conversion has not ended.
     Open,
-    /// The USDT were credited.
     Completed {
-        /// The instant of it.
         at: Timestamp,
     },
-    /// The source was credited again.
     Canceled {
-        /// The instant of it.
         at: Timestamp,
-        /// The reason.
         reason: String,
     },
 }
@@ -150,12 +138,10 @@ pub struct Accepted {
     pub price: Price,
     /// The held money that was taken, in the order in which it was taken.
     pub taken: Vec<Taken>,
-    /// The end of the conversion.
     pub end: End,
 }
 
 impl Accepted {
-    /// The status.
     pub const fn status(&self) -> Status {
         match self.end {
             End::Open => Status::Pending,
@@ -175,12 +161,9 @@ impl Accepted {
 pub enum Stage {
     /// A quote that can be accepted before it expires.
     Quoted {
-        /// The price.
         price: Price,
-        /// The instant from which it cannot be accepted.
         expires_at: Timestamp,
     },
-    /// An accepted conversion, ended or not.
     Accepted(Accepted),
     /// An automatic conversion that waits for a rate; nobody sees it.
     Waiting(auto::Waiting),
@@ -193,11 +176,8 @@ pub enum Stage {
 pub struct Conversion {
     /// The id of the quote and of the conversion.
     pub id: Id,
-    /// The currency that is converted.
     pub source: Source,
-    /// The stage.
     pub stage: Stage,
-    /// The tenant's reference.
     pub reference: Option<String>,
     /// The peso payment that an automatic conversion is for.
     pub payment: Option<Id>,
@@ -260,13 +240,9 @@ pub const fn facet(source: Source, status: Status) -> u8 {
     (source as u8) << 2 | status as u8
 }
 
-/// A request for a quote.
 pub struct NewQuote {
-    /// The id.
     pub id: Id,
-    /// The currency to be converted.
     pub source: Source,
-    /// The amount, given on one of both sides.
     pub amount: Amount,
     /// The market price of a USDT; `None` if no source knows it.
     pub market: Option<Rate>,
@@ -453,17 +429,13 @@ fn row(id: Id, kind: MovementKind, description: &str, available_at: Option<Times
     }))
 }
 
-/// The decision about a conversion that waits.
 pub enum Decision {
-    /// The tenant cancels it.
     Cancel,
-    /// The USDT are there.
     Fulfil,
     /// The USDT will not come, for this reason.
     Reject(String),
 }
 
-/// Ends a conversion that waits.
 pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Ruling {
     let Some(accepted) = conversion.accepted() else { return Ruling::refuse(Refusal::NotFound) };
     match (decision, &accepted.end) {

@@ -19,7 +19,6 @@ const MARKET_DECIMALS: u32 = 8;
 pub enum Amount {
     /// The amount that is paid, in minor units of the source.
     Source(i64),
-    /// The amount of USDT that is bought.
     Target(Usdt),
 }
 
@@ -28,7 +27,6 @@ pub enum Amount {
 pub struct Price {
     /// The amount that is paid, in minor units of the source.
     pub source_minor: i64,
-    /// The amount that is bought.
     pub target: Usdt,
     /// The market price of a USDT, with four decimals.
     pub market: Rate,

@@ -3,37 +3,27 @@
 use crate::values::money::Currency;
 use crate::values::money::Usdt;
 
-/// A refusal of a rule about conversions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConversionRefusal {
-    /// Conversions of this currency are switched off.
     NotEnabled,
-    /// No market rate is fresh enough.
     MarketRateUnavailable,
-    /// The amount cannot be converted.
     InvalidAmount,
-    /// The conversion yields too little.
     BelowMinimum {
-        /// The smallest conversion.
         minimum: Usdt,
     },
-    /// The conversion exceeds the limit of the day.
     DailyLimitExceeded {
-        /// The currency of the limit.
         currency: Currency,
         /// The limit per local day, in minor units.
         limit: i64,
     },
     /// The balance does not suffice for the conversion.
     InsufficientBalance {
-        /// The currency of the balance.
         currency: Currency,
         /// The amount that could be paid out, in minor units.
         available: i64,
         /// The amount that could be converted, in minor units.
         spendable: i64,
     },
-    /// The quote was accepted before.
     QuoteUsed,
     /// The quote expired: 60 seconds have passed.
     QuoteExpired,

@@ -14,7 +14,6 @@ use crate::values::time::Timestamp;
 pub struct Taken {
     /// The instant at which the hold would have ended.
     pub release_at: Timestamp,
-    /// The id under which it was held.
     pub hold: Id,
     /// The amount, in minor units.
     pub minor: i64,

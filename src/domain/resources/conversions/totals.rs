@@ -30,7 +30,6 @@ impl Totals {
         self.ves
     }
 
-    /// The number of conversions that were accepted.
     pub const fn count(&self) -> u64 {
         self.count
     }

@@ -7,7 +7,6 @@ use super::{CopPayment, Telling};
 use crate::record::Cause;
 use std::fmt;
 
-/// A wrong code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongCode {
     /// The number of codes that were sent, this one included.

@@ -35,17 +35,12 @@ pub const EXPIRED: &str = "expired";
 /// The processor's code for a wrong SMS code; the collection goes on.
 pub const WRONG_CODE: &str = "wrong_code";
 
-/// A request for a payment.
 pub struct NewCopPayment {
-    /// The id.
     pub id: Id,
-    /// The amount that the buyer is to pay.
     pub amount: Cop,
-    /// The way in which the buyer pays.
     pub channel: Channel,
     /// The buyer's details, as far as the channel needs them.
     pub buyer: Option<Buyer>,
-    /// The tenant's reference.
     pub reference: Option<String>,
     /// The text of a JSON object of the tenant's.
     pub metadata: Option<String>,

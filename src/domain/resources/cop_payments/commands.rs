@@ -15,24 +15,18 @@ use crate::resources::{chargebacks, payments};
 use crate::values::token::Token;
 use std::sync::Arc;
 
-/// A command to a payment in pesos.
 pub enum Command {
-    /// A request for a payment.
     Collect(Box<NewCopPayment>),
     /// The buyer's SMS code; `None` is text that cannot be one.
     SubmitCode(Option<Token>),
     /// A request to cancel the payment: the tenant's, or an operator's with the entry of the audit for it.
     Cancel(Option<Box<AuditEntry>>),
-    /// A request to refund the payment.
     Refund,
-    /// The buyer of test mode pays, or declines.
     PlayBuyer {
-        /// Whether the buyer pays.
         pays: bool,
     },
 }
 
-/// The ruling on a command.
 pub fn decide(
     book: &Book,
     payment: Option<&CopPayment>,

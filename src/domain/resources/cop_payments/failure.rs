@@ -8,7 +8,6 @@ use super::live::{PROCESSOR_ERROR, UNFIT};
 pub enum Failure {
     /// The buyer did not pay in time.
     Expired,
-    /// The buyer, or the processor, declined.
     Rejected,
     /// The buyer, or somebody in the buyer's place, tried too many SMS codes.
     OtpAttemptsExhausted,
@@ -19,7 +18,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Failure::Expired => "expired",

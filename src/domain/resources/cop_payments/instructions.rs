@@ -111,7 +111,6 @@ pub(super) fn call_off(payment: &CopPayment, now: Timestamp) -> Effect {
     }
 }
 
-/// The payment, which waits like this.
 fn with(payment: &CopPayment, waiting: Waiting) -> CopPayment {
     CopPayment { phase: waiting.into(), ..payment.clone() }
 }

@@ -40,19 +40,15 @@ pub struct Live {
     pub asks: u32,
 }
 
-/// The next step of the buyer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep<'a> {
     /// Scans the code of which this is the picture, or the one of the transfer key.
     Scan(Option<&'a str>),
-    /// Approves in the bank's app.
     Approve,
-    /// Types a code.
     TypeCode,
 }
 
 impl CopPayment {
-    /// Codes that may be tried for it.
     pub const fn codes_max(&self) -> u8 {
         if self.live.is_some() { CODES_MAX } else { super::CODES_MAX }
     }

@@ -56,17 +56,14 @@ pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
 pub enum Channel {
     /// The buyer scans a QR code, or pastes the transfer key that it shows.
     Qr,
-    /// The buyer approves a notification in an app.
     Push,
     /// The buyer types a code that came by SMS.
     Sms,
 }
 
 impl Channel {
-    /// All channels.
     pub const ALL: [Channel; 3] = [Channel::Qr, Channel::Push, Channel::Sms];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Channel::Qr => "qr",
@@ -97,7 +94,6 @@ impl Channel {
 /// An instruction about a collection that is under way, and not known to be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
-    /// The tenant cancels the payment.
     Cancel,
     /// The buyer's SMS code; it is in no record.
     Code,
@@ -124,42 +120,33 @@ impl Telling {
 pub enum Phase {
     /// The processor does not work on it.
     Idle,
-    /// The processor waits for the buyer.
     Collecting {
         /// The number of times that the processor was asked.
         looks: u32,
-        /// The instant of the next question.
         next_look: Timestamp,
-        /// The instruction on its way.
         telling: Option<Telling>,
     },
     /// The processor is asked to refund; the money is set aside.
     Refunding {
         /// The number of times that the processor was asked.
         looks: u32,
-        /// The instant of the next question.
         next_look: Timestamp,
-        /// The places that the money came from.
         aside: refund::Aside,
     },
     /// The processor waits for the buyer, for whom SMS codes were tried.
     Tried {
         /// The number of times that the processor was asked.
         looks: u32,
-        /// The instant of the next question.
         next_look: Timestamp,
-        /// The instruction on its way.
         telling: Option<Telling>,
         /// The number of codes that were sent to it, one under way included.
         codes: u8,
     },
     /// An operator has settled this operation; the processor is still asked whether it agrees.
     AskedOn {
-        /// The operation.
         operation: u16,
         /// The number of times that the processor was asked since.
         looks: u32,
-        /// The instant of the next question.
         next_look: Timestamp,
         /// The instant from which it is not asked any more.
         until: Timestamp,
@@ -171,9 +158,7 @@ pub enum Phase {
 pub struct Waiting {
     /// The number of times that the processor was asked.
     pub looks: u32,
-    /// The instant of the next question.
     pub next_look: Timestamp,
-    /// The instruction on its way.
     pub telling: Option<Telling>,
     /// The number of codes that were sent to it.
     pub codes: u8,
@@ -234,40 +219,29 @@ pub type Marketplace = crate::resources::collections::sale::Marketplace<Cop>;
 /// pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForSession {
-    /// The session.
     pub sale: Sale,
-    /// The price in dollars.
     pub usd: Usd,
     /// The price of a dollar for the buyer, in pesos.
     pub rate: Rate,
-    /// The market price of a dollar, in pesos.
     pub market_rate: Rate,
     /// The operator's share of a sale through a payment link; set on completion.
     pub platform_fee: Option<Cop>,
 }
 
-/// A payment in pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayment {
-    /// The id.
     pub id: Id,
     /// The status; a refunded payment is [`Status::Reversed`].
     pub status: Status,
-    /// The phase.
     pub phase: Phase,
-    /// The way in which the buyer pays.
     pub channel: Channel,
-    /// The amount that the buyer pays.
     pub amount: Cop,
-    /// The fee; set on completion.
     pub fee: Option<Cop>,
     /// The tenant's reference, which need not be unique.
     pub reference: Option<String>,
     /// The text of a JSON object of the tenant's.
     pub metadata: Option<String>,
-    /// The payer.
     pub buyer: Option<Box<Buyer>>,
-    /// The seller, for a marketplace sale.
     pub marketplace: Option<Box<Marketplace>>,
     /// The processor's reference of the payment. On one that failed it contradicts the failure.
     pub processor_reference: Option<String>,
@@ -288,17 +262,11 @@ pub struct CopPayment {
     pub kept: Option<Arc<KeepRef>>,
     /// Whether real money moves; a test payment moves none.
     pub livemode: bool,
-    /// The instant of the request.
     pub created_at: Timestamp,
-    /// The end of the buyer's time.
     pub expires_at: Timestamp,
-    /// The instant at which it completed.
     pub completed_at: Option<Timestamp>,
-    /// The instant at which the hold ends.
     pub available_at: Option<Timestamp>,
-    /// The instant at which it was refunded.
     pub refunded_at: Option<Timestamp>,
-    /// The hosted checkout that it is for.
     pub checkout: Option<Box<ForSession>>,
     /// The trace of the newest order at the processor.
     pub trace: Trace,
@@ -316,7 +284,6 @@ pub struct CopPayment {
 /// cannot be guessed.
 pub const CODES_MAX: u8 = 5;
 
-/// The number of the operation that collects.
 pub const COLLECT: u16 = 1;
 /// The number of the operation of instructions; the same for all, as the processor takes them
 /// however often they come.
@@ -346,7 +313,6 @@ impl CopPayment {
         }
     }
 
-    /// The id of the newest refund's operation.
     pub fn refund_operation(&self) -> Id {
         self.id.operation(REFUND.saturating_add(self.refunds))
     }

@@ -27,11 +27,8 @@ pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 /// A part of a hold, in pesos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The instant at which the hold ends.
     pub release_at: Timestamp,
-    /// The id under which it is held.
     pub hold: Id,
-    /// The amount of the part.
     pub minor: i64,
 }
 
@@ -40,7 +37,6 @@ pub struct Part {
 pub struct Taken {
     /// The parts from holds, the sale's own one first.
     pub from_holds: Vec<Part>,
-    /// The part from the available balance, in pesos.
     pub from_available: i64,
 }
 
@@ -53,9 +49,7 @@ impl Taken {
 /// The money that is set aside for a refund.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aside {
-    /// The tenant's part.
     pub own: Taken,
-    /// The seller's part.
     pub sellers: Taken,
 }
 
@@ -63,9 +57,7 @@ pub struct Aside {
 /// that it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierRefund {
-    /// The refund's operation.
     pub operation: u16,
-    /// The processor's reference.
     pub reference: String,
 }
 

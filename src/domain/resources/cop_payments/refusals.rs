@@ -5,23 +5,17 @@ use crate::values::money::Cop;
 /// A refusal of a rule about payments in pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CopPaymentRefusal {
-    /// Pesos are switched off.
     NotEnabled,
-    /// The payment in pesos is over.
     NotPending,
     /// The payment is not paid with an SMS code.
     ChannelMismatch,
-    /// The SMS code is wrong.
     InvalidOtp,
-    /// Too many SMS codes were wrong.
     OtpAttemptsExhausted,
     /// The 96 hours for a refund have passed.
     RefundWindowExpired,
-    /// The processor is deciding about a refund.
     RefundInProgress,
     /// The balance does not suffice for a refund.
     RefundNotCovered {
-        /// The amount that could be paid out.
         available: Cop,
         /// The amount that could be paid out, together with the holds.
         spendable: Cop,

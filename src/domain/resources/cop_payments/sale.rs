@@ -27,10 +27,8 @@ pub fn fee(amount: Cop) -> Option<Cop> {
     share.checked_add(FEE_FIXED).map(|fee| Cop::from_minor(fee.min(amount.minor())))
 }
 
-/// The figures of a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// The fee.
     pub fee: Cop,
     /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Cop>,

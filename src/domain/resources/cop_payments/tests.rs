@@ -166,7 +166,6 @@ impl World {
         self.domain.next_due(&self.book, &|_| false).map(|(at, _)| at)
     }
 
-    /// Net, held and available pesos.
     fn pesos(&self) -> (i64, i64, i64) {
         let account = self.book().account(Currency::Cop);
         (account.net, account.held, account.free())

@@ -9,13 +9,9 @@ use std::borrow::Cow;
 /// The networks on which USDT are sent, in the order of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Network {
-    /// TRON.
     Trc20,
-    /// Ethereum.
     Erc20,
-    /// BNB Smart Chain.
     Bep20,
-    /// Polygon.
     Polygon,
 }
 
@@ -25,7 +21,6 @@ const TRON_VERSION: u8 = 0x41;
 pub const ACCOUNT_BYTES: usize = 20;
 
 impl Network {
-    /// All of them.
     pub const ALL: [Network; 4] = [Network::Trc20, Network::Erc20, Network::Bep20, Network::Polygon];
 
     /// All networks, with their names in the API.
@@ -36,7 +31,6 @@ impl Network {
         ("POLYGON", Network::Polygon),
     ];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         Network::NAMES[self as usize].0
     }
@@ -49,7 +43,6 @@ impl Network {
         }
     }
 
-    /// The address of an account.
     pub fn address(self, account: &[u8; ACCOUNT_BYTES]) -> String {
         match self {
             Network::Trc20 => {
@@ -129,7 +122,6 @@ mod tests {
 
     const EVM: [Network; 3] = [Network::Erc20, Network::Bep20, Network::Polygon];
 
-    /// The examples of the EIP itself.
     #[test]
     fn the_examples_of_eip_55() {
         for address in [

@@ -26,12 +26,9 @@ use crate::values::time::{SECOND_MS, Timestamp};
 use rust_decimal::Decimal;
 use sha2::{Digest, Sha256};
 
-/// A stablecoin that is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asset {
-    /// Tether.
     Usdt,
-    /// USD Coin, which is credited as USDT.
     Usdc,
 }
 
@@ -39,7 +36,6 @@ impl Asset {
     /// All assets, with their names in the API.
     pub const NAMES: [(&'static str, Asset); 2] = [("USDT", Asset::Usdt), ("USDC", Asset::Usdc)];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         Asset::NAMES[self as usize].0
     }
@@ -48,19 +44,13 @@ impl Asset {
 /// An address at which a customer of the tenant pays; for a checkout session, all of its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositAddress {
-    /// The id.
     pub id: Id,
-    /// The tenant's reference for the customer.
     pub customer_ref: ExternalRef,
-    /// The network.
     pub network: Network,
-    /// The asset.
     pub asset: Asset,
-    /// The address.
     pub address: String,
     /// Whether real deposits come to it; to a test address none do.
     pub livemode: bool,
-    /// The instant at which it was made.
     pub created_at: Timestamp,
     /// The checkout session that it was made for, if any, with the deposits so far.
     pub till: Option<Box<Till>>,
@@ -82,7 +72,6 @@ impl DepositAddress {
         std::iter::once((self.network, self.asset, self.address.as_str())).chain(more)
     }
 
-    /// The address on this network for this asset.
     pub fn address_for(&self, network: Network, asset: Asset) -> Option<&str> {
         self.places().find(|place| (place.0, place.1) == (network, asset)).map(|place| place.2)
     }
@@ -132,7 +121,6 @@ impl Resource for DepositAddress {
 /// The USDT payment of a checkout session: its addresses and its deposits so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Till {
-    /// The session, as its payments know it.
     pub sale: Sale,
     /// The price; a USDT counts as a dollar.
     pub amount: Usd,
@@ -140,7 +128,6 @@ pub struct Till {
     pub marketplace: Option<(Id, Rate)>,
     /// The addresses on other networks, or for another asset, than the first.
     pub more: Vec<TillAddress>,
-    /// The sum of the deposits to all addresses.
     pub received: Usdt,
     /// The sum of the seller's shares of the deposits.
     pub seller_received: Usdt,
@@ -154,25 +141,16 @@ pub struct Till {
 /// A further address of a checkout session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TillAddress {
-    /// The network.
     pub network: Network,
-    /// The asset.
     pub asset: Asset,
-    /// The address.
     pub address: String,
 }
 
-/// A request for a deposit address.
 pub struct NewDepositAddress {
-    /// The id.
     pub id: Id,
-    /// The customer.
     pub customer_ref: ExternalRef,
-    /// The network.
     pub network: Network,
-    /// The asset.
     pub asset: Asset,
-    /// The address that is assigned.
     pub address: String,
     /// Whether the address derives from the seed of a network that is served, as those of live mode
     /// have to.
@@ -181,16 +159,13 @@ pub struct NewDepositAddress {
     pub till: Option<Box<Till>>,
 }
 
-/// A command to a deposit address.
 pub enum Command {
     /// A request for an address; the entity is that of the same customer, network and asset, if
     /// known.
     Open(Box<NewDepositAddress>),
-    /// A deposit to the address.
     Receive(Box<Incoming>),
 }
 
-/// The ruling on a command.
 pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Ruling {
     let is_there =
         |address: &&DepositAddress| address.till.as_ref().is_none_or(|till| till.generation == book.begun_at);
@@ -266,15 +241,11 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
 
 /// A deposit that came to an address.
 pub struct Incoming {
-    /// The id of the deposit.
     pub id: Id,
     /// The address that it came to, in its canonical text.
     pub address: String,
-    /// The amount.
     pub amount: Usdt,
-    /// The network.
     pub network: Network,
-    /// The asset.
     pub asset: Asset,
     /// The hash of the transfer on the network.
     pub tx_hash: String,
@@ -285,11 +256,8 @@ pub struct Incoming {
 /// The place of a transfer in the log of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
-    /// The chain.
     pub chain_id: u64,
-    /// The place among the entries of its block.
     pub index: u64,
-    /// The name of its block.
     pub block: [u8; 32],
 }
 
@@ -317,9 +285,7 @@ impl LogEntry {
 pub struct Deposit {
     /// The id of the deposit and of the hold on it.
     pub id: Id,
-    /// The address that it came to.
     pub to: DepositAddress,
-    /// The amount.
     pub amount: Usdt,
     /// The hash of the transfer on the network.
     pub tx_hash: String,
@@ -425,7 +391,6 @@ fn credit(
     draft.hold(hold(Ledger::Tenant, available_at, own));
 }
 
-/// The seller's share of a deposit.
 #[derive(Clone, Copy)]
 struct DepositShare {
     merchant: Id,

@@ -15,16 +15,13 @@ use crate::values::money::{Currency, Usdt};
 use crate::values::time::Timestamp;
 pub use refusals::CryptoRefusal;
 
-/// The balance in USDT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CryptoBalance {
     /// The amount that may be sent.
     pub available: Usdt,
-    /// The amount that is held.
     pub held: Usdt,
     /// Payouts under review or on their way, fees included: no part of the balance any more.
     pub pending_payouts: Usdt,
-    /// The instant at which the next hold ends.
     pub next_release: Option<Timestamp>,
 }
 

@@ -36,7 +36,6 @@ pub enum Status {
     PendingReview = 0,
     /// The payout is debited and sent; its outcome on the network is open.
     Processing = 1,
-    /// The payout arrived.
     Completed = 2,
     /// The network refused the payout, and the money is back.
     Failed = 3,
@@ -45,11 +44,9 @@ pub enum Status {
 }
 
 impl Status {
-    /// All statuses.
     pub const ALL: [Status; 5] =
         [Status::PendingReview, Status::Processing, Status::Completed, Status::Failed, Status::Rejected];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::PendingReview => "pending_review",
@@ -66,26 +63,18 @@ impl Status {
     }
 }
 
-/// A payout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CryptoPayout {
-    /// The id.
     pub id: Id,
-    /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// The status.
     pub status: Status,
-    /// The amount that arrives.
     pub amount: Usdt,
     /// The network's fee, on top of the amount.
     pub fee: Usdt,
-    /// The network.
     pub network: Network,
-    /// The wallet.
     pub address: String,
     /// The hash of the transfer on the network.
     pub tx_hash: Option<String>,
-    /// The reason of a failure.
     pub failure_code: Option<String>,
     /// The number of times that it was sent: two at most, the second after the network said that it
     /// never received it.
@@ -99,7 +88,6 @@ pub struct CryptoPayout {
     pub kept: Option<Arc<KeepRef>>,
     /// Whether real money moves; a test payout moves none.
     pub livemode: bool,
-    /// The instant at which it was debited.
     pub created_at: Timestamp,
     /// The instant at which it arrived, failed or was rejected.
     pub settled_at: Option<Timestamp>,
@@ -270,33 +258,24 @@ impl RailPayout for CryptoPayout {
     }
 }
 
-/// A request for a payout.
 pub struct NewCryptoPayout {
-    /// The id.
     pub id: Id,
-    /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// The amount that is to arrive.
     pub amount: Usdt,
     /// The network's fee, on top of the amount.
     pub fee: Usdt,
-    /// The network.
     pub network: Network,
-    /// The wallet, an address of the network.
     pub address: String,
 }
 
-/// A command to a payout in USDT.
 pub enum Command {
     /// A request for a payout; the entity is the payout with its reference, if there is one.
     Pay(Box<NewCryptoPayout>),
-    /// The verdict of an operator's review.
     Review(Verdict),
     /// A signed transaction, which is broadcast once it is recorded.
     Sign(Box<Signing>),
 }
 
-/// The ruling on a command.
 pub fn decide(
     book: &Book,
     payout: Option<&CryptoPayout>,
@@ -380,9 +359,7 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
 
 /// An operator's verdict on a payout under review.
 pub enum Verdict {
-    /// The payout is to be sent.
     Approve,
-    /// The payout is refused, for this reason.
     Reject(String),
 }
 

@@ -5,16 +5,13 @@ use crate::values::money::Usdt;
 /// A refusal of a rule about USDT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CryptoRefusal {
-    /// USDT is switched off.
     NotEnabled,
     /// The balance in USDT does not suffice.
     InsufficientBalance {
-        /// The amount that could be spent.
         available: Usdt,
     },
     /// The USDT payout is not under review.
     NotPendingReview,
-    /// No connector to a USDT network is configured.
     NetworkNotConfigured,
 }
 

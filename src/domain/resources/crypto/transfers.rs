@@ -28,17 +28,13 @@ const MORE: u64 = 8;
 /// The transactions of a payout, all of the same nonce.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// The chain that they are for.
     pub chain_id: u64,
-    /// The wallet that signed.
     pub wallet: [u8; 20],
-    /// The nonce.
     pub nonce: u64,
     /// The newest block when the nonce was taken: none before can have used it.
     pub since_block: u64,
     /// The signed transactions, oldest first; at least one.
     pub attempts: Vec<Attempt>,
-    /// The bytes of the newest.
     pub raw: Vec<u8>,
 }
 
@@ -54,30 +50,20 @@ pub struct Fees {
 /// A signed transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The name on the chain.
     pub hash: Hash,
-    /// The price that it pays.
     pub fees: Fees,
-    /// The instant at which it was signed.
     pub at: Timestamp,
 }
 
 /// A transaction that is about to be recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signing {
-    /// The chain that it is for.
     pub chain_id: u64,
-    /// The wallet that signed.
     pub wallet: [u8; 20],
-    /// The nonce.
     pub nonce: u64,
-    /// The newest block.
     pub since_block: u64,
-    /// The name.
     pub hash: Hash,
-    /// The price that it pays.
     pub fees: Fees,
-    /// The bytes.
     pub raw: Vec<u8>,
 }
 
@@ -87,7 +73,6 @@ impl Transfer {
         format!("{chain_id} {} {nonce}", hex::encode(wallet))
     }
 
-    /// The name of the newest transaction.
     pub fn newest(&self) -> Option<&Attempt> {
         self.attempts.last()
     }
@@ -143,9 +128,7 @@ impl Fees {
 /// The word of a block about a transaction of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// The transaction.
     pub hash: Hash,
-    /// The block's number.
     pub block: u64,
     /// Whether it was carried out, and not reverted.
     pub is_success: bool,
@@ -167,19 +150,15 @@ pub struct Seen {
 /// The standing of a payout at its network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The payout arrived, for good.
     Done {
-        /// The transaction by which it arrived.
         hash: Hash,
     },
     /// The payout did not arrive and never will.
     Failed {
-        /// The reason.
         code: &'static str,
     },
     /// A block has it, and others may yet take that block's place.
     Unconfirmed,
-    /// No block has it.
     Open,
     /// The node's words do not fit together, or money moved otherwise than it should. An operator
     /// has to look.

@@ -15,37 +15,27 @@ use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use std::sync::Arc;
 
-/// A command to a merchant.
 pub enum Command {
     /// A request for a new merchant, or one for a known reference.
     Register(Box<Registration>),
-    /// A request for one more payout method.
     AddMethod(BankCode, MobilePhone),
     /// A request to pay to this method when none is named.
     SetDefaultMethod(Id),
-    /// A request to delete a payout method.
     DeleteMethod(Id),
     /// A request to verify a payout method by micro-deposits.
     StartVerification {
-        /// The payout method.
         method: Id,
-        /// The amounts to send, and the phone.
         start: Box<Start>,
     },
     /// A request to verify a payout method with the amounts that the seller saw.
     Verify {
-        /// The payout method.
         method: Id,
-        /// The amounts.
         seen: (Ves, Ves),
     },
-    /// A request to activate or deactivate the merchant.
     SetActive(bool),
-    /// A request to delete the merchant.
     Delete,
 }
 
-/// The ruling on a command.
 pub fn decide(
     book: &Book,
     merchant: Option<&Merchant>,

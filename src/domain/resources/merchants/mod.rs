@@ -39,19 +39,15 @@ const METHODS_MAX: usize = 100;
 pub enum Status {
     /// The merchant has no method yet.
     Shell = 0,
-    /// The merchant has methods, none of them verified.
     Unverified = 1,
-    /// The merchant has a verified method.
     Verified = 2,
     /// The bank rejected the merchant's last method.
     Rejected = 3,
 }
 
 impl Status {
-    /// All statuses.
     pub const ALL: [Status; 4] = [Status::Shell, Status::Unverified, Status::Verified, Status::Rejected];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Shell => "shell",
@@ -62,56 +58,38 @@ impl Status {
     }
 }
 
-/// A payout method of a merchant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayoutMethod {
-    /// The id.
     pub id: Id,
-    /// The bank.
     pub bank: BankCode,
-    /// The phone.
     pub phone: MobilePhone,
-    /// The progress of its verification.
     pub status: MethodStatus,
-    /// The instant at which it was added.
     pub created_at: Timestamp,
-    /// Its starts and wrong tries, which are limited.
     pub attempts: Attempts,
 }
 
-/// A seller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merchant {
-    /// The id.
     pub id: Id,
-    /// The tenant's name for it.
     pub external_ref: ExternalRef,
-    /// The name for people.
     pub name: String,
-    /// The identity.
     pub identification: Option<IdentityDocument>,
-    /// The email address.
     pub contact_email: Option<String>,
-    /// The phone number.
     pub contact_phone: Option<MobilePhone>,
-    /// Whether the merchant is active.
     pub active: bool,
     /// Whether the bank rejected the last method.
     pub rejected: bool,
-    /// The payout methods, oldest first.
     pub methods: Vec<PayoutMethod>,
     /// The method that is used when none is named.
     pub default_method: Option<Id>,
     /// Whether real money may be paid to it; a test merchant is paid none.
     pub livemode: bool,
-    /// The instant at which it was registered.
     pub created_at: Timestamp,
     /// The instant at which it last changed.
     pub updated_at: Timestamp,
 }
 
 impl Merchant {
-    /// The status.
     pub fn status(&self) -> Status {
         if self.methods.iter().any(|method| method.status.is_verified()) {
             Status::Verified
@@ -124,7 +102,6 @@ impl Merchant {
         }
     }
 
-    /// The merchant's payout method with this id.
     pub fn method(&self, id: Id) -> Option<&PayoutMethod> {
         self.methods.iter().find(|method| method.id == id)
     }
@@ -194,21 +171,13 @@ pub const fn facet(status: Status, active: bool) -> u8 {
     (status as u8) << 1 | active as u8
 }
 
-/// A request to register a merchant.
 pub struct Registration {
-    /// The id, in case the merchant is new.
     pub id: Id,
-    /// The tenant's name for it.
     pub external_ref: ExternalRef,
-    /// The name for people.
     pub name: Option<String>,
-    /// The identity.
     pub identification: Option<IdentityDocument>,
-    /// The email address.
     pub contact_email: Option<String>,
-    /// The phone number.
     pub contact_phone: Option<MobilePhone>,
-    /// A first payout method.
     pub method: Option<(BankCode, MobilePhone)>,
 }
 
@@ -322,7 +291,6 @@ pub fn set_default(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
     change(merchant, merchant.changed(turn.now, |merchant| merchant.default_method = Some(method)))
 }
 
-/// Deletes a payout method.
 pub fn delete_method(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
     if merchant.method(method).is_none() {
         return Ruling::refuse(Refusal::NotFound);
@@ -330,7 +298,6 @@ pub fn delete_method(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
     change(merchant, merchant.changed(turn.now, |merchant| merchant.drop_method(method)))
 }
 
-/// Activates or deactivates the merchant.
 pub fn set_active(merchant: &Merchant, active: bool, turn: &Turn) -> Ruling {
     if merchant.active == active {
         return Ruling::unchanged();

@@ -24,35 +24,25 @@ use std::sync::Arc;
 /// The time for which an intent can be charged, in milliseconds (`docs/contract.md, 5.4`).
 pub const INTENT_MS: i64 = 15 * 60 * 1000;
 
-/// A request for an intent.
 pub struct NewIntent {
-    /// The id.
     pub id: Id,
-    /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// The amount that is to be paid.
     pub price: Price,
     /// The price in both currencies, at the rate in force.
     pub figured: Figured,
-    /// The payer.
     pub debtor: Debtor,
     /// Whether the bank sends the payer a code on our request.
     pub bank_sends_otp: bool,
     /// Whether there was a payment on the reference when it was looked up.
     pub is_known: bool,
-    /// The hosted checkout that it is for.
     pub checkout: Option<Box<Sale>>,
 }
 
 /// A request to charge an intent: the details once more, and the code.
 pub struct Execute {
-    /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// The price.
     pub price: Price,
-    /// The payer.
     pub debtor: Debtor,
-    /// The code.
     pub token: Token,
     /// A keyed hash of the code.
     pub token_mark: [u8; 16],

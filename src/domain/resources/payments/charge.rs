@@ -38,7 +38,6 @@ pub const TRANSFER_DAYS_MAX: i32 = 30;
 pub enum Secret {
     /// No secret, or one that is gone.
     None,
-    /// The payer's code.
     Token(Token),
     /// The payer's card, which its token may still have.
     Card(Arc<Card>),
@@ -65,11 +64,8 @@ impl Secret {
 pub enum Price {
     /// Dollars, paid in bolívares at the rate in force.
     Usd(Usd),
-    /// Bolívares.
     Ves {
-        /// The amount.
         amount: Ves,
-        /// The member of the request that says it.
         field: &'static str,
     },
 }
@@ -77,11 +73,8 @@ pub enum Price {
 /// A price in both currencies, and the rate between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figured {
-    /// The price in dollars.
     pub usd: Usd,
-    /// The price in bolívares.
     pub ves: Ves,
-    /// The rate: bolívares per dollar.
     pub rate: Rate,
 }
 
@@ -131,32 +124,24 @@ impl Price {
 /// The state of a transfer that a payer names, as far as the tenant's payments tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
-    /// The transfer has paid for nothing.
     Free,
     /// A payment of another payer or amount waits for a notice of a transfer by this name; it leaves the
     /// name free when none comes.
     Awaited,
-    /// The transfer has paid for something already.
     Used,
 }
 
 /// A request to charge without an intent.
 pub struct NewCharge {
-    /// The id.
     pub id: Id,
-    /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// The amount that is to be paid.
     pub price: Price,
     /// The BCV rate in force, if there is one.
     pub rate: Option<Rate>,
-    /// The means.
     pub means: Means,
-    /// The description for people.
     pub description: Option<String>,
     /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
-    /// The secret for the bank.
     pub secret: Secret,
     /// The state of the transfer that the payer named.
     pub transfer: Transfer,
@@ -169,7 +154,6 @@ pub struct NewCharge {
     pub is_known: bool,
     /// The time for which the notice of a transfer is waited for, in milliseconds.
     pub notice_wait_ms: i64,
-    /// The hosted checkout that it is for.
     pub checkout: Option<Box<Sale>>,
 }
 

@@ -14,12 +14,10 @@ use crate::trace::Said;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A command to a payment.
 pub enum Command {
     /// A request for a C2P intent; the entity is the newest attempt on its reference, if there is
     /// one.
     RequestC2p(Box<c2p::NewIntent>),
-    /// The payer's code, to charge an intent.
     ExecuteC2p(Box<c2p::Execute>),
     /// A request to give an intent up for another way to pay.
     CancelIntent,
@@ -28,11 +26,9 @@ pub enum Command {
     /// A request for a payment without an intent, by card, debit or transfer: the entity is the new
     /// attempt, or the newest payment on its reference where it is about that one.
     Charge(Box<charge::NewCharge>),
-    /// A request to reverse the payment.
     Reverse,
 }
 
-/// The ruling on a command.
 pub fn decide(
     book: &Book,
     payment: Option<&Payment>,

@@ -18,24 +18,17 @@ use crate::values::phone::MobilePhone;
 pub enum Method {
     /// A charge at the payer's bank with a one-time code.
     C2p = 0,
-    /// Card.
     Vpos = 1,
-    /// Immediate debit.
     Debit = 2,
-    /// A transfer that the payer made.
     PagoMovil = 3,
-    /// Pesos.
     Cop = 4,
-    /// USDT.
     Usdt = 5,
 }
 
 impl Method {
-    /// All methods.
     pub const ALL: [Method; 6] =
         [Method::C2p, Method::Vpos, Method::Debit, Method::PagoMovil, Method::Cop, Method::Usdt];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Method::C2p => "C2P",
@@ -60,7 +53,6 @@ pub enum Offer {
 }
 
 impl Method {
-    /// The way in which it is offered.
     pub const fn offer(self) -> Offer {
         match self {
             Method::C2p => Offer::ByBanks(Service::C2p),
@@ -90,9 +82,7 @@ impl Method {
 /// The payer, as their bank knows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Debtor {
-    /// The bank.
     pub bank: BankCode,
-    /// The payer.
     pub id: IdentityDocument,
     /// The phone that the bank knows the payer by.
     pub phone: MobilePhone,
@@ -103,7 +93,6 @@ pub struct Debtor {
 pub enum Means {
     /// A charge at the payer's bank with a code.
     C2p {
-        /// The payer.
         debtor: Debtor,
         /// Whether the bank was told to send the payer a code.
         otp_requested: bool,
@@ -112,34 +101,26 @@ pub enum Means {
     },
     /// A card, of which only these data are kept.
     Card {
-        /// The card's brand.
         brand: Brand,
-        /// The last four digits.
         last_four: u16,
         /// A keyed hash of number and expiry, which tells a repeat from another card.
         mark: [u8; 16],
     },
-    /// An immediate debit with a code.
     Debit {
-        /// The payer.
         debtor: Debtor,
-        /// The payer's name.
         name: String,
         /// A keyed hash of the code, which tells a repeat from another try.
         code_mark: [u8; 16],
     },
     /// A transfer that the payer made, which is searched for.
     Transfer {
-        /// The payer.
         debtor: Debtor,
-        /// The day of the transfer.
         date: Date,
         /// The last digits of its reference, as the payer gave them.
         reference: String,
     },
     /// USDT that came to an address of a checkout session.
     Usdt {
-        /// The sum of the deposits.
         amount: Usdt,
         /// The seller's share of it, for a marketplace sale.
         seller_net: Option<Usdt>,
@@ -159,7 +140,6 @@ impl Means {
         }
     }
 
-    /// The method of these means.
     pub const fn method(&self) -> Method {
         match self {
             Means::C2p { .. } => Method::C2p,

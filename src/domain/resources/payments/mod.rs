@@ -49,22 +49,17 @@ pub use transfers::{transfer_name, without_zeros};
 pub enum Status {
     /// The payment waits for the payer or the bank.
     Pending = 0,
-    /// The payment completed.
     Completed = 1,
-    /// The payment failed.
     Failed = 2,
     /// The payment was given up before it was charged.
     Canceled = 3,
-    /// The payment was reversed.
     Reversed = 4,
 }
 
 impl Status {
-    /// All statuses.
     pub const ALL: [Status; 5] =
         [Status::Pending, Status::Completed, Status::Failed, Status::Canceled, Status::Reversed];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Pending => "PENDING",
@@ -76,17 +71,14 @@ impl Status {
     }
 }
 
-/// The reason why a payment was canceled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelReason {
-    /// A newer attempt replaced it.
     Superseded,
     /// The intent was not charged in time.
     Expired,
 }
 
 impl CancelReason {
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             CancelReason::Superseded => "superseded",
@@ -98,9 +90,7 @@ impl CancelReason {
 /// The phase of a payment: the bank's work on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// No bank works on it.
     Idle,
-    /// A charge is on its way.
     Charging {
         /// The number of times that the bank was asked about it.
         looks: u32,
@@ -113,25 +103,20 @@ pub enum Phase {
         looks: u32,
         /// The instant at which it is asked next.
         next_look: Timestamp,
-        /// Whether it was sent a second time.
         resent: bool,
-        /// The places that the money came from.
         aside: reversal::Aside,
     },
     /// An operator has settled this operation; the bank is still asked whether it agrees.
     AskedOn {
-        /// The operation.
         operation: u16,
         /// The number of times that the bank was asked since.
         looks: u32,
-        /// The instant of the next question.
         next_look: Timestamp,
         /// The instant from which it is not asked any more.
         until: Timestamp,
     },
     /// No bank works on it: the bank made the reversal, and then said that it refused it.
     ReversalDenied {
-        /// The bank's code.
         code: String,
     },
 }
@@ -172,58 +157,39 @@ pub type Marketplace = crate::resources::collections::sale::Marketplace<Ves>;
 pub struct Payment {
     /// The id, and for C2P the intent's.
     pub id: Id,
-    /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// The means.
     pub means: Means,
-    /// The status.
     pub status: Status,
-    /// The phase.
     pub phase: Phase,
-    /// The price.
     pub usd: Usd,
-    /// The amount that the payer pays.
     pub ves: Ves,
-    /// The BCV rate of the price.
     pub bcv_rate: Rate,
-    /// The fee; set on completion.
     pub fee: Option<Ves>,
-    /// The seller, for a marketplace sale.
     pub marketplace: Option<Box<Marketplace>>,
     /// The bank's reference of the charge. On a failed payment it contradicts the failure.
     pub bank_reference: Option<String>,
     /// The bank's code when it failed. On a completed payment it contradicts the completion.
     pub failure_code: Option<String>,
-    /// The reason why it was canceled.
     pub cancel_reason: Option<CancelReason>,
     /// The chargebacks of a card payment, oldest first.
     pub chargebacks: Vec<Chargeback>,
-    /// The description for people.
     pub description: Option<String>,
-    /// The instant at which it was reversed.
     pub reversed_at: Option<Timestamp>,
     /// The bank's reference of the newest reversal. On a payment that is not reversed it contradicts
     /// the refusal.
     pub reversal_ref: Option<String>,
     /// The number of this attempt among those on its reference, from 1.
     pub attempt: u32,
-    /// The attempt before it.
     pub previous: Option<Id>,
     /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Whether real money moves; a test payment moves none.
     pub livemode: bool,
-    /// The instant of the request.
     pub created_at: Timestamp,
-    /// The instant at which the intent ends.
     pub expires_at: Option<Timestamp>,
-    /// The instant at which it completed.
     pub completed_at: Option<Timestamp>,
-    /// The instant at which it failed.
     pub failed_at: Option<Timestamp>,
-    /// The instant at which the hold ends.
     pub available_at: Option<Timestamp>,
-    /// The hosted checkout that it is for.
     pub checkout: Option<Box<Sale>>,
     /// The number of reversals that were begun: each is an operation of its own.
     pub reversals: u16,
@@ -238,9 +204,7 @@ pub struct Payment {
 /// The attempt before a new one on its reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before {
-    /// The attempt.
     pub id: Id,
-    /// Its number.
     pub attempt: u32,
 }
 
@@ -248,13 +212,10 @@ pub struct Before {
 /// that it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierReversal {
-    /// The number of its operation.
     pub operation: u16,
-    /// The bank's reference.
     pub reference: String,
 }
 
-/// The number of the operation that charges.
 pub const CHARGE: u16 = 1;
 /// The number of the operation of the first reversal.
 pub const REVERSE: u16 = 2;
@@ -265,7 +226,6 @@ const REVERSE_AGAIN: u16 = 16;
 /// The largest number of reversals, as each has an operation of its own.
 const REVERSALS_MAX: u16 = u16::MAX - REVERSE_AGAIN + 2;
 
-/// Whether an operation of a payment is one of its reversals.
 pub const fn is_reversal(operation: u16) -> bool {
     operation == REVERSE || operation >= REVERSE_AGAIN
 }
@@ -373,7 +333,6 @@ impl Payment {
         self.is_idle_intent() && self.means.otp_requested()
     }
 
-    /// The method.
     pub fn method(&self) -> Method {
         self.means.method()
     }
@@ -388,7 +347,6 @@ impl Payment {
         }
     }
 
-    /// The payment's chargeback with this id.
     pub fn chargeback(&self, id: Id) -> Option<&Chargeback> {
         self.chargebacks.iter().find(|chargeback| chargeback.id == id)
     }

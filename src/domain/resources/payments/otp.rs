@@ -25,14 +25,12 @@ const CODE_MS: i64 = 5 * 60 * 1000;
 pub enum Status {
     /// The bank has not answered.
     Pending = 0,
-    /// The bank sends the code.
     Completed = 1,
     /// The bank does not send a code.
     Failed = 2,
 }
 
 impl Status {
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Pending => "pending",
@@ -42,18 +40,12 @@ impl Status {
     }
 }
 
-/// A request for a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Otp {
-    /// The id.
     pub id: Id,
-    /// The status of the request.
     pub status: Status,
-    /// The payer.
     pub debtor: Debtor,
-    /// The amount that is to be debited.
     pub amount: Ves,
-    /// The bank's reference.
     pub reference: Option<String>,
     /// The bank's code, if it refused.
     pub failure_code: Option<String>,
@@ -61,11 +53,9 @@ pub struct Otp {
     pub kept: Option<Arc<KeepRef>>,
     /// Whether a real bank is called; for a test request none is.
     pub livemode: bool,
-    /// The instant of the request.
     pub created_at: Timestamp,
     /// The instant at which the code is of no use any more.
     pub expires_at: Timestamp,
-    /// The instant at which the bank answered.
     pub settled_at: Option<Timestamp>,
 }
 
@@ -104,13 +94,9 @@ impl Resource for Otp {
     }
 }
 
-/// A request for a code.
 pub struct NewOtp {
-    /// The id.
     pub id: Id,
-    /// The payer.
     pub debtor: Debtor,
-    /// The amount that is to be debited.
     pub amount: Ves,
     /// The bank's answer where it was told before anything is written: in live mode.
     pub answer: Option<RailAnswer>,
@@ -118,11 +104,9 @@ pub struct NewOtp {
 
 /// A command to a request for a code.
 pub enum Command {
-    /// A request for a code.
     Request(Box<NewOtp>),
 }
 
-/// The ruling on a command.
 pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Ruling {
     match (command, otp) {
         (Command::Request(new), None) => request(*new, keep, turn),
@@ -189,7 +173,6 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     Ruling::write_then(draft, vec![effect])
 }
 
-/// The ruling on the bank's reply.
 pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Ruling {
     match (otp.status, reply.answer) {
         (Status::Pending, RailAnswer::Done { reference }) => {

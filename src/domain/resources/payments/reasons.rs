@@ -8,15 +8,12 @@
 pub enum Reason {
     /// The account or the card has not enough.
     InsufficientFunds,
-    /// The payer's key is wrong.
     WrongKey,
     /// The bank did not answer in time.
     NoAnswer,
     /// The card's issuer says no, and not why.
     CardDeclined,
-    /// The card is too old.
     ExpiredCard,
-    /// There is no such transfer.
     ReferenceNotFound,
     /// The transfer has paid for something else.
     ReferenceAlreadyUsed,
@@ -35,7 +32,6 @@ const CODES: [(Reason, &[&str]); 7] = [
 ];
 
 impl Reason {
-    /// The reason that a code says.
     pub fn of(code: &str) -> Option<Reason> {
         CODES.iter().find(|(_, codes)| codes.contains(&code)).map(|(reason, _)| *reason)
     }

@@ -9,32 +9,24 @@ pub enum PaymentRefusal {
     ChargeInProgress,
     /// The newest payment on the reference is at its bank, and this is another.
     PaymentInProgress {
-        /// The payment that the reference names.
         existing: Id,
     },
     /// The details are not those of the request.
     IntentMismatch,
-    /// The intent was superseded or has expired.
     IntentCanceled,
-    /// The charge failed before.
     IntentFailed,
     /// The intent was paid with another code.
     IntentCompleted,
-    /// Payments by this method cannot be reversed.
     NotReversible,
     /// The payment is not completed.
     NotCompleted,
     /// The 24 hours for a reversal have passed.
     ReversalWindowExpired,
-    /// The bank is deciding about a reversal.
     ReversalInProgress,
-    /// The bank refused the reversal.
     ReversalRefused,
-    /// The transfer pays for something already.
     ReferenceAlreadyUsed,
     /// The bank refused to send the code of a debit.
     OtpRefused {
-        /// The failure code.
         failure_code: String,
     },
 }

@@ -27,11 +27,9 @@ use std::sync::Arc;
 pub struct Aside {
     /// The part from the sale's own hold.
     pub from_hold: i64,
-    /// The part from the tenant's available balance.
     pub from_available: i64,
     /// The part from the seller's hold on the sale.
     pub seller_from_hold: i64,
-    /// The part from the seller's available balance.
     pub seller_from_available: i64,
 }
 

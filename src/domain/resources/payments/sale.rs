@@ -19,11 +19,9 @@ pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The figures of a sale, by the settings in force.
 pub struct Figures {
-    /// The fee.
     pub fee: Ves,
     /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Ves>,
-    /// The seller's share.
     pub seller_net: Option<Ves>,
     /// The operator's share of a sale through a payment link.
     pub platform_fee: Option<Ves>,
@@ -62,7 +60,6 @@ fn platform_fee(book: &Book, payment: &Payment, fee: Ves) -> Option<Ves> {
     Some(Ves::rounded(percent.percent_of(payment.ves.decimal())?)?.min(payment.ves.minus(fee)?))
 }
 
-/// Completes a payment, under the bank's reference.
 pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) -> Ruling {
     let now = turn.now;
     // The charge was checked against the fees of its start; fees that rose since then may not make

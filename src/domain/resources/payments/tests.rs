@@ -41,7 +41,6 @@ struct Case {
     turns: u64,
 }
 
-/// The outcome of a command.
 struct Then {
     record: Option<Arc<Record>>,
     refusal: Option<Refusal>,

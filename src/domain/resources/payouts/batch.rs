@@ -28,9 +28,7 @@ pub enum ItemEnd {
     Refused {
         /// The item's reference, if it had a valid one.
         external_ref: Option<String>,
-        /// The code of the refusal, for programs.
         code: String,
-        /// The message of the refusal, for people.
         error: String,
         /// What was asked for, of an item that is valid.
         asked: Option<Asked>,
@@ -42,11 +40,8 @@ pub enum ItemEnd {
 pub struct Asked {
     /// The merchant that was to be paid, if it was one.
     pub merchant: Option<Id>,
-    /// The payout method, if it was named.
     pub method: Option<Id>,
-    /// The amount.
     pub amount: Ves,
-    /// The purpose.
     pub concept: String,
 }
 
@@ -62,12 +57,9 @@ impl Asked {
     }
 }
 
-/// A batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// The id.
     pub id: Id,
-    /// The tenant's reference.
     pub external_ref: ExternalRef,
     /// A keyed hash of the request, by which a repeat is recognised.
     pub mark: [u8; 16],
@@ -75,7 +67,6 @@ pub struct Batch {
     pub items: Vec<ItemEnd>,
     /// Whether real money moves; a test batch moves none.
     pub livemode: bool,
-    /// The instant at which it was decided.
     pub created_at: Timestamp,
 }
 
@@ -107,32 +98,24 @@ impl Resource for Batch {
     }
 }
 
-/// An item of a request.
 pub enum NewItem {
-    /// The item is valid.
     Sound(NewPayout),
     /// The item is not valid.
     Bad {
         /// The item's reference, if it has a valid one.
         external_ref: Option<String>,
-        /// The fault.
         error: String,
         /// The canonical bytes of the item, the same however it is written.
         canonical: Vec<u8>,
     },
 }
 
-/// A request for a batch.
 pub struct NewBatch {
-    /// The id.
     pub id: Id,
-    /// The tenant's reference.
     pub external_ref: ExternalRef,
     /// A keyed hash of the request.
     pub mark: [u8; 16],
-    /// The items.
     pub items: Vec<NewItem>,
-    /// The payouts whose references are known.
     pub known: HashMap<ExternalRef, Arc<Entity>>,
     /// The function of the API that gives the code and the message of a refusal.
     pub explain: fn(&Refusal) -> (&'static str, String),
@@ -148,22 +131,13 @@ impl NewBatch {
     }
 }
 
-/// A command to a batch.
 pub enum Command {
     /// A request for a batch; the entity is the batch with its reference, if there is one.
     Pay(Box<NewBatch>),
     /// The final answer to the request for a batch, for its Idempotency-Key.
-    Answered {
-        /// The use of the key.
-        kept: Arc<KeepRef>,
-        /// The HTTP status.
-        status: u16,
-        /// The body, byte by byte.
-        body: Vec<u8>,
-    },
+    Answered { kept: Arc<KeepRef>, status: u16, body: Vec<u8> },
 }
 
-/// The ruling on a command.
 pub fn decide(book: &Book, batch: Option<&Batch>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, batch) {
         (Command::Pay(new), None) => create(book, *new, turn),

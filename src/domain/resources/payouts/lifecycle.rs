@@ -19,9 +19,7 @@ use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The end of a payout.
 pub enum PayoutEnd {
-    /// The payout arrived, under this reference.
     Completed(String),
     /// The payout failed, for this reason, and the money is back.
     Failed(String),
@@ -33,18 +31,14 @@ pub struct Amount<'a> {
     pub minor: i64,
     /// The ledger of the other side.
     pub against: Ledger,
-    /// The type of the movement.
     pub kind: MovementKind,
-    /// The movement's description.
     pub description: &'a str,
 }
 
-/// A payout of any currency.
 pub trait Payout: Resource + Clone {
     /// The state as an entity for a record.
     fn into_entity(self) -> Entity;
 
-    /// The cause and the event of this end.
     fn end(&self, end: &PayoutEnd) -> (Cause, EventKind);
 
     /// Posts the amount and the fee back to the payer.
@@ -64,9 +58,7 @@ pub enum Stage {
     Unsent,
     /// The payout was sent, and its outcome is open.
     Sent,
-    /// The payout arrived.
     Completed,
-    /// The payout failed.
     Failed,
 }
 
@@ -76,9 +68,7 @@ pub struct Tries {
     /// The number of orders that were sent: two at most, the second after the rail said that it
     /// never received the first.
     pub sends: u32,
-    /// The number of questions about it.
     pub looks: u32,
-    /// The instant of the next question.
     pub next_look: Option<Timestamp>,
     /// The trace of its order at the rail.
     pub trace: Trace,
@@ -97,12 +87,9 @@ impl Tries {
     }
 }
 
-/// A payout that a rail sends.
 pub trait RailPayout: Payout {
-    /// The stage at the rail.
     fn stage(&self) -> Stage;
 
-    /// The tries so far.
     fn tries(&self) -> Tries;
 
     /// The state after another try.

@@ -41,17 +41,13 @@ pub const CREDIT: u16 = 1;
 pub enum Status {
     /// The payout is debited; its outcome at the bank is open.
     Pending = 0,
-    /// The payout arrived.
     Completed = 1,
-    /// The payout failed, and the money is back.
     Failed = 2,
 }
 
 impl Status {
-    /// All statuses.
     pub const ALL: [Status; 3] = [Status::Pending, Status::Completed, Status::Failed];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Pending => "pending",
@@ -64,20 +60,15 @@ impl Status {
 /// The kind of a payout, by the request for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayoutKind {
-    /// A payout to a merchant.
     Merchant,
     /// A payout to the tenant's own account.
     Instant,
-    /// A payout to a phone.
     Credit,
-    /// A payout to an account.
     Account,
-    /// Change of a payment, to a phone.
     Change,
 }
 
 impl PayoutKind {
-    /// All kinds.
     pub const ALL: [PayoutKind; 5] = [
         PayoutKind::Merchant,
         PayoutKind::Instant,
@@ -86,7 +77,6 @@ impl PayoutKind {
         PayoutKind::Change,
     ];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             PayoutKind::Merchant => "merchant",
@@ -98,31 +88,22 @@ impl PayoutKind {
     }
 }
 
-/// The destination of the money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// A phone at a bank.
     Phone {
-        /// The bank.
         bank: BankCode,
-        /// The phone.
         phone: MobilePhone,
         /// The receiver; some banks check it.
         identity: Option<IdentityDocument>,
     },
-    /// A bank account.
     Account {
-        /// The account, which has the bank's code.
         account: AccountNumber,
-        /// The holder.
         identity: IdentityDocument,
-        /// The holder's name.
         name: String,
     },
 }
 
 impl Destination {
-    /// The receiver's bank.
     pub const fn bank(&self) -> BankCode {
         match self {
             Destination::Phone { bank, .. } => *bank,
@@ -131,38 +112,22 @@ impl Destination {
     }
 }
 
-/// A payout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payout {
-    /// The id.
     pub id: Id,
-    /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// The kind.
     pub kind: PayoutKind,
-    /// The status.
     pub status: Status,
-    /// The amount that arrives.
     pub amount: Ves,
-    /// The fee.
     pub fee: Ves,
-    /// The purpose.
     pub concept: String,
-    /// The merchant.
     pub merchant: Option<Id>,
-    /// The merchant's name at the time.
     pub merchant_name: Option<String>,
-    /// The payout method.
     pub method: Option<Id>,
-    /// Whether the tenant named the method.
     pub method_named: bool,
-    /// The payment that it is the change of.
     pub payment: Option<Id>,
-    /// The batch that it came in.
     pub batch: Option<Id>,
-    /// The destination.
     pub destination: Destination,
-    /// Whether the seller's balance paid it.
     pub from_merchant_balance: bool,
     /// The bank's reference. On a failed payout it contradicts the failure.
     pub reference: Option<String>,
@@ -180,7 +145,6 @@ pub struct Payout {
     pub kept: Option<Arc<KeepRef>>,
     /// Whether real money moves; a test payout moves none.
     pub livemode: bool,
-    /// The instant at which it was debited.
     pub created_at: Timestamp,
     /// The instant at which the payout completed or failed.
     pub settled_at: Option<Timestamp>,
@@ -209,7 +173,6 @@ impl Payout {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
     }
 
-    /// The ledger that pays it.
     pub fn payer(&self) -> Ledger {
         match self.merchant.filter(|_| self.from_merchant_balance) {
             Some(merchant) => Ledger::Seller(merchant),
@@ -228,7 +191,6 @@ impl Payout {
         lifecycle::post(draft, about, (self.payer(), Currency::Ves), sign, &amounts);
     }
 
-    /// The order to the bank.
     pub fn instruction(&self) -> Order {
         let (amount, concept) = (self.amount, self.concept.clone());
         match &self.destination {

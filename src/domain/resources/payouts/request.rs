@@ -22,44 +22,28 @@ use std::sync::Arc;
 /// A person with a phone at a bank.
 #[derive(Clone, Copy)]
 pub struct PhoneHolder {
-    /// The bank.
     pub bank: BankCode,
-    /// The phone.
     pub phone: MobilePhone,
-    /// The identity.
     pub identity: IdentityDocument,
 }
 
-/// The receiver.
 pub enum Receiver {
-    /// A merchant.
     Merchant {
-        /// The merchant.
         merchant: Id,
         /// The payout method; `None` is the merchant's default.
         method: Option<Id>,
-        /// Whether the seller's available balance pays.
         from_balance: bool,
     },
-    /// A phone.
     Credit(PhoneHolder),
-    /// A phone, as change of a payment.
     Change {
-        /// The receiver.
         to: PhoneHolder,
-        /// The payment, if it is named.
         payment: Option<Id>,
     },
-    /// An account.
     Account {
-        /// The account.
         account: AccountNumber,
-        /// The holder.
         identity: IdentityDocument,
-        /// The holder's name.
         name: String,
     },
-    /// The tenant itself.
     Own,
 }
 
@@ -76,17 +60,11 @@ impl Receiver {
     }
 }
 
-/// A request for a payout.
 pub struct NewPayout {
-    /// The id.
     pub id: Id,
-    /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// The receiver.
     pub receiver: Receiver,
-    /// The amount.
     pub amount: Ves,
-    /// The purpose.
     pub concept: String,
 }
 
@@ -173,13 +151,11 @@ fn is_known(book: &Book, receiver: &Receiver) -> bool {
     book.sellers.get(merchant).is_some_and(|seller| has(seller))
 }
 
-/// A command to a payout.
 pub enum Command {
     /// A request for a payout; the entity is the payout with its reference, if there is one.
     Pay(Box<NewPayout>),
 }
 
-/// The ruling on a command.
 pub fn decide(
     book: &Book,
     payout: Option<&Payout>,
@@ -269,14 +245,10 @@ pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout
 /// The receiver of a payout, as its book knows it.
 struct Receiving {
     destination: Destination,
-    /// The seller who is paid, with the name.
     merchant: Option<(Id, String)>,
-    /// The seller's method that is used.
     method: Option<Id>,
-    /// Whether the request named the method.
     method_named: bool,
     from_merchant_balance: bool,
-    /// The payment that change is given on.
     payment: Option<Id>,
 }
 

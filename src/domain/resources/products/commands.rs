@@ -9,23 +9,16 @@ use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 use crate::values::ids::Id;
 
-/// A command to a product.
 pub enum Command {
-    /// A request for a new product.
     Create(Box<NewProduct>),
-    /// A request to change a product.
     Change(Box<ProductChange>),
     /// A request to delete a product, with its links.
     Delete,
-    /// A request for one more payment link.
     AddLink(Box<NewLink>),
-    /// A request to change a payment link.
     ChangeLink(Id, Box<LinkChange>),
-    /// A request to delete a payment link.
     DeleteLink(Id),
 }
 
-/// The ruling on a command.
 pub fn decide(book: &Book, product: Option<&Product>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, product) {
         (Command::Create(new), None) => create(*new, turn),

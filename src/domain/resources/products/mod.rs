@@ -35,44 +35,31 @@ pub const LINKS_MAX: usize = 100;
 /// An item that is sold through payment links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// The id.
     pub id: Id,
-    /// The name for people.
     pub name: String,
-    /// The price of one item.
     pub price: Usd,
-    /// The description for buyers.
     pub description: Option<String>,
-    /// The address of a picture of the product.
     pub image_url: Option<String>,
-    /// Whether it can be bought.
     pub active: bool,
-    /// The payment links, oldest first.
     pub links: Vec<Link>,
     /// The number of the newest link, even if it was deleted: a number is never used twice.
     pub last_link: u16,
     /// Whether it is sold for real money; a test product is not.
     pub livemode: bool,
-    /// The instant at which it was made.
     pub created_at: Timestamp,
     /// The instant at which it last changed.
     pub updated_at: Timestamp,
 }
 
-/// The use of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkStatus {
-    /// The link can be used.
     Active,
-    /// The link is switched off.
     Disabled,
 }
 
 impl LinkStatus {
-    /// All statuses.
     pub const ALL: [LinkStatus; 2] = [LinkStatus::Active, LinkStatus::Disabled];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             LinkStatus::Active => "active",
@@ -84,31 +71,23 @@ impl LinkStatus {
 /// A payment link: an address at which a product is sold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The id.
     pub id: Id,
     /// The slug at the end of the address, unique among all tenants.
     pub slug: String,
-    /// The use of the link.
     pub status: LinkStatus,
-    /// Whether the buyer chooses the quantity.
     pub allow_quantity: bool,
-    /// The largest quantity.
     pub max_quantity: u16,
-    /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<String>,
     /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
-    /// The instant at which it was made.
     pub created_at: Timestamp,
 }
 
-/// The product that a link belongs to.
 pub fn product_of(link: Id) -> EntityId {
     EntityId::product(link.entity_and_operation().0)
 }
 
 impl Product {
-    /// The product's link with this id.
     pub fn link(&self, id: Id) -> Option<&Link> {
         self.links.iter().find(|link| link.id == id)
     }
@@ -153,46 +132,30 @@ pub const fn facet(active: bool) -> u8 {
     active as u8
 }
 
-/// A request for a new product.
 pub struct NewProduct {
-    /// The id.
     pub id: Id,
-    /// The name for people.
     pub name: String,
-    /// The price of one item.
     pub price: Usd,
-    /// The description for buyers.
     pub description: Option<String>,
-    /// The address of a picture of the product.
     pub image_url: Option<String>,
-    /// Whether it can be bought.
     pub active: bool,
 }
 
 /// A change of a product: `None` leaves a field, and an inner `None` clears it.
 #[derive(Default)]
 pub struct ProductChange {
-    /// The name for people.
     pub name: Option<String>,
-    /// The price of one item.
     pub price: Option<Usd>,
-    /// The description for buyers.
     pub description: Option<Option<String>>,
-    /// The address of a picture of the product.
     pub image_url: Option<Option<String>>,
-    /// Whether it can be bought.
     pub active: Option<bool>,
 }
 
-/// A request for a new link.
 pub struct NewLink {
     /// The slug at the end of the address; `None` when the requested one is taken.
     pub slug: Option<String>,
-    /// Whether the buyer chooses the quantity.
     pub allow_quantity: bool,
-    /// The largest quantity.
     pub max_quantity: u16,
-    /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<String>,
     /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
@@ -203,15 +166,11 @@ pub struct NewLink {
 pub struct LinkChange {
     /// The use of the link, if it changes.
     pub status: Option<LinkStatus>,
-    /// Whether the buyer chooses the quantity.
     pub allow_quantity: Option<bool>,
-    /// The largest quantity.
     pub max_quantity: Option<u16>,
-    /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<Option<String>>,
 }
 
-/// Creates a product.
 pub fn create(new: NewProduct, turn: &Turn) -> Ruling {
     let NewProduct { id, name, price, description, image_url, active } = new;
     let mut draft = Draft::new(Cause::ProductCreated);

@@ -5,7 +5,6 @@
 pub enum ProductRefusal {
     /// The slug belongs to another link.
     SlugTaken,
-    /// The product has as many links as it may have.
     TooManyLinks,
     /// Something of the product or through the link was sold.
     HasSales,

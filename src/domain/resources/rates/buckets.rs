@@ -14,17 +14,13 @@ use std::sync::Arc;
 /// The length of a bucket. Buckets begin at whole hours and days in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// An hour.
     Hour,
-    /// A day.
     Day,
 }
 
 impl Step {
-    /// Both steps.
     pub const ALL: [Step; 2] = [Step::Hour, Step::Day];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Step::Hour => "hour",
@@ -51,22 +47,16 @@ impl Step {
 pub enum Aggregation {
     /// The average, half up to 8 decimals.
     Avg,
-    /// The lowest.
     Min,
-    /// The highest.
     Max,
-    /// The earliest.
     First,
-    /// The latest.
     Last,
 }
 
 impl Aggregation {
-    /// All rules.
     pub const ALL: [Aggregation; 5] =
         [Aggregation::Avg, Aggregation::Min, Aggregation::Max, Aggregation::First, Aggregation::Last];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Aggregation::Avg => "avg",
@@ -94,9 +84,7 @@ pub fn price(ticks: i128) -> Rate {
 /// order in which the samples came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Placed {
-    /// The source's time.
     pub at: Timestamp,
-    /// The number among all samples.
     pub number: u64,
     /// The price in hundred-millionths.
     pub ticks: i128,
@@ -105,7 +93,6 @@ pub struct Placed {
 /// The figures that are kept of the samples of an hour or a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// The number of samples.
     pub count: u64,
     /// The sum of the prices, in hundred-millionths.
     pub sum: i128,
@@ -113,14 +100,11 @@ pub struct Bucket {
     pub min: i128,
     /// The highest price, in hundred-millionths.
     pub max: i128,
-    /// The earliest sample.
     pub first: Placed,
-    /// The latest sample.
     pub last: Placed,
 }
 
 impl Bucket {
-    /// The bucket of one sample.
     pub const fn of(one: Placed) -> Bucket {
         Bucket { count: 1, sum: one.ticks, min: one.ticks, max: one.ticks, first: one, last: one }
     }
@@ -158,7 +142,6 @@ impl Bucket {
     }
 }
 
-/// A half-open interval of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The first instant in the window.
@@ -170,25 +153,16 @@ pub struct Window {
 /// The content of a point in a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// A single sample.
-    One {
-        /// Its price.
-        price: Rate,
-        /// Whether it decided nothing.
-        suspect: bool,
-    },
-    /// The prices of an hour or a day.
+    One { price: Rate, suspect: bool },
     Many(Bucket),
 }
 
 /// A point of a price history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The series that the point belongs to.
     pub series: Arc<Series>,
     /// The source's time, or the start of the bucket.
     pub at: Timestamp,
-    /// The content of the point.
     pub kept: Kept,
 }
 

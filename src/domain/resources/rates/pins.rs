@@ -11,21 +11,16 @@ pub const PINNED_MS_MAX: i64 = 30 * DAY_MS;
 /// The prices that a pin stands for: those of a source on a side of a pair, by whatever method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PinPlace {
-    /// The pair of currencies.
     pub pair: Pair,
-    /// The source of the prices.
     pub source: Arc<str>,
-    /// The side of the market.
     pub side: Option<Arc<str>>,
 }
 
 impl PinPlace {
-    /// The place of a series.
     pub fn of(series: &Series) -> PinPlace {
         PinPlace { pair: series.pair, source: Arc::clone(&series.source), side: series.side.clone() }
     }
 
-    /// Whether a series is one of these.
     pub fn has(&self, series: &Series) -> bool {
         series.pair == self.pair && series.source == self.source && series.side == self.side
     }
@@ -34,15 +29,11 @@ impl PinPlace {
 /// A price under an operator's hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
-    /// The price.
     pub sample: Arc<Sample>,
     /// The instant, on the server's clock, at which the feeds count again.
     pub until: Timestamp,
-    /// The operator's reason.
     pub reason: String,
-    /// The id of the operator who pinned it.
     pub operator_id: String,
-    /// The name that the operator had then.
     pub operator_name: String,
 }
 

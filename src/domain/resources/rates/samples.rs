@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 /// The source whose prices have a value date: Venezuela's central bank.
 pub const BCV: &str = "bcv";
-/// The side of official rates.
 pub const OFFICIAL: &str = "OFFICIAL";
 /// The largest number of decimals of a price.
 pub const PRICE_DECIMALS: u32 = 8;
@@ -33,9 +32,7 @@ pub struct Pair {
 impl Pair {
     /// Dollars of the United States in bolívares.
     pub const USD_VES: Pair = Pair::known("USD/VES");
-    /// Tether dollars in bolívares.
     pub const USDT_VES: Pair = Pair::known("USDT/VES");
-    /// Tether dollars in Colombian pesos.
     pub const USDT_COP: Pair = Pair::known("USDT/COP");
 
     /// Reads a pair in either case; the error is a message for the caller.
@@ -85,7 +82,6 @@ impl fmt::Debug for Pair {
 /// A price series: the prices of one source, on a side, by a method. Series are never mixed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Series {
-    /// The pair of currencies that is priced.
     pub pair: Pair,
     /// The source of the prices, such as `bcv` or `p2p`.
     pub source: Arc<str>,
@@ -103,12 +99,10 @@ impl Series {
         Series { pair, source: Arc::from(source), side: None, method: None, payment_method: None }
     }
 
-    /// The series with this side.
     pub fn side(self, side: &str) -> Series {
         Series { side: Some(Arc::from(side)), ..self }
     }
 
-    /// The series with this method.
     pub fn method(self, method: &str) -> Series {
         Series { method: Some(Arc::from(method)), ..self }
     }
@@ -135,16 +129,12 @@ impl Series {
 /// A filter of series; a field that is `None` admits every value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter<'a> {
-    /// The source of the prices.
     pub source: Option<&'a str>,
-    /// The side of the market.
     pub side: Option<&'a str>,
-    /// The method by which the price was found.
     pub method: Option<&'a str>,
 }
 
 impl Filter<'_> {
-    /// Whether the filter admits a series.
     pub fn admits(self, series: &Series) -> bool {
         self.source.is_none_or(|source| *series.source == *source)
             && self.side.is_none_or(|side| series.side.as_deref() == Some(side))
@@ -178,17 +168,13 @@ pub fn price(value: Decimal) -> Result<Rate, &'static str> {
     Ok(Rate(normal))
 }
 
-/// A price at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The series that the price belongs to.
     pub series: Series,
-    /// The price.
     pub price: Rate,
     /// The time of the price according to its source; for an official rate, an instant of its value
     /// date.
     pub as_of: Timestamp,
-    /// The instant at which this server learned it.
     pub fetched_at: Timestamp,
     /// The day in Caracas from which the price is in force; only official rates of the dollar have
     /// one.
@@ -203,9 +189,7 @@ pub struct Sample {
 /// The part of a sample that the store of rates keeps as a value, under its series and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quotation {
-    /// The price.
     pub price: Rate,
-    /// The instant at which this server learned it.
     pub fetched_at: Timestamp,
     /// The payment method at that price, when that matters.
     pub payment_method: Option<Arc<str>>,
@@ -220,7 +204,6 @@ impl Sample {
         Sample { series, price, as_of, fetched_at, value_date, suspect: false, test_only: false }
     }
 
-    /// Whether it may price this mode.
     pub fn prices(&self, mode: Mode) -> bool {
         !(self.suspect || self.test_only && mode == Mode::Live)
     }

@@ -16,21 +16,16 @@ pub const NETWORK_DEFAULT: &str = "TRC20";
 /// The means by which a withdrawal is paid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PaidBy {
-    /// Bolívares to a phone.
     PagoMovil,
     /// A token to a wallet, over a network that has a fee.
     CryptoWallet,
-    /// A bank transfer in the United States.
     Ach,
-    /// A payment to a PayPal account.
     Paypal,
 }
 
 impl PaidBy {
-    /// All means.
     pub const ALL: [PaidBy; 4] = [PaidBy::PagoMovil, PaidBy::CryptoWallet, PaidBy::Ach, PaidBy::Paypal];
 
-    /// The name in the API.
     pub const fn code(self) -> &'static str {
         match self {
             PaidBy::PagoMovil => "PAGO_MOVIL",
@@ -55,7 +50,6 @@ pub struct Tier {
 /// A policy of fees; the bounds of its tiers rise and the last tier has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// The name, which is also the version.
     pub name: String,
     /// The tiers, in the order of their bounds.
     pub tiers: Vec<Tier>,
@@ -64,9 +58,7 @@ pub struct Policy {
 /// A tier with the range of amounts that it covers.
 #[derive(Clone, Copy, Debug)]
 pub struct Range<'a> {
-    /// The tier.
     pub tier: &'a Tier,
-    /// The smallest amount, in cents.
     pub min: i64,
     /// The largest amount, in cents; `None` when there is none.
     pub max: Option<i64>,
@@ -125,12 +117,9 @@ pub fn dollars(cents: i64) -> Decimal {
     Decimal::new(cents, 2)
 }
 
-/// The configured terms of withdrawals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Withdrawals {
-    /// The smallest withdrawal, in cents.
     pub minimum: i64,
-    /// Every policy.
     pub policies: Vec<Policy>,
     /// Every network and the fee of it, in cents.
     pub network_fees: Vec<(String, i64)>,
@@ -143,11 +132,8 @@ pub struct Withdrawals {
 /// The estimated costs of a withdrawal, in cents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// The policy's fee.
     pub service_fee: i64,
-    /// The network's fee.
     pub blockchain_fee: i64,
-    /// The sum of both fees.
     pub total_fee: i64,
     /// The rest of the amount, never below zero.
     pub to_receive: i64,
@@ -163,7 +149,6 @@ pub struct PagoMovil {
 }
 
 impl Withdrawals {
-    /// The policy of this name.
     pub fn policy(&self, name: &str) -> Option<&Policy> {
         self.policies.iter().find(|policy| policy.name == name)
     }

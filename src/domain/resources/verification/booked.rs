@@ -15,19 +15,15 @@ use crate::values::ids::Id;
 pub struct Booked {
     /// The reference of the first deposit.
     pub first: Option<String>,
-    /// The reference of the second.
     pub second: Option<String>,
 }
 
 /// Lines of a bank's statement that show deposits of an operation.
 pub struct Booking {
-    /// The operation.
     pub operation: Id,
-    /// The references of the lines, by deposit.
     pub lines: Booked,
 }
 
-/// The outcome of a booking.
 pub enum BookingOutcome {
     /// Both deposits are booked, under these references: the bank carried out the operation.
     Both(String),
@@ -36,7 +32,6 @@ pub enum BookingOutcome {
 }
 
 impl Booked {
-    /// Whether neither deposit is booked.
     pub const fn is_empty(&self) -> bool {
         self.first.is_none() && self.second.is_none()
     }
@@ -51,7 +46,6 @@ impl Booked {
         self.first.is_some() && other.first.is_some() || self.second.is_some() && other.second.is_some()
     }
 
-    /// The references that either has.
     pub fn with(&self, other: &Booked) -> Booked {
         Booked {
             first: self.first.clone().or_else(|| other.first.clone()),

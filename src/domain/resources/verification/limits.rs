@@ -30,11 +30,8 @@ pub struct Attempts {
 /// A phone at a bank, and when its verification was started lately, by whomever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownPhone {
-    /// The bank.
     pub bank: BankCode,
-    /// The phone.
     pub phone: MobilePhone,
-    /// The instants of the starts.
     pub starts: Vec<Timestamp>,
 }
 
@@ -44,7 +41,6 @@ impl KnownPhone {
         format!("{bank} {} ", phone.clear())
     }
 
-    /// The name of a start.
     pub fn name(bank: BankCode, phone: MobilePhone, operation: Id) -> String {
         format!("{}{operation}", KnownPhone::prefix(bank, phone))
     }
@@ -63,7 +59,6 @@ impl Attempts {
         room(&by_tenant.collect::<Vec<_>>(), usize::try_from(daily_max).unwrap_or(usize::MAX), turn.now)
     }
 
-    /// With a start.
     #[must_use]
     pub fn started(&self, now: Timestamp) -> Attempts {
         let skipped = (self.starts.len() + 1).saturating_sub(STARTS_MAX);
@@ -79,7 +74,6 @@ impl Attempts {
         Attempts { starts, ..self.clone() }
     }
 
-    /// After a try.
     #[must_use]
     pub fn tried(&self, refusal: Option<&Refusal>, now: Timestamp) -> Attempts {
         match refusal {

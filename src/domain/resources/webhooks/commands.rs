@@ -8,23 +8,16 @@ use crate::decision::{Ruling, Turn};
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 
-/// A command to a webhook endpoint.
 pub enum Command {
-    /// A request for a new endpoint.
     Register(Box<NewWebhook>),
-    /// A request to change an endpoint.
     Change(Box<WebhookChange>),
     /// A request for the next secret, beside which the last signs for so many seconds.
     RotateSecret(u32),
-    /// A request to delete the endpoint.
     Delete,
-    /// The progress of its deliveries.
     Progress(Box<Progress>),
-    /// A request to deliver this event again.
     Resend(EventRef),
 }
 
-/// The ruling on a command.
 pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, webhook) {
         (Command::Register(new), None) => register(book, *new, turn),

@@ -118,11 +118,8 @@ impl Term {
 /// A reference to an event, in a few bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRef {
-    /// The number.
     pub number: u64,
-    /// The id.
     pub id: Id,
-    /// The kind of the event.
     pub kind: EventKind,
 }
 
@@ -136,10 +133,8 @@ pub enum Retry {
 }
 
 impl Retry {
-    /// Both.
     pub const ALL: [Retry; 2] = [Retry::None, Retry::Backoff];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Retry::None => "none",
@@ -151,17 +146,14 @@ impl Retry {
 /// The form of a delivery's signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signature {
-    /// The body alone, in hex.
     Hex,
     /// The second of sending and the body, by every secret that signs.
     Timestamped,
 }
 
 impl Signature {
-    /// Both.
     pub const ALL: [Signature; 2] = [Signature::Hex, Signature::Timestamped];
 
-    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Signature::Hex => "hex",
@@ -173,7 +165,6 @@ impl Signature {
 /// An older secret that still signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OlderSecret {
-    /// Its version.
     pub version: u32,
     /// The instant at which it ends, on the tenant's clock.
     pub until: Timestamp,
@@ -182,9 +173,7 @@ pub struct OlderSecret {
 /// A further try of a delivery that waits for its instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextTry {
-    /// The event.
     pub event: EventRef,
-    /// The number of the try.
     pub attempt: u32,
     /// The instant from which it is due, on the tenant's clock.
     pub due: Timestamp,
@@ -193,18 +182,14 @@ pub struct NextTry {
 /// An event that was given up after the last try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted {
-    /// The event.
     pub event: EventRef,
-    /// The instant, on the tenant's clock.
     pub at: Timestamp,
 }
 
 /// A delivery that was asked for again, or is tried again, and has no outcome yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resend {
-    /// The id of the new delivery.
     pub delivery: Id,
-    /// The event.
     pub event: EventRef,
     /// The instant at which it became due, on the tenant's clock.
     pub created_at: Timestamp,
@@ -215,9 +200,7 @@ pub struct Resend {
 /// The outcome of a delivery. It is complete at the time of the record that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
-    /// The delivery.
     pub id: Id,
-    /// The event.
     pub event: EventRef,
     /// The instant at which the delivery became due, on the tenant's clock.
     pub created_at: Timestamp,
@@ -241,11 +224,8 @@ impl Delivered {
 /// An endpoint. The secret is not in it: it derives from the server's key, the id and the version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
-    /// The id.
     pub id: Id,
-    /// The URL, as it was given.
     pub url: String,
-    /// The version of the secret that signs deliveries.
     pub secret_version: u32,
     /// The terms, oldest first; the last are in force. Never empty.
     pub terms: Vec<Term>,
@@ -259,17 +239,12 @@ pub struct Webhook {
     pub resends: Vec<Resend>,
     /// The outcomes that this record wrote; earlier ones are in earlier records.
     pub outcomes: Vec<Delivered>,
-    /// Whether this is an endpoint of live mode.
     pub livemode: bool,
-    /// The instant at which it was made.
     pub created_at: Timestamp,
-    /// What becomes of a delivery that failed.
     pub retry: Retry,
-    /// The form of the signature.
     pub signature: Signature,
     /// The older secrets that still sign, oldest first.
     pub older_secrets: Vec<OlderSecret>,
-    /// The tries that wait for their instant.
     pub next_tries: Vec<NextTry>,
     /// The newest events that were given up and have not arrived since, oldest first.
     pub exhausted: Vec<Exhausted>,
@@ -284,7 +259,6 @@ impl Webhook {
             && (waiting >= TRIES_WAITING_MAX || is_failing && waiting >= TRIES_WAITING)
     }
 
-    /// The terms in force.
     pub fn term(&self) -> Option<&Term> {
         self.terms.last()
     }
@@ -363,36 +337,25 @@ impl Resource for Webhook {
 
 /// A request for a new endpoint.
 pub struct NewWebhook {
-    /// The id.
     pub id: Id,
-    /// The URL.
     pub url: String,
-    /// The events that it lists.
     pub events: Vec<EventName>,
-    /// What becomes of a delivery that failed.
     pub retry: Retry,
-    /// The form of the signature.
     pub signature: Signature,
 }
 
 /// A change of an endpoint; fields that are `None` stay.
 #[derive(Default)]
 pub struct WebhookChange {
-    /// The new URL.
     pub url: Option<String>,
-    /// The new list of events.
     pub events: Option<Vec<EventName>>,
-    /// Whether deliveries are sent.
     pub enabled: Option<bool>,
-    /// What becomes of a delivery that failed.
     pub retry: Option<Retry>,
-    /// The form of the signature.
     pub signature: Option<Signature>,
 }
 
 /// The progress of an endpoint's deliveries.
 pub struct Progress {
-    /// The outcomes of the deliveries that ended.
     pub outcomes: Vec<Delivered>,
     /// The new value of [`Webhook::reached`].
     pub reached: u64,

@@ -293,7 +293,6 @@ fn codes_go_to_holders_of_a_cedula() {
     }
 }
 
-/// Something that happens to a payment.
 #[derive(Clone, Copy, Debug)]
 enum Happens {
     Answered(usize),

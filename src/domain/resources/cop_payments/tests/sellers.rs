@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// A world with a seller, and the seller's id.
 fn with_seller() -> (World, Id) {
     let mut world = World::new();
     let id = Id::derived(T0, 77, 0);
