@@ -86,6 +86,8 @@ pub struct Verb {
     /// What follows the ids of the path without a name of its own.
     pub operand: Option<Operand>,
     pub fixed: Option<(&'static str, &'static str)>,
+    /// A member that the command asks for though the call may go without it.
+    pub asks_for: Option<&'static str>,
 }
 
 #[derive(Clone, Copy)]

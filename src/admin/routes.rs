@@ -48,7 +48,7 @@ impl Route {
 
     /// Adds a command with its help, and what follows its name and the ids of the path in the example.
     fn verb(mut self, name: &'static str, about: &'static str, example: &'static str) -> Route {
-        self.verbs.push(Verb { name, about, example, operand: None, fixed: None });
+        self.verbs.push(Verb { name, about, example, operand: None, fixed: None, asks_for: None });
         self
     }
 
@@ -56,6 +56,13 @@ impl Route {
     fn operand(mut self, name: &'static str, fills: Fills, about: &'static str) -> Route {
         if let Some(verb) = self.verbs.last_mut() {
             verb.operand = Some(Operand { name, fills, about });
+        }
+        self
+    }
+
+    fn asking_for(mut self, member: &'static str) -> Route {
+        if let Some(verb) = self.verbs.last_mut() {
+            verb.asks_for = Some(member);
         }
         self
     }
@@ -274,7 +281,8 @@ pub fn routes() -> Vec<Route> {
                 "crypto-payout reject",
                 "Reject a large payout; the money returns to the balance",
                 "--reason \"address on a list\"",
-            ),
+            )
+            .asking_for("reason"),
         post("/admin/tenants/:id/cop-payouts", "createCopPayout", run!(cop_payouts::create))
             .shows(api::cop_payments::payouts::created)
             .by(Role::Treasury)

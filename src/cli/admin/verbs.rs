@@ -151,6 +151,10 @@ fn command(row: &'static Route, verb: &Verb, document: &Document) -> Command {
             .filter(|option| option.member == by_name)
             .for_each(|option| option.required = false);
     }
+    options
+        .iter_mut()
+        .filter(|option| verb.asks_for == Some(option.member))
+        .for_each(|option| option.required = true);
     if takes.pages {
         let page = |member: &'static str, is, about: &str| Opt {
             member,
