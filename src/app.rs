@@ -21,7 +21,6 @@ mod present;
 pub mod privacy;
 mod room;
 mod startup_error;
-mod startup_gate;
 mod stop_signals;
 mod surfaces;
 mod translate;
@@ -40,6 +39,7 @@ use crate::http::origin_check::OriginCheck;
 use crate::metrics::Metrics;
 use crate::recovery::directory;
 use crate::telemetry::spans::Spans;
+use api::problem::Problem;
 use background::Background;
 pub use damage::EXIT_DAMAGED;
 use domain::platform::PLATFORM;
@@ -57,7 +57,6 @@ use tokio::sync::oneshot;
 pub struct Outside {
     /// Traces are made with these, if they are.
     pub spans: Option<Arc<Spans>>,
-    /// The networks of USDT.
     pub networks: Networks,
 }
 
@@ -108,9 +107,10 @@ pub async fn run(
     };
     room::keep_some(&disk);
     let background = Background::start(&config, &services, disk)?;
-    listeners.api_gate.open(surfaces::api(&config, &services)?);
     let metrics = metrics(&config, &services, &listeners, &background);
-    listeners.admin_gate.open(surfaces::admin(&config, &services, metrics)?);
+    let [public, of_operators] = surfaces::servers(&config, &services, metrics)?;
+    listeners.api_gate.open(public);
+    listeners.admin_gate.open(of_operators);
     listeners.serve_operators();
     say_ready(&config, &services);
 
@@ -219,7 +219,7 @@ async fn listen_to_peers(
         // Nothing looks at the disk by itself while another node leads.
         room: Arc::new(move || {
             disk.look();
-            disk.admit(PLATFORM)
+            if disk.has_room(PLATFORM) { Ok(()) } else { Err(Problem::disk_nearly_full()) }
         }),
     }));
     let peers = PeerFront::new(node.clone(), key, peer_guard(config), Arc::clone(api), Arc::clone(admin));
@@ -250,7 +250,6 @@ fn peer_guard(config: &Config) -> OriginCheck {
     OriginCheck::new(hosts, config.server.tls.is_some())
 }
 
-/// The error of a thread that does not start.
 fn not_started(what: &'static str) -> impl FnOnce(io::Error) -> StartupError {
     move |source| StartupError::Thread { what, source }
 }

@@ -2,24 +2,21 @@
 //! there, served until the server stops.
 
 use super::StartupError;
-use super::startup_gate::StartupGate;
-use super::surfaces::{AdminSurface, ApiSurface};
 use crate::config::{Config, Server, Tls};
 use crate::http::body::Budget;
 use crate::http::listen::{Answer, Drained, Limits, Listener, Traffic};
 use crate::http::tls::{self, Certificates, Files};
+use crate::server::StartupGate;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// The listeners of one server.
 pub(super) struct Listeners {
     /// The gate of tenants, merchants, buyers and the public.
-    pub(super) api_gate: Arc<StartupGate<ApiSurface>>,
-    /// The gate of operators.
-    pub(super) admin_gate: Arc<StartupGate<AdminSurface>>,
+    pub(super) api_gate: Arc<StartupGate>,
+    pub(super) admin_gate: Arc<StartupGate>,
     /// The counters of connections, by listener.
     pub(super) traffic: [(&'static str, Arc<Traffic>); 2],
     /// The certificates in use, which are renewed when their files change.
@@ -73,7 +70,6 @@ impl Listeners {
         }
     }
 
-    /// Binds and serves the listener of the other nodes.
     pub(super) async fn serve_peers(
         &mut self,
         config: &Config,
@@ -87,7 +83,6 @@ impl Listeners {
         Ok(())
     }
 
-    /// Takes no more requests.
     pub(super) fn stop(&self) {
         self.stop.send_replace(true);
     }

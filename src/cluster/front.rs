@@ -6,10 +6,10 @@ use super::peers::Surface;
 use super::view::{Member, View};
 use crate::backups;
 use crate::http::body::Inbound;
+use crate::http::body::{unexpected_parameters, without_unexpected};
 use crate::http::listen::Arrival;
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{Reply, TEXT};
-use crate::http::unexpected_parameters::{unexpected_parameters, without_unexpected};
 use api::fields::Fields;
 use api::problem::Problem;
 use api::writer::Object;
@@ -23,7 +23,6 @@ use std::sync::Arc;
 pub const CLUSTER: &str = "/admin/cluster";
 const SNAPSHOT: &str = "/admin/snapshot";
 const BACKUP: &str = "/admin/backup";
-pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 
 /// What holds on a listener whoever leads.
 #[derive(Clone)]

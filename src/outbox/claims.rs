@@ -10,7 +10,6 @@ use domain::commands::Command;
 use domain::index::{self, Space};
 use domain::platform::PLATFORM;
 use domain::rail::{How, RailAnswer, RailReply};
-use domain::resources::operations;
 use domain::trace::{BankWord, RailId, Said};
 use domain::values::ids::{EntityId, Kind};
 use domain::view::Query;

@@ -3,8 +3,9 @@
 use crate::goldens::{assert_golden, shown};
 use crate::r4_orders::call;
 use crate::scripted::{Scripted, Step, json, nobody};
-use domain::rail::{Collection, Instruction, Order, Progress};
+use domain::rail::{Collection, Instruction, Order};
 use domain::resources::cop_payments::Channel;
+use domain::trace::Progress;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
 use domain::values::ids::Id;
 use domain::values::money::Cop;

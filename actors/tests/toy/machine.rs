@@ -224,7 +224,7 @@ impl Rules for Purses {
     ) -> Decision<Entry, Refusal, Effect> {
         let mut decision = rule(book, transfer, id, command, turn.now_ms);
         if let Some(entry) = &mut decision.record {
-            Arc::make_mut(entry).advance_ms = turn.ahead_ms;
+            entry.advance_ms = turn.ahead_ms;
         }
         decision
     }

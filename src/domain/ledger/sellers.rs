@@ -159,7 +159,7 @@ mod tests {
             let record = decision.record?;
             self.domain.evolve(&mut self.book, &record, now_ms);
             self.domain.check(&self.book, &record).expect("sound books");
-            Some(record)
+            Some(Arc::new(record))
         }
 
         fn id(&self) -> Id {

@@ -290,7 +290,7 @@ mod tests {
             assert!(decide(Some(&decided), Command::End, Timestamp::from_unix_ms(10_999)).record.is_none());
         }
         // Whoever asked was disabled.
-        let draft = decide(Some(&approval), Command::End, Timestamp::from_unix_ms(10_500)).draft;
+        let draft = decide(Some(&approval), Command::End, Timestamp::from_unix_ms(10_500)).record;
         let draft = draft.expect("written");
         let Entity::Approval(ended) = &*draft.entities[0].state else { panic!("an approval") };
         assert_eq!((status(ended, 10_499), status(ended, 10_500)), ("pending", "expired"));

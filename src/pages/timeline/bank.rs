@@ -6,7 +6,7 @@
 use crate::pages::language::Language;
 use domain::record::{Cause, Entity, Record};
 use domain::resources::payments::Means;
-use domain::resources::{cop_payments, crypto, operations, payments, payouts};
+use domain::resources::{cop_payments, crypto, payments, payouts};
 use domain::trace::{BankWord, RailId, Reach, Trace};
 use domain::values::ids::{EntityId, Id};
 

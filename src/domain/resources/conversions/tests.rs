@@ -105,7 +105,7 @@ impl World {
         }
         self.effects.extend(decision.effects);
         let Some(record) = decision.record else { return Ok(None) };
-        self.apply(Arc::unwrap_or_clone(record))
+        self.apply(record)
     }
 
     fn apply(&mut self, record: Record) -> Result<Option<Arc<Entity>>, Refusal> {

@@ -107,7 +107,7 @@ impl World {
         let record = decision.record?;
         self.domain.evolve(&mut self.book, &record, now_ms);
         self.domain.check(&self.book, &record).expect("sound books");
-        Some(record)
+        Some(Arc::new(record))
     }
 
     fn ask(

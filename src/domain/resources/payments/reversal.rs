@@ -291,6 +291,7 @@ mod tests {
     use crate::values::ids::Id;
     use crate::values::money::{Rate, Usd};
     use crate::values::phone::MobilePhone;
+    use std::sync::Arc;
 
     const NOW: Timestamp = Timestamp::from_unix_ms(1_795_226_000_000);
 
@@ -325,7 +326,7 @@ mod tests {
             .filter(|effect| effect.how == How::Send)
             .map(|effect| effect.operation.entity_and_operation().1)
             .collect();
-        let written = outcome.record.and_then(|draft| draft.entities.into_iter().next());
+        let written = outcome.record.and_then(|draft| draft.record.entities.into_iter().next());
         match written.map(|written| Arc::unwrap_or_clone(written.state)) {
             Some(Entity::Payment(payment)) => (payment, sent),
             _ => (before.clone(), sent),
@@ -336,24 +337,7 @@ mod tests {
         let mut book = Book::default();
         let mut draft = Draft::new(Cause::Funded);
         draft.post(Posting { ledger: Ledger::Tenant, currency: Currency::Ves, minor: 1_000_000, row: None });
-        let record = Record {
-            cause: draft.cause,
-            seed: 1,
-            postings: draft.postings,
-            holds: Vec::new(),
-            entities: Vec::new(),
-            removed: Vec::new(),
-            freed: Vec::new(),
-            freed_to: None,
-            first_event: 1,
-            events: Vec::new(),
-            tenant_settings: None,
-            clock_advance_ms: 0,
-            platform: None,
-            kept: None,
-            closed: Some(Vec::new()),
-            audit: None,
-        };
+        let record = Record { seed: 1, first_event: 1, ..draft.record };
         book.evolve(&record, NOW);
         book
     }
@@ -364,7 +348,7 @@ mod tests {
     }
 
     fn begins(payment: &Payment) -> (Payment, Vec<u16>) {
-        after(reverse(&book(), payment, None, &turn()), payment)
+        after(reverse(&book(), payment, &turn()), payment)
     }
 
     fn refused() -> RailAnswer {
@@ -436,7 +420,7 @@ mod tests {
         let (first, _) = begins(&completed());
         let refused_by_operator = hears(&first, REVERSE, refused());
         let settled = Payment { phase: polling::ask_on(REVERSE, &turn()), ..refused_by_operator.clone() };
-        let ruling = reverse(&book(), &settled, None, &turn());
+        let ruling = reverse(&book(), &settled, &turn());
         assert!(ruling.record.is_none() && ruling.effects.is_empty());
         assert_eq!(ruling.refusal, Some(PaymentRefusal::ReversalInProgress.into()));
         // The bank agrees, and nobody asks about the first any more.
@@ -446,7 +430,7 @@ mod tests {
         let of_charge = Payment { phase: polling::ask_on(CHARGE, &turn()), ..completed() };
         assert_eq!(begins(&of_charge).1, [REVERSE]);
         let reversed = Payment { status: Status::Reversed, ..settled };
-        let ruling = reverse(&book(), &reversed, None, &turn());
+        let ruling = reverse(&book(), &reversed, &turn());
         assert_eq!(ruling.refusal, Some(PaymentRefusal::NotCompleted.into()));
     }
 

@@ -70,11 +70,11 @@ impl Case {
             self.domain.evolve(&mut self.book, record, self.now_ms);
             self.domain.check(&self.book, record).expect("the invariants hold");
             let back = self.domain.decode(&self.domain.encode(record)).expect("a record");
-            assert_eq!(back, **record);
+            assert_eq!(back, *record);
             self.entity =
                 record.entities.first().map(|written| Arc::clone(&written.state)).or(self.entity.take());
         }
-        Then { record: decided.record, refusal: decided.refusal, effects: decided.effects }
+        Then { record: decided.record.map(Arc::new), refusal: decided.refusal, effects: decided.effects }
     }
 
     fn hears(&mut self, how: How, answer: RailAnswer) -> Then {

@@ -1,7 +1,6 @@
 //! Micro-deposits that banks make, refuse, lose and contradict themselves about.
 
 use super::*;
-use crate::rail::TestModeAlone;
 use crate::values::bank::BankCode;
 use crate::values::phone::MobilePhone;
 
@@ -24,7 +23,7 @@ fn started() -> (MethodStatus, Deposits) {
     };
     let start = Start { amounts: (Ves::from_minor(32), Ves::from_minor(45)), phone };
     MethodStatus::Unverified
-        .started(&Attempts::default(), &start, None, &Book::default(), &turn)
+        .started(&Attempts::default(), &start, &Book::default(), &turn)
         .expect("it can be started")
 }
 

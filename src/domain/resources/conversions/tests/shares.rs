@@ -26,24 +26,7 @@ fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<
     world.domain.settle(&mut world.book, world.now);
     let effect = auto::arrange(world.book(), &mut draft, &of, &turn);
     world.effects.extend(effect);
-    let record = Record {
-        cause: draft.cause,
-        seed: turn.seed,
-        postings: draft.postings,
-        holds: draft.holds,
-        entities: draft.entities,
-        removed: Vec::new(),
-        freed: Vec::new(),
-        freed_to: None,
-        first_event: 1,
-        events: Vec::new(),
-        tenant_settings: None,
-        clock_advance_ms: 0,
-        platform: None,
-        kept: None,
-        closed: Some(Vec::new()),
-        audit: None,
-    };
+    let record = Record { seed: turn.seed, first_event: 1, ..draft.record };
     world.apply(record).expect("applied")
 }
 

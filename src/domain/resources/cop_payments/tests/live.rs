@@ -5,10 +5,8 @@ use super::*;
 use crate::rail::{Availability, BankCall, Service, Terms};
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal, Refusal};
 use crate::resources::cop_payments::live::{NextStep, PROCESSOR_ERROR};
-use crate::resources::operations;
 use crate::trace::{BankWord, NEVER, Polling, Progress, RailId, Said};
 use crate::values::buyer::{Buyer, DocumentType};
-use crate::values::money::Ves;
 
 const MINUTE: i64 = MINUTE_MS;
 

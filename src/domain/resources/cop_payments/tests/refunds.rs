@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
-use crate::resources::operations;
 
 #[test]
 fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {

@@ -128,7 +128,7 @@ fn a_network_is_added_once_and_only_to_a_session() {
     let known = till(5, None);
     assert!(open_again(&book, &known, new(Network::Polygon, Asset::Usdt), &turn).record.is_none());
     let added = open_again(&book, &known, new(Network::Polygon, Asset::Usdc), &turn)
-        .draft
+        .record
         .expect("another asset is another address");
     let Entity::DepositAddress(changed) = &*added.entities[0].state else { panic!("an address") };
     assert_eq!(

@@ -6,7 +6,6 @@ use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::resources::crypto::address::Network;
 use crate::resources::crypto::payouts::{self, Command, CryptoPayout, Status};
-use crate::resources::operations;
 use crate::trace::Trace;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
@@ -218,7 +217,7 @@ fn a_transaction_is_recorded_only_for_a_live_payout_on_its_way() {
     let turn = Turn { livemode: true, ..Turn::at(at(9)) };
     let signed = |payout: &CryptoPayout, signing: Signing| {
         let command = Command::Sign(Box::new(signing));
-        let ruling = payouts::decide(&Book::default(), Some(payout), command, None, &turn);
+        let ruling = payouts::decide(&Book::default(), Some(payout), command, &turn);
         assert!(ruling.effects.is_empty());
         ruling.record.map(|draft| (draft.cause, Arc::clone(&draft.entities[0].state)))
     };
