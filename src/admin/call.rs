@@ -5,7 +5,7 @@ use super::signature::Signature;
 use crate::gateway::answer::Shows;
 use crate::gateway::operators::Operator;
 use crate::gateway::services::Services;
-use crate::gateway::tenant_settings::Turns;
+use crate::gateway::services::Turns;
 use crate::http::body::without_unexpected;
 use crate::http::respond::Trace;
 use api::answer::{Facts, NoSecrets};

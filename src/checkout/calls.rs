@@ -361,7 +361,7 @@ pub async fn open(
     let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
     let new = session_of(services, &sale, quantity)
         .map_err(|message| Problem::invalid_field("quantity", message))?;
-    services.admit(Some(sale.shop.tenant_key))?;
+    services.admit(Some(sale.shop.tenant_key), true)?;
     limits.open(client, sale.link.id)?;
     let outcome = steps::open(services, sale.shop.tenant_key, new).await;
     let reply =

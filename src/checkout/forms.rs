@@ -341,7 +341,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
         Some(new) => new,
         None => return show_link(services, &sale, language, Some(typed), 400),
     };
-    let admitted = services.admit(Some(sale.shop.tenant_key));
+    let admitted = services.admit(Some(sale.shop.tenant_key), true);
     if let Err(refused) = admitted.and_then(|()| limits.open(client, sale.link.id)) {
         return problem_page(&refused, language);
     }

@@ -6,7 +6,7 @@
 //! Addresses of sessions and links can be guessed at: what is not there is counted per client, and what is
 //! there is shown to all.
 
-use crate::gateway::throttle::Throttle;
+use crate::gateway::limits::Throttle;
 use crate::http::listen::Arrival;
 use crate::network::{Client, TrustedProxies};
 use api::problem::Problem;

@@ -290,7 +290,7 @@ impl Visit {
     /// The right to begin an attempt, and what was done before: nothing of it is pending any more,
     /// except an intent that makes way for another or a charge, once that is not refused.
     async fn begin_attempt(&self, services: &Services, way: Way) -> Result<(NameHeld, Attempts), Problem> {
-        services.admit(Some(self.shop.tenant_key))?;
+        services.admit(Some(self.shop.tenant_key), true)?;
         self.admits(way)?;
         let held = services
             .names
@@ -354,7 +354,7 @@ impl Visit {
         until_record: Option<actors::Guard>,
         until_answered: Option<actors::Guard>,
     ) -> Result<Box<Settled<Domain>>, Problem> {
-        services.admit(Some(self.shop.tenant_key))?;
+        services.admit(Some(self.shop.tenant_key), true)?;
         services
             .engine
             .ask_entity(

@@ -2,9 +2,9 @@
 
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
+use crate::gateway::limits::Pass;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
-use crate::gateway::test_reset::Pass;
 use crate::store::history::{self, Unreadable};
 use api::checkout::bolivares::{Quote, show_receiver};
 use api::checkout::sessions::secret;

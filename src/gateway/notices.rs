@@ -5,11 +5,9 @@
 //! tenant's. Who dies in between is asked again, and finds the notice that the payment has claimed.
 
 use crate::gateway::ask;
-use crate::gateway::ask::failure;
-use crate::gateway::looks::look_now;
+use crate::gateway::ask::{failure, look_now};
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
-use crate::gateway::transfers;
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
 use api::refusals;
@@ -199,7 +197,7 @@ impl Sought {
             held = Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
             let named = ask::named_by_now(services, self.tenant, Space::Transfer, &name).await?;
             if let Some(other) = named.filter(|other| *other != self.payment)
-                && !transfers::is_for_another(services, self.tenant, other, traits)?
+                && !is_for_another(services, self.tenant, other, traits)?
             {
                 return Ok(Claimed::Used);
             }
@@ -333,4 +331,18 @@ fn candidates(services: &Services, traits: &Traits, typed: &str) -> Result<Vec<N
         }
     }
     Ok(found)
+}
+
+/// A payment that has the name of a transfer.
+pub fn payment(services: &Services, tenant: u64, id: Id) -> Result<Payment, Problem> {
+    let found = history::entity(services.engine.reader(), tenant, EntityId::payment(id))?;
+    match found.as_deref() {
+        Some(Entity::Payment(payment)) => Ok(payment.clone()),
+        _ => Err(ask::defect("a transfer belongs to a payment that is not there")),
+    }
+}
+
+/// Whether the payment that has a transfer's name waits for another transfer than one with these data.
+fn is_for_another(services: &Services, tenant: u64, named: Id, traits: &Traits) -> Result<bool, Problem> {
+    Ok(payment(services, tenant, named)?.awaits_another(Some(traits)))
 }

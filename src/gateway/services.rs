@@ -8,15 +8,12 @@ use crate::gateway::business::Business;
 use crate::gateway::card_vault::CardVault;
 use crate::gateway::directory::Directory;
 use crate::gateway::ids::Ids;
+use crate::gateway::limits::{Failures, Rate, Share, Shares, TestGates};
 use crate::gateway::meter::Meters;
-use crate::gateway::misses::Misses;
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
-use crate::gateway::shares::Shares;
-use crate::gateway::tenant_settings::Turns;
-use crate::gateway::test_reset::TestGates;
 use crate::gateway::waiting::Waiting;
 use crate::outbound::Outbound;
 use crate::rails::registry::Registry;
@@ -27,12 +24,12 @@ use crate::store::read_pool::ReadPool;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::secret::Secret;
 use crate::webhooks::{Tenants, Webhooks};
-use actors::Engine;
+use actors::{Engine, Failure};
 use api::events::TenantMode;
 use api::problem::Problem;
 use domain::machine::Domain;
-use domain::platform::is_live;
 use domain::platform::settings::Settings;
+use domain::platform::{PLATFORM, is_live};
 use domain::resources::operations::Operation;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
@@ -52,8 +49,9 @@ pub struct Services {
     pub names: Names,
     /// The bounds that keep one tenant from taking the server's capacity from the others.
     pub shares: Shares,
+    pub rate: Rate,
     /// The searches for people that found nobody.
-    pub misses: Misses,
+    pub misses: Failures<u64>,
     /// The directory of callers, and the state that changes with it.
     pub callers: Callers,
     /// Rates and fees.
@@ -122,6 +120,28 @@ pub struct Callers {
     pub turns: Arc<Turns>,
     /// The settings of a new tenant.
     pub tenant_defaults: Settings,
+}
+
+/// Tenants that are changed at the same time; two on the same stripe wait for each other.
+const STRIPES: usize = 64;
+
+/// The order of changes: what a record says of a tenant reaches the directory of callers before the
+/// next record about it is written.
+pub struct Turns {
+    stripes: [tokio::sync::Mutex<()>; STRIPES],
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Turns { stripes: [const { tokio::sync::Mutex::const_new(()) }; STRIPES] }
+    }
+}
+
+impl Turns {
+    /// Waits until nobody else changes this tenant or its keys.
+    pub async fn of(&self, number: u32) -> tokio::sync::MutexGuard<'_, ()> {
+        self.stripes[number as usize % STRIPES].lock().await
+    }
 }
 
 /// Orders that no rail has answered for long.
@@ -217,6 +237,46 @@ impl Services {
         clock.step_ms() != 0
     }
 
+    /// Admits a request before any work is put into it: refusing must cost next to nothing, or there is nothing
+    /// left for those who are not refused. Whatever is asked of the server, by a key, a page, a buyer, an
+    /// operator or a bank, passes here. The problem's code says which limit refused: the rate of the account,
+    /// then those of [`Services::admit`], then its share of what waits.
+    pub async fn admit_request(
+        &self,
+        tenant: Option<u64>,
+        writes: bool,
+        share: Option<&Share>,
+    ) -> Result<(), Problem> {
+        if let Some(tenant) = tenant {
+            self.rate.check(tenant)?;
+        }
+        self.admit(tenant, writes)?;
+        match share {
+            Some(share) => self.shares.admit(share).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Admits what is asked of a tenant in a mode, or without one of the platform: a halted book, the engine, the
+    /// disk, the window of a cluster, a stepped clock. Reads of a halted book are refused too: a list that is
+    /// right beside a balance that cannot be shown would be taken for all there is.
+    pub fn admit(&self, tenant: Option<u64>, writes: bool) -> Result<(), Problem> {
+        if tenant.is_some_and(|tenant| self.engine.is_halted(tenant)) {
+            return Err(Problem::account_halted());
+        }
+        if !writes {
+            return Ok(());
+        }
+        if let Some(refused) = tenant.and_then(|tenant| self.engine.refuses(tenant)) {
+            return Err(failure(refused));
+        }
+        self.site.disk.admit(tenant.unwrap_or(PLATFORM))?;
+        if self.cluster.as_ref().is_some_and(Cluster::is_window_full) {
+            return Err(Problem::window_full());
+        }
+        tenant.map_or(Ok(()), |tenant| self.may_decide(tenant))
+    }
+
     /// The problem of a decision about live money while the clock is in doubt.
     pub fn may_decide(&self, tenant: u64) -> Result<(), Problem> {
         if is_live(tenant) && self.clock_is_stepped() { Err(Problem::clock_stepped()) } else { Ok(()) }
@@ -239,6 +299,25 @@ impl Services {
         })?;
         if self.site.disk.is_short() { Err(NotReady::DiskShort) } else { Ok(()) }
     }
+}
+
+/// The problem that a caller sees when the engine fails to answer.
+pub fn failure(failure: Failure) -> Problem {
+    match failure {
+        // Of a test account that began anew meanwhile nothing was decided: whoever asks again is after it.
+        Failure::Overloaded | Failure::Reset => Problem::overloaded(1),
+        Failure::ShareFull => Problem::share_full(),
+        Failure::ShuttingDown => Problem::shutting_down(),
+        Failure::Halted => Problem::account_halted(),
+        Failure::TooLarge => Problem::record_too_large(),
+        Failure::Storage(why) => Problem::storage_unavailable().because(why),
+        Failure::Defect(why) => Problem::internal_error(why),
+    }
+}
+
+/// The problem for a defect: a record or a book whose answer does not fit the command.
+pub fn defect(what: &'static str) -> Problem {
+    Problem::internal_error(format!("a defect: {what}"))
 }
 
 impl Tenants for Services {

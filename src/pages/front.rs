@@ -2,15 +2,14 @@
 //! the login in its place; a form without the token of its session is refused before anything else of it is
 //! looked at; a page is never kept by a browser and loads nothing from elsewhere.
 
-use crate::gateway::on_behalf::OnBehalf;
-use crate::gateway::request::Request;
+use crate::gateway::limits::Failures;
+use crate::gateway::request::{OnBehalf, Request};
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
-use crate::network::TrustedProxies;
+use crate::network::{Client, TrustedProxies};
 use crate::pages::assets;
-use crate::pages::attempts::Attempts;
 use crate::pages::cookies::{self, Cookie};
 use crate::pages::form::Form;
 use crate::pages::inside::Inside;
@@ -34,6 +33,8 @@ const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
 const HX_REFRESH: HeaderName = HeaderName::from_static("hx-refresh");
 /// The form of the login may be left open so long.
 const LOGIN_HOURS: i64 = 24;
+/// Wrong secrets from one address within ten minutes.
+const FAILURES_MAX: usize = 10;
 const LOGIN_BYTES_MAX: usize = 16 << 10;
 
 /// Answers whoever visits a site.
@@ -41,7 +42,7 @@ pub struct Pages<W: 'static> {
     site: &'static Site<W>,
     services: Arc<Services>,
     sessions: Sessions,
-    attempts: Attempts,
+    attempts: Failures<Client>,
     proxies: TrustedProxies,
     /// The listener speaks TLS, or stands behind a proxy that does.
     is_secure: bool,
@@ -54,7 +55,7 @@ impl<W: Send + Sync> Pages<W> {
         proxies: TrustedProxies,
         is_secure: bool,
     ) -> Pages<W> {
-        let (sessions, attempts) = (Sessions::default(), Attempts::default());
+        let (sessions, attempts) = (Sessions::default(), Failures::new(FAILURES_MAX));
         Pages { site, services, sessions, attempts, proxies, is_secure }
     }
 

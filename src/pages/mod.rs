@@ -4,7 +4,6 @@
 //! `show.rs`. Rules about money, scopes and roles are the API's, which every page asks.
 
 pub mod assets;
-pub mod attempts;
 pub mod cookies;
 pub mod form;
 pub mod front;

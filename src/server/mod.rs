@@ -17,10 +17,10 @@ use crate::console;
 use crate::gateway::dispatch::{Gateway, sent_key};
 use crate::gateway::health;
 use crate::gateway::meter::{Measuring, Meter, Meters};
-use crate::gateway::on_behalf::OnBehalf;
 use crate::gateway::operators::Operator;
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::{RailCall, RailCalls};
+use crate::gateway::request::OnBehalf;
 use crate::gateway::request::{Policy, Request, Whose};
 use crate::gateway::services::Services;
 use crate::guides::Guides;
@@ -330,11 +330,6 @@ impl Server {
                 Caller::Operator(_) | Caller::Anybody => None,
             };
 
-            if policy.needs_room {
-                self.services.admit(tenant)?;
-            } else {
-                self.services.admit_read(tenant)?;
-            }
             let share = |whose: Whose| match (whose, tenant) {
                 (Whose::Tenant, Some(tenant)) => Some(self.services.shares.of(tenant)),
                 (Whose::Client, _) => {
@@ -344,9 +339,7 @@ impl Server {
                 (Whose::Tenant, None) | (Whose::Nobody, _) => None,
             };
             let of_work = share(policy.works_in);
-            if let Some(share) = &of_work {
-                self.services.shares.admit(share).await?;
-            }
+            self.services.admit_request(tenant, policy.needs_room, of_work.as_deref()).await?;
 
             if policy.has_card {
                 inbound.hold_card();

@@ -143,7 +143,7 @@ impl RailCalls {
                 if let Some(about) = about {
                     keep(about).await?;
                 }
-                crate::gateway::looks::look_now(&services, tenant, payment);
+                crate::gateway::ask::look_now(&services, tenant, payment);
                 Ok(wompi::received())
             }
         }
