@@ -105,7 +105,6 @@ impl Typed {
 }
 
 impl PageOptions {
-    /// Reads the options from the query of an address.
     pub fn read(query: &Form, manner: Manner) -> PageOptions {
         let id = |name| query.get(name).and_then(Id::parse);
         PageOptions {

@@ -1,10 +1,14 @@
 //! A visit to a checkout session: whose it is, where it stands, and by what it can be paid now.
 
+use crate::checkout::limits::Limits;
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
 use crate::gateway::limits::Pass;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
+use crate::http::body::Inbound;
+use crate::http::listen::Arrival;
+use crate::network::Client;
 use crate::store::history::{self, Unreadable};
 use api::checkout::bolivares::{Quote, show_receiver};
 use api::checkout::sessions::secret;
@@ -27,9 +31,39 @@ use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use std::sync::Arc;
 
+/// A request of a buyer, and what is needed to judge it.
+pub struct Call<'a> {
+    pub services: &'a Services,
+    pub limits: &'a Limits,
+    pub arrival: &'a Arrival,
+    /// The session, link or file that the path names.
+    pub named: &'a str,
+    /// Nobody has read it yet.
+    pub body: &'a mut Inbound,
+}
+
+impl Call<'_> {
+    pub fn client(&self) -> Client {
+        self.limits.client(self.arrival)
+    }
+
+    pub fn query(&self) -> Option<&str> {
+        self.arrival.head.uri.query()
+    }
+
+    /// The session that a page is asked for. Whoever knows its id may see it, so nobody may guess for ever.
+    pub async fn visit(&self) -> Result<Visit, Problem> {
+        let client = self.client();
+        let found = match Id::parse(self.named) {
+            Some(id) => Visit::begin(self.services, id).await,
+            None => Ok(None),
+        };
+        self.limits.looked(client, found)
+    }
+}
+
 /// A tenant in a mode, as a buyer comes to it.
 pub struct Shop {
-    /// The tenant in the mode.
     pub tenant_key: u64,
     pub tenant: Arc<Tenant>,
 }
@@ -53,7 +87,6 @@ impl Shop {
         own.or_else(|| if is_live(self.tenant_key) { None } else { simulated_receiver() })
     }
 
-    /// The name for buyers.
     pub fn name(&self) -> &str {
         self.tenant.tenant_settings.settings.shop.name.as_deref().unwrap_or(&self.tenant.name)
     }
@@ -255,7 +288,6 @@ impl Visit {
 pub enum Tried {
     /// A payment from a bank or in USDT.
     Payment(Payment),
-    /// A payment in pesos.
     Pesos(CopPayment),
 }
 
@@ -269,7 +301,6 @@ impl Tried {
         status == PaymentStatus::Reversed
     }
 
-    /// The USDT that it is made of.
     pub fn in_usdt(&self) -> Usdt {
         match self {
             Tried::Payment(payment) => payment.means.in_usdt(),

@@ -14,7 +14,6 @@ impl Language {
 
 macro_rules! words {
     ($($name:ident: $spanish:literal, $english:literal;)*) => {
-        /// The words of all pages.
         pub struct Words {
             $(
                 #[doc = $english]

@@ -2,9 +2,9 @@
 
 use super::{Here, Made, after, done_note, failed_page, path, subject};
 use crate::admin::approvals::least_role;
+use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;
-use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{Block, Button, Cell, Fact, Form as Asked, Input, Page, Row, Table, Tone};

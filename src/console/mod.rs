@@ -19,7 +19,7 @@ mod subject;
 use crate::gateway::operators::{Operator, TokenDigest};
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show;
-use crate::pages::site::{PageRow, Shown, Site, SiteRow, Visit, act, show};
+use crate::pages::site::{Act, PageRow, Shown, Site, SiteRow, Visit, act, show};
 use crate::pages::view::{Note, Page, Tone};
 use api::problem::Problem;
 use domain::platform::operators::Role;
@@ -67,6 +67,18 @@ pub static SITE: Site<Operator> = Site {
 
 /// The table of the console.
 pub fn rows() -> Vec<SiteRow<Operator>> {
+    let of_tenant: Act<Operator> =
+        |visit| Box::pin(accounts::act(visit, visit.id(), visit.part(2), &visit.form));
+    let of_key: Act<Operator> =
+        |visit| Box::pin(accounts::act_on_key(visit, visit.id(), visit.part(2), &visit.form));
+    let of_chargeback: Act<Operator> =
+        |visit| Box::pin(queues::close_chargeback(visit, visit.id(), visit.part(2), &visit.form));
+    let of_review: Act<Operator> =
+        |visit| Box::pin(queues::review(visit, visit.id(), visit.part(2), &visit.form));
+    let of_cop_payout: Act<Operator> =
+        |visit| Box::pin(queues::settle(visit, visit.id(), visit.part(2), &visit.form));
+    let of_approval: Act<Operator> =
+        |visit| Box::pin(decisions::decide(visit, visit.id(), visit.part(2), &visit.form));
     vec![
         show("", |visit| Box::pin(queues::home(visit))),
         show("/home", |visit| Box::pin(queues::home(visit))),
@@ -86,23 +98,23 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
         act("/events/:id/resend", |visit| Box::pin(money::resend(visit, visit.id(), &visit.form))),
         show("/tenants", |visit| Box::pin(accounts::list(visit))),
         show("/tenants/:id", |visit| Box::pin(accounts::one(visit, visit.id(), None))),
-        of_tenant("/tenants/:id/live-status"),
-        of_tenant("/tenants/:id/settings"),
-        of_tenant("/tenants/:id/keys"),
-        of_tenant("/tenants/:id/adjustments"),
-        of_key("/keys/:id/revoke"),
-        of_key("/keys/:id/rotate"),
+        act("/tenants/:id/live-status", of_tenant),
+        act("/tenants/:id/settings", of_tenant),
+        act("/tenants/:id/keys", of_tenant),
+        act("/tenants/:id/adjustments", of_tenant),
+        act("/keys/:id/revoke", of_key),
+        act("/keys/:id/rotate", of_key),
         show("/queues", |visit| Box::pin(queues::page(visit))),
-        of_chargeback("/chargebacks/:id/won"),
-        of_chargeback("/chargebacks/:id/lost"),
-        of_review("/crypto/:id/approve"),
-        of_review("/crypto/:id/reject"),
+        act("/chargebacks/:id/won", of_chargeback),
+        act("/chargebacks/:id/lost", of_chargeback),
+        act("/crypto/:id/approve", of_review),
+        act("/crypto/:id/reject", of_review),
         act("/operations/:id/resolve", |visit| Box::pin(queues::resolve(visit, visit.id(), &visit.form))),
-        of_cop_payout("/cop-payouts/:id/complete"),
-        of_cop_payout("/cop-payouts/:id/fail"),
+        act("/cop-payouts/:id/complete", of_cop_payout),
+        act("/cop-payouts/:id/fail", of_cop_payout),
         show("/approvals", |visit| Box::pin(decisions::page(visit))),
-        of_approval("/approvals/:id/approve"),
-        of_approval("/approvals/:id/reject"),
+        act("/approvals/:id/approve", of_approval),
+        act("/approvals/:id/reject", of_approval),
         show("/rates", |visit| Box::pin(rates::page(visit, None))),
         act("/rates", |visit| Box::pin(rates::pin(visit, &visit.form))),
         act("/rates/unpin", |visit| Box::pin(rates::unpin(visit, &visit.form))),
@@ -117,30 +129,6 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
             Box::pin(reconciliations::accept(visit, visit.id(), &visit.form))
         }),
     ]
-}
-
-fn of_tenant(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(accounts::act(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
-fn of_key(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(accounts::act_on_key(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
-fn of_chargeback(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(queues::close_chargeback(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
-fn of_review(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(queues::review(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
-fn of_cop_payout(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(queues::settle(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
-fn of_approval(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(decisions::decide(visit, visit.id(), visit.part(2), &visit.form)))
 }
 
 fn page_name(visit: &Here<'_>) -> &'static str {

@@ -157,7 +157,7 @@ fn last(kept: &Kept) -> String {
     }
 }
 
-fn plots(services: &Services, language: crate::pages::language::Language) -> Vec<Plot> {
+fn plots(services: &Services, language: crate::language::Language) -> Vec<Plot> {
     let (store, now) = (&services.prices.history, services.now());
     let window = Window { from: now.plus_ms(-DAYS * DAY_MS), to: now.plus_ms(1) };
     let plot = |pair: Pair| {

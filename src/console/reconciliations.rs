@@ -1,9 +1,9 @@
 //! Reconciliation with the bank: the upload of its statement, how far it is, and what did not fit.
 
 use super::{Here, Made, after, done_note, failed_page, may, path};
+use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
-use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Fact, Input, Kind, Link, Note, Page, Row, Table, Tone};
@@ -224,7 +224,6 @@ pub async fn accept(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Pr
     Ok(Shown::Page(page.failed(409, not_all(visit, &answer, refused))))
 }
 
-/// Each refusal with its code.
 fn not_all(visit: &Here<'_>, answer: &Value, refused: &[Value]) -> Note {
     let text = format!(
         "{} {} · {} {}",

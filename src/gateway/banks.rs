@@ -31,7 +31,6 @@ impl Banks {
         self.feed.as_ref()
     }
 
-    /// The catalogue as it is now.
     pub fn now(&self) -> Arc<Catalogue> {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).catalogue)
     }

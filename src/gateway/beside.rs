@@ -168,7 +168,6 @@ fn samples_after(reader: &Reader, known: Option<Timestamp>) -> Result<Vec<Arc<Sa
     Ok(samples)
 }
 
-/// A place, and its pin if there is one.
 type LastWord = (PinPlace, Option<Arc<Pin>>);
 
 /// The last word about each place in the log.

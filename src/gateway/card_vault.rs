@@ -28,7 +28,6 @@ const RETRY_AFTER_SECONDS: u32 = 30;
 /// The name of a card that waits.
 pub type Name = [u8; 16];
 
-/// The cards that wait.
 #[derive(Default)]
 pub struct CardVault(Mutex<VaultedCards>);
 

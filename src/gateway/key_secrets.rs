@@ -104,7 +104,6 @@ impl Secret {
         Secret(key)
     }
 
-    /// A key that the configuration fixes.
     pub fn fixed(key: &str) -> Secret {
         Secret(key.to_owned())
     }

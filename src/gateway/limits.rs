@@ -65,7 +65,6 @@ pub struct Counters {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Owner {
-    /// A tenant in a mode.
     Tenant(u64),
     /// A person without a key: a buyer, who is apart from the shop's own requests.
     Client(Client),
@@ -120,7 +119,6 @@ impl Drop for WorkSlot {
     }
 }
 
-/// A request that waits for a slot.
 struct WaitingRequest<'s>(&'s Share);
 
 impl Drop for WaitingRequest<'_> {

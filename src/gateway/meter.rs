@@ -96,7 +96,6 @@ impl Meters {
         meter
     }
 
-    /// The meters of all routes.
     pub fn all(&self) -> Vec<Arc<Meter>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -25,7 +25,6 @@ pub mod directory;
 pub mod dispatch;
 pub mod exports;
 pub mod finding;
-pub mod health;
 pub mod idempotency;
 pub mod ids;
 pub mod key_secrets;

@@ -107,7 +107,6 @@ pub fn knows_payer(services: &Services, document: u32) -> Result<bool, Problem> 
 
 /// A payment for whose transfer a notice is looked for.
 pub struct Sought {
-    /// The tenant in its mode.
     pub tenant: u64,
     pub payment: Id,
     pub operation: Id,
@@ -279,7 +278,6 @@ impl Guesses {
     }
 }
 
-/// The outcome of a claim.
 enum Claimed {
     /// The notice is the payment's.
     Mine(Option<NameHeld>),

@@ -61,12 +61,10 @@ impl Operator {
 pub struct TokenDigest([u8; 32]);
 
 impl TokenDigest {
-    /// The digest of a token.
     pub fn of(token: &[u8]) -> TokenDigest {
         TokenDigest(Sha256::digest(token).into())
     }
 
-    /// The digest with these bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> TokenDigest {
         TokenDigest(bytes)
     }

@@ -18,9 +18,7 @@ const OFFICIAL_AGE_MS_MAX: i64 = DAY_MS;
 pub struct Prices {
     /// The newest rate of each series.
     pub board: Arc<RateBoard>,
-    /// The history of rates.
     pub history: Arc<RateStore>,
-    /// The health of each feed of rates.
     pub feeds: Arc<[FeedHealth]>,
     /// The source of `[rates.bank]` whose BCV rate stands beside the central bank's in quotes; it
     /// is not a public source.

@@ -43,7 +43,6 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 /// The mode whose prices are shown: they are referential, and nothing is priced by them.
 const MODE: Mode = Mode::Test;
 
-/// The public API.
 pub struct Public {
     services: Arc<Services>,
     origins: Vec<HeaderValue>,

@@ -45,7 +45,6 @@ pub struct Services {
     pub engine: Engine<Domain>,
     /// Threads for reads of the log that take long.
     pub read_pool: ReadPool,
-    /// Names and ids.
     pub names: Names,
     /// The bounds that keep one tenant from taking the server's capacity from the others.
     pub shares: Shares,
@@ -56,7 +55,6 @@ pub struct Services {
     pub callers: Callers,
     /// Rates and fees.
     pub prices: Prices,
-    /// The catalogue of banks.
     pub banks: Banks,
     /// The ways money moves outside.
     pub rails: Arc<Registry>,
@@ -103,7 +101,6 @@ pub struct OutsideWaits {
 
 /// Files of this server beside the log of money, which no book depends on.
 pub struct Files {
-    /// The log of requests and their outcomes.
     pub requests: RequestLog,
     /// Reconciliations with banks' statements.
     pub reconciliations: Shelf,
@@ -118,7 +115,6 @@ pub struct Callers {
     pub approvals: Approvals,
     /// The order in which tenants' settings are changed.
     pub turns: Arc<Turns>,
-    /// The settings of a new tenant.
     pub tenant_defaults: Settings,
 }
 
@@ -164,7 +160,6 @@ impl Unresolved {
         !operation.is_queued && (operation.is_operators || now.since_ms(operation.sent_at) >= self.after_ms)
     }
 
-    /// Remembers a count.
     pub fn counted(&self, counts: BTreeMap<&'static str, u64>) {
         *self.counts() = counts;
     }
@@ -174,7 +169,6 @@ impl Unresolved {
         self.counts().values().sum()
     }
 
-    /// The number at a rail.
     pub fn at(&self, rail: &str) -> u64 {
         self.counts().get(rail).copied().unwrap_or(0)
     }
@@ -186,7 +180,6 @@ impl Unresolved {
 
 /// The meters of requests, and their spans.
 pub struct Observed {
-    /// The meters of routes.
     pub meters: Arc<Meters>,
     /// The counts of what became of money.
     pub business: Arc<Business>,
@@ -212,7 +205,6 @@ pub enum NotReady {
     /// A write failed, or the platform's book is in doubt.
     #[error("a write failed: this process ends, and goes on from what is durable when it is started again")]
     Failed,
-    /// The server is stopping.
     #[error("shutting down")]
     Stopping,
     /// The disk has too little room left.

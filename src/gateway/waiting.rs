@@ -14,7 +14,6 @@ pub const KINDS: [&str; 4] = ["payment", "cop_payment", "payout", "usdt_payout"]
 pub struct Line {
     /// The number of them, up to the bound of a count.
     pub count: u64,
-    /// The seconds that the oldest has waited.
     pub oldest_seconds: u64,
 }
 
@@ -52,7 +51,6 @@ impl Seen {
 pub struct Waiting(Mutex<Seen>);
 
 impl Waiting {
-    /// Remembers a count.
     pub fn counted(&self, seen: Seen) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = seen;
     }

@@ -8,16 +8,15 @@ use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
+use crate::language::Language;
 use crate::network::{Client, TrustedProxies};
 use crate::pages::assets;
 use crate::pages::cookies::{self, Cookie};
-use crate::pages::form::Form;
+use crate::pages::form::{self, Form, Sent};
 use crate::pages::inside::Inside;
-use crate::pages::language::Language;
 use crate::pages::sessions::Sessions;
 use crate::pages::shell::{self, Shell};
 use crate::pages::site::{PageRow, Shown, Site, Visit};
-use crate::pages::upload::{self, Sent};
 use crate::pages::view::{self, Block, Input, Kind, Note, Page, Tone, Writing};
 use api::problem::Problem;
 use domain::values::time::Timestamp;
@@ -127,7 +126,7 @@ impl<W: Send + Sync> Pages<W> {
         let csrf = self.csrf(&cookie);
         let (mut form, mut file) = (Form::query(None), None);
         if acts {
-            Sent { form, file } = upload::read(inbound, &head.headers, self.site.form_bytes_max).await?;
+            Sent { form, file } = form::read(inbound, &head.headers, self.site.form_bytes_max).await?;
             if !is_same(form.text("csrf"), &csrf) {
                 return Err(no_token());
             }
@@ -175,7 +174,7 @@ impl<W: Send + Sync> Pages<W> {
                 reply
             });
         }
-        let sent = upload::read(inbound, &arrival.head.headers, self.site.form_bytes_max).await?;
+        let sent = form::read(inbound, &arrival.head.headers, self.site.form_bytes_max).await?;
         if sent.form.filled("csrf").is_none() {
             return Err(no_token());
         }
@@ -192,7 +191,7 @@ impl<W: Send + Sync> Pages<W> {
         inbound: &mut Inbound,
         language: Language,
     ) -> Result<Reply, Problem> {
-        let Sent { form, .. } = upload::read(inbound, &arrival.head.headers, LOGIN_BYTES_MAX).await?;
+        let Sent { form, .. } = form::read(inbound, &arrival.head.headers, LOGIN_BYTES_MAX).await?;
         if !self.is_login_token(form.text("csrf")) {
             return Err(no_token());
         }

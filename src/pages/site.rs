@@ -4,9 +4,9 @@
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
+use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::{Inside, Refused};
-use crate::pages::language::Language;
 use crate::pages::shell::{self, Shell};
 use crate::pages::view::{Link, Page, Writing};
 use api::problem::Problem;
@@ -26,6 +26,8 @@ pub enum Shown {
 }
 
 type Answering<'v, T> = Pin<Box<dyn Future<Output = T> + Send + 'v>>;
+pub type Show<W> = for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Page, Refused>>;
+pub type Act<W> = for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Shown, Problem>>;
 
 /// What answers at an address of a site. Whatever is asked by POST is an act: it takes the token of its session.
 pub enum PageRow<W: 'static> {
@@ -33,9 +35,9 @@ pub enum PageRow<W: 'static> {
     File,
     LogIn,
     LogOut,
-    Show(for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Page, Refused>>),
+    Show(Show<W>),
     /// An act, or what else is more than a page.
-    Answer(for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Shown, Problem>>),
+    Answer(Act<W>),
     /// There is no such page; whoever is not logged in does not learn that.
     Nothing,
 }
@@ -43,19 +45,11 @@ pub enum PageRow<W: 'static> {
 /// A row of a site: the path is below the site's, as the router writes it.
 pub type SiteRow<W> = (Method, &'static str, PageRow<W>);
 
-/// The page at a path.
-pub fn show<W>(
-    path: &'static str,
-    show: for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Page, Refused>>,
-) -> SiteRow<W> {
+pub fn show<W>(path: &'static str, show: Show<W>) -> SiteRow<W> {
     (Method::GET, path, PageRow::Show(show))
 }
 
-/// The act at a path.
-pub fn act<W>(
-    path: &'static str,
-    act: for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Shown, Problem>>,
-) -> SiteRow<W> {
+pub fn act<W>(path: &'static str, act: Act<W>) -> SiteRow<W> {
     (Method::POST, path, PageRow::Answer(act))
 }
 

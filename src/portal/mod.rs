@@ -18,9 +18,9 @@ mod signature;
 mod statements;
 mod webhooks;
 
+use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::Refused;
-use crate::pages::language::Language;
 use crate::pages::show;
 use crate::pages::site::{PageRow, Shown, Site, SiteRow, Visit, act, show};
 use crate::pages::view::Page;

@@ -1,9 +1,9 @@
 //! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
 
 use super::{Failed, Here, Made, done_note, failed_page, may, typed};
+use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
-use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;

@@ -7,8 +7,8 @@
 
 use super::{Here, failed_page, may, payouts};
 use crate::gateway::services::Services;
+use crate::language::Language;
 use crate::pages::form::Form;
-use crate::pages::language::Language;
 use crate::pages::show;
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone, Writing};

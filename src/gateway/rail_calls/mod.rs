@@ -39,7 +39,6 @@ pub struct Settings {
     pub wompi_events_secret: Option<ApiSecret>,
 }
 
-/// The kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RailCall {
     /// R4 asks whether a transfer would be welcome.
@@ -56,7 +55,6 @@ pub enum Work {
     Keep(RailCall, About),
     /// A payment in pesos is looked at.
     Look {
-        /// The tenant in its mode.
         tenant: u64,
         payment: EntityId,
         /// A transaction under its reference that it is not known by.
@@ -64,14 +62,12 @@ pub enum Work {
     },
 }
 
-/// Answers rails.
 pub struct RailCalls {
     services: Arc<Services>,
     settings: Settings,
 }
 
 impl RailCalls {
-    /// For the rails that are configured.
     pub fn new(services: Arc<Services>, settings: Settings) -> RailCalls {
         RailCalls { services, settings }
     }

@@ -26,7 +26,6 @@ pub struct Settings {
     pub callback_uuid: Option<ApiSecret>,
     /// The networks that it calls from; none: from anywhere.
     pub callback_sources: Vec<Network>,
-    /// The phone that is ours.
     pub commerce_phone: Option<MobilePhone>,
 }
 

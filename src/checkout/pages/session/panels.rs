@@ -16,13 +16,11 @@ pub(super) struct InBolivares {
     pub(super) of: Option<String>,
 }
 
-/// The panel of a bank.
 pub(super) struct C2pPanel {
     pub(super) price: Option<InBolivares>,
     pub(super) banks: Vec<Choosable>,
 }
 
-/// The panel of a card.
 pub(super) struct CardPanel {
     pub(super) price: Option<InBolivares>,
     /// The price, as the form sends it back.
@@ -82,7 +80,6 @@ impl Making<'_> {
         self.options.language
     }
 
-    /// The price at a rate.
     fn at(&self, rate: Rate, of: Option<String>) -> Option<(InBolivares, String)> {
         let language = self.language();
         let total = Price::Usd(self.visit.session.amount).at(rate).ok()?.ves;

@@ -84,7 +84,6 @@ pub(super) struct PaidPage {
     pub(super) also: Option<String>,
 }
 
-/// The page of a session that was paid.
 pub(super) fn paid_page(
     visit: &Visit,
     paid: Option<&Tried>,

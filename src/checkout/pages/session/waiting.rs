@@ -171,7 +171,6 @@ pub(super) fn pesos_page(
     .render()
 }
 
-/// The page that waits for USDT.
 pub(super) fn usdt_page(
     session: &Session,
     to: &DepositAddress,
