@@ -10,6 +10,7 @@ use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
 use crate::network::Client;
 use crate::store::history::{self, Unreadable};
+use crate::store::stored::Stored;
 use api::checkout::bolivares::{Quote, show_receiver};
 use api::checkout::sessions::secret;
 use api::checkout::{Attempt, Market, Offer, offers};
@@ -173,7 +174,7 @@ impl Visit {
         let View::Clock(now) = services.engine.view(tenant_key, Query::Clock).await.map_err(failure)? else {
             return Err(ask::defect("the clock of a book is none"));
         };
-        let attempts = history::session_attempts(reader, tenant_key, id)?;
+        let attempts = Stored::of(reader, tenant_key).session_attempts(id)?;
         let status = attempts.standing(session, now);
         Ok(Some(Visit { shop, session: session.clone(), status, attempts, now, _pass: pass }))
     }
