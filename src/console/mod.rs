@@ -20,7 +20,7 @@ use crate::gateway::operators::{Operator, TokenDigest};
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show;
 use crate::pages::site::{Act, PageRow, Shown, Site, SiteRow, Visit, act, show};
-use crate::pages::view::{Note, Page, Tone};
+use crate::pages::view::{Page, Tone};
 use api::problem::Problem;
 use domain::platform::operators::Role;
 use domain::values::ids::Id;
@@ -63,6 +63,17 @@ pub static SITE: Site<Operator> = Site {
     who: |who, _| format!("{} · {}", who.who().name, who.role().name()),
     banner: |_, _| None,
     refused: refused_page,
+    done: &[
+        ("done", Tone::Good, ["Hecho.", "Done."]),
+        (
+            "waits",
+            Tone::Plain,
+            [
+                "Todavía no se hizo: otra persona tiene que aprobarlo.",
+                "Not done yet: somebody else has to approve it.",
+            ],
+        ),
+    ],
 };
 
 /// The table of the console.
@@ -145,33 +156,10 @@ fn refused_page(visit: &Here<'_>, refused: &Refused) -> Result<Page, Problem> {
     Ok(page.failed(refused.status, show::refusal(visit.language, refused)))
 }
 
-fn failed_page(visit: &Here<'_>, made: Made, refused: &Refused) -> Result<Shown, Problem> {
-    let note = show::refusal(visit.language, refused);
-    let page =
-        made.unwrap_or_else(|_| Page::new("home", visit.say("No se pudo hacer", "It could not be done")));
-    Ok(Shown::Page(page.failed(refused.status, note)))
-}
-
 /// With a note that the act was done, or that it waits for a second person.
 fn after(to: &str, answer: &Value) -> Shown {
     let waits = answer.get("approvalId").is_some() && show::str_of(answer, "status") == "pending";
     Shown::See(with_query(to, &[("done", if waits { "waits" } else { "done" })]))
-}
-
-/// The address of the next page names it.
-fn done_note(visit: &Here<'_>) -> Option<Note> {
-    let (tone, text) = match visit.query.get("done")? {
-        "done" => (Tone::Good, visit.say("Hecho.", "Done.")),
-        "waits" => (
-            Tone::Plain,
-            visit.say(
-                "Todavía no se hizo: otra persona tiene que aprobarlo.",
-                "Not done yet: somebody else has to approve it.",
-            ),
-        ),
-        _ => return None,
-    };
-    Some(Note::new(tone, text))
 }
 
 fn path(base: &str, id: &str, act: &str) -> String {

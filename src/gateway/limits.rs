@@ -628,7 +628,7 @@ mod tests {
     #[test]
     fn buyers_gather_a_part_and_leave_the_reserve() {
         let shares = shares();
-        let client = |last| shares.of_client(Client::of(std::net::Ipv4Addr::new(192, 0, 2, last).into()));
+        let client = |last| shares.of_client(Client::of(Ipv4Addr::new(192, 0, 2, last).into()));
         let mib = |n: usize| n * BODY_BYTES_MAX;
         let one = client(1);
         assert!(one.gather(mib(5), mib(10), mib(10)).is_ok());
