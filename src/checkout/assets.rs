@@ -47,7 +47,6 @@ impl Asset {
     }
 }
 
-/// The paths of style sheet, script and icon.
 pub fn paths() -> [String; 3] {
     [ASSETS.style.path(), ASSETS.script.path(), ASSETS.icon.path()]
 }

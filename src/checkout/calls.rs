@@ -96,7 +96,6 @@ pub async fn state(call: Call<'_>) -> Result<Reply, Problem> {
     Ok(state_reply(services, &visit, attempt.as_ref()))
 }
 
-/// The answer with the state of a session, and with an attempt to pay it.
 fn state_reply(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
     let besides = Besides {
         newest: visit.attempts.newest(),
@@ -169,7 +168,6 @@ pub async fn card(mut call: Call<'_>) -> Result<Reply, Problem> {
     Ok(Reply::json(201, tokenized(services, &visit, card)?).header(header::CACHE_CONTROL, NO_STORE))
 }
 
-/// Makes a token of a card, as JSON.
 pub fn tokenized(services: &Services, visit: &Visit, card: Arc<Card>) -> Result<Vec<u8>, Problem> {
     let expiry = card.expiry;
     let token = visit.keep_card(services, card)?;
@@ -268,7 +266,6 @@ pub async fn deposit_address(mut call: Call<'_>) -> Result<Reply, Problem> {
     })
 }
 
-/// The product that an address of a payment link sells.
 pub struct OnSale {
     pub shop: Shop,
     pub product: Product,

@@ -68,7 +68,6 @@ fn act(path: &'static str, script: Handler, form: Handler) -> BuyerRow {
     BuyerRow { method: Method::POST, form: Some(form), ..file(path, script) }
 }
 
-/// The table of the checkout.
 pub fn rows() -> [BuyerRow; 24] {
     [
         page("/checkout/:id", |call| Box::pin(session(call, Manner::Whole))),
@@ -142,7 +141,6 @@ async fn back(call: Call<'_>, way: Way) -> Result<Reply, Problem> {
     ways_back::session(&call, way)
 }
 
-/// Answers buyers.
 pub struct Checkout {
     services: Arc<Services>,
     limits: Limits,

@@ -51,7 +51,6 @@ pub async fn open(services: &Services, tenant_key: u64, new: NewSession) -> Comm
 }
 
 impl Visit {
-    /// Asks for an intent.
     pub async fn request(
         &self,
         services: &Services,
@@ -158,7 +157,6 @@ impl Visit {
         Ok(price)
     }
 
-    /// Begins to pay a price in pesos.
     pub async fn collect(
         &self,
         services: &Services,

@@ -32,12 +32,11 @@ use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use std::sync::Arc;
 
-/// A request of a buyer, and what is needed to judge it.
 pub struct Call<'a> {
     pub services: &'a Services,
     pub limits: &'a Limits,
     pub arrival: &'a Arrival,
-    /// The session, link or file that the path names.
+    /// The session, link or file in the path.
     pub named: &'a str,
     /// Nobody has read it yet.
     pub body: &'a mut Inbound,
@@ -63,7 +62,6 @@ impl Call<'_> {
     }
 }
 
-/// A tenant in a mode, as a buyer comes to it.
 pub struct Shop {
     pub tenant_key: u64,
     pub tenant: Arc<Tenant>,
@@ -92,7 +90,6 @@ impl Shop {
         self.tenant.tenant_settings.settings.shop.name.as_deref().unwrap_or(&self.tenant.name)
     }
 
-    /// The rates and ways of payment that hold now.
     pub fn market(&self, services: &Services) -> Market {
         let (now, settings) = (services.now(), &self.tenant.tenant_settings.settings);
         let mode = Mode::of(self.tenant_key);
@@ -120,15 +117,10 @@ fn simulated_receiver() -> Option<Receiver> {
     })
 }
 
-/// A session, as it stands now.
 pub struct Visit {
-    /// The shop that opened the session.
     pub shop: Shop,
-    /// The session, with its price.
     pub session: Session,
-    /// The session's status.
     pub status: Status,
-    /// The attempts to pay the session.
     pub attempts: Attempts,
     /// The tenant's clock.
     pub now: Timestamp,
@@ -222,7 +214,6 @@ impl Visit {
         Some(Quote::of(&|parts| services.keys.mark(parts), self.session.id, rate))
     }
 
-    /// The amount in USDT that has come.
     pub fn received(&self) -> Usdt {
         self.attempts.till().map_or(Usdt::ZERO, |till| till.received)
     }
@@ -245,7 +236,6 @@ impl Visit {
         )
     }
 
-    /// The payment by which it was paid, as it is stored.
     pub fn paid(&self, services: &Services) -> Result<Option<(Id, Arc<Entity>)>, Problem> {
         let Some(id) = self.status.payment() else { return Ok(None) };
         let reader = services.engine.reader();
@@ -263,7 +253,6 @@ impl Visit {
         self.attempts.pending_intent().filter(waits)
     }
 
-    /// The attempt with this id, if it is one of this session's.
     pub fn attempt(&self, services: &Services, id: Id) -> Result<Option<Tried>, Problem> {
         let (reader, tenant) = (services.engine.reader(), self.shop.tenant_key);
         for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
@@ -285,15 +274,12 @@ impl Visit {
     }
 }
 
-/// An attempt to pay.
 pub enum Tried {
-    /// A payment from a bank or in USDT.
     Payment(Payment),
     Pesos(CopPayment),
 }
 
 impl Tried {
-    /// Whether the money was given back.
     pub fn is_returned(&self) -> bool {
         let status = match self {
             Tried::Payment(payment) => payment.status,
@@ -314,7 +300,6 @@ impl Tried {
         self.shown().failure_code
     }
 
-    /// The state of the attempt, to be shown.
     pub fn shown(&self) -> Attempt<'_> {
         match self {
             Tried::Payment(payment) => Attempt::of(payment),

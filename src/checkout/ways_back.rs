@@ -37,7 +37,6 @@ fn only_for_people(arrival: &Arrival) -> Result<(), Problem> {
     if is_script(arrival) { Err(Problem::method_not_allowed(Arc::from("POST"))) } else { Ok(()) }
 }
 
-/// Whether a body is a form's.
 pub fn is_form(headers: &HeaderMap) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     content_type.is_some_and(|text| {

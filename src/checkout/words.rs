@@ -3,7 +3,6 @@
 pub use crate::language::Language;
 
 impl Language {
-    /// The texts of the buyers' pages in this language.
     pub const fn words(self) -> &'static Words {
         match self {
             Language::Spanish => &SPANISH,

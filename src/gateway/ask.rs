@@ -24,7 +24,6 @@ use std::time::{Duration, Instant};
 
 /// The longest time that a change which is already decided is retried while the engine is full.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The pause between two tries.
 const REST: Duration = Duration::from_millis(20);
 
 /// Asks a book; a refusal is a problem.
@@ -169,7 +168,6 @@ pub async fn platform_patiently(
     Ok(learned(&services.callers, *settled))
 }
 
-/// The notes of a call besides its answer.
 #[derive(Default)]
 pub struct Done {
     /// A deed that the platform's book remembers.

@@ -7,7 +7,6 @@ use domain::values::time::Timestamp;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The catalogue.
 pub struct Banks {
     shown: RwLock<Shown>,
     turn: Mutex<()>,

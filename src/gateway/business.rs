@@ -19,7 +19,6 @@ pub const OUTCOMES: [&str; 4] = ["completed", "failed", "canceled", "reversed"];
 /// The outcomes of a payout, in the order of [`PaidOut`].
 pub const PAID_OUT: [&str; 2] = ["completed", "failed"];
 pub const CONVERTED: [&str; 2] = ["completed", "canceled"];
-/// The events of a chargeback.
 pub const DISPUTED: [&str; 2] = ["opened", "closed"];
 pub const CURRENCIES: [Currency; 3] = [Currency::Ves, Currency::Cop, Currency::Usdt];
 
@@ -31,14 +30,12 @@ enum Outcome {
     Reversed,
 }
 
-/// The outcome of a payout.
 #[derive(Clone, Copy)]
 enum PaidOut {
     Completed,
     Failed,
 }
 
-/// The counts of both modes.
 #[derive(Default)]
 pub struct Business {
     live: Counts,
@@ -89,7 +86,6 @@ impl Business {
         if is_live { &self.live } else { &self.test }
     }
 
-    /// Counts what a durable record says.
     pub fn note(&self, is_live: bool, record: &Record) {
         let counts = self.of(is_live);
         for event in &record.events {
@@ -233,7 +229,6 @@ const BANKS: usize = 64;
 const CODES: usize = 48;
 /// Characters of a code; a longer text is a sentence.
 const CODE_MAX: usize = 32;
-/// The label of what has no slot.
 const OTHER: &str = "other";
 
 struct Slots([AtomicU16; BANKS]);
@@ -263,7 +258,6 @@ impl Slots {
         BANKS + 1
     }
 
-    /// The code of the bank with a slot.
     fn name(&self, slot: usize) -> String {
         self.0
             .get(slot)
@@ -295,7 +289,6 @@ impl Codes {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The codes that came, and how often.
     fn counts(&self) -> Vec<(String, u64)> {
         let known = self.known.iter().map_while(|known| known.get());
         let mut found: Vec<(String, u64)> = known

@@ -39,14 +39,10 @@ pub const PAUSE: Duration = Duration::from_millis(250);
 /// The longest wait for a slot: whoever has that much to do already is told so.
 const WAIT_MAX: Duration = Duration::from_secs(2);
 
-/// The bounds of one tenant in a mode.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Work slots in live mode.
     pub live_slots: usize,
-    /// Work slots in test mode.
     pub test_slots: usize,
-    /// Requests that may wait for a slot.
     pub waiting_max: usize,
     /// The tenant's part of the room for bodies.
     pub parts: Parts,
@@ -59,7 +55,6 @@ pub struct Counters {
     pub slots: [AtomicU64; 2],
     /// Bodies that would have taken more than their tenant's part.
     pub bodies: [AtomicU64; 2],
-    /// Requests that wait for a slot.
     pub waiting: AtomicUsize,
 }
 
@@ -79,7 +74,6 @@ pub struct Shares {
     owners_count: AtomicUsize,
 }
 
-/// The slots and the room for bodies of one owner.
 #[derive(Debug)]
 pub struct Share {
     is_live: bool,
@@ -139,7 +133,6 @@ impl Shares {
         }
     }
 
-    /// The refusals since the start, and what waits.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -333,7 +326,6 @@ impl Rate {
 /// Buckets below this number are not worth a sweep.
 const SWEEP_FROM: usize = 1_024;
 
-/// The buckets of all keys.
 #[derive(Debug)]
 pub struct Throttle<K: Eq + Hash> {
     /// Nanoseconds that one token takes to come; 0 when there is no limit.
@@ -413,7 +405,6 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
     }
 }
 
-/// The time for which a failure counts.
 const WINDOW: Duration = Duration::from_secs(10 * 60);
 /// Beyond so many those are forgotten whose last failure is the oldest: whoever has so many addresses can try
 /// from each.
@@ -438,7 +429,6 @@ impl<K: Eq + Hash + Copy> Failures<K> {
         self.begin_at(key, Instant::now())
     }
 
-    /// The newest try was no failure.
     pub fn succeeded(&self, key: K) {
         if let Some(failures) = self.all().get_mut(&key) {
             failures.pop_back();

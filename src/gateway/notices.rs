@@ -33,7 +33,6 @@ const USED: &str = "reference_already_used";
 const NOT_FOUND: &str = "reference_not_found";
 /// Notices of one payer, bank, amount and day that are looked through.
 const CANDIDATES_MAX: usize = 10_000;
-/// Payments that one notice has looked at.
 const AWAITING_MAX: usize = 100;
 
 /// Keeps a notice, unless the same was kept before; and has the payments that wait for it looked at.
@@ -89,7 +88,6 @@ fn look_at_awaiting(services: &Arc<Services>, traits: &Traits) -> Result<(), Pro
     Ok(())
 }
 
-/// The fault of an entry of those that wait.
 const NO_PAYMENT: &str = "an awaited notice of no payment";
 
 /// The names of the platform's in a space that begin so: the first, and what comes after the last.
@@ -105,7 +103,6 @@ pub fn knows_payer(services: &Services, document: u32) -> Result<bool, Problem> 
     Ok(services.engine.reader().index_get(&key).map_err(Unreadable::from)?.is_some())
 }
 
-/// A payment for whose transfer a notice is looked for.
 pub struct Sought {
     pub tenant: u64,
     pub payment: Id,
@@ -217,7 +214,6 @@ impl Sought {
         })
     }
 
-    /// The whole reference, and the name of the transfer by it.
     fn name<'n>(&self, traits: &Traits, notice: &'n Notice) -> (&'n str, String) {
         let full = without_zeros(reference(notice));
         (full, transfer_name(traits.bank, traits.day, full))
@@ -331,7 +327,6 @@ fn candidates(services: &Services, traits: &Traits, typed: &str) -> Result<Vec<N
     Ok(found)
 }
 
-/// A payment that has the name of a transfer.
 pub fn payment(services: &Services, tenant: u64, id: Id) -> Result<Payment, Problem> {
     let found = history::entity(services.engine.reader(), tenant, EntityId::payment(id))?;
     match found.as_deref() {

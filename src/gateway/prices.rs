@@ -14,9 +14,7 @@ use std::sync::Arc;
 /// holds.
 const OFFICIAL_AGE_MS_MAX: i64 = DAY_MS;
 
-/// The rates and fees that the server knows.
 pub struct Prices {
-    /// The newest rate of each series.
     pub board: Arc<RateBoard>,
     pub history: Arc<RateStore>,
     pub feeds: Arc<[FeedHealth]>,
@@ -38,7 +36,6 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// The BCV's rate in force in a mode.
     pub fn bcv(&self, mode: Mode, now: Timestamp) -> Option<Arc<Sample>> {
         let bank = self.bank_source.as_deref().filter(|_| self.bank_is_bcv && mode == Mode::Live);
         let admits = |series: &Series| {

@@ -26,7 +26,6 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
-/// The methods of the public API.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 /// The methods that the operator's pages may use from a browser (CORS).
 const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, OPTIONS");
@@ -47,7 +46,6 @@ pub struct Public {
     services: Arc<Services>,
     origins: Vec<HeaderValue>,
     withdrawals: Withdrawals,
-    /// The fee policy that holds without a tenant.
     policy: Policy,
 }
 

@@ -8,7 +8,6 @@ use crate::http::router::Parameters;
 use api::problem::BadField;
 use bytes::Bytes;
 
-/// The policy of a row, as far as a step depends on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Policy {
     /// Work is refused while there is no room for it: on the disk, in the engine.
@@ -16,7 +15,6 @@ pub struct Policy {
     /// A body of JSON is read before the endpoint runs.
     pub takes_json: bool,
     pub has_card: bool,
-    /// An Idempotency-Key counts.
     pub takes_key: bool,
     /// The parameters after the question mark are the endpoint's; if not, any is unexpected.
     pub takes_query: bool,
@@ -31,13 +29,11 @@ pub struct Policy {
 pub enum Whose {
     #[default]
     Nobody,
-    /// The tenant that calls, in its mode.
     Tenant,
     /// The address that calls, as far as limits tell people apart.
     Client,
 }
 
-/// A request that is admitted and whose body is there.
 pub struct Request<'a> {
     pub parameters: Parameters<'a>,
     pub arrival: &'a Arrival,
@@ -61,7 +57,6 @@ pub struct Request<'a> {
 pub struct OnBehalf([u8; 32]);
 
 impl OnBehalf {
-    /// The caller with this hash of a key or token.
     pub const fn of(hash: [u8; 32]) -> OnBehalf {
         OnBehalf(hash)
     }

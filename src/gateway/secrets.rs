@@ -10,7 +10,6 @@ use domain::platform::ApiKey;
 use domain::resources::webhooks::Webhook;
 use domain::values::ids::Id;
 
-/// The secrets of a tenant, for itself.
 pub struct TenantSecrets<'a> {
     pub services: &'a Services,
     pub tenant: u64,

@@ -43,7 +43,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Services {
     /// Money: the books, and the log under them.
     pub engine: Engine<Domain>,
-    /// Threads for reads of the log that take long.
     pub read_pool: ReadPool,
     pub names: Names,
     /// The bounds that keep one tenant from taking the server's capacity from the others.
@@ -51,24 +50,17 @@ pub struct Services {
     pub rate: Rate,
     /// The searches for people that found nobody.
     pub misses: Failures<u64>,
-    /// The directory of callers, and the state that changes with it.
     pub callers: Callers,
-    /// Rates and fees.
     pub prices: Prices,
     pub banks: Banks,
-    /// The ways money moves outside.
     pub rails: Arc<Registry>,
     /// The orders, payments, notices and events that wait for the outside world.
     pub waits: OutsideWaits,
-    /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
-    /// Cards that wait for the charge of their token.
     pub cards: Arc<CardVault>,
     /// The server's own keys, for keyed hashes and derived secrets.
     pub keys: ServerKeys,
-    /// The meters of requests, and their spans.
     pub observed: Observed,
-    /// Files beside the log of money.
     pub files: Files,
     /// The server's address and what it may contact.
     pub site: Site,
@@ -76,14 +68,10 @@ pub struct Services {
     pub cluster: Option<Cluster>,
 }
 
-/// Names in use, and those of new things.
 #[derive(Default)]
 pub struct Names {
-    /// The names that requests hold.
     pub reservations: Arc<Reservations>,
-    /// The ids of new things.
     pub ids: Ids,
-    /// The gates before the data of test mode.
     pub test_gates: TestGates,
 }
 
@@ -102,18 +90,14 @@ pub struct OutsideWaits {
 /// Files of this server beside the log of money, which no book depends on.
 pub struct Files {
     pub requests: RequestLog,
-    /// Reconciliations with banks' statements.
     pub reconciliations: Shelf,
 }
 
 /// The directory of tenants and API keys, and what a change of their settings needs.
 pub struct Callers {
-    /// Tenants and keys.
     pub directory: Directory,
     pub operators: Operators,
-    /// The approvals that operators' calls need.
     pub approvals: Approvals,
-    /// The order in which tenants' settings are changed.
     pub turns: Arc<Turns>,
     pub tenant_defaults: Settings,
 }
@@ -178,14 +162,11 @@ impl Unresolved {
     }
 }
 
-/// The meters of requests, and their spans.
 pub struct Observed {
     pub meters: Arc<Meters>,
-    /// The counts of what became of money.
     pub business: Arc<Business>,
     /// The exporter of a span for each request to a collector of traces, if one is configured.
     pub spans: Option<Arc<Spans>>,
-    /// The counters of the server's checks of itself.
     pub selfcheck: Arc<Counters>,
 }
 
@@ -193,13 +174,11 @@ pub struct Observed {
 pub struct Site {
     /// The public URL of this server, without a slash at the end.
     pub base_url: String,
-    /// The disk with the data directory.
     pub disk: Arc<Disk>,
     /// The switch that keeps a restored copy from calling banks and webhooks.
     pub outbound: Outbound,
 }
 
-/// The reason why no writes are taken.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReady {
     /// A write failed, or the platform's book is in doubt.

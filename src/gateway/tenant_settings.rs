@@ -97,7 +97,6 @@ pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<()
     }
 }
 
-/// Gives the settings of a tenant to one of its books.
 async fn push_to(engine: &Engine<Domain>, tenant: &Tenant, mode: Mode) -> Result<(), Problem> {
     let tenant_settings = || Command::TenantSettings(tenant.tenant_settings.clone()).into();
     ask::book_patiently(engine, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)

@@ -20,7 +20,6 @@ use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The code of a transfer that belongs to another payment.
 const REFERENCE_USED: &str = "reference_already_used";
 /// Characters of the name on a card.
 const HOLDER_NAME_MAX: usize = 100;
@@ -97,7 +96,6 @@ async fn settled(
     }
 }
 
-/// The names of the fields that are wrong.
 type Wrong = Vec<&'static str>;
 
 fn wrong<const N: usize>(found: [(&'static str, bool); N]) -> Wrong {

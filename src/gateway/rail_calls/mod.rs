@@ -25,12 +25,10 @@ pub use r4::Settings as R4Settings;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The longest body of a rail's call.
 const BODY_BYTES_MAX: usize = 64 << 10;
 /// A bank that has found a restored copy tries again after so long.
 const COPY_RETRY_SECONDS: u32 = 60;
 
-/// The callers that are let in, and how they are known.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// R4, if it is configured.
@@ -45,15 +43,11 @@ pub enum RailCall {
     Question,
     /// R4 tells of a transfer.
     Notice,
-    /// Wompi tells that a transaction has changed.
     Event,
 }
 
-/// The work that is left to do.
 pub enum Work {
-    /// A notice is kept.
     Keep(RailCall, About),
-    /// A payment in pesos is looked at.
     Look {
         tenant: u64,
         payment: EntityId,
