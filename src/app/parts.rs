@@ -24,6 +24,7 @@ use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::{
     Callers, Files, Names, Observed, OutsideWaits, Services, Site, Unresolved, system_now,
 };
+use crate::gateway::tenant_settings;
 use crate::gateway::waiting::Waiting;
 use crate::outbound::{Leads, Outbound};
 use crate::outbox::{self, Observers, Outbox};
@@ -150,7 +151,7 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     warn_of_missing_prices(services);
     admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
     services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
-    admin::push_pending(services).await.map_err(failed)?;
+    tenant_settings::push_pending(services).await.map_err(failed)?;
     outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
 }
 
@@ -359,7 +360,6 @@ fn leads(cluster: &Cluster) -> Leads {
     })
 }
 
-/// The source of the log.
 enum Origin {
     /// The directory of this machine, to be opened and replayed.
     Store(Box<RocksStore>),

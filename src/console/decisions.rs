@@ -1,7 +1,7 @@
 //! Approvals: what waits for a second person, and the word of that person.
 
 use super::{Here, Made, after, path, subject};
-use crate::admin::approvals::least_role;
+use crate::admin::least_role;
 use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;

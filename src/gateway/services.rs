@@ -241,7 +241,9 @@ impl Services {
         if let Some(refused) = tenant.and_then(|tenant| self.engine.refuses(tenant)) {
             return Err(failure(refused));
         }
-        self.site.disk.admit(tenant.unwrap_or(PLATFORM))?;
+        if !self.site.disk.has_room(tenant.unwrap_or(PLATFORM)) {
+            return Err(Problem::disk_nearly_full());
+        }
         if self.cluster.as_ref().is_some_and(Cluster::is_window_full) {
             return Err(Problem::window_full());
         }

@@ -1,6 +1,6 @@
 //! The rows of the two listeners, with what each asks of a request before it gets to its endpoint.
 
-use crate::admin::routes::{self as operators, Route as OperatorRoute};
+use crate::admin::{Route as OperatorRoute, routes as operators};
 use crate::checkout::{self, BuyerRow};
 use crate::console;
 use crate::gateway::operators::Operator;
