@@ -9,7 +9,6 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// The largest answer that is read.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// The `User-Agent` of our calls; some sources refuse calls without one.
 const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
@@ -17,17 +16,12 @@ const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
 /// The reason why a source gave no text. Address and headers are not part of it.
 #[derive(Debug)]
 pub enum FetchError {
-    /// The HTTP client could not be built.
     Client(reqwest::Error),
-    /// The answer was not whole in time.
     Late(Duration),
-    /// The call broke.
     Broken(reqwest::Error),
-    /// The answer is a redirect.
     Redirected(StatusCode),
     /// The answer is another than 200.
     Refused(StatusCode),
-    /// The answer is larger than what is read.
     TooLong,
 }
 
@@ -55,14 +49,12 @@ impl Error for FetchError {
     }
 }
 
-/// A client that asks, and its patience.
 pub struct Fetcher {
     client: Client,
     timeout: Duration,
 }
 
 impl Fetcher {
-    /// A fetcher whose calls end after this time.
     pub fn new(timeout: Duration) -> Result<Fetcher, FetchError> {
         // Fails when somebody installed it before, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -31,12 +31,10 @@ impl fmt::Debug for Outbound {
 }
 
 impl Outbound {
-    /// The switch of the active server.
     pub fn open() -> Outbound {
         Outbound { live: Arc::new(AtomicBool::new(true)), leads: None }
     }
 
-    /// The switch of a restored copy.
     pub fn shut() -> Outbound {
         Outbound { live: Arc::new(AtomicBool::new(false)), leads: None }
     }

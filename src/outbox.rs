@@ -47,11 +47,9 @@ const USED: &str = "reference_already_used";
 pub struct Observers {
     /// The deliveries to webhook endpoints.
     pub webhooks: Arc<Webhooks>,
-    /// The counts for the metrics.
     pub business: Arc<Business>,
 }
 
-/// The rails, and the market.
 pub struct Outbox {
     rails: Arc<Registry>,
     market: Market,

@@ -26,17 +26,14 @@ use tokio::task::JoinHandle;
 
 /// Between two looks at a network while something is on its way.
 const BUSY: Duration = Duration::from_secs(2);
-/// Between two looks while nothing is.
 const IDLE: Duration = Duration::from_secs(5);
 /// After a look, before what came meanwhile is looked at.
 const REST: Duration = Duration::from_millis(100);
 
-/// The reasons why a turn ended early.
 #[derive(Debug, thiserror::Error)]
 enum TurnError {
     #[error(transparent)]
     Node(#[from] RpcError),
-    /// The log.
     #[error("what is stored cannot be read: {0}")]
     Store(#[from] Unreadable),
     /// The node is on another chain, which it says it is.
@@ -53,13 +50,11 @@ enum TurnError {
     Unshown(u64),
 }
 
-/// The workers of a server.
 pub struct Wallets {
     tasks: Vec<JoinHandle<()>>,
 }
 
 impl Wallets {
-    /// Starts the workers of the networks that are configured.
     pub fn start(services: &Arc<Services>) -> Wallets {
         let worker = |evm: &Arc<Evm>| Worker::new(Arc::clone(services), Arc::clone(evm));
         let search = |evm: &Arc<Evm>| Search::new(Arc::clone(services), Arc::clone(evm));
@@ -73,7 +68,6 @@ impl Wallets {
     }
 }
 
-/// The worker of one network.
 struct Worker {
     services: Arc<Services>,
     evm: Arc<Evm>,
@@ -82,9 +76,7 @@ struct Worker {
     is_right_chain: bool,
     /// The last failure that was logged: one that goes on is logged once.
     complained: Option<String>,
-    /// The reason why payouts were last said to wait.
     waits: Option<Waits>,
-    /// Payouts that were logged as doubtful.
     doubtful: BTreeSet<domain::values::ids::Id>,
 }
 

@@ -55,7 +55,6 @@ fn thousandths(text: &str) -> Option<u16> {
     }
 }
 
-/// To the closest range that it is in.
 fn fit(ranges: &[(String, u16)], form: &str) -> Fit {
     let family = form.split_once('/').map_or("", |(family, _)| family);
     let closeness = |range: &str| match range {

@@ -34,7 +34,6 @@ const CARDS_MAX: usize = 16;
 /// Held at most, of a connection that cannot be ended.
 const CARDS_FORGOTTEN_FROM: usize = 256;
 
-/// For all bodies together.
 #[derive(Debug)]
 pub struct Budget {
     left: AtomicUsize,
@@ -50,13 +49,11 @@ impl Budget {
 /// What one caller may have of the budget beside the others. Who that is, and how much it may be,
 /// is decided elsewhere.
 pub trait Room: fmt::Debug + Send + Sync {
-    /// `left` of `all` are free for everybody.
     fn gather(&self, bytes: usize, left: usize, all: usize) -> Result<(), Problem>;
 
     fn release(&self, bytes: usize);
 }
 
-/// Until the request is answered.
 #[derive(Debug)]
 struct TakenBytes {
     budget: Arc<Budget>,
@@ -98,7 +95,6 @@ pub struct Inbound {
     ended: bool,
     /// Not worth waiting for: the caller took too long, or waits for a `100 Continue` itself.
     hopeless: bool,
-    /// Zeroed when the connection is over.
     secrets: Arc<Secrets>,
     has_card: bool,
 }
@@ -158,7 +154,6 @@ impl Inbound {
         self.has_card = true;
     }
 
-    /// To be called before the body is read.
     pub fn charge_to(&mut self, caller: Arc<dyn Room>) {
         self.share.caller = Some(caller);
     }
@@ -172,7 +167,6 @@ impl Inbound {
         Ok(bytes)
     }
 
-    /// As `json`.
     pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.of_any_type(headers).await?;
         if !is_media(headers, "text/csv") {
@@ -263,7 +257,6 @@ impl Inbound {
         }
     }
 
-    /// When the answer is there.
     pub(super) fn leftover(mut self) -> Leftover {
         let is_last = self.has_card && self.secrets.held().len() >= CARDS_MAX;
         if self.ended {
@@ -305,7 +298,6 @@ impl Inbound {
 #[derive(Debug)]
 pub(super) enum Leftover {
     Nothing,
-    /// But the connection has brought enough cards.
     Spent,
     Discard(Inbound),
     TooMuch,
@@ -323,7 +315,6 @@ pub fn is_plain(headers: &HeaderMap) -> Result<(), Problem> {
     })
 }
 
-/// Whatever the parameters.
 fn is_media(headers: &HeaderMap, wanted: &str) -> bool {
     let Some(Ok(text)) = headers.get(header::CONTENT_TYPE).map(HeaderValue::to_str) else { return false };
     text.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case(wanted)

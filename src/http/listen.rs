@@ -33,7 +33,6 @@ use tokio::task::JoinSet;
 /// On one HTTP/2 connection: RFC 9113 (section 6.5.2) advises against fewer.
 const STREAMS_MAX: u32 = 100;
 pub const BODY_BYTES_MAX: usize = 1 << 20;
-/// For all bodies together which come in pieces.
 const BODIES_BYTES: usize = 64 << 20;
 /// Wait in the kernel to be taken, as far as the kernel allows so many. One that finds no place
 /// there tries again after a second, and then after ever longer times.
@@ -90,7 +89,6 @@ pub trait Answer: Send + Sync + 'static {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
-    /// With a request under way.
     pub cut_off: usize,
 }
 
@@ -101,7 +99,6 @@ pub struct Traffic {
     pub refused: AtomicU64,
 }
 
-/// Nobody is served yet.
 #[derive(Debug)]
 pub struct Listener {
     socket: std::net::TcpListener,
@@ -127,7 +124,6 @@ impl Listener {
         Listener { certificates, ..self }
     }
 
-    /// They count on while the listener is served.
     pub fn traffic(&self) -> Arc<Traffic> {
         Arc::clone(&self.traffic)
     }
@@ -216,7 +212,6 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
 /// Its place is free again when this is dropped.
 struct ServedConnection<A> {
     shared: Arc<Shared<A>>,
-    /// In whose count the connection is.
     peer: IpAddr,
     _alive: mpsc::Sender<()>,
 }
@@ -344,7 +339,6 @@ impl<A: Answer> Entrance<A> {
 struct Peers(Mutex<HashMap<IpAddr, usize>>);
 
 impl Peers {
-    /// Returns how many the address has now.
     fn enter(&self, peer: IpAddr) -> usize {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(network(peer)).or_default();

@@ -2,7 +2,6 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Those of the log and of the runtime.
 const OTHER_FILES: u64 = 1_024;
 /// The log alone has some hundred.
 const FILES_MIN: u64 = 256;

@@ -19,7 +19,6 @@ pub struct OriginCheck {
 }
 
 impl OriginCheck {
-    /// Beside those of loopback.
     pub fn new(hosts: Vec<String>, is_tls: bool) -> OriginCheck {
         OriginCheck { hosts, scheme: if is_tls { "https" } else { "http" } }
     }

@@ -24,7 +24,6 @@ pub enum RouteFault {
     BadName { segment: &'static str },
     #[error("parameter {segment} occurs twice")]
     NameTwice { segment: &'static str },
-    /// Than in a row with the same beginning.
     #[error(":{here} is called :{there} in another row")]
     OtherName { here: &'static str, there: &'static str },
     #[error("it has more than {PARAMETERS_MAX} parameters")]
@@ -63,9 +62,7 @@ struct End<T> {
 #[derive(Debug)]
 pub enum Lookup<'r, 'p, T> {
     Found(Found<'r, 'p, T>),
-    /// The path is there, under other methods.
     WrongMethod {
-        /// As the header `Allow` lists them.
         allow: &'r Arc<str>,
     },
     NotFound,
@@ -87,7 +84,6 @@ pub struct Parameters<'p> {
 }
 
 impl Parameters<'_> {
-    /// Empty if the path has no such parameter.
     pub fn get(&self, name: &str) -> &str {
         self.entries[..self.count].iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
     }
@@ -137,7 +133,6 @@ impl<T> Router<T> {
         self.paths.iter().copied()
     }
 
-    /// `HEAD` finds the row of `GET`.
     pub fn lookup<'r, 'p>(&'r self, method: &Method, path: &'p str) -> Lookup<'r, 'p, T> {
         let Ok(matchit::Match { value: end, params }) = self.tree.at(path) else {
             return Lookup::NotFound;

@@ -15,7 +15,6 @@ use std::time::{Duration, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
 
-/// A certificate is renewed weeks before its end.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// PEM.
@@ -138,7 +137,6 @@ impl Certificates {
         self.name
     }
 
-    /// Renewals, and renewals that failed.
     pub fn renewals(&self) -> (u64, u64) {
         (self.renewed.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }

@@ -27,7 +27,6 @@ pub enum Counted {
 pub enum Gate {
     Closed,
     Open {
-        /// For `Retry-After`: at least one.
         retry_after_seconds: u64,
     },
 }
@@ -39,7 +38,6 @@ struct Circuit {
     newest: u32,
     calls: u32,
     in_a_row: u32,
-    /// The next probe, if the circuit is open.
     open_until: Option<Duration>,
 }
 
@@ -73,7 +71,6 @@ impl Circuit {
 
 #[derive(Debug)]
 pub struct Circuits {
-    /// Between probes.
     pause: Duration,
     /// The next probe, if the rail did not answer the last one.
     rail_open_until: Option<Duration>,
@@ -104,7 +101,6 @@ impl Circuits {
         open
     }
 
-    /// For a call, or for whichever.
     pub fn gate(&self, call: Option<BankCall>, now: Duration) -> Gate {
         let rail = Circuit { open_until: self.rail_open_until, ..Circuit::default() }.gate(now);
         match (rail, call.and_then(|call| self.calls.get(&call))) {
@@ -113,7 +109,6 @@ impl Circuits {
         }
     }
 
-    /// Whether the call opened its circuit.
     pub fn count(&mut self, call: BankCall, counted: Counted, now: Duration) -> bool {
         if self.rail_open_until.is_some() {
             return false;

@@ -21,7 +21,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use url::{Host, Position, Url};
 use zeroize::Zeroizing;
 
-/// Unless a client is told otherwise.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// A connection is used again within this, unless a client is told otherwise.
 pub const IDLE: Duration = Duration::from_secs(1);
@@ -33,7 +32,6 @@ const HEAD_BYTES: usize = 160 + USER_AGENT.len();
 
 pub type Fingerprint = [u8; 32];
 
-/// `https`, or `http` on this machine.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     text: Box<str>,
@@ -110,7 +108,6 @@ fn is_safe(url: &Url) -> bool {
 pub enum Failure {
     /// No connection, secure where it has to be, came about in time.
     NoConnection(Unconnected),
-    /// The time was over before the answer was whole.
     Late,
     /// The connection ended before the answer was whole, or what came was no HTTP.
     Cut,
@@ -206,7 +203,6 @@ impl Request {
         self.header(AUTHORIZATION, &value)
     }
 
-    /// Nothing where either cannot be made.
     fn made(self) -> Option<Made> {
         let Request { method, url, headers, body } = self;
         let url = Url::parse(&url).ok()?;
@@ -243,7 +239,6 @@ struct Made {
     bytes: Zeroizing<Vec<u8>>,
 }
 
-/// As where the system has no certificates.
 #[derive(Debug, thiserror::Error)]
 #[error("the client did not start: {0}")]
 pub struct NoClient(rustls::Error);
@@ -303,7 +298,6 @@ impl Client {
         self.exchange_within(request, self.timeout).await
     }
 
-    /// If `within` is shorter than the client's own time.
     pub async fn exchange_within(&self, request: Request, within: Duration) -> Exchange {
         let Some(made) = request.made().filter(|made| self.connector.speaks(made.origin.scheme())) else {
             return Exchange::NotSent(Failure::NotMade);

@@ -60,7 +60,6 @@ pub struct LaneFigures {
     pub errors: u64,
     pub p50_ms: Option<u64>,
     pub p99_ms: Option<u64>,
-    /// Probes included.
     pub last_ok_ms: Option<i64>,
     pub queued: usize,
 }
@@ -100,7 +99,6 @@ impl Lane {
         self.rail.services().contains(&service)
     }
 
-    /// For a call, or for whichever.
     pub fn gate(&self, call: Option<BankCall>) -> Gate {
         if !self.outbound.is_open() {
             return Gate::Open { retry_after_seconds: CLOSED_PAUSE.as_secs() };

@@ -40,7 +40,6 @@ impl Tally {
         Tally { answers: Default::default(), answer_us: Histogram::new(&ANSWER_US) }
     }
 
-    /// One that did not come in time is `silent`.
     pub fn answers(&self) -> impl Iterator<Item = (&'static str, u64)> {
         ANSWERS.into_iter().zip(self.answers.iter().map(|count| count.load(Ordering::Relaxed)))
     }

@@ -29,7 +29,6 @@ pub enum OrderStanding<'q> {
     First,
     /// It is in the queue already, as each time that it is looked at while it waits.
     Waits,
-    /// It was in its turn, and was not sent.
     Returns,
     Arrives(SoughtPlace<'q>),
 }
@@ -56,12 +55,10 @@ struct Inner {
     /// By acceptance; the orders of one record by their ids, which are in the order of its items.
     waiting: BTreeMap<(Seq, Id), Queued>,
     places: HashMap<Id, Seq>,
-    /// Orders whose places are being found.
     arriving: usize,
     in_turn: Option<Queued>,
     is_called: bool,
     held_until: Duration,
-    /// What the last process left is here.
     is_whole: bool,
 }
 

@@ -21,7 +21,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Its bank tells of transfers to our phone.
 const TELLS_OF_TRANSFERS: &str = "r4";
 
 #[derive(Clone)]
@@ -57,7 +56,6 @@ pub struct Registry {
     test: Registered,
     live: Vec<Arc<Lane>>,
     networks: Vec<Arc<Evm>>,
-    /// Whether a bank tells of transfers to our phone.
     notices: bool,
     outbound: Outbound,
     pace: Pace,
@@ -135,12 +133,10 @@ impl Registry {
         self.live.iter().find(|lane| lane.serves(service))
     }
 
-    /// Now or later.
     pub fn serves(&self, tenant: u64, service: Service) -> bool {
         !is_live(tenant) || self.serves_live(service)
     }
 
-    /// Now or later.
     pub fn serves_live(&self, service: Service) -> bool {
         self.hears(service) || self.serving(service).is_some() || self.network_for(service).is_some()
     }
@@ -189,7 +185,6 @@ impl Registry {
         all.into_iter().collect()
     }
 
-    /// Empty where no rail does the service any more.
     pub fn name_for(&self, tenant: u64, service: Service) -> &'static str {
         if !is_live(tenant) {
             return self.name();

@@ -22,7 +22,6 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 /// for money (`[rates] max_age_seconds`, 900).
 const REST_MAX: Duration = Duration::from_secs(600);
 
-/// After the first failure of a bank.
 const ASKED_AGAIN: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug)]

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 pub struct FeedHealth {
     pub series: Series,
-    /// While all is well.
     pub every: Duration,
     /// Made-up prices never price live mode.
     pub is_made_up: bool,
@@ -27,7 +26,6 @@ pub struct FeedState {
 }
 
 impl FeedState {
-    /// Neither a price nor a failure yet.
     pub const fn is_new(&self) -> bool {
         self.last_success.is_none() && self.failures == 0
     }
@@ -57,7 +55,6 @@ impl FeedHealth {
         state.failures_in_a_row = 0;
     }
 
-    /// Returns how many failures there were in a row.
     pub(super) fn failed(&self, at: Timestamp, error: &SourceError) -> u32 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.last_failure = Some(at);

@@ -17,7 +17,6 @@ use std::time::Duration;
 
 /// Today's date in Caracas, in URL, headers, body and message.
 const DATE: &str = "{caracas_date}";
-/// The signature, in headers.
 const SIGNATURE: &str = "{hmac}";
 
 /// Headers and the key may be secrets.
@@ -26,12 +25,10 @@ pub struct HttpCall {
     pub url: String,
     pub is_post: bool,
     pub headers: Vec<(String, String)>,
-    /// Empty: none is sent.
     pub body: String,
     pub price: Pointer,
     /// Without one a price is of the moment in which it was fetched.
     pub as_of: Option<Pointer>,
-    /// Until the whole answer is there.
     pub timeout: Duration,
     /// Key and message, HMAC-SHA256 in lower-case hexadecimal digits.
     pub signature: Option<(String, String)>,

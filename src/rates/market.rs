@@ -19,7 +19,6 @@ pub struct Market {
 }
 
 impl Market {
-    /// Samples older than `max_age_ms` do not count.
     pub fn new(board: Arc<RateBoard>, max_age_ms: i64) -> Market {
         Market { board, max_age_ms }
     }

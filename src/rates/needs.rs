@@ -24,7 +24,6 @@ pub const NEEDS: [Need; 3] = [
 ];
 
 impl Need {
-    /// The BCV's prices count whatever their side.
     pub fn is_met_by(&self, series: &Series) -> bool {
         series.pair == self.pair
             && *series.source == *self.source

@@ -45,17 +45,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// Some minutes of a busy market.
 const WAITING_MAX: usize = 16_384;
 const FORMAT: u8 = 1;
-/// Gathered in memory before they go to a file.
 const WRITE_BUFFER_BYTES: usize = 8 << 20;
 /// The buckets of a year of a hundred lines are about 100 MiB, those that are looked at are far fewer.
 const CACHE_BYTES: usize = 32 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RateStoreError {
-    /// Nothing was done.
     Busy,
     /// The disk or RocksDB said no.
     Failed(String),
@@ -120,7 +117,6 @@ struct Job {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreStats {
     pub written: u64,
-    /// The disk could not keep up or failed.
     pub lost: u64,
 }
 
@@ -130,7 +126,6 @@ struct Counters {
     lost: AtomicU64,
 }
 
-/// Closed, with everything written, when it is dropped.
 pub struct RateStore {
     shelf: Arc<Shelf>,
     disk: Arc<Disk>,
@@ -189,7 +184,6 @@ impl RateStore {
         self.write(Item::Sample(sample)).await
     }
 
-    /// Both or none.
     pub async fn keep_pin(&self, pin: Pin) -> Result<(), RateStoreError> {
         self.write(Item::Pin(Box::new(pin))).await
     }
@@ -271,7 +265,6 @@ fn begin(letter: u8, line: u32) -> Vec<u8> {
     key
 }
 
-/// Or of what comes first from then on.
 fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
     let mut key = begin(letter, line);
     // The sign bit is turned over, so that instants before 1970 sort before those after it.

@@ -126,7 +126,6 @@ fn propose(wanted: &[Wanted<'_>], open: &[Entry], met: &mut [Option<Met>]) {
     }
 }
 
-/// Leaves what fits, if anything does.
 fn narrow(found: &mut Vec<usize>, fits: impl Fn(usize) -> bool) {
     if found.len() > 1 && found.iter().any(|place| fits(*place)) {
         found.retain(|place| fits(*place));
@@ -161,12 +160,10 @@ fn without_zeros(reference: &str) -> &str {
     reference.trim_start_matches('0')
 }
 
-/// All of a short reference.
 fn end(reference: &str) -> &str {
     reference.get(reference.len().saturating_sub(SUFFIX_DIGITS)..).unwrap_or(reference)
 }
 
-/// As a statement has them: banks leave marks out.
 fn digits_of(entry: &Entry) -> String {
     let digits = entry.reference.as_deref().unwrap_or_default().chars().filter(char::is_ascii_digit);
     digits.skip_while(|digit| *digit == '0').collect()

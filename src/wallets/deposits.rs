@@ -31,11 +31,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Searched in one call, at most.
 const BLOCKS_MAX: u64 = 1_000;
-/// Searched for in one call, at most.
 const ADDRESSES_MAX: usize = 500;
-/// Calls in one turn, before others are looked at.
 const CHUNKS_MAX: usize = 20;
 /// The progress is recorded after so many blocks, or some time.
 const RECORDED_BLOCKS: u64 = 500;
@@ -53,7 +50,6 @@ struct Owed {
     misplaced: u32,
 }
 
-/// What is known of a transfer.
 enum Known {
     Nothing,
     Credited,
@@ -70,7 +66,6 @@ pub(super) struct Search {
     services: Arc<Services>,
     evm: Arc<Evm>,
     is_right_chain: bool,
-    /// The addresses of before the start are watched.
     is_watching: bool,
     /// And the last block that a record says was searched.
     searched: Option<SearchedBlocks>,
@@ -157,7 +152,6 @@ impl Search {
         Ok(searched.last < last.number)
     }
 
-    /// It has to be in the chain.
     async fn shown(&self, block: u64) -> Result<Block, TurnError> {
         self.evm.node.block(block).await?.ok_or(TurnError::Unshown(block))
     }
@@ -262,7 +256,6 @@ impl Search {
         Ok(())
     }
 
-    /// Addresses are given out from now on.
     fn searched_to(&self, mark: Mark) -> SearchedBlocks {
         SearchedBlocks {
             network: self.evm.network(),
@@ -359,7 +352,6 @@ impl Search {
         }
     }
 
-    /// Unless that has happened.
     async fn credit(&mut self, owed: Owed) -> Result<(), TurnError> {
         let Owed { logged, misplaced } = owed;
         let network = self.evm.network();
@@ -456,7 +448,6 @@ impl Search {
         }
     }
 
-    /// Nothing waits behind it.
     fn owe(&mut self, owed: Owed, why: &str) -> Result<(), TurnError> {
         tracing::warn!(
             network = self.evm.network().name(),

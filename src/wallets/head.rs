@@ -57,7 +57,6 @@ fn reachable(network: Network, known: Mark, at: u64) -> u64 {
     known.block.saturating_add(elapsed_ms / block_ms_min(network)).saturating_add(BLOCKS_AT_WILL_MAX)
 }
 
-/// With room for the network to become faster.
 const fn block_ms_min(network: Network) -> u64 {
     match network {
         // Slots of 12 s.

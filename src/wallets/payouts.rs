@@ -20,7 +20,6 @@ const GAS: u64 = 150_000;
 /// Nodes keep so many transactions of one account that no block has, and hardly more.
 const IN_FLIGHT_MAX: usize = 16;
 
-/// By transactions that no block has.
 #[derive(Default)]
 struct Reserved {
     gas: u128,

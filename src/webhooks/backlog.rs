@@ -7,7 +7,6 @@ use domain::resources::webhooks::EventRef;
 use std::sync::Arc;
 use wal::Reader;
 
-/// The `n`-th event of a record.
 #[derive(Clone)]
 pub struct Happened {
     /// Events of a batch share it.

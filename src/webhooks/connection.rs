@@ -34,11 +34,9 @@ pub struct History(Arc<Marks>);
 
 #[derive(Default)]
 struct Marks {
-    /// Since the last write.
     read: AtomicBool,
     /// Something was written after something had been read: an answer came before this request.
     carried: AtomicBool,
-    /// The connection has several streams, and one was answered.
     stream_answered: AtomicBool,
 }
 
@@ -144,7 +142,6 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// `extra` beside those of the system.
     pub fn new(names: CheckedNames, extra: Vec<CertificateDer<'static>>) -> Result<Connector, rustls::Error> {
         let mut tcp = HttpConnector::new_with_resolver(names);
         tcp.enforce_http(false);

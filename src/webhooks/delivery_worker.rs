@@ -48,7 +48,6 @@ const WRITE_AT: usize = 256;
 /// Before a write that was refused for want of room is tried again, and before a delivery worker
 /// that broke off is replaced.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Between two looks for room on the disk.
 const ROOM_PAUSE: Duration = Duration::from_secs(1);
 /// Between two tries to have outcomes written while the tenant's book is halted.
 const HALTED_PAUSE: Duration = Duration::from_secs(5);
@@ -102,10 +101,8 @@ struct DeliveryWorker {
     /// Up to here every event was started or is not due.
     position: u64,
     again: VecDeque<Happened>,
-    /// Due, after `position`.
     pending: VecDeque<Happened>,
     read_to: u64,
-    /// The last read found no more events.
     at_end: bool,
     posting: JoinSet<EndedDelivery>,
     /// Until then only the delivery that was started last may be on its way to arrive.
@@ -114,7 +111,6 @@ struct DeliveryWorker {
     open: BTreeSet<u64>,
     resent: HashSet<Id>,
     unwritten: Vec<Delivered>,
-    /// Waiting outcomes are written then at the latest.
     write_at: Instant,
     known: bool,
     slow: bool,
@@ -322,7 +318,6 @@ impl DeliveryWorker {
         self.webhook.is_flooded(self.failing)
     }
 
-    /// Events that are due wait for the next probe.
     fn holds_first_back(&self) -> bool {
         self.has_first() && self.may_send() && self.is_early()
     }

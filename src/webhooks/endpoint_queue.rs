@@ -31,9 +31,7 @@ pub struct EndpointQueue {
 }
 
 pub struct Rest {
-    /// Nothing is due up to this event.
     pub position: u64,
-    /// The log says so up to this event.
     pub written: u64,
     /// `None` while nothing can be sent anyway, until the endpoint changes.
     pub term: Option<Term>,
@@ -140,7 +138,6 @@ impl EndpointQueue {
         true
     }
 
-    /// Events up to this one have been read.
     pub fn reach(&self, position: u64) {
         self.position.store(position, Ordering::Relaxed);
     }

@@ -50,20 +50,16 @@ const SLOW_MAX: usize = 256;
 /// As many as a tenant in a mode may have endpoints. A dead one keeps its place for ten seconds,
 /// and only its own tenant waits for it.
 const TRIES_PER_TENANT_MAX: usize = 20;
-/// Of all tenants.
 const TRIES_MAX: usize = 512;
 /// Below the ten seconds that an endpoint has, so that the caller is not kept for twice as long.
 const TRY_PATIENCE: Duration = Duration::from_secs(5);
 pub const NICENESS: i32 = 10;
-/// Outcomes within this are written together.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
 /// Beyond so many each writes more rarely, so that all of them together burden the log no more than these.
 const WRITERS: usize = 8;
-/// An outcome waits no longer to be written.
 const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
 /// Between two looks whether all delivery workers have stopped.
 const STOP_EVERY: Duration = Duration::from_millis(5);
-/// When an endpoint is registered.
 const LOOKUP: Duration = Duration::from_secs(3);
 
 pub struct Options {
@@ -127,14 +123,12 @@ pub struct Webhooks {
     /// Of each tenant in a mode.
     tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
-    /// Whether there ever was an endpoint.
     has_endpoints: AtomicBool,
     delivery_workers: AtomicUsize,
     writing: AtomicUsize,
 }
 
 impl Webhooks {
-    /// Nothing is sent before [`Webhooks::attach`].
     pub fn new(options: Options) -> Result<Arc<Webhooks>, WebhooksError> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -176,7 +170,6 @@ impl Webhooks {
         }))
     }
 
-    /// Where the last run left it.
     pub fn attach(self: &Arc<Self>, tenants: Arc<dyn Tenants>) -> Result<(), Unreadable> {
         let _ = self.tenants.set(Arc::downgrade(&tenants));
         let from = index::webhooks();
@@ -325,7 +318,6 @@ impl Webhooks {
         posting.await.unwrap_or_else(|_| Sent::failed("the server is stopping"))
     }
 
-    /// For others, to be written with them.
     fn write_after(&self) -> Duration {
         let shares = u32::try_from(self.delivery_workers.load(Ordering::Relaxed).div_ceil(WRITERS))
             .unwrap_or(u32::MAX);

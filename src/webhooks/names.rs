@@ -19,7 +19,6 @@ use tower_service::Service;
 
 /// Each by a thread; below the most that the runtime has.
 const LOOKUPS_MAX: usize = 384;
-/// Begun by registering endpoints.
 const LOOKUPS_PER_TENANT_MAX: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,6 @@ use zeroize::Zeroize;
 
 const PREFIX: &str = "whsec_";
 
-/// Derives from the server's key and is stored nowhere.
 #[derive(Clone)]
 pub struct Secret {
     key: [u8; 32],

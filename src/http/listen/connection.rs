@@ -24,7 +24,6 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
-/// For a connection that was told to end.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 enum News {

@@ -20,7 +20,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// After an answer that ends the connection.
 const LINGER_BYTES_MAX: usize = 16 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -28,7 +27,6 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 /// goes through the file layer.
 const TOGETHER_BYTES_MAX: usize = 2 << 10;
 
-/// Where a stream is left when hyper drops it.
 pub(super) type LeftSocket = Arc<Mutex<Option<Socket>>>;
 
 pub(super) enum Socket {
@@ -60,7 +58,6 @@ pub(super) struct Watched {
     watch: Arc<Watch>,
     left: LeftSocket,
     heads: Heads,
-    /// In the place of hyper's own.
     answer: Option<Vec<u8>>,
 }
 
@@ -236,7 +233,6 @@ pub(super) enum Due {
 }
 
 impl Watch {
-    /// The first head is due.
     pub(super) fn new() -> Self {
         Watch {
             opened: Instant::now(),

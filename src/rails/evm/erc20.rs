@@ -47,7 +47,6 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Three topics and one word of data.
     pub fn read(topics: &[Hash], data: &[u8]) -> Option<Transfer> {
         let [TRANSFERRED, from, to] = topics else { return None };
         let units = units(data.try_into().ok()?)?;

@@ -16,7 +16,6 @@ pub struct WalletKey {
     account: Account,
 }
 
-/// Of which of two points, and its two halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signed {
     /// The point's second coordinate is odd.

@@ -22,7 +22,6 @@ pub use node::Node;
 
 /// An account or a contract.
 pub type Account = [u8; 20];
-/// Of a block, a transaction or a topic.
 pub type Hash = [u8; 32];
 
 pub fn keccak(bytes: &[u8]) -> Hash {

@@ -22,7 +22,6 @@ pub struct Evm {
     due: Notify,
     /// The newest block that the node has shown again as it was.
     known: Mutex<Option<Mark>>,
-    /// With the tenant key that each is of.
     watched: Mutex<BTreeMap<Account, u64>>,
 }
 
@@ -58,14 +57,12 @@ pub struct Figures {
     /// What gas is paid from, in wei.
     pub gas: Option<u128>,
     pub usdt: Option<u128>,
-    /// The wallet's transactions in blocks.
     pub nonce: Option<u64>,
     pub waiting: usize,
     pub in_flight: usize,
     /// Payouts of which what the node says does not fit together.
     pub doubtful: usize,
     pub waits: Option<Waits>,
-    /// The last block that was searched for deposits.
     pub scanned: Option<u64>,
     pub replaced: u64,
     pub deposits: u64,
@@ -116,7 +113,6 @@ impl Evm {
         *self.lock(&self.known) = Some(mark);
     }
 
-    /// What was asked about since this was called last.
     pub fn take_asked(&self) -> BTreeSet<(u64, Uuid)> {
         std::mem::take(&mut *self.lock(&self.asked))
     }

@@ -46,7 +46,6 @@ pub struct Logged {
     pub block: u64,
     pub block_hash: Hash,
     pub transaction: Hash,
-    /// Among the logs of the block.
     pub index: u64,
 }
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 use url::Url;
 use zeroize::Zeroizing;
 
-/// A block with all of its transactions.
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 const WORDS_MAX: usize = 160;
 
@@ -87,7 +86,6 @@ impl Rpc {
         Ok(Rpc { endpoint, client })
     }
 
-    /// Null where the node has none.
     pub async fn call(&self, method: &'static str, params: Value) -> Result<Value, RpcError> {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let body = Zeroizing::new(body.to_string().into_bytes());

@@ -33,7 +33,6 @@ impl Transaction {
         SignedTransaction { hash: keccak(&raw), raw }
     }
 
-    /// No access list, no value.
     fn encode(&self, signature: Option<&Signed>) -> Vec<u8> {
         let mut fields = Vec::with_capacity(192);
         for number in [self.chain_id, self.nonce, self.tip_per_gas, self.fee_per_gas, self.gas] {

@@ -18,18 +18,15 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 use zeroize::Zeroizing;
 
-/// Many banks need no more.
 const BEGINNING: usize = 512;
 /// The longest head, and the most that is read ahead of a body.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// Open, as far as is known.
 pub struct Connection(Wire);
 
 pub enum Unanswered {
     /// The connection took none of the request, which is given back: nothing was sent.
     NotBegun(Zeroizing<Vec<u8>>),
-    /// The connection ended, or what came was no HTTP.
     Cut,
     TooLong,
 }
@@ -37,7 +34,6 @@ pub enum Unanswered {
 pub struct Answered {
     pub head: Parts,
     pub body: Vec<u8>,
-    /// If it can carry another exchange.
     pub connection: Option<Connection>,
 }
 

@@ -34,7 +34,6 @@ const ACKNOWLEDGED: Duration = Duration::from_secs(30);
 pub type Wire = Box<dyn Stream>;
 
 pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
-    /// As far as the kernel knows.
     fn has_ended(&self) -> bool;
 }
 
@@ -125,7 +124,6 @@ impl Connector {
     }
 }
 
-/// Which the library has in a chain of errors.
 fn of_tcp(error: &(dyn Error + 'static)) -> Unconnected {
     if error.to_string().starts_with("dns error") {
         return Unconnected::Name;

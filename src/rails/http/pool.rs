@@ -40,7 +40,6 @@ pub struct Pool {
 struct Kept {
     /// Those that have unused connections, or are known to keep them.
     origins: HashMap<Origin, AtOrigin>,
-    /// Whether a task looks at them.
     is_swept: bool,
 }
 

@@ -17,12 +17,10 @@ pub struct Receiving {
 }
 
 impl Receiving {
-    /// The beginning is not empty.
     pub fn new(beginning: Vec<u8>, wire: Wire) -> Receiving {
         Receiving { beginning, taken: 0, wire, is_asked: false }
     }
 
-    /// If all of the beginning was taken.
     pub fn rest(self) -> Option<Wire> {
         (self.taken == self.beginning.len()).then_some(self.wire)
     }

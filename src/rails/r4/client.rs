@@ -243,7 +243,6 @@ const fn party(bank: BankCode, phone: MobilePhone, document: IdentityDocument) -
     Party { bank, phone, document }
 }
 
-/// The bank wants to know whose the phone is.
 fn payee(bank: BankCode, phone: MobilePhone, document: Option<IdentityDocument>) -> Result<Party, NotSent> {
     document
         .map(|document| party(bank, phone, document))

@@ -31,7 +31,6 @@ impl SignatureCase {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CreditBy {
-    /// Can't be asked about.
     #[default]
     Vuelto,
     CreditoInmediato,

@@ -35,7 +35,6 @@ pub fn concepto(concept: &str) -> String {
     plain(concept, CONCEPT_CHARACTERS_MAX, |character| character.is_ascii_alphanumeric())
 }
 
-/// Everything but these characters is a space between words.
 fn plain(text: &str, characters_max: usize, is_fine: fn(char) -> bool) -> String {
     let mut letters = String::with_capacity(text.len());
     for character in text.chars() {

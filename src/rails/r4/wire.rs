@@ -85,7 +85,6 @@ pub struct Request {
 #[derive(Clone, Copy)]
 pub struct Party {
     pub bank: BankCode,
-    /// As the bank knows the person.
     pub phone: MobilePhone,
     pub document: IdentityDocument,
 }
@@ -118,7 +117,6 @@ impl Request {
         Ok(if concept.is_empty() { request } else { request.with("Concepto", concept) })
     }
 
-    /// Has the bank send its customer a code.
     pub fn otp(payer: Party, amount: Ves) -> Result<Request, NotSent> {
         Ok(Request::new(Operation::GenerarOtp)
             .with("Banco", payer.bank.to_string())

@@ -58,7 +58,6 @@ impl Simulator {
         }
     }
 
-    /// After its time was looked at.
     fn standing(&self, collection: &Collection, at: Timestamp) -> Result<Option<Fate>, BooksError> {
         let operation = collection.original.into();
         let fate = self.books.get(operation)?;

@@ -19,7 +19,6 @@ pub enum Fate {
     /// Without a word; who asks learns it.
     SilentlyDone,
     SilentlyRefused(Refusal),
-    /// Done by the time that somebody asks.
     LaterDone,
     LaterRefused(Refusal),
     /// Never arrived. Kept only so that it arrives when it is sent again.
@@ -46,7 +45,6 @@ pub enum Refusal {
     Rejected,
     Canceled,
     Expired,
-    /// Not now, and nothing was done.
     Unavailable,
 }
 
@@ -106,7 +104,6 @@ impl Fate {
         }
     }
 
-    /// To a question afterwards.
     pub fn settled(self, operation: Uuid) -> RailAnswer {
         match self {
             Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => {
@@ -120,7 +117,6 @@ impl Fate {
         }
     }
 
-    /// A kind, and the refusal if there is one.
     pub fn bytes(self) -> [u8; 2] {
         match self {
             Fate::Done => [0, 0],

@@ -22,13 +22,11 @@ use uuid::Uuid;
 /// The two micro-deposits of test mode, whatever the method.
 pub const MICRO_DEPOSITS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
 
-/// The full references of [`Fault::OneTransfer`] begin so.
 const FULL_REFERENCE: &str = "7700";
 
 /// Operations that can be looked up and written at the same time.
 const STRIPES: usize = 64;
 
-/// For tests of what becomes of the money then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
     #[default]
@@ -49,7 +47,6 @@ pub struct Simulator {
     delay: Duration,
     fault: Fault,
     unanswered: Mutex<HashSet<Uuid>>,
-    /// Whether the last call found the books failing.
     has_failed: AtomicBool,
 }
 
@@ -78,7 +75,7 @@ impl Simulator {
     }
 
     pub fn in_memory() -> Simulator {
-        Simulator::with(Books::in_memory())
+        Simulator::with(Books::default())
     }
 
     fn with(books: Books) -> Simulator {
@@ -206,7 +203,6 @@ impl Rail for Simulator {
         MICRO_DEPOSITS
     }
 
-    /// Counts on over restarts.
     fn duplicate_calls(&self) -> u64 {
         self.books.duplicates()
     }

@@ -22,7 +22,6 @@ use uuid::Uuid;
 
 /// Between questions whether a transaction has what the buyer needs.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Kept for the answer to the last question.
 const LOOK: Duration = Duration::from_millis(50);
 
 const SERVICES: [Service; 1] = [Service::Cop];
@@ -34,7 +33,6 @@ pub struct Wompi {
     pub(super) sessions: Sessions,
 }
 
-/// Of a call that consists of several.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline(Instant);
 

@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-/// Longer than any code is good for.
 const SESSION_LIFE: Duration = Duration::from_secs(3_600);
 
 /// Where the codes of an order are sent and typed, with the token that Wompi showed.
