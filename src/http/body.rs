@@ -23,15 +23,12 @@ use zeroize::Zeroize;
 /// Of an unread body, to keep its connection; beyond it a new one is cheaper.
 const DISCARD_BYTES_MAX: u64 = 2 << 20;
 
-/// Room is made at once for so many announced bytes; for more, as they come.
 const EXPECTED_BYTES_MAX: usize = 16 << 10;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENCY_KEY_CHARACTERS_MAX: usize = 255;
 
-/// Bodies with a card after which a connection is ended.
 const CARDS_MAX: usize = 16;
-/// Held at most, of a connection that cannot be ended.
 const CARDS_FORGOTTEN_FROM: usize = 256;
 
 #[derive(Debug)]
@@ -58,7 +55,6 @@ pub trait Room: fmt::Debug + Send + Sync {
 struct TakenBytes {
     budget: Arc<Budget>,
     bytes: usize,
-    /// Once the caller is known.
     caller: Option<Arc<dyn Room>>,
 }
 
@@ -149,7 +145,6 @@ impl Inbound {
         self.bytes_max = bytes_max;
     }
 
-    /// The body has a card in it: its memory is zeroed when the connection is over.
     pub fn hold_card(&mut self) {
         self.has_card = true;
     }
@@ -185,7 +180,6 @@ impl Inbound {
         Ok(bytes)
     }
 
-    /// 413 if the body is too long, 408 if it takes too long.
     pub async fn bytes(&mut self) -> Result<Bytes, Problem> {
         if self.ended {
             return Ok(Bytes::new());
@@ -235,7 +229,6 @@ impl Inbound {
         Ok(all)
     }
 
-    /// `None` at the end. Trailers are passed over.
     async fn data(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
             let Some(frame) = self.incoming.frame().await else {

@@ -42,13 +42,11 @@ const REJECTIONS_MAX: usize = 256;
 /// After a failed accept, most often because there are no more file descriptors.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
 
-/// Names and units as in `config.toml`.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub connections_max: usize,
     /// From one address; 0: as many as there may be.
     pub connections_per_peer_max: usize,
-    /// Request line and headers, at least 8 KiB.
     pub head_bytes_max: usize,
     pub head_timeout: Duration,
     pub body_bytes_max: usize,
@@ -107,10 +105,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Port 0 takes a free one.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        // A restart must not wait for the connections of the run before.
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
         Ok(Listener {
@@ -189,7 +185,7 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
-        // `watch.rs` keeps the time of heads: hyper's own timer would also end idle connections,
+        // `Watch` keeps the time of heads: hyper's own timer would also end idle connections,
         // and costs an allocation per request.
         .header_read_timeout(None)
         .max_buf_size(limits.head_bytes_max)
@@ -209,7 +205,6 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// Its place is free again when this is dropped.
 struct ServedConnection<A> {
     shared: Arc<Shared<A>>,
     peer: IpAddr,
@@ -247,7 +242,6 @@ async fn accept_until<A: Answer>(
     }
     stop.await;
     drop(end);
-    // Fails when the thread is gone already, and the socket with it.
     let _ = closed.await;
 }
 

@@ -3,7 +3,6 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const OTHER_FILES: u64 = 1_024;
-/// The log alone has some hundred.
 const FILES_MIN: u64 = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -83,7 +83,6 @@ fn is_fit(sent: &[u8]) -> bool {
 pub struct Timing {
     pub queue_us: u64,
     pub apply_us: u64,
-    /// Until the command's record was durable.
     pub wal_us: u64,
     /// The part of `wal_us` in which other machines agreed, where there are others.
     pub agree_us: Option<u64>,
@@ -175,12 +174,6 @@ impl Reply {
         if let Some(allow) = problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
             self.headers.push((header::ALLOW, allow));
         }
-        self
-    }
-
-    pub fn with_body(mut self, status: u16, body: impl Into<Bytes>) -> Self {
-        self.status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        self.body = body.into();
         self
     }
 

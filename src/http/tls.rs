@@ -20,7 +20,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 /// PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
-    /// The server's certificate, then those between it and the root.
     pub certificate: PathBuf,
     pub key: PathBuf,
 }
@@ -37,7 +36,6 @@ pub enum CertificateError {
     WrongKey { path: PathBuf, source: rustls::Error },
 }
 
-/// Time and length of both files when they were last seen: they change with the content.
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
 impl Files {
@@ -78,7 +76,6 @@ pub struct Certificates {
     failed: AtomicU64,
 }
 
-/// Shows no secret.
 impl fmt::Debug for Certificates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Certificates")
@@ -89,7 +86,6 @@ impl fmt::Debug for Certificates {
 }
 
 impl Certificates {
-    /// Without certificates there is no start. `name` is the listener's, for the log.
     pub fn load(name: &'static str, files: Files) -> Result<Arc<Certificates>, CertificateError> {
         let seen = files.stamp();
         let current = RwLock::new(Arc::new(files.read()?));
@@ -153,7 +149,6 @@ pub async fn keep_fresh(all: Vec<Arc<Certificates>>) {
             _ = asked.recv() => true,
             () = tokio::time::sleep(LOOK_EVERY) => false,
         };
-        // A few small files; a worker may read them.
         all.iter().for_each(|certificates| certificates.renew(is_asked));
     }
 }

@@ -19,16 +19,13 @@ const OF_REMEMBERED: u32 = REMEMBERED / 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     Answer,
-    /// No answer, a cut, garbage, a status of 500 and above, or no connection.
     Failure,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
     Closed,
-    Open {
-        retry_after_seconds: u64,
-    },
+    Open { retry_after_seconds: u64 },
 }
 
 /// Times are those of a clock that only goes forward, from any origin.
@@ -75,7 +72,6 @@ pub struct Circuits {
     /// The next probe, if the rail did not answer the last one.
     rail_open_until: Option<Duration>,
     calls: HashMap<BankCall, Circuit>,
-    /// A circuit has opened that no probe has come after.
     is_suspect: bool,
 }
 
@@ -93,7 +89,6 @@ impl Circuits {
         self.rail_open_until.is_some() || self.calls.values().any(|circuit| circuit.open_until.is_some())
     }
 
-    /// The calls that are not made, though the rail is there.
     pub fn open_calls(&self) -> Vec<BankCall> {
         let open = self.calls.iter().filter(|(_, circuit)| circuit.open_until.is_some());
         let mut open: Vec<BankCall> = open.map(|(call, _)| *call).collect();
@@ -118,7 +113,6 @@ impl Circuits {
         opened
     }
 
-    /// None where there is no probe to come.
     pub fn until_probe(&self, now: Duration) -> Option<Duration> {
         if self.is_suspect {
             return Some(Duration::ZERO);

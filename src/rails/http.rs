@@ -7,7 +7,6 @@
 mod connection;
 mod connector;
 mod pool;
-mod receiving;
 
 use chrono::DateTime;
 use connection::{Answered, Connection, Unanswered};
@@ -62,7 +61,6 @@ impl BaseUrl {
         BaseUrl { pins: pins.into(), ..self }
     }
 
-    /// `path` begins without a slash.
     pub fn path(&self, path: &str) -> String {
         format!("{}/{path}", self.text)
     }
@@ -103,16 +101,12 @@ fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_loopback)
 }
 
-/// Without anything of the other side in the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// No connection, secure where it has to be, came about in time.
     NoConnection(Unconnected),
     Late,
-    /// The connection ended before the answer was whole, or what came was no HTTP.
     Cut,
     TooLong,
-    /// A header could not be made of what is configured, or the address is none.
     NotMade,
 }
 
@@ -275,7 +269,6 @@ impl Client {
         Client { pool: Arc::new(Pool::new(idle)), ..self }
     }
 
-    /// By the `Date` of its newest answer.
     pub fn clock_ahead(&self) -> Option<i64> {
         *self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }

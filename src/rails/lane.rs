@@ -18,11 +18,8 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 /// The longest wait for a call to end, and for the confirmation that this machine leads.
 const TURN: Duration = Duration::from_secs(4);
-/// The percentiles are of so many calls.
 const TIMED: usize = 512;
-/// Asks what became of orders, at whichever bank.
 const QUESTION: BankCall = BankCall { kind: "question", bank: None };
-/// Between looks at whether a restored copy was taken over.
 const CLOSED_PAUSE: Duration = Duration::from_secs(1);
 
 pub struct Lane {
@@ -31,10 +28,8 @@ pub struct Lane {
     pub outcomes: Arc<Outcomes>,
     pub queue: Queue,
     began: Instant,
-    /// Between probes, and after an order that found no connection.
     pause: Duration,
     circuits: Mutex<Circuits>,
-    /// A circuit has opened or closed, a call has ended, or something came into the queue.
     changed: Notify,
     permits: Semaphore,
     figures: Figures,
@@ -53,7 +48,6 @@ pub struct LaneFigures {
     pub name: &'static str,
     pub serves: Vec<Service>,
     pub is_open: bool,
-    /// The rail did not answer the last probe, so that nothing is sent to it.
     pub is_silent: bool,
     pub open_calls: Vec<BankCall>,
     pub calls: u64,
@@ -64,10 +58,8 @@ pub struct LaneFigures {
     pub queued: usize,
 }
 
-/// A call that may not have begun.
 enum Bounded<T> {
     Ended(T),
-    /// The turn did not come in time, or nothing may be sent any more.
     NotBegun,
     Late,
 }
@@ -110,7 +102,6 @@ impl Lane {
         self.gate(Some(call)) == Gate::Closed
     }
 
-    /// `None` if the call may be made now.
     pub fn retry_after_seconds(&self, call: BankCall) -> Option<u32> {
         match self.gate(Some(call)) {
             Gate::Closed => None,
@@ -137,7 +128,6 @@ impl Lane {
             Ok(report) => self.count(to, report.is_answered, began.elapsed()),
             Err(NotSent::NoConnection) => self.count(to, false, began.elapsed()),
             Err(NotSent::NothingDone) => self.count(to, true, began.elapsed()),
-            // The rail was not called.
             Err(NotSent::Unfit(_)) => {}
         }
         let (answer, said) = after_sending(self.rail.recall(&call.order), sent);

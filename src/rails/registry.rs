@@ -38,7 +38,6 @@ impl Registered {
 
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// Their customers get their C2P key at our word.
     pub otp_banks: Vec<BankCode>,
     /// To the first question about an order, and between questions in its first hour.
     pub poll_ms: i64,
@@ -124,7 +123,6 @@ impl Registry {
         &self.live
     }
 
-    /// `None` where no rail serves the order.
     pub fn lane(&self, order: &Order) -> Option<&Arc<Lane>> {
         self.serving(order.service()?)
     }

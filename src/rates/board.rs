@@ -45,7 +45,6 @@ impl InForce {
 }
 
 impl RateBoard {
-    /// `hook` gets every sample that is recorded, in order.
     pub fn new(steps: Steps, hook: Hook) -> RateBoard {
         RateBoard { shown: RwLock::default(), writing: Mutex::new(Judge::new(steps)), hook }
     }

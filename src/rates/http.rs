@@ -34,7 +34,6 @@ pub struct HttpCall {
     pub signature: Option<(String, String)>,
 }
 
-/// Shows nothing that may be secret.
 impl fmt::Debug for HttpCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpCall").field("timeout", &self.timeout).finish_non_exhaustive()

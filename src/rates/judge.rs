@@ -8,7 +8,6 @@ use rust_decimal::Decimal;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// So many samples in a row, at least, make a new price believed.
 const IN_A_ROW: usize = 3;
 const IN_A_ROW_MS: i64 = 15 * MINUTE_MS;
 const ALIKE_PERCENT: Decimal = Decimal::TWO;

@@ -37,7 +37,6 @@ use domain::stored::Stored;
 use domain::values::date::Date;
 use domain::values::time::{Timestamp, Zone};
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
-use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -51,26 +50,16 @@ const WRITE_BUFFER_BYTES: usize = 8 << 20;
 /// The buckets of a year of a hundred lines are about 100 MiB, those that are looked at are far fewer.
 const CACHE_BYTES: usize = 32 << 20;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RateStoreError {
+    #[error("too many rates wait for the disk")]
     Busy,
-    /// The disk or RocksDB said no.
+    #[error("the store of rates: {0}")]
     Failed(String),
     /// The stored bytes are not what was written.
+    #[error("the store of rates is damaged: {0}")]
     Damaged(String),
 }
-
-impl fmt::Display for RateStoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RateStoreError::Busy => f.write_str("too many rates wait for the disk"),
-            RateStoreError::Failed(why) => write!(f, "the store of rates: {why}"),
-            RateStoreError::Damaged(what) => write!(f, "the store of rates is damaged: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for RateStoreError {}
 
 impl From<rocksdb::Error> for RateStoreError {
     fn from(error: rocksdb::Error) -> RateStoreError {
@@ -205,7 +194,6 @@ impl RateStore {
         }
     }
 
-    /// Of what is durable now.
     pub fn checkpoint(&self, directory: &Path) -> Result<(), RateStoreError> {
         Ok(rocksdb::checkpoint::Checkpoint::new(&self.shelf.db)?.create_checkpoint(directory)?)
     }
@@ -221,7 +209,6 @@ impl RateStore {
 
 impl Drop for RateStore {
     fn drop(&mut self) {
-        // The writer writes what is left and ends when its sender is gone.
         self.queue = None;
         let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {

@@ -38,7 +38,6 @@ pub struct Entry {
     pub id: Id,
     pub tenant_key: u64,
     pub service: Service,
-    /// Hundredths.
     pub cents: i64,
     pub currency: Currency,
     pub side: Side,
@@ -152,7 +151,6 @@ fn other_side(entity: &Entity) -> OtherSide {
     }
 }
 
-/// Of an entity: phones that micro-deposits prove, with where each is.
 fn proved(entity: &Entity) -> Box<dyn Iterator<Item = (&MethodStatus, OtherSide)> + '_> {
     let side = |bank: BankCode, phone: MobilePhone| {
         (phone_digits(&phone.clear().to_string()), bank_digits(&bank.to_string()))

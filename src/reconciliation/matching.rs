@@ -15,7 +15,6 @@ use domain::values::date::Date;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Of a reference that can be known by its end.
 const SUFFIX_DIGITS: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -164,7 +164,6 @@ impl Shelf {
         self.all().get(&id).cloned()
     }
 
-    /// Newest first.
     pub fn list(&self, status: Option<Status>) -> Vec<(Id, Summary)> {
         let all = self.all();
         let meant = all.iter().rev().filter(|(_, one)| status.is_none_or(|status| one.status == status));

@@ -8,7 +8,6 @@ use api::problem::{BadField, Problem};
 use domain::values::date::Date;
 use domain::values::free_text::{is_blank, is_invisible};
 
-/// Without the header.
 pub const LINES_MAX: usize = 100_000;
 
 const REQUIRED: [&str; 4] = ["date", "reference", "amount", "kind"];
@@ -23,7 +22,6 @@ pub struct Line {
     pub date: Date,
     /// Digits as they were sent.
     pub reference: String,
-    /// Hundredths.
     pub cents: i64,
     pub side: Side,
     pub phone: Option<String>,

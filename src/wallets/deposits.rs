@@ -34,7 +34,6 @@ use std::time::{Duration, Instant};
 const BLOCKS_MAX: u64 = 1_000;
 const ADDRESSES_MAX: usize = 500;
 const CHUNKS_MAX: usize = 20;
-/// The progress is recorded after so many blocks, or some time.
 const RECORDED_BLOCKS: u64 = 500;
 const RECORDED_EVERY: Duration = Duration::from_secs(60);
 /// So that each entry that is not credited is told once.
@@ -42,11 +41,9 @@ const SET_ASIDE_MAX: usize = 1_024;
 /// An entry in whose place the node has shown another block so often is in no block of the chain.
 const MISPLACED_MAX: u32 = 5;
 
-/// A transfer that could not be credited yet.
 #[derive(Clone)]
 struct Owed {
     logged: Logged,
-    /// How often the node has shown another block in the place of its own.
     misplaced: u32,
 }
 
@@ -57,7 +54,6 @@ enum Known {
     Moved,
 }
 
-/// Why an entry of the log is not credited.
 const UNREADABLE: &str = "it cannot be read";
 const IN_NO_BLOCK: &str = "the node does not show the block that it is of";
 const IN_ANOTHER_BLOCK: &str = "its transaction was credited out of another block";
@@ -67,13 +63,11 @@ pub(super) struct Search {
     evm: Arc<Evm>,
     is_right_chain: bool,
     is_watching: bool,
-    /// And the last block that a record says was searched.
     searched: Option<SearchedBlocks>,
     recorded: Option<u64>,
     recorded_at: Instant,
     /// Not credited yet, as their book is halted or full, or their block is not shown.
     owed: Vec<Owed>,
-    /// Entries of the log that are not credited.
     set_aside: BTreeSet<String>,
     complained: Option<String>,
 }
@@ -312,7 +306,6 @@ impl Search {
         Ok(())
     }
 
-    /// In their order.
     async fn transfers(&mut self, first: u64, last: u64) -> Result<Vec<Logged>, TurnError> {
         let watched: Vec<Account> = self.evm.watched().into_keys().collect();
         let mut found = Vec::new();

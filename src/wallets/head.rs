@@ -10,7 +10,6 @@ use domain::resources::crypto::address::Network;
 use domain::resources::crypto::transfers::final_block;
 use domain::values::time::{SECOND_MS, Timestamp};
 
-/// Ahead of our clock.
 const AHEAD_SECONDS_MAX: u64 = 300;
 /// Beyond the network's pace: chains of developers make blocks at will.
 const BLOCKS_AT_WILL_MAX: u64 = 5_000;
@@ -70,7 +69,6 @@ const fn block_ms_min(network: Network) -> u64 {
     }
 }
 
-/// Nodes may not have it.
 async fn first_block(evm: &Evm) -> Result<Option<Mark>, TurnError> {
     match evm.node.block(0).await {
         Ok(Some(block)) => {

@@ -28,7 +28,6 @@ use tower_service::Service;
 
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Tells whether a request over the connection may go out again.
 #[derive(Clone, Default)]
 pub struct History(Arc<Marks>);
 
@@ -80,7 +79,6 @@ task_local! {
     static DELIVERY: watch::Receiver<()>;
 }
 
-/// Does the work of a delivery, and ends every attempt to connect that it has begun.
 pub async fn within_delivery<T>(work: impl Future<Output = T>) -> T {
     let (_lasts, over) = watch::channel(());
     DELIVERY.scope(over, work).await

@@ -25,6 +25,7 @@ use actors::{Clock, Engine};
 use api::events::TenantMode;
 use api::webhooks::targets::is_public;
 use dashmap::DashMap;
+use delivery_worker::{DeliveryWorker, Presence};
 use domain::index;
 use domain::machine::Domain;
 use domain::platform::is_live;
@@ -43,7 +44,6 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{AcquireError, Semaphore};
 use url::{Host, Url};
 
-/// On their way at once to endpoints that answer.
 const QUICK_MAX: usize = 512;
 /// On their way at once to slow endpoints: those of dead ones wait for each other, and for nobody else.
 const SLOW_MAX: usize = 256;
@@ -58,7 +58,6 @@ const WRITE_AFTER: Duration = Duration::from_millis(40);
 /// Beyond so many each writes more rarely, so that all of them together burden the log no more than these.
 const WRITERS: usize = 8;
 const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
-/// Between two looks whether all delivery workers have stopped.
 const STOP_EVERY: Duration = Duration::from_millis(5);
 const LOOKUP: Duration = Duration::from_secs(3);
 
@@ -79,14 +78,11 @@ pub enum WebhooksError {
     Poster(#[from] PosterError),
 }
 
-/// As far as a delivery needs to know them.
 pub trait Tenants: Send + Sync {
     fn engine(&self) -> &Engine<Domain>;
 
-    /// As events name them; `None` if there is no such tenant.
     fn mode_of(&self, tenant: u64) -> Option<TenantMode>;
 
-    /// Whether the disk has room for the outcomes of deliveries.
     fn has_room(&self, tenant: u64) -> bool;
 
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret;
@@ -120,7 +116,6 @@ pub struct Webhooks {
     quick: Arc<Semaphore>,
     slow: Arc<Semaphore>,
     tries: Arc<Semaphore>,
-    /// Of each tenant in a mode.
     tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
     has_endpoints: AtomicBool,
@@ -239,7 +234,6 @@ impl Webhooks {
         }
     }
 
-    /// Summed over the endpoints at work: what waits, at most.
     pub fn backlog(&self) -> u64 {
         self.queues.iter().map(|queues| queues.iter().map(|queue| queue.behind()).sum::<u64>()).sum()
     }
@@ -255,7 +249,6 @@ impl Webhooks {
         .collect()
     }
 
-    /// As far as is known without the log.
     pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
         self.queues
             .get(&tenant)
@@ -329,7 +322,6 @@ impl Webhooks {
         tenants.engine().under_way().saturating_sub(self.writing.load(Ordering::Relaxed))
     }
 
-    /// Once it is sure that this machine may.
     async fn post(&self, message: post::Message) -> Sent {
         self.options.outbound.until_it_leads().await;
         self.poster.post(message).await
@@ -353,8 +345,28 @@ impl Webhooks {
         let mut queues = self.queues.entry(tenant).or_default();
         if queues.iter().all(|queue| queue.id != id) {
             queues.push(Arc::clone(&queue));
-            delivery_worker::begin(self, queue, 0);
+            self.begin(queue, 0);
         }
+    }
+
+    /// Nothing up to `position` is due, apart from what the endpoint's state says.
+    fn begin(self: &Arc<Self>, queue: Arc<EndpointQueue>, position: u64) {
+        if self.is_stopping() {
+            return;
+        }
+        let present = Presence::new(self, &queue);
+        let webhooks = Arc::clone(self);
+        webhooks.spawner.clone().spawn(async move {
+            let _present = present;
+            let Some(tenants) = webhooks.tenants() else { return };
+            match DeliveryWorker::new(webhooks, tenants, Arc::clone(&queue), position) {
+                Ok(Some(delivery_worker)) => delivery_worker.work().await,
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::error!(tenant = queue.tenant, webhook = %queue.id, %error, "an endpoint cannot be read; its deliveries wait for the next start")
+                }
+            }
+        });
     }
 
     fn queue(&self, tenant: u64, id: Id, with: impl FnOnce(&Arc<EndpointQueue>)) {

@@ -59,7 +59,6 @@ struct UnderWay {
 }
 
 impl Lookups {
-    /// By the system's resolver, on the threads of this runtime.
     pub fn new(threads: Handle) -> Arc<Lookups> {
         Lookups::with(threads, system)
     }
@@ -121,7 +120,6 @@ fn system(name: &str) -> Found {
     Ok(found.map(|address| address.ip()).collect())
 }
 
-/// The system's resolver, with a look at every address.
 #[derive(Clone)]
 pub struct CheckedNames {
     pub allow_private: bool,

@@ -13,11 +13,9 @@ const MANY: usize = 16;
 /// A shorter time with fewer requests changes nothing: a caller that waited for one write is
 /// answered at once, and asks again.
 const LULL: Duration = Duration::from_millis(100);
-/// One part of so many of a thread's time, while there are many.
 const SHARE: u32 = 16;
 /// May be spent ahead of the share, so that a few deliveries never wait for it.
 const AHEAD: Duration = Duration::from_millis(5);
-/// After it the number of requests is looked at again.
 const REST_MAX: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy)]

@@ -40,7 +40,6 @@ const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// An operator may name them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderNames {
     pub signature: HeaderName,
@@ -62,7 +61,6 @@ pub struct Message {
     pub livemode: bool,
     pub event: Id,
     pub sequence: Option<u64>,
-    /// From 1.
     pub attempt: u32,
     pub older_signature: bool,
     pub body: Vec<u8>,

@@ -137,7 +137,6 @@ impl Heads {
         self.state = match self.state {
             // Empty lines before a request are allowed.
             State::Head(0) if is_empty => State::Head(0),
-            // The next head says its own.
             State::Head(_) if is_empty => {
                 match (mem::take(&mut self.is_chunked), mem::take(&mut self.body_bytes)) {
                     (true, _) => State::ChunkLength,
@@ -155,7 +154,6 @@ impl Heads {
                 State::Head(lines.saturating_add(1))
             }
             State::ChunkLength if value == 0 => State::Trailers,
-            // With the end of its line.
             State::ChunkLength => State::Chunk(value.saturating_add(2)),
             State::Trailers if is_empty => State::Head(0),
             other => other,

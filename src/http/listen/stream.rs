@@ -185,11 +185,9 @@ pub(super) async fn linger(mut stream: Socket) {
         }
         io::Result::Ok(())
     };
-    // A timeout makes no difference: the connection is over.
     let _ = tokio::time::timeout(LINGER_TIMEOUT, end).await;
 }
 
-/// Without having read anything.
 pub(super) async fn say_and_close(stream: TcpStream, bytes: Vec<u8>) {
     let said = async {
         let mut rest = bytes.as_slice();
@@ -208,18 +206,15 @@ pub(super) async fn say_and_close(stream: TcpStream, bytes: Vec<u8>) {
     }
 }
 
-/// Seen by its stream, its requests and its time keeper.
 #[derive(Debug)]
 pub(super) struct Watch {
     opened: Instant,
     under_way: AtomicU32,
-    /// While the bytes of a head come in.
     in_head: AtomicBool,
     /// Bytes may be pings there and say nothing about a head.
     is_http2: AtomicBool,
     /// Bytes may be left that nobody will read, so the connection has to linger before it closes.
     unread: AtomicBool,
-    /// Of the present state, in ms since `opened`.
     since_ms: AtomicU64,
     /// With card data, to be zeroed when the connection is over.
     pub(super) secrets: Arc<Secrets>,

@@ -32,7 +32,6 @@ fn word(units: u128) -> Hash {
     word
 }
 
-/// `None` when it is beyond all that there is of a token.
 pub fn units(word: &Hash) -> Option<u128> {
     let (high, low) = word.split_at(16);
     let low: [u8; 16] = low.try_into().ok()?;

@@ -18,7 +18,6 @@ pub struct WalletKey {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signed {
-    /// The point's second coordinate is odd.
     pub is_odd: bool,
     pub r: Hash,
     pub s: Hash,

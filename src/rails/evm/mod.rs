@@ -20,7 +20,6 @@ pub use keys::{DepositKeys, TenantKeys, WalletKey};
 pub use network::{Evm, Figures, Waits, name};
 pub use node::Node;
 
-/// An account or a contract.
 pub type Account = [u8; 20];
 pub type Hash = [u8; 32];
 

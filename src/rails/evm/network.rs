@@ -17,10 +17,8 @@ pub struct Evm {
     pub settings: Settings,
     pub node: Node,
     figures: Mutex<Figures>,
-    /// Operations that were asked about since they were taken last, with their tenant keys.
     asked: Mutex<BTreeSet<(u64, Uuid)>>,
     due: Notify,
-    /// The newest block that the node has shown again as it was.
     known: Mutex<Option<Mark>>,
     watched: Mutex<BTreeMap<Account, u64>>,
 }
@@ -29,7 +27,6 @@ pub struct Evm {
 pub enum Waits {
     Usdt,
     Gas,
-    /// Gas costs more than may be paid.
     Fee,
     Node,
     Chain,
@@ -60,7 +57,6 @@ pub struct Figures {
     pub nonce: Option<u64>,
     pub waiting: usize,
     pub in_flight: usize,
-    /// Payouts of which what the node says does not fit together.
     pub doubtful: usize,
     pub waits: Option<Waits>,
     pub scanned: Option<u64>,

@@ -46,12 +46,7 @@ pub enum RpcError {
     #[error("the node's answer to {0} cannot be read")]
     Unreadable(&'static str),
     #[error("the node refuses {method}: {words} ({code})")]
-    Refused {
-        method: &'static str,
-        code: i64,
-        /// Cut.
-        words: String,
-    },
+    Refused { method: &'static str, code: i64, words: String },
 }
 
 impl RpcError {

@@ -11,9 +11,7 @@ const KIND: u8 = 2;
 pub struct Transaction {
     pub chain_id: u64,
     pub nonce: u64,
-    /// What a block's maker gets at most, in wei.
     pub tip_per_gas: u64,
-    /// Altogether at most, in wei.
     pub fee_per_gas: u64,
     pub gas: u64,
     pub to: Account,

@@ -66,7 +66,6 @@ pub struct Question {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Foreign {
     Phone,
-    /// It is of a day that no payment may name.
     Day,
 }
 
@@ -94,7 +93,6 @@ impl Members {
         MobilePhone::parse(&self.text(name, PHONE_DIGITS)?).map_err(|_| Malformed(name))
     }
 
-    /// A member that has to be there, if `read` can read it.
     fn read_as<T>(
         &self,
         name: &'static str,

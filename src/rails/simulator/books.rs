@@ -105,7 +105,6 @@ impl Books {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns when what was decided may be answered.
     pub async fn settled(&self, operation: Uuid) -> Result<(), BooksError> {
         let Some(agreed) = &self.agreed else { return Ok(()) };
         let Some(fate) = self.memory().get(&operation).copied() else { return Ok(()) };
@@ -239,7 +238,6 @@ impl Store {
         Ok(())
     }
 
-    /// Syncs what was written, and opens books again that failed.
     fn keep_once(&self) -> Result<(), BooksError> {
         if self.db.read().unwrap_or_else(PoisonError::into_inner).is_none() {
             self.open()?;
@@ -257,7 +255,6 @@ impl Store {
         while !self.is_closing.load(Ordering::Relaxed) {
             std::thread::park_timeout(SYNC_PAUSE);
             let kept = self.keep_once().err().map(|error| error.to_string());
-            // Said once, however long it lasts.
             if let Some(error) = kept.as_ref().filter(|_| kept != said) {
                 tracing::error!(error, "the books of the simulated bank were not synced");
             }
@@ -277,7 +274,6 @@ impl Drop for Disk {
         self.store.is_closing.store(true, Ordering::Relaxed);
         if let Some(keeper) = self.keeper.take() {
             keeper.thread().unpark();
-            // A thread that panicked has said so.
             let _ = keeper.join();
         }
     }

@@ -23,7 +23,6 @@ pub enum Fate {
     LaterRefused(Refusal),
     /// Never arrived. Kept only so that it arrives when it is sent again.
     Lost,
-    /// Waits for its buyer.
     Open,
 }
 
@@ -94,7 +93,6 @@ impl Refusal {
 }
 
 impl Fate {
-    /// When the order arrives.
     pub fn first(self, operation: Uuid) -> RailAnswer {
         match self {
             Fate::Done | Fate::DoneForGood => RailAnswer::done(reference(operation)),
@@ -151,7 +149,6 @@ impl Fate {
     }
 }
 
-/// `original` looks up the operation that the order speaks of.
 pub fn of<E>(
     order: &Order,
     at: Timestamp,

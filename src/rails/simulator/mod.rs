@@ -19,7 +19,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// The two micro-deposits of test mode, whatever the method.
 pub const MICRO_DEPOSITS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
 
 const FULL_REFERENCE: &str = "7700";
@@ -68,7 +67,6 @@ impl Simulator {
         Simulator { books: self.books.agreed_in(agreed), ..self }
     }
 
-    /// Once what was decided may be told.
     async fn once_settled(&self, call: &Call, answer: Result<RailAnswer, BooksError>) -> RailAnswer {
         let decided = self.books.settled(about(call)).await;
         self.answer_of(decided.and(answer), call)

@@ -16,7 +16,6 @@ pub struct Settings {
     pub integrity_secret: ApiSecret,
     pub customer_email: Option<String>,
     pub timeout: Duration,
-    /// A connection is used again within this.
     pub idle: Duration,
 }
 
