@@ -62,7 +62,7 @@ pub struct Outbox {
 
 impl Outbox {
     pub fn new(rails: Arc<Registry>, market: Market, observers: Observers, clock: Clock) -> Outbox {
-        let under_way = rails.outbound().is_led().then(UnderWay::default);
+        let under_way = rails.outbound.is_led().then(UnderWay::default);
         Outbox {
             rails,
             market,
@@ -139,9 +139,9 @@ impl Effects<Domain> for Outbox {
             }
             return self.live(tenant, effect);
         }
-        let Registered { rail, outcomes } = self.rails.test().clone();
+        let Registered { rail, outcomes } = self.rails.test.clone();
         let services = Arc::clone(&self.services);
-        let outbound = self.rails.outbound().clone();
+        let outbound = self.rails.outbound.clone();
         let Effect { entity, operation, rail_id: _, at, how, order } = effect;
         // Known before anything waits: what is asked next waits for it.
         let is_question = how == How::Ask;

@@ -52,11 +52,11 @@ impl Default for Pace {
 }
 
 pub struct Registry {
-    test: Registered,
+    pub test: Registered,
     live: Vec<Arc<Lane>>,
     networks: Vec<Arc<Evm>>,
     notices: bool,
-    outbound: Outbound,
+    pub outbound: Outbound,
     pace: Pace,
 }
 
@@ -109,14 +109,6 @@ impl Registry {
 
     pub fn may_call(&self) -> bool {
         self.outbound.is_open()
-    }
-
-    pub fn outbound(&self) -> &Outbound {
-        &self.outbound
-    }
-
-    pub fn test(&self) -> &Registered {
-        &self.test
     }
 
     pub fn live(&self) -> &[Arc<Lane>] {

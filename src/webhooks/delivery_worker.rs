@@ -66,7 +66,7 @@ struct EndedDelivery {
 
 type PermitFuture = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
 
-struct DeliveryWorker {
+pub(super) struct DeliveryWorker {
     webhooks: Arc<Webhooks>,
     tenants: Arc<dyn Tenants>,
     queue: Arc<EndpointQueue>,
@@ -94,7 +94,7 @@ struct DeliveryWorker {
 }
 
 impl DeliveryWorker {
-    fn new(
+    pub(super) fn new(
         webhooks: Arc<Webhooks>,
         tenants: Arc<dyn Tenants>,
         queue: Arc<EndpointQueue>,
@@ -137,7 +137,7 @@ impl DeliveryWorker {
         }))
     }
 
-    async fn work(mut self) {
+    pub(super) async fn work(mut self) {
         let mut place: Option<PermitFuture> = None;
         loop {
             match self.look() {

@@ -7,7 +7,6 @@
 use api::webhooks::targets::is_public;
 use hyper_util::client::legacy::connect::dns::Name;
 use std::collections::HashMap;
-use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,25 +20,16 @@ use tower_service::Service;
 const LOOKUPS_MAX: usize = 384;
 const LOOKUPS_PER_TENANT_MAX: usize = 4;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAddress {
+    #[error("the name was not found")]
     Unknown,
-    /// The name leads, among others, to an address that is not public.
+    /// Among others.
+    #[error("the name leads to a loopback, private or otherwise special address")]
     Special,
+    #[error("the name was not looked up: too many others do not answer")]
     Busy,
 }
-
-impl fmt::Display for NoAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NoAddress::Unknown => "the name was not found",
-            NoAddress::Special => "the name leads to a loopback, private or otherwise special address",
-            NoAddress::Busy => "the name was not looked up: too many others do not answer",
-        })
-    }
-}
-
-impl std::error::Error for NoAddress {}
 
 type Found = Result<Arc<[IpAddr]>, NoAddress>;
 type Waiting = watch::Receiver<Option<Found>>;

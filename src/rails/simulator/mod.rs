@@ -67,9 +67,20 @@ impl Simulator {
         Simulator { books: self.books.agreed_in(agreed), ..self }
     }
 
+    /// Once what was decided may be told. A bank whose books fail gives no answer: whether it did
+    /// anything, nobody knows. That is logged once, however many call meanwhile.
     async fn once_settled(&self, call: &Call, answer: Result<RailAnswer, BooksError>) -> RailAnswer {
-        let decided = self.books.settled(about(call)).await;
-        self.answer_of(decided.and(answer), call)
+        let answer = self.books.settled(about(call)).await.and(answer);
+        let had_failed = self.has_failed.swap(answer.is_err(), Ordering::Relaxed);
+        match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                if !had_failed {
+                    tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
+                }
+                RailAnswer::Silent
+            }
+        }
     }
 
     pub fn in_memory() -> Simulator {
@@ -85,18 +96,6 @@ impl Simulator {
             unanswered: Mutex::default(),
             has_failed: AtomicBool::new(false),
         }
-    }
-
-    /// A bank whose books fail gives no answer: whether it did anything, nobody knows. That is
-    /// logged once, however many call meanwhile.
-    fn answer_of(&self, result: Result<RailAnswer, BooksError>, call: &Call) -> RailAnswer {
-        let had_failed = self.has_failed.swap(result.is_err(), Ordering::Relaxed);
-        result.unwrap_or_else(|error| {
-            if !had_failed {
-                tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
-            }
-            RailAnswer::Silent
-        })
     }
 
     fn receive(&self, call: &Call) -> Result<RailAnswer, BooksError> {

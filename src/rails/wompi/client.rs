@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const SERVICES: [Service; 1] = [Service::Cop];
 
 pub struct Wompi {
-    settings: Settings,
+    pub(super) settings: Settings,
     client: Client,
     acceptance: Kept,
     sessions: Sessions,
