@@ -13,11 +13,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// The listeners of one server.
 pub(super) struct Listeners {
     /// The gate of tenants, merchants, buyers and the public.
     pub(super) api_gate: Arc<StartupGate>,
-    /// The gate of operators.
     pub(super) admin_gate: Arc<StartupGate>,
     /// The counters of connections, by listener.
     pub(super) traffic: [(&'static str, Arc<Traffic>); 2],
@@ -72,7 +70,6 @@ impl Listeners {
         }
     }
 
-    /// Binds and serves the listener of the other nodes.
     pub(super) async fn serve_peers(
         &mut self,
         config: &Config,
@@ -86,7 +83,6 @@ impl Listeners {
         Ok(())
     }
 
-    /// Takes no more requests.
     pub(super) fn stop(&self) {
         self.stop.send_replace(true);
     }
