@@ -4,43 +4,22 @@
 //!
 //! This file is a module of the crate `domain`, which knows no files, in its tests alone.
 
-use super::layout::{CurrentLayout, Layout};
-use super::newest_version;
-use super::samples::Sampled;
+use super::tests::Sampled;
+use super::{Layout, NEWEST, Read, Written};
 use bincode::config::standard;
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
-use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-struct Writing<'a, L: Layout>(&'a L::Working);
-
-impl<L: CurrentLayout> Encode for Writing<'_, L> {
-    fn encode<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        L::write(self.0, to)
-    }
-}
-
-struct Reading<L: Layout>(L::Working);
-
-impl<L: Layout> Decode<u8> for Reading<L> {
-    fn decode<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
-        L::read(from).map(Reading)
-    }
-}
-
-/// The bytes that a layout has, without a version.
-pub fn written<L: CurrentLayout>(working: &L::Working) -> Vec<u8> {
-    bincode::encode_to_vec(Writing::<L>(working), standard()).expect("a layout refuses nothing")
+/// The bytes of a value, without a version.
+pub fn written<L: Layout>(value: &L) -> Vec<u8> {
+    bincode::encode_to_vec(Written(value), standard()).expect("a layout refuses nothing")
 }
 
 /// The value that all these bytes are.
-pub fn read<L: Layout>(bytes: &[u8]) -> L::Working {
-    let (Reading(value), read) =
-        bincode::decode_from_slice_with_context::<u8, Reading<L>, _>(bytes, standard(), newest_version())
+pub fn read<L: Layout>(bytes: &[u8]) -> L {
+    let (Read(value), read) =
+        bincode::decode_from_slice_with_context::<u8, Read<L>, _>(bytes, standard(), NEWEST)
             .expect("readable");
     assert_eq!(read, bytes.len(), "all of it is read");
     value
@@ -56,9 +35,9 @@ struct Golden {
     read: fn(&str) -> String,
 }
 
-fn golden<L: Sampled + CurrentLayout>(resource: &'static str, layout: &'static str) -> Golden {
-    let samples = L::samples(&mut 0).iter().map(|sample| hex::encode(written::<L>(sample))).collect();
-    let read = |line: &str| hex::encode(written::<L>(&read::<L>(&hex::decode(line).expect("hex"))));
+fn golden<L: Sampled>(resource: &'static str, layout: &'static str) -> Golden {
+    let samples = L::samples(&mut 0).iter().map(|sample| hex::encode(written(sample))).collect();
+    let read = |line: &str| hex::encode(written(&read::<L>(&hex::decode(line).expect("hex"))));
     Golden { resource, layout, samples, read }
 }
 
