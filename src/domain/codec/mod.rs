@@ -147,7 +147,10 @@ pub fn no_variant(of: &str, tag: u32) -> DecodeError {
 pub const fn assert_dense(numbers: &[u32]) {
     let mut at = 0;
     while at < numbers.len() {
-        assert!(numbers[at] == at as u32, "the numbers of fields and variants count up from 0, none left out");
+        assert!(
+            numbers[at] == at as u32,
+            "the numbers of fields and variants count up from 0, none left out"
+        );
         at += 1;
     }
 }
