@@ -21,7 +21,6 @@ mod present;
 pub mod privacy;
 mod room;
 mod startup_error;
-mod startup_gate;
 mod stop_signals;
 mod surfaces;
 mod translate;
@@ -108,9 +107,10 @@ pub async fn run(
     };
     room::keep_some(&disk);
     let background = Background::start(&config, &services, disk)?;
-    listeners.api_gate.open(surfaces::api(&config, &services)?);
     let metrics = metrics(&config, &services, &listeners, &background);
-    listeners.admin_gate.open(surfaces::admin(&config, &services, metrics)?);
+    let [public, of_operators] = surfaces::servers(&config, &services, metrics)?;
+    listeners.api_gate.open(public);
+    listeners.admin_gate.open(of_operators);
     listeners.serve_operators();
     say_ready(&config, &services);
 

@@ -57,6 +57,7 @@ pub mod reconciliation;
 pub mod recovery;
 pub mod requests;
 pub mod selfcheck;
+pub mod server;
 pub mod store;
 pub mod telemetry;
 pub mod thinning;

@@ -1,89 +1,45 @@
-//! The surface of operators: host and origin, token, their table, and a handler that runs to its end
-//! and leaves a log line (`docs/contract.md, 1.12, 3.1`). The steps of a request are in
-//! `gateway/pipeline.rs`.
+//! The endpoints of operators: token, role, and a handler that runs to its end and leaves a log line
+//! (`docs/contract.md, 1.12, 3.1`). The steps of a request before them are in `src/server/mod.rs`.
 //!
 //! The last step is a task here, Idempotency-Key included: a caller who goes away must not leave a
 //! durable change half done, whoever asked first.
 
 use super::approvals::least_role;
 use super::call::{Body, Call, CallResult, Done};
-use super::description;
 use super::kept::{self, PendingKey};
-use super::routes::{Handler, Route, routes};
+use super::routes::{Handler, Route};
 use super::signature::{Beginning, Signature, begin, said};
-use crate::cluster::front;
 use crate::gateway::answer::Shows;
+use crate::gateway::ask;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
-use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::on_behalf::OnBehalf;
 use crate::gateway::operators::{Operator, TokenDigest};
-use crate::gateway::pipeline::{self, Asked, Columns, Surface, document};
+use crate::gateway::request::Request;
 use crate::gateway::services::Services;
-use crate::gateway::{ask, health};
-use crate::http::body::Inbound;
-use crate::http::documents::Documents;
-use crate::http::listen::{Answer, Arrival};
-use crate::http::origin_check::OriginCheck;
+use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
-use crate::http::router::{BadRoute, Lookup, Router};
-use crate::metrics::{self, Metrics};
+use crate::http::router::Parameters;
 use api::problem::Problem;
 use bytes::Bytes;
 use domain::resources::approvals::Approvable;
 use domain::values::ids::Id;
-use hyper::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::mem;
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The most bytes of a bank's statement.
 const CSV_BYTES_MAX: usize = 32 << 20;
 
-/// Answers operators.
+/// Answers operators. Who they are, the directory of operators says.
 pub struct AdminApi {
     services: Arc<Services>,
-    router: Router<(Route, Arc<Meter>)>,
-    guard: OriginCheck,
-    documents: Documents<Arc<Meter>>,
-    metrics: Metrics,
-    /// The meter of calls that are not in the table.
-    unrouted: Arc<Meter>,
-    scrapes: Arc<Meter>,
-    health: Arc<Meter>,
-    ready: Arc<Meter>,
 }
 
 impl AdminApi {
-    /// The operators' API. Who its callers are, the directory of operators says.
-    pub fn new(services: Arc<Services>, metrics: Metrics, guard: OriginCheck) -> Result<AdminApi, BadRoute> {
-        let meters = Arc::clone(&services.observed.meters);
-        let description = description::document();
-        let (mut tables, with_query) = (description.tables(), description.with_query());
-        let row = |mut route: Route| {
-            let meter = meters.of(&route.method, route.path);
-            route.table = tables.remove(route.operation).map(Arc::new);
-            route.takes_query = with_query.contains(route.operation);
-            (route.method.clone(), route.path, (route, meter))
-        };
-        let router = Router::new(routes().into_iter().map(row))?;
-        let documents =
-            Documents::new(|| description::document().to_json(), |path| meters.of(&Method::GET, path));
-        let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
-        let [health, ready] = [health::HEALTH, health::READY].map(|path| meters.of(&Method::GET, path));
-        Ok(AdminApi { services, router, guard, documents, metrics, unrouted, scrapes, health, ready })
-    }
-}
-
-impl AdminApi {
-    /// The parameter of a request's path with this name, decoded as its handler reads it.
-    fn named(&self, arrival: &Arrival, name: &str) -> Option<String> {
-        match self.router.lookup(&arrival.head.method, arrival.head.uri.path()) {
-            Lookup::Found(found) => Some(found.parameters.get(name).to_owned()),
-            Lookup::WrongMethod { .. } | Lookup::NotFound => None,
-        }
+    pub fn new(services: Arc<Services>) -> AdminApi {
+        AdminApi { services }
     }
 
     /// The approval that a row needs, as it is configured.
@@ -91,14 +47,6 @@ impl AdminApi {
         let needed = route.approval.filter(|kind| self.services.callers.approvals.of.contains(kind))?;
         Some((needed, route.operation))
     }
-}
-
-/// A call, with its row.
-pub struct Work {
-    route: Route,
-    call: Call,
-    /// The list that is wanted as CSV, whose first page the call reads.
-    export: Option<Export>,
 }
 
 /// The pages of an operators' list.
@@ -112,77 +60,14 @@ impl Pages for OperatorPages {
     }
 }
 
-impl Surface for AdminApi {
-    type Row = Route;
-    type Caller = Operator;
-    type Work = Work;
-
-    fn services(&self) -> &Services {
-        &self.services
-    }
-
-    fn router(&self) -> &Router<(Route, Arc<Meter>)> {
-        &self.router
-    }
-
-    fn unrouted(&self) -> &Meter {
-        &self.unrouted
-    }
-
-    fn columns(&self, route: &Route) -> Columns {
-        Columns {
-            needs_room: route.is_write() && !route.in_reserve,
-            takes_json: route.takes_json(),
-            has_card: false,
-            takes_key: route.method == Method::POST,
-            takes_query: route.takes_query,
-        }
-    }
-
-    /// Runs before anything is answered, documents and metrics too: no other site's page may ask.
-    fn guard(&self, arrival: &Arrival) -> Result<(), Problem> {
-        self.guard.check(&arrival.head)
-    }
-
-    fn is_own(&self, arrival: &Arrival) -> bool {
-        [front::CLUSTER, health::HEALTH, health::READY].contains(&arrival.head.uri.path())
-    }
-
-    async fn beside<'m>(
-        &'m self,
+impl AdminApi {
+    /// The operator who calls, if they may call this row; 401 or 403 if not.
+    pub fn authenticate(
+        &self,
+        route: &Route,
+        parameters: &Parameters<'_>,
         arrival: &Arrival,
-        measuring: &mut Measuring<'m>,
-    ) -> Option<Result<Reply, Problem>> {
-        // The description of the API is no secret: a page must be there before a token can be typed
-        // into it.
-        let (method, path) = (&arrival.head.method, arrival.head.uri.path());
-        if let Some(answer) = health::answer(&self.services, method, path) {
-            measuring.found(if path == health::READY { &self.ready } else { &self.health });
-            return Some(answer);
-        }
-        let answer = document(&self.documents, arrival, measuring);
-        if answer.is_some() || path != metrics::PATH {
-            return answer;
-        }
-        measuring.found(&self.scrapes);
-        if !self.metrics.is_open()
-            && let Err(refused) = self.services.callers.operators.authenticate(&arrival.head.headers)
-        {
-            return Some(Err(refused));
-        }
-        Some(self.metrics.answer(&arrival.head.method))
-    }
-
-    /// What operators read is nobody else's, refusals too.
-    fn finish(&self, reply: Reply, _: &Arrival) -> Reply {
-        reply.no_store()
-    }
-
-    fn looked_for(&self, _: &Arrival) -> Option<&'static str> {
-        Some("on this server")
-    }
-
-    fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Operator, Problem> {
+    ) -> Result<Operator, Problem> {
         let operators = &self.services.callers.operators;
         let operator = match OnBehalf::in_arrival(arrival) {
             Some(of) => operators.of_session(TokenDigest::from_bytes(*of.hash())),
@@ -190,7 +75,7 @@ impl Surface for AdminApi {
         };
         let operator = operator.ok_or_else(|| Problem::without_token(true))?;
         let least = if route.decides_approval {
-            least_role(&self.services, self.named(arrival, "id").as_deref().and_then(Id::parse))
+            least_role(&self.services, Id::parse(parameters.get("id")))
         } else {
             route.role
         };
@@ -198,13 +83,14 @@ impl Surface for AdminApi {
         Ok(operator)
     }
 
-    async fn prepare(
+    pub async fn answer(
         &self,
+        row: &Route,
         operator: Operator,
-        asked: &mut Asked<'_, AdminApi>,
-    ) -> Result<ControlFlow<Reply, Work>, Problem> {
+        mut asked: Request<'_>,
+    ) -> Result<Reply, Problem> {
         let Arrival { head, request_id, peer } = asked.arrival;
-        if asked.row.takes_csv {
+        if row.takes_csv {
             asked.inbound.cap_at(CSV_BYTES_MAX);
             asked.body = asked.inbound.csv(&head.headers).await?;
         }
@@ -215,15 +101,15 @@ impl Surface for AdminApi {
         });
         let parameters: Vec<(&'static str, String)> =
             asked.parameters.iter().map(|(name, text)| (name, canonical(text))).collect();
-        let path = path_of(asked.row.path, &parameters);
-        let shows = Shows::of(asked.row.show, parameters.iter().map(|(_, text)| text.as_str()));
-        let signature = asked.row.action.map(|action| {
+        let path = path_of(row.path, &parameters);
+        let shows = Shows::of(row.show, parameters.iter().map(|(_, text)| text.as_str()));
+        let signature = row.action.map(|action| {
             let (peer, request_id) = (peer.ip().to_string(), request_id.as_str());
             let path = (path.as_str(), parameters.as_slice());
             let beginning = Beginning { at: self.services.now(), peer: &peer, request_id, path };
             Signature::of(begin(&operator, action, &beginning))
         });
-        let Route { table, takes_query, path: named, .. } = asked.row;
+        let Route { table, takes_query, path: named, .. } = row;
         let export = Export::wanted(table.as_ref(), *takes_query, &head.headers, named, head.uri.query());
         let (export, bad) = export.unzip();
         let query = match &export {
@@ -244,20 +130,16 @@ impl Surface for AdminApi {
             signature: Arc::new(signature.unwrap_or_default()),
             shows,
             operator,
-            approval: self.waiting(asked.row),
+            approval: self.waiting(row),
             peer: *peer,
             request_id: request_id.as_str().to_owned(),
             body: Body::new(mem::take(&mut asked.body), unexpected),
         };
-        Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call, export }))
-    }
-
-    async fn perform(&self, work: Work, arrival: &Arrival) -> Result<Reply, Problem> {
-        let Work { route, call, export } = work;
+        let route = row.clone();
         if let Some(export) = export {
             let pages = OperatorPages(Arc::new((route.handler, call.again(String::new()))));
             let first = run(route, call).await?;
-            return export.reply(&first.body, pages, arrival.request_id.clone());
+            return export.reply(&first.body, pages, request_id.clone());
         }
         let done = run(route, call).await?;
         let reply = Reply::json(done.status, done.body).trace(done.trace);
@@ -284,12 +166,6 @@ fn path_of(row: &str, parameters: &[(&'static str, String)]) -> String {
         }
     };
     row.split('/').map(part).collect::<Vec<_>>().join("/")
-}
-
-impl Answer for AdminApi {
-    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        pipeline::answer(self, arrival, body).await
-    }
 }
 
 /// Runs the handler of a write in a task of its own: a caller who goes away must not leave a durable

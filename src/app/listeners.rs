@@ -2,12 +2,11 @@
 //! there, served until the server stops.
 
 use super::StartupError;
-use super::startup_gate::StartupGate;
-use super::surfaces::{AdminSurface, ApiSurface};
 use crate::config::{Config, Server, Tls};
 use crate::http::body::Budget;
 use crate::http::listen::{Answer, Drained, Limits, Listener, Traffic};
 use crate::http::tls::{self, Certificates, Files};
+use crate::server::StartupGate;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +16,9 @@ use tokio::task::JoinHandle;
 /// The listeners of one server.
 pub(super) struct Listeners {
     /// The gate of tenants, merchants, buyers and the public.
-    pub(super) api_gate: Arc<StartupGate<ApiSurface>>,
+    pub(super) api_gate: Arc<StartupGate>,
     /// The gate of operators.
-    pub(super) admin_gate: Arc<StartupGate<AdminSurface>>,
+    pub(super) admin_gate: Arc<StartupGate>,
     /// The counters of connections, by listener.
     pub(super) traffic: [(&'static str, Arc<Traffic>); 2],
     /// The certificates in use, which are renewed when their files change.

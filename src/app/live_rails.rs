@@ -4,7 +4,6 @@ use super::StartupError;
 use super::live_rail_error::{BadSetting, Fault, LiveRailError};
 use crate::config::{self, SecretSource};
 use crate::gateway::rail_calls;
-use crate::network::TrustedProxies;
 use crate::rails::checking::Finding;
 use crate::rails::evm::{self, DepositKeys, Evm, WalletKey, keystore, rpc, units::Units};
 use crate::rails::http::BaseUrl;
@@ -133,11 +132,7 @@ pub fn callers(config: &config::Config) -> Result<rail_calls::Settings, StartupE
     });
     let wompi = config.rails.wompi.as_ref();
     let events_secret = wompi.map(|wompi| read("rails.wompi.events_secret", &wompi.events_secret));
-    Ok(rail_calls::Settings {
-        r4: r4.transpose()?,
-        wompi_events_secret: events_secret.transpose()?,
-        trusted_proxies: TrustedProxies::new(config.server.trusted_proxies.clone()),
-    })
+    Ok(rail_calls::Settings { r4: r4.transpose()?, wompi_events_secret: events_secret.transpose()? })
 }
 
 /// The address of a rail's API.

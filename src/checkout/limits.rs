@@ -8,7 +8,7 @@
 
 use crate::gateway::throttle::Throttle;
 use crate::http::listen::Arrival;
-use crate::network::{Client, Network, TrustedProxies};
+use crate::network::{Client, TrustedProxies};
 use api::problem::Problem;
 use domain::resources::checkout::Session;
 use domain::values::buyer::ColombianPhone;
@@ -78,9 +78,9 @@ pub struct Limits {
 
 impl Limits {
     /// The limits of a server that nobody has used yet. `misses_per_minute` 0 = no limit of misses.
-    pub fn new(trusted_proxies: Vec<Network>, misses_per_minute: u32, misses_burst: u32) -> Limits {
+    pub fn new(proxies: TrustedProxies, misses_per_minute: u32, misses_burst: u32) -> Limits {
         Limits {
-            proxies: TrustedProxies::new(trusted_proxies),
+            proxies,
             misses: Throttle::every(MINUTE.checked_div(misses_per_minute).unwrap_or_default(), misses_burst),
             sessions: Throttle::every(SESSIONS_EVERY, SESSIONS_BURST),
             shared_sessions: Throttle::every(SHARED_SESSIONS_EVERY, SHARED_SESSIONS_BURST),

@@ -28,21 +28,15 @@ pub use limits::Limits;
 use crate::checkout::forms::Sent;
 use crate::checkout::pages::Manner;
 use crate::checkout::visit::Visit;
-use crate::gateway::meter::Meter;
-use crate::gateway::pipeline::{self, Anybody, Asked, Columns, Surface};
+use crate::gateway::request::Request;
 use crate::gateway::services::Services;
-use crate::gateway::shares::Share;
-use crate::http::body::Inbound;
-use crate::http::listen::{Answer, Arrival};
+use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
-use crate::http::router::{BadRoute, Router};
 use api::problem::Problem;
 use domain::resources::checkout::Way;
 use domain::values::ids::Id;
 use hyper::Method;
 use hyper::header::{self, HeaderMap, HeaderValue};
-use std::convert::Infallible;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The longest body of a buyer: some names, numbers and a secret.
@@ -91,57 +85,49 @@ pub enum PathKind {
 
 impl PathKind {
     /// Whether what is there is looked up in what is written.
-    fn looks_up(self) -> bool {
+    pub fn looks_up(self) -> bool {
         !matches!(self, PathKind::Asset | PathKind::EmbedScript | PathKind::Back(_) | PathKind::BackToLink)
     }
 }
 
-/// Answers buyers, and leaves everything else to the gateway.
-pub struct Front<G> {
+/// The table of the checkout.
+pub const ROWS: [(Method, &str, PathKind); 24] = [
+    (Method::GET, "/checkout/:id", PathKind::Session),
+    (Method::GET, "/checkout/:id/embed", PathKind::Embedded),
+    (Method::GET, "/checkout/:id/embed/check", PathKind::Embeddable),
+    (Method::GET, "/checkout/:id/receipt", PathKind::Receipt),
+    (Method::GET, "/checkout/:id/state", PathKind::State),
+    (Method::POST, "/checkout/:id/c2p/request", PathKind::RequestKey),
+    (Method::POST, "/checkout/:id/c2p", PathKind::Pay),
+    (Method::POST, "/checkout/:id/pago-movil", PathKind::Transfer),
+    (Method::POST, "/checkout/:id/card", PathKind::Card),
+    (Method::POST, "/checkout/:id/cop", PathKind::Pesos),
+    (Method::POST, "/checkout/:id/cop/otp", PathKind::PesosCode),
+    (Method::POST, "/checkout/:id/usdt", PathKind::Usdt),
+    (Method::GET, "/pay/:slug", PathKind::Link),
+    (Method::POST, "/pay/:slug/sessions", PathKind::LinkSession),
+    // A buyer who loads anew what a form has answered comes back to its page.
+    (Method::GET, "/checkout/:id/c2p/request", PathKind::Back(Way::C2p)),
+    (Method::GET, "/checkout/:id/c2p", PathKind::Back(Way::C2p)),
+    (Method::GET, "/checkout/:id/pago-movil", PathKind::Back(Way::PagoMovil)),
+    (Method::GET, "/checkout/:id/card", PathKind::Back(Way::Card)),
+    (Method::GET, "/checkout/:id/cop", PathKind::Back(Way::Cop)),
+    (Method::GET, "/checkout/:id/cop/otp", PathKind::Back(Way::Cop)),
+    (Method::GET, "/checkout/:id/usdt", PathKind::Back(Way::Usdt)),
+    (Method::GET, "/pay/:slug/sessions", PathKind::BackToLink),
+    (Method::GET, "/checkout-assets/:file", PathKind::Asset),
+    (Method::GET, "/checkout.js", PathKind::EmbedScript),
+];
+
+/// Answers buyers.
+pub struct Checkout {
     services: Arc<Services>,
-    router: Router<(PathKind, Arc<Meter>)>,
-    gateway: G,
     limits: Limits,
-    /// The meter of paths that are none of these.
-    unrouted: Arc<Meter>,
 }
 
-impl<G: Answer> Front<G> {
-    /// The checkout in front of this gateway.
-    pub fn new(services: Arc<Services>, gateway: G, limits: Limits) -> Result<Front<G>, BadRoute> {
-        let meters = Arc::clone(&services.observed.meters);
-        let places = [
-            (Method::GET, "/checkout/:id", PathKind::Session),
-            (Method::GET, "/checkout/:id/embed", PathKind::Embedded),
-            (Method::GET, "/checkout/:id/embed/check", PathKind::Embeddable),
-            (Method::GET, "/checkout/:id/receipt", PathKind::Receipt),
-            (Method::GET, "/checkout/:id/state", PathKind::State),
-            (Method::POST, "/checkout/:id/c2p/request", PathKind::RequestKey),
-            (Method::POST, "/checkout/:id/c2p", PathKind::Pay),
-            (Method::POST, "/checkout/:id/pago-movil", PathKind::Transfer),
-            (Method::POST, "/checkout/:id/card", PathKind::Card),
-            (Method::POST, "/checkout/:id/cop", PathKind::Pesos),
-            (Method::POST, "/checkout/:id/cop/otp", PathKind::PesosCode),
-            (Method::POST, "/checkout/:id/usdt", PathKind::Usdt),
-            (Method::GET, "/pay/:slug", PathKind::Link),
-            (Method::POST, "/pay/:slug/sessions", PathKind::LinkSession),
-            // A buyer who loads anew what a form has answered comes back to its page.
-            (Method::GET, "/checkout/:id/c2p/request", PathKind::Back(Way::C2p)),
-            (Method::GET, "/checkout/:id/c2p", PathKind::Back(Way::C2p)),
-            (Method::GET, "/checkout/:id/pago-movil", PathKind::Back(Way::PagoMovil)),
-            (Method::GET, "/checkout/:id/card", PathKind::Back(Way::Card)),
-            (Method::GET, "/checkout/:id/cop", PathKind::Back(Way::Cop)),
-            (Method::GET, "/checkout/:id/cop/otp", PathKind::Back(Way::Cop)),
-            (Method::GET, "/checkout/:id/usdt", PathKind::Back(Way::Usdt)),
-            (Method::GET, "/pay/:slug/sessions", PathKind::BackToLink),
-            (Method::GET, "/checkout-assets/:file", PathKind::Asset),
-            (Method::GET, "/checkout.js", PathKind::EmbedScript),
-        ];
-        let router = Router::new(places.map(|(method, path, place)| {
-            let meter = meters.of(&method, path);
-            (method, path, (place, meter))
-        }))?;
-        Ok(Front { services, router, gateway, limits, unrouted: meters.of_none() })
+impl Checkout {
+    pub fn new(services: Arc<Services>, limits: Limits) -> Checkout {
+        Checkout { services, limits }
     }
 
     /// The session that a page is asked for. Whoever knows its id may see it, so nobody may guess
@@ -179,76 +165,16 @@ fn is_form(headers: &HeaderMap) -> bool {
     })
 }
 
-impl<G: Answer> Answer for Front<G> {
-    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        let path = arrival.head.uri.path();
-        if !(path.starts_with("/checkout/")
-            || path.starts_with("/pay/")
-            || path.starts_with(assets::PREFIX)
-            || matches!(path, "/checkout.js" | "/checkout" | "/pay"))
-        {
-            return self.gateway.answer(arrival, body).await;
-        }
-        // Boxed: each connection has room for its longest future, and this one is rare there.
-        Box::pin(pipeline::answer(self, arrival, body)).await
-    }
-}
-
-impl<G: Answer> Surface for Front<G> {
-    type Row = PathKind;
-    type Caller = Anybody;
-    /// The body is read where its session is known, so reading a request is all of it.
-    type Work = Infallible;
-
-    fn services(&self) -> &Services {
-        &self.services
-    }
-
-    fn router(&self) -> &Router<(PathKind, Arc<Meter>)> {
-        &self.router
-    }
-
-    fn unrouted(&self) -> &Meter {
-        &self.unrouted
-    }
-
-    /// No body is read beforehand: a script shows its secret before its body, which is read then,
-    /// and a form's secret is in the body, which is read only if there is the session. Whether there
-    /// is room is asked when an attempt begins, as most of what buyers send is a look.
-    fn columns(&self, place: &PathKind) -> Columns {
-        Columns { takes_query: true, has_card: matches!(place, PathKind::Card), ..Columns::default() }
-    }
-
-    /// Buyers are known by what they ask for, a session or a link, and that is looked up last.
-    fn authenticate(&self, _: &PathKind, _: &Arrival) -> Result<Anybody, Problem> {
-        Ok(Anybody)
-    }
-
-    /// A read needs no bank, and takes so little time that a client which reads a lot can wait for
-    /// itself.
-    fn share(&self, place: &PathKind, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
-        let looks = place.looks_up() && arrival.head.method == Method::GET;
-        looks.then(|| self.services.shares.of_client(self.limits.client(arrival)))
-    }
-
-    /// Whoever has a link can send bodies: each client has a part of the room, and leaves the reserve.
-    fn gathered_in(&self, _: &PathKind, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
-        Some(self.services.shares.of_client(self.limits.client(arrival)))
-    }
-
-    async fn prepare(
-        &self,
-        _: Anybody,
-        asked: &mut Asked<'_, Front<G>>,
-    ) -> Result<ControlFlow<Reply, Infallible>, Problem> {
-        let Asked { row: place, parameters, arrival, inbound: body, .. } = asked;
+impl Checkout {
+    pub async fn answer(&self, place: PathKind, asked: &mut Request<'_>) -> Result<Reply, Problem> {
+        let Request { parameters, arrival, inbound: body, .. } = asked;
         let head = &arrival.head;
         let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
         let (is_form, id, slug) =
             (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
         body.cap(BODY_BYTES_MAX);
         let sent = Sent { services, limits, arrival, body };
-        let reply = match place {
+        match place {
             PathKind::Session => {
                 pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole)
             }
@@ -260,7 +186,7 @@ impl<G: Answer> Surface for Front<G> {
             PathKind::Back(_) | PathKind::BackToLink if is_script(arrival) => {
                 Err(Problem::method_not_allowed(Arc::from("POST")))
             }
-            PathKind::Back(way) => ways_back::session(id(), *way, query),
+            PathKind::Back(way) => ways_back::session(id(), way, query),
             PathKind::BackToLink => ways_back::link(slug(), query),
             PathKind::State => calls::state(services, id(), &head.headers, query).await,
             PathKind::RequestKey if is_form => forms::request(sent, id()).await,
@@ -286,16 +212,11 @@ impl<G: Answer> Surface for Front<G> {
             PathKind::LinkSession => calls::open((services, limits), slug(), arrival, sent.body).await,
             PathKind::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
             PathKind::EmbedScript => Ok(assets::embed_script()),
-        };
-        reply.map(ControlFlow::Break)
-    }
-
-    async fn perform(&self, work: Infallible, _: &Arrival) -> Result<Reply, Problem> {
-        match work {}
+        }
     }
 
     /// Refuses in JSON when a script called; anybody else gets a page.
-    fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
+    pub fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
         if is_script(arrival) {
             Reply::problem(problem, &arrival.request_id)
                 .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))

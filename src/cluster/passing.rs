@@ -6,7 +6,7 @@ use super::view::View;
 use super::{Cluster, admission::now_ms};
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
-use crate::http::pieces::{Broken, Rest};
+use crate::http::respond::{Broken, Rest};
 use crate::http::respond::{Reply, X_REQUEST_ID};
 use api::problem::Problem;
 use hyper::Method;

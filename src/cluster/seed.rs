@@ -12,7 +12,7 @@
 //! what it filled.
 
 use crate::config::Config;
-use crate::http::pieces::{Broken, Rest};
+use crate::http::respond::{Broken, Rest};
 use crate::recovery::backup;
 use crate::recovery::directory::{CARD_KEY_FILE, MARK_CHECK_FILE, MARK_KEY_FILE};
 use crate::recovery::restored_copy::MARKER;

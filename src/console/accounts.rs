@@ -1,7 +1,6 @@
 //! Tenants: the list, and one with its settings, keys, live status and corrections.
 
 use super::{Here, Made, after, done_note, failed_page, may, path};
-use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -17,7 +16,7 @@ const COLUMNS: [&str; 4] = ["name", "liveStatus", "tenantId", "createdAt"];
 const KEYS: [&str; 6] = ["prefix", "mode", "scopes", "createdAt", "lastUsedAt", "revokedAt"];
 
 /// GET /console/tenants
-pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn list(visit: &Here<'_>) -> Made {
     let language = visit.language;
     // Those that wait for live mode alone, or all.
     let asked = visit.query.text("liveAsked");
@@ -55,7 +54,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
 }
 
 /// GET /console/tenants/:id
-pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str, failed: Option<(&str, &Form)>) -> Made {
+pub async fn one(visit: &Here<'_>, id: &str, failed: Option<(&str, &Form)>) -> Made {
     let language = visit.language;
     let tenant = visit.inside.get(&path("/admin/tenants", id, "")).await?;
     let keys = visit.inside.get(&path("/admin/tenants", id, "keys")).await?;
@@ -112,7 +111,7 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str, failed: Option<(&str,
     Ok(page)
 }
 
-fn key_form<G: Answer>(visit: &Here<'_, G>, tenant: &str, key: &str) -> view::Form {
+fn key_form(visit: &Here<'_>, tenant: &str, key: &str) -> view::Form {
     let to = |act: &str| path("/console/keys", key, act);
     let overlaps = [
         ("0", visit.say("De inmediato", "At once")),
@@ -155,12 +154,7 @@ fn key_form<G: Answer>(visit: &Here<'_, G>, tenant: &str, key: &str) -> view::Fo
 }
 
 /// POST /console/keys/:keyId/revoke | rotate
-pub async fn act_on_key<G: Answer>(
-    visit: &Here<'_, G>,
-    key: &str,
-    act: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn act_on_key(visit: &Here<'_>, key: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
     let outcome = if act == "revoke" {
         let successors = form.filled("successors").map_or("", |_| "true");
         let to = with_query(&path("/admin/keys", key, ""), &[("successors", successors)]);
@@ -173,12 +167,7 @@ pub async fn act_on_key<G: Answer>(
     shown(visit, (form.text("tenant"), act), form, outcome).await
 }
 
-fn forms<G: Answer>(
-    visit: &Here<'_, G>,
-    id: &str,
-    settings: &str,
-    failed: Option<(&str, &Form)>,
-) -> Vec<Block> {
+fn forms(visit: &Here<'_>, id: &str, settings: &str, failed: Option<(&str, &Form)>) -> Vec<Block> {
     let to = |act: &str| path("/console/tenants", id, act);
     let typed = |act: &str, name: &str| {
         failed
@@ -222,8 +211,8 @@ fn forms<G: Answer>(
     blocks
 }
 
-fn adjustment<G: Answer>(
-    visit: &Here<'_, G>,
+fn adjustment(
+    visit: &Here<'_>,
     to: String,
     modes: Vec<(String, String)>,
     typed: impl Fn(&str, &str) -> String,
@@ -255,7 +244,7 @@ fn scopes() -> Vec<(String, String)> {
 }
 
 /// POST /console/tenants/:id/…
-pub async fn act<G: Answer>(visit: &Here<'_, G>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
+pub async fn act(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
     let to = path("/admin/tenants", id, act);
     let once = form.text("once");
     let outcome = match act {
@@ -283,8 +272,8 @@ pub async fn act<G: Answer>(visit: &Here<'_, G>, id: &str, act: &str, form: &For
 }
 
 /// The only page that shows a new key.
-async fn shown<G: Answer>(
-    visit: &Here<'_, G>,
+async fn shown(
+    visit: &Here<'_>,
     (id, act): (&str, &str),
     form: &Form,
     outcome: ApiResult,

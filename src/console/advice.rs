@@ -3,7 +3,6 @@
 
 use super::Here;
 use super::at_bank::{AnswerFrom, AtBank};
-use crate::http::listen::Answer;
 use crate::pages::show::str_of;
 use crate::pages::view::{Block, Link};
 use domain::resources::operations::Kind;
@@ -120,7 +119,7 @@ const fn of_order(at_bank: &AtBank) -> Said {
     }
 }
 
-fn said<G: Answer>(visit: &Here<'_, G>, said: Option<Said>, is_in_queues: bool) -> Vec<Block> {
+fn said(visit: &Here<'_>, said: Option<Said>, is_in_queues: bool) -> Vec<Block> {
     let Some(said) = said else { return Vec::new() };
     let heading = Block::Heading(visit.say("Qué se puede hacer", "What you can do").to_owned());
     let mut blocks = vec![heading, Block::Text(visit.say(said.0, said.1).to_owned())];
@@ -131,7 +130,7 @@ fn said<G: Answer>(visit: &Here<'_, G>, said: Option<Said>, is_in_queues: bool) 
     blocks
 }
 
-pub fn on_payment<G: Answer>(visit: &Here<'_, G>, payment: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
+pub fn on_payment(visit: &Here<'_>, payment: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
     let sentence = match at_bank {
         Some(at_bank) => Some(of_order(at_bank)),
         None => of_payment(str_of(payment, "status"), !payment["amountCop"].is_null()),
@@ -139,7 +138,7 @@ pub fn on_payment<G: Answer>(visit: &Here<'_, G>, payment: &Value, at_bank: Opti
     said(visit, sentence, at_bank.is_some_and(|at_bank| at_bank.is_unresolved))
 }
 
-pub fn on_payout<G: Answer>(visit: &Here<'_, G>, payout: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
+pub fn on_payout(visit: &Here<'_>, payout: &Value, at_bank: Option<&AtBank>) -> Vec<Block> {
     let sentence = match at_bank {
         Some(at_bank) => Some(of_order(at_bank)),
         None => of_payout(str_of(payout, "status"), !payout["amountCop"].is_null()),

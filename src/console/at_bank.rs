@@ -1,13 +1,14 @@
 //! The order of a payment or payout that a bank has now, and the form by which treasury says what became
 //! of it (`docs/contract.md, 5.13, 18.7`).
 
-use super::{Console, Here, path};
-use crate::http::listen::Answer;
+use super::{Here, path};
+use crate::gateway::services::Services;
 use crate::pages::view::{Form, Input, Kind};
 use domain::record::Entity;
 use domain::resources::operations::{self, Operation};
 use domain::trace::Trace;
 use domain::view::{Query, View};
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerFrom {
@@ -23,14 +24,13 @@ pub struct AtBank {
     pub is_unresolved: bool,
 }
 
-pub async fn of<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Option<AtBank> {
+pub async fn of(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Option<AtBank> {
     let operation = operations::unanswered(entity).into_iter().next()?;
     let standing = match &operation {
         operation if operation.is_queued => AnswerFrom::Queued,
         operation if operation.is_operators || is_unaskable(entity, operation) => AnswerFrom::Unaskable,
         _ => AnswerFrom::Asked,
     };
-    let services = &console.services;
     // The page of a book that is halted is shown all the same.
     let clock = services.engine.glance(tenant, Query::Clock).await;
     let is_unresolved = match clock {
@@ -52,7 +52,7 @@ fn is_unaskable(entity: &Entity, operation: &Operation) -> bool {
     trace.is_some_and(Trace::is_unaskable)
 }
 
-pub fn resolve_form<G: Answer>(visit: &Here<'_, G>, id: &str) -> Form {
+pub fn resolve_form(visit: &Here<'_>, id: &str) -> Form {
     let outcomes = vec![
         ("done".to_owned(), visit.say("Se hizo", "It was done").to_owned()),
         ("refused".to_owned(), visit.say("No se hizo", "It was not done").to_owned()),

@@ -1,8 +1,7 @@
 //! Approvals: what waits for a second person, and the word of that person.
 
-use super::{Console, Here, Made, after, done_note, failed_page, path, subject};
+use super::{Here, Made, after, done_note, failed_page, path, subject};
 use crate::admin::approvals::least_role;
-use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;
 use crate::pages::language::Language;
@@ -16,7 +15,7 @@ use domain::values::time::{DAY_MS, Timestamp};
 use serde_json::{Value, json};
 
 /// GET /console/approvals
-pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
+pub async fn page(visit: &Here<'_>) -> Made {
     let waiting = visit.inside.get("/admin/approvals?status=pending&limit=50").await?;
     let all = visit
         .inside
@@ -31,18 +30,14 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made 
         ));
     }
     for item in items(&waiting) {
-        page.blocks.extend(waiting_call(console, visit, item).await?);
+        page.blocks.extend(waiting_call(visit, item).await?);
     }
     page.blocks.push(Block::Heading(visit.say("Todas", "All").to_owned()));
     page.blocks.push(table(visit, &all).into());
     Ok(page)
 }
 
-async fn waiting_call<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    item: &Value,
-) -> Result<Vec<Block>, Problem> {
+async fn waiting_call(visit: &Here<'_>, item: &Value) -> Result<Vec<Block>, Problem> {
     let mut facts = show::facts(visit.language, item, &["status", "target", "createdAt", "expiresAt"]);
     for fact in facts.iter_mut().filter(|fact| fact.field == "target" && !fact.cell.text.is_empty()) {
         // The search knows the page of every target.
@@ -50,22 +45,22 @@ async fn waiting_call<G: Answer>(
     }
     let label = visit.say("Pedido por", "Requested by");
     facts.insert(1, Fact::new("requestedBy", label, Cell::text(person(&item["requestedBy"]))));
-    let mut about = subject::of(console, visit, item).await?;
+    let mut about = subject::of(visit, item).await?;
     about.append(&mut facts);
     let mut blocks = vec![Block::Heading(what(visit, item).to_owned()), Block::Facts(about)];
-    blocks.push(decision(console, visit, item));
+    blocks.push(decision(visit, item));
     Ok(blocks)
 }
 
 /// Of whoever may decide; else who may.
-fn decision<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, item: &Value) -> Block {
+fn decision(visit: &Here<'_>, item: &Value) -> Block {
     let id = str_of(item, "approvalId");
-    let least = least_role(&console.services, Id::parse(id));
+    let least = least_role(visit.services, Id::parse(id));
     let asker = Who { id: Id::parse(str_of(&item["requestedBy"], "operatorId")), name: "".into() };
     let is_own = asker.is(visit.who.who());
     let day_before =
         Timestamp::parse(str_of(item, "createdAt")).map_or(Timestamp::EPOCH, |at| at.plus_ms(-DAY_MS));
-    let is_second = console.services.callers.operators.are_two(&asker, visit.who.who(), day_before);
+    let is_second = visit.services.callers.operators.are_two(&asker, visit.who.who(), day_before);
     if !is_second || visit.who.role() < least {
         let role = least.name();
         let has_role = visit.who.role() >= least;
@@ -102,7 +97,7 @@ fn decision<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, item: &Value) 
         .into()
 }
 
-fn what<G: Answer>(visit: &Here<'_, G>, item: &Value) -> &'static str {
+fn what(visit: &Here<'_>, item: &Value) -> &'static str {
     let request = &item["request"];
     match str_of(item, "action") {
         "adjustments" => visit.say("Corregir un saldo", "Correct a balance"),
@@ -138,7 +133,7 @@ fn person(of: &Value) -> String {
     of["name"].as_str().map_or_else(|| show::text(of), str::to_owned)
 }
 
-fn table<G: Answer>(visit: &Here<'_, G>, all: &Value) -> Table {
+fn table(visit: &Here<'_>, all: &Value) -> Table {
     let heads = [
         visit.say("Creada", "Created"),
         visit.say("Qué", "What"),
@@ -170,18 +165,12 @@ fn table<G: Answer>(visit: &Here<'_, G>, all: &Value) -> Table {
 }
 
 /// POST /console/approvals/:id/approve | reject
-pub async fn decide<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    act: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn decide(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
     // One form has two buttons: each is an act of its own.
     let once = form.filled("once").map(|once| format!("{once}-{act}")).unwrap_or_default();
     let body = json!({ "note": form.text("note") });
     match visit.inside.post(&path("/admin/approvals", id, act), &body, &once).await {
         Ok(_) => Ok(after("/console/approvals", &Value::Null)),
-        Err(refused) => failed_page(visit, page(console, visit).await, &refused),
+        Err(refused) => failed_page(visit, page(visit).await, &refused),
     }
 }

@@ -1,9 +1,8 @@
 //! Payments and payouts of all tenants: finding them, what happened to one, and what may be done now.
 
 use super::at_bank::{self, AnswerFrom, AtBank};
-use super::{Console, Here, Made, advice, after, done_note, failed_page, may, path};
+use super::{Here, Made, advice, after, done_note, failed_page, may, path};
 use crate::gateway::services::Services;
-use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -86,7 +85,7 @@ const PAYOUT: [&str; 28] = [
 const FOUND: [&str; 8] = ["kind", "id", "tenantId", "mode", "status", "amount", "currency", "createdAt"];
 
 /// GET /console/search?q=
-pub async fn search<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
+pub async fn search(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let asked = visit.query.text("q");
     let page = Page::new("search", visit.say("Búsqueda", "Search"));
@@ -96,7 +95,7 @@ pub async fn search<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Mad
         )));
     }
     let found = match visit.inside.get(&with_query("/admin/search", &[("q", asked)])).await {
-        Err(refused) if refused.status == 404 => json!({ "items": by_id(console, asked).await? }),
+        Err(refused) if refused.status == 404 => json!({ "items": by_id(visit.services, asked).await? }),
         found => found?,
     };
     let row = |item: &Value| {
@@ -123,13 +122,13 @@ fn place(kind: &str, id: &str) -> Option<String> {
     Some(format!("/console/{page}/{id}"))
 }
 
-async fn by_id<G>(console: &Console<G>, text: &str) -> Result<Vec<Value>, Problem> {
+async fn by_id(services: &Arc<Services>, text: &str) -> Result<Vec<Value>, Problem> {
     let Some(id) = Id::parse(&text.to_ascii_lowercase()) else { return Ok(Vec::new()) };
-    if console.services.callers.directory.tenant(id).is_some() {
+    if services.callers.directory.tenant(id).is_some() {
         return Ok(vec![json!({ "kind": "tenant", "id": id.to_string(), "tenantId": id.to_string() })]);
     }
-    let Some((tenant, entity)) = find(console, id).await? else { return Ok(Vec::new()) };
-    let shown = shown(console, tenant, &entity);
+    let Some((tenant, entity)) = find(services, id).await? else { return Ok(Vec::new()) };
+    let shown = shown(services, tenant, &entity);
     let kind = match &*entity {
         Entity::Payment(_) | Entity::CopPayment(_) => "payment",
         _ => "payout",
@@ -139,9 +138,9 @@ async fn by_id<G>(console: &Console<G>, text: &str) -> Result<Vec<Value>, Proble
     ])
 }
 
-async fn find<G>(console: &Console<G>, id: Id) -> Result<Option<(u64, Arc<Entity>)>, Problem> {
+async fn find(services: &Arc<Services>, id: Id) -> Result<Option<(u64, Arc<Entity>)>, Problem> {
     let read = move |services: &Services, budget: &ReadBudget| among_all(services, id, budget);
-    console.services.read_pool.read(&console.services, PLATFORM, read).await
+    services.read_pool.read(services, PLATFORM, read).await
 }
 
 fn among_all(
@@ -170,7 +169,7 @@ fn among_all(
     Ok(None)
 }
 
-fn shown<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Value {
+fn shown(services: &Arc<Services>, tenant: u64, entity: &Entity) -> Value {
     let body = match entity {
         Entity::Payout(payout) => api::payouts::show(payout),
         Entity::CopPayout(payout) => {
@@ -181,7 +180,7 @@ fn shown<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Value {
     };
     let mut shown: Value = serde_json::from_slice(&body).unwrap_or_default();
     let number = u32::try_from(tenant / 2).unwrap_or_default();
-    let id = console.services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id.to_string());
+    let id = services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id.to_string());
     let mode = if domain::platform::is_live(tenant) { Mode::Live } else { Mode::Test };
     if let Some(members) = shown.as_object_mut() {
         members.insert("tenantId".to_owned(), id.into());
@@ -190,7 +189,7 @@ fn shown<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Value {
     shown
 }
 
-fn facts<G: Answer>(visit: &Here<'_, G>, of: &Value, names: &[&str]) -> Vec<Fact> {
+fn facts(visit: &Here<'_>, of: &Value, names: &[&str]) -> Vec<Fact> {
     let mut facts = show::facts(visit.language, of, names);
     for fact in facts.iter_mut().filter(|fact| fact.field == "tenantId") {
         fact.cell.href = Some(format!("/console/tenants/{}", fact.cell.text));
@@ -199,19 +198,14 @@ fn facts<G: Answer>(visit: &Here<'_, G>, of: &Value, names: &[&str]) -> Vec<Fact
 }
 
 /// GET /console/payments/:id, and after the personal data were asked for unmasked.
-pub async fn payment<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    unmask: Option<&str>,
-) -> Made {
+pub async fn payment(visit: &Here<'_>, id: &str, unmask: Option<&str>) -> Made {
     let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
     let asked = with_query(&path("/admin/payments", id, ""), &[("unmask", unmask.unwrap_or_default())]);
     let payment = visit.inside.get(&asked).await?;
-    let (tenant, entity) = find(console, parsed).await?.ok_or_else(Problem::not_found)?;
-    let at_bank = at_bank::of(console, tenant, &entity).await;
+    let (tenant, entity) = find(visit.services, parsed).await?.ok_or_else(Problem::not_found)?;
+    let at_bank = at_bank::of(visit.services, tenant, &entity).await;
     let status = str_of(&payment, "status");
-    let timeline = timeline::of(&console.services, tenant, id, visit.language).await?;
+    let timeline = timeline::of(visit.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
     page.blocks.extend(advice::on_payment(visit, &payment, at_bank.as_ref()));
@@ -256,7 +250,7 @@ fn may_be_canceled(entity: &Entity, at_bank: Option<&AtBank>) -> bool {
 }
 
 /// Whoever pays pesos sees to whom by a form, as each look is in the audit.
-pub fn show_receiver<G: Answer>(visit: &Here<'_, G>, id: &str) -> view::Form {
+pub fn show_receiver(visit: &Here<'_>, id: &str) -> view::Form {
     let label = visit.say("Ver a quién se paga", "Show whom it pays");
     view::Form::new(path("/console/payouts", id, "unmask"), "unmask", label)
         .inline()
@@ -264,14 +258,9 @@ pub fn show_receiver<G: Answer>(visit: &Here<'_, G>, id: &str) -> view::Form {
 }
 
 /// GET /console/payouts/:id, and after its receiver was asked for in clear.
-pub async fn payout<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    is_unmasked: bool,
-) -> Made {
+pub async fn payout(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
     let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
-    let (tenant, entity) = find(console, parsed).await?.ok_or_else(Problem::not_found)?;
+    let (tenant, entity) = find(visit.services, parsed).await?.ok_or_else(Problem::not_found)?;
     if matches!(&*entity, Entity::Payment(_) | Entity::CopPayment(_)) {
         return Err(Problem::not_found().into());
     }
@@ -279,10 +268,10 @@ pub async fn payout<G: Answer>(
         visit.who.must_be(Role::Treasury)?;
         visit.inside.get(&path("/admin/cop-payouts", id, "")).await?
     } else {
-        shown(console, tenant, &entity)
+        shown(visit.services, tenant, &entity)
     };
-    let at_bank = at_bank::of(console, tenant, &entity).await;
-    let timeline = timeline::of(&console.services, tenant, id, visit.language).await?;
+    let at_bank = at_bank::of(visit.services, tenant, &entity).await;
+    let timeline = timeline::of(visit.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
     page.blocks.extend(advice::on_payout(visit, &payout, at_bank.as_ref()));
@@ -298,11 +287,7 @@ pub async fn payout<G: Answer>(
 }
 
 /// An order that was sent.
-fn resolve_form<G: Answer>(
-    visit: &Here<'_, G>,
-    (page, id): (&str, &str),
-    at_bank: Option<&AtBank>,
-) -> Option<view::Form> {
+fn resolve_form(visit: &Here<'_>, (page, id): (&str, &str), at_bank: Option<&AtBank>) -> Option<view::Form> {
     let at_bank = at_bank.filter(|at_bank| at_bank.standing != AnswerFrom::Queued)?;
     let title = visit.say("Si el banco ya dijo qué pasó", "If the bank has said what happened");
     let form = at_bank::resolve_form(visit, &at_bank.operation.id.to_string()).title(title);
@@ -310,11 +295,7 @@ fn resolve_form<G: Answer>(
 }
 
 /// To whoever listens now.
-fn resends<G: Answer>(
-    visit: &Here<'_, G>,
-    (page, id): (&str, &str),
-    events: &[(Id, EventKind)],
-) -> Vec<Block> {
+fn resends(visit: &Here<'_>, (page, id): (&str, &str), events: &[(Id, EventKind)]) -> Vec<Block> {
     if !may(visit, Role::Support) {
         return Vec::new();
     }
@@ -329,7 +310,7 @@ fn resends<G: Answer>(
 }
 
 /// What the bank took back of a card payment.
-fn chargeback_form<G: Answer>(visit: &Here<'_, G>, id: &str) -> view::Form {
+fn chargeback_form(visit: &Here<'_>, id: &str) -> view::Form {
     let reasons = [
         ("fraud", visit.say("Otro usó la tarjeta", "Somebody else used the card")),
         ("not_recognized", visit.say("No reconoce la compra", "Not recognized")),
@@ -351,12 +332,7 @@ fn chargeback_form<G: Answer>(visit: &Here<'_, G>, id: &str) -> view::Form {
 }
 
 /// POST /console/payments/:id/chargeback
-pub async fn open_chargeback<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn open_chargeback(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     let outcome = match visit.inside.get(&path("/admin/payments", id, "")).await {
         Ok(found) => {
             let mut body = json!({ "paymentId": id, "reason": form.text("reason") });
@@ -370,25 +346,20 @@ pub async fn open_chargeback<G: Answer>(
     };
     match outcome {
         Ok(answer) => Ok(after(&path("/console/payments", id, ""), &answer)),
-        Err(refused) => failed_page(visit, payment(console, visit, id, None).await, &refused),
+        Err(refused) => failed_page(visit, payment(visit, id, None).await, &refused),
     }
 }
 
 /// POST /console/payments/:id/cancel
-pub async fn cancel<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn cancel(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     match visit.inside.post(&path("/admin/payments", id, "cancel"), &json!({}), form.text("once")).await {
         Ok(answer) => Ok(after(&path("/console/payments", id, ""), &answer)),
-        Err(refused) => failed_page(visit, payment(console, visit, id, None).await, &refused),
+        Err(refused) => failed_page(visit, payment(visit, id, None).await, &refused),
     }
 }
 
 /// POST /console/events/:id/resend
-pub async fn resend<G: Answer>(visit: &Here<'_, G>, id: &str, form: &Form) -> Result<Shown, Problem> {
+pub async fn resend(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     match visit.inside.post(&path("/admin/events", id, "resend"), &json!({}), form.text("once")).await {
         Ok(answer) => Ok(match form.text("page") {
             page @ ("payments" | "payouts") => {
@@ -405,6 +376,6 @@ pub fn cell_to(page: &str, id: &str) -> Cell {
 }
 
 /// The list may not be there yet: nothing then.
-pub async fn maybe_list<G: Answer>(visit: &Here<'_, G>, asked: &str) -> Result<Value, Refused> {
+pub async fn maybe_list(visit: &Here<'_>, asked: &str) -> Result<Value, Refused> {
     Ok(visit.inside.find(asked).await?.unwrap_or_default())
 }

@@ -4,9 +4,8 @@ use super::at_bank;
 use super::counts;
 use super::dead_endpoints::{self, Dead, GivenUp, Untaken};
 use super::money::{self, cell_to, maybe_list, show_receiver};
-use super::{Console, Here, Made, after, done_note, failed_page, may, path};
+use super::{Here, Made, after, done_note, failed_page, may, path};
 use crate::gateway::services::Services;
-use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -19,6 +18,7 @@ use domain::platform::PLATFORM;
 use domain::platform::operators::Role;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const LIMIT: &str = "100";
 const OPERATION: [&str; 8] =
@@ -44,9 +44,9 @@ fn next(name: &str, list: &Value) -> Option<String> {
 }
 
 impl Queues {
-    async fn read<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Result<Queues, Refused> {
+    async fn read(visit: &Here<'_>) -> Result<Queues, Refused> {
         let list = |base: &str, status: &str| with_query(base, &[("status", status), ("limit", LIMIT)]);
-        let untaken = console.services.read_pool.read(&console.services, PLATFORM, dead_endpoints::find);
+        let untaken = visit.services.read_pool.read(visit.services, PLATFORM, dead_endpoints::find);
         let mut queues = Queues {
             unresolved: visit.inside.get(&list("/admin/operations", "unresolved")).await?,
             contradicted: visit.inside.get(&list("/admin/operations", "contradicted")).await?,
@@ -56,14 +56,14 @@ impl Queues {
             approvals: visit.inside.get(&list("/admin/approvals", "pending")).await?,
             untaken: untaken.await?,
             reconciliations: maybe_list(visit, &list("/admin/reconciliations", "failed")).await?,
-            live_asked: console.services.callers.directory.live_asked_count(),
+            live_asked: visit.services.callers.directory.live_asked_count(),
             long: BTreeMap::new(),
         };
-        queues.long = queues.count_long(console).await?;
+        queues.long = queues.count_long(visit.services).await?;
         Ok(queues)
     }
 
-    async fn count_long<G>(&self, console: &Console<G>) -> Result<BTreeMap<&'static str, usize>, Problem> {
+    async fn count_long(&self, services: &Arc<Services>) -> Result<BTreeMap<&'static str, usize>, Problem> {
         let queues = [
             ("unresolved", &self.unresolved),
             ("contradicted", &self.contradicted),
@@ -76,7 +76,7 @@ impl Queues {
         let mut found: BTreeMap<&'static str, usize> =
             long.map(|(name, list)| (name, items(list).len())).collect();
         // A reconciliation that failed is a file of its own, and all are in memory.
-        let failed = console.services.files.reconciliations.list(Some(Status::Failed)).len();
+        let failed = services.files.reconciliations.list(Some(Status::Failed)).len();
         if self.reconciliations["nextCursor"].is_string() {
             found.insert("failedReconciliations", failed);
         }
@@ -89,10 +89,10 @@ impl Queues {
             }
             Ok(found)
         };
-        console.services.read_pool.read_long(&console.services, PLATFORM, count).await
+        services.read_pool.read_long(services, PLATFORM, count).await
     }
 
-    async fn turn<G: Answer>(&mut self, visit: &Here<'_, G>) -> Result<(), Refused> {
+    async fn turn(&mut self, visit: &Here<'_>) -> Result<(), Refused> {
         for (name, base, status, list) in [
             ("unresolved", "/admin/operations", "unresolved", &mut self.unresolved),
             ("contradicted", "/admin/operations", "contradicted", &mut self.contradicted),
@@ -108,7 +108,7 @@ impl Queues {
         Ok(())
     }
 
-    fn counts<G: Answer>(&self, visit: &Here<'_, G>) -> Vec<Fact> {
+    fn counts(&self, visit: &Here<'_>) -> Vec<Fact> {
         let fact = |field: &str, label: &str, length: usize, to: &str| {
             let length = self.long.get(field).copied().unwrap_or(length);
             let more = if length > counts::COUNT_MAX { "+" } else { "" };
@@ -178,9 +178,9 @@ impl Queues {
 }
 
 /// GET /console/home
-pub async fn home<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
+pub async fn home(visit: &Here<'_>) -> Made {
     let me = visit.inside.get("/admin/me").await?;
-    let queues = Queues::read(console, visit).await?;
+    let queues = Queues::read(visit).await?;
     let status = visit.inside.get("/admin/status").await?;
     let mut page = Page::new("home", visit.say("Inicio", "Home"));
     page.blocks.push(Block::Heading(visit.say("Lo que espera", "What waits").to_owned()));
@@ -195,8 +195,8 @@ pub async fn home<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made 
 }
 
 /// GET /console/queues
-pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
-    let mut queues = Queues::read(console, visit).await?;
+pub async fn page(visit: &Here<'_>) -> Made {
+    let mut queues = Queues::read(visit).await?;
     let say = |spanish, english| visit.say(spanish, english);
     let mut page = Page::new("queues", say("Colas", "Queues")).maybe(done_note(visit));
     page.blocks.push(view::live(&[Block::Facts(queues.counts(visit))], &visit.writing())?);
@@ -229,17 +229,17 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made 
     add(
         "deadWebhooks",
         say("Webhooks que no reciben", "Dead webhook endpoints"),
-        dead(console, visit, &queues.untaken.dead),
+        dead(visit, &queues.untaken.dead),
     );
     add(
         "exhaustedWebhooks",
         say("Eventos que nadie recibió", "Events given up"),
-        given_up(console, visit, &queues.untaken.given_up),
+        given_up(visit, &queues.untaken.given_up),
     );
     Ok(page)
 }
 
-fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, queue: &str) -> Table {
+fn operations(visit: &Here<'_>, list: &Value, queue: &str) -> Table {
     let row = |item: &Value| {
         let mut cells: Vec<Cell> = OPERATION.map(|name| show::cell(visit.language, name, &item[name])).into();
         let entity = &item["entity"];
@@ -275,7 +275,7 @@ fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, queue: &str) -> Tabl
     }
 }
 
-fn reviews<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
+fn reviews(visit: &Here<'_>, list: &Value) -> Table {
     const COLUMNS: [&str; 5] = ["createdAt", "payoutId", "tenantId", "amountUsdt", "status"];
     let row = |item: &Value| {
         let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
@@ -307,7 +307,7 @@ fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2], 
         .button(other)
 }
 
-fn pesos<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
+fn pesos(visit: &Here<'_>, list: &Value) -> Table {
     const COLUMNS: [&str; 7] =
         ["createdAt", "payoutId", "tenantId", "amountCop", "bank", "accountNumber", "status"];
     let row = |item: &Value| {
@@ -331,7 +331,7 @@ fn pesos<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
     }
 }
 
-fn chargebacks<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
+fn chargebacks(visit: &Here<'_>, list: &Value) -> Table {
     const COLUMNS: [&str; 5] = ["createdAt", "paymentId", "tenantId", "amountVes", "status"];
     let row = |item: &Value| {
         let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
@@ -361,19 +361,19 @@ fn chargebacks<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
     }
 }
 
-fn tenant_cell<G>(console: &Console<G>, tenant_key: u64) -> Cell {
+fn tenant_cell(services: &Arc<Services>, tenant_key: u64) -> Cell {
     let number = u32::try_from(tenant_key / 2).unwrap_or_default();
-    let tenant = console.services.callers.directory.tenant_numbered(number);
+    let tenant = services.callers.directory.tenant_numbered(number);
     tenant.map_or(Cell::text("—"), |tenant| {
         Cell::text(tenant.name.to_string()).to(format!("/console/tenants/{}", tenant.id))
     })
 }
 
-fn given_up<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, list: &[GivenUp]) -> Table {
+fn given_up(visit: &Here<'_>, list: &[GivenUp]) -> Table {
     let row = |given_up: &GivenUp| {
         let event = given_up.exhausted.event;
         let cells = vec![
-            tenant_cell(console, given_up.tenant),
+            tenant_cell(visit.services, given_up.tenant),
             Cell::code(given_up.url.clone()),
             Cell::text(event.kind.name()).with_sub(event.id.to_string()),
             show::cell(visit.language, "createdAt", &given_up.exhausted.at.to_string().into()),
@@ -395,9 +395,9 @@ fn given_up<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, list: &[GivenU
     }
 }
 
-fn dead<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, list: &[Dead]) -> Table {
+fn dead(visit: &Here<'_>, list: &[Dead]) -> Table {
     let row = |dead: &Dead| {
-        let tenant = tenant_cell(console, dead.tenant);
+        let tenant = tenant_cell(visit.services, dead.tenant);
         Row::new(vec![tenant, Cell::code(dead.url.clone()), Cell::text(dead.error.clone())]).status("failed")
     };
     let heads = [
@@ -418,12 +418,7 @@ fn key_of(form: &Form, act: &str) -> String {
 }
 
 /// POST /console/operations/:id/resolve
-pub async fn resolve<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn resolve(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     let mut body = Map::new();
     for name in ["outcome", "reference", "failureCode", "note"] {
         if let Some(value) = form.filled(name) {
@@ -439,69 +434,42 @@ pub async fn resolve<G: Answer>(
             Ok(after(&path(&format!("/console/{page}"), of, ""), &answer))
         }
         Err(refused) if page == "payments" => {
-            failed_page(visit, money::payment(console, visit, of, None).await, &refused)
+            failed_page(visit, money::payment(visit, of, None).await, &refused)
         }
         Err(refused) if page == "payouts" => {
-            failed_page(visit, money::payout(console, visit, of, false).await, &refused)
+            failed_page(visit, money::payout(visit, of, false).await, &refused)
         }
-        outcome => done(console, visit, outcome).await,
+        outcome => done(visit, outcome).await,
     }
 }
 
 /// POST /console/crypto/:id/approve | reject
-pub async fn review<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    act: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn review(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
     let mut body = Map::new();
     if let Some(note) = form.filled("note").filter(|_| act == "reject") {
         body.insert("reason".to_owned(), note.into());
     }
     let to = path("/admin/crypto/payouts", id, act);
-    done(console, visit, visit.inside.post(&to, &Value::Object(body), &key_of(form, act)).await).await
+    done(visit, visit.inside.post(&to, &Value::Object(body), &key_of(form, act)).await).await
 }
 
 /// POST /console/chargebacks/:id/won | lost
-pub async fn close_chargeback<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    act: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn close_chargeback(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
     let to = path("/admin/chargebacks", id, "close");
     let body = json!({ "outcome": act });
-    done(console, visit, visit.inside.post(&to, &body, &key_of(form, act)).await).await
+    done(visit, visit.inside.post(&to, &body, &key_of(form, act)).await).await
 }
 
 /// POST /console/cop-payouts/:id/complete | fail
-pub async fn settle<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    act: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn settle(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
     let name = if act == "complete" { "reference" } else { "failureCode" };
     let to = path("/admin/cop-payouts", id, act);
-    done(
-        console,
-        visit,
-        visit.inside.post(&to, &json!({ name: form.text("word") }), &key_of(form, act)).await,
-    )
-    .await
+    done(visit, visit.inside.post(&to, &json!({ name: form.text("word") }), &key_of(form, act)).await).await
 }
 
-async fn done<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    outcome: Result<Value, Refused>,
-) -> Result<Shown, Problem> {
+async fn done(visit: &Here<'_>, outcome: Result<Value, Refused>) -> Result<Shown, Problem> {
     match outcome {
         Ok(answer) => Ok(after("/console/queues", &answer)),
-        Err(refused) => failed_page(visit, page(console, visit).await, &refused),
+        Err(refused) => failed_page(visit, page(visit).await, &refused),
     }
 }

@@ -1,8 +1,7 @@
 //! Rates: what the feeds say, what is held by hand and until when, and how prices went.
 
-use super::{Console, Here, Made, after, done_note, failed_page, may};
+use super::{Here, Made, after, done_note, failed_page, may};
 use crate::gateway::services::Services;
-use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, str_of};
@@ -27,7 +26,7 @@ const DAYS: i64 = 7;
 const MEMBERS: [&str; 7] = ["pair", "source", "side", "method", "price", "pinnedUntil", "reason"];
 
 /// GET /console/rates
-pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: Option<&Form>) -> Made {
+pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
     let language = visit.language;
     let status = visit.inside.get("/admin/status").await?;
     let rates = &status["rates"];
@@ -63,7 +62,7 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
         }
         .into(),
     );
-    page.blocks.extend(plots(&console.services, language).into_iter().map(Block::Plot));
+    page.blocks.extend(plots(visit.services, language).into_iter().map(Block::Plot));
     page.blocks.push(Block::Heading(visit.say("Fuentes", "Feeds").to_owned()));
     page.blocks.push(feeds(visit, &list("feeds")).into());
     if may(visit, Role::Treasury) {
@@ -73,7 +72,7 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
 }
 
 /// One that is suspect says so, and that it decides nothing.
-fn price<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
+fn price(visit: &Here<'_>, item: &Value) -> Row {
     let is_suspect = item[SUSPECT] == Value::Bool(true);
     let words = crate::pages::words::words(visit.language, SUSPECT);
     let cell = |name| match (name == SUSPECT, is_suspect) {
@@ -85,7 +84,7 @@ fn price<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
     if is_suspect { row.status(SUSPECT) } else { row }
 }
 
-fn feeds<G: Answer>(visit: &Here<'_, G>, items: &[Value]) -> Table {
+fn feeds(visit: &Here<'_>, items: &[Value]) -> Table {
     let row = |item: &Value| Row::new(FEEDS.map(|name| show::cell(visit.language, name, &item[name])).into());
     let heads = [
         visit.say("Par", "Pair"),
@@ -103,7 +102,7 @@ fn feeds<G: Answer>(visit: &Here<'_, G>, items: &[Value]) -> Table {
     }
 }
 
-fn pinned<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
+fn pinned(visit: &Here<'_>, item: &Value) -> Row {
     let mut cells: Vec<Cell> = PINS.map(|name| show::cell(visit.language, name, &item[name])).into();
     cells.push(Cell::text(str_of(&item["operator"], "name")));
     cells.push(Cell::state("pinned", crate::pages::words::words(visit.language, "pinned").to_owned()));
@@ -124,7 +123,7 @@ fn pinned<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
     row
 }
 
-fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> view::Form {
+fn form(visit: &Here<'_>, failed: Option<&Form>) -> view::Form {
     let say = |spanish, english| visit.say(spanish, english);
     let typed = |name: &str| failed.map(|form| form.text(name).to_owned()).unwrap_or_default();
     view::Form::new("/console/rates", "pin", say("Guardar", "Save"))
@@ -209,11 +208,7 @@ fn of_caracas(typed: &str) -> String {
 }
 
 /// POST /console/rates
-pub async fn pin<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn pin(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     let mut body = Map::new();
     for name in MEMBERS {
         match form.filled(name) {
@@ -223,15 +218,11 @@ pub async fn pin<G: Answer>(
         };
     }
     let outcome = visit.inside.post("/admin/rates", &Value::Object(body), form.text("once")).await;
-    end(console, visit, form, outcome).await
+    end(visit, form, outcome).await
 }
 
 /// POST /console/rates/unpin
-pub async fn unpin<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn unpin(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     let parameters = ["pair", "source", "side"].map(|name| (name, form.text(name)));
     let mut asked = with_query("/admin/rates/pin", &parameters);
     if form.text("side").is_empty() {
@@ -239,17 +230,12 @@ pub async fn unpin<G: Answer>(
         asked.push_str("&side=");
     }
     let outcome = visit.inside.change(Method::DELETE, &asked, None).await;
-    end(console, visit, form, outcome).await
+    end(visit, form, outcome).await
 }
 
-async fn end<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    form: &Form,
-    outcome: Result<Value, Refused>,
-) -> Result<Shown, Problem> {
+async fn end(visit: &Here<'_>, form: &Form, outcome: Result<Value, Refused>) -> Result<Shown, Problem> {
     match outcome {
         Ok(answer) => Ok(after("/console/rates", &answer)),
-        Err(refused) => failed_page(visit, page(console, visit, Some(form)).await, &refused),
+        Err(refused) => failed_page(visit, page(visit, Some(form)).await, &refused),
     }
 }

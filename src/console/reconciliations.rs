@@ -1,13 +1,11 @@
 //! Reconciliation with the bank: the upload of its statement, how far it is, and what did not fit.
 
 use super::{Here, Made, after, done_note, failed_page, may, path};
-use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::upload::Sent;
 use crate::pages::view::{self, Block, Cell, Fact, Input, Kind, Link, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
@@ -22,7 +20,7 @@ const REFUSED_SHOWN: usize = 50;
 const FIELDS: [&str; 4] = ["rail", "account", "from", "to"];
 
 /// GET /console/reconciliations
-pub async fn page<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> Made {
+pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
     let say = |spanish, english| visit.say(spanish, english);
     let typed = |name: &str| failed.map(|form| form.text(name).to_owned()).unwrap_or_default();
     let mut page =
@@ -55,7 +53,7 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> Made
     Ok(page.with(all(visit, &known)))
 }
 
-fn all<G: Answer>(visit: &Here<'_, G>, known: &Value) -> Table {
+fn all(visit: &Here<'_>, known: &Value) -> Table {
     const SHOWN: [&str; 11] = [
         "createdAt",
         "rail",
@@ -85,18 +83,18 @@ fn all<G: Answer>(visit: &Here<'_, G>, known: &Value) -> Table {
 }
 
 /// POST /console/reconciliations
-pub async fn upload<G: Answer>(visit: &Here<'_, G>, sent: Sent) -> Result<Shown, Problem> {
-    let parameters = FIELDS.map(|name| (name, sent.form.text(name)));
+pub async fn upload(visit: &Here<'_>) -> Result<Shown, Problem> {
+    let parameters = FIELDS.map(|name| (name, visit.form.text(name)));
     let asked = with_query("/admin/reconciliations", &parameters);
-    let body = sent.file.unwrap_or_default();
-    match visit.inside.upload(&asked, "text/csv", body, sent.form.text("once")).await {
+    let body = visit.file.clone().unwrap_or_default();
+    match visit.inside.upload(&asked, "text/csv", body, visit.form.text("once")).await {
         Ok(answer) => Ok(Shown::See(path("/console/reconciliations", str_of(&answer, "id"), ""))),
-        Err(refused) => failed_page(visit, page(visit, Some(&sent.form)).await, &refused),
+        Err(refused) => failed_page(visit, page(visit, Some(&visit.form)).await, &refused),
     }
 }
 
 /// GET /console/reconciliations/:id
-pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
+pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     let language = visit.language;
     let found = visit.inside.get(&path("/admin/reconciliations", id, "")).await?;
     let status = str_of(&found, "status");
@@ -141,7 +139,7 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
 }
 
 /// The reason is for whoever reads the server's log.
-fn failure<G: Answer>(visit: &Here<'_, G>, why: &str) -> Note {
+fn failure(visit: &Here<'_>, why: &str) -> Note {
     match visit.language {
         Language::English => Note::new(Tone::Bad, why),
         Language::Spanish => {
@@ -150,12 +148,12 @@ fn failure<G: Answer>(visit: &Here<'_, G>, why: &str) -> Note {
     }
 }
 
-fn message<G: Answer>(visit: &Here<'_, G>, item: &Value) -> String {
+fn message(visit: &Here<'_>, item: &Value) -> String {
     let said = item["message"].as_str();
     said.map(|said| show::fault(visit.language, said)).unwrap_or_default()
 }
 
-fn table<G: Answer>(visit: &Here<'_, G>, here: &str, lines: &Value, next: Option<String>) -> Table {
+fn table(visit: &Here<'_>, here: &str, lines: &Value, next: Option<String>) -> Table {
     let heads = [
         visit.say("Resultado", "Result"),
         visit.say("Renglón", "Line"),
@@ -198,7 +196,7 @@ fn table<G: Answer>(visit: &Here<'_, G>, here: &str, lines: &Value, next: Option
     }
 }
 
-fn accept_one<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> view::Form {
+fn accept_one(visit: &Here<'_>, here: &str, item: &Value) -> view::Form {
     view::Form::new(format!("{here}/accept"), "accept-one", visit.say("Aceptar", "Accept"))
         .id(format!("accept-{}", str_of(item, "id")))
         .inline()
@@ -206,7 +204,7 @@ fn accept_one<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> view:
 }
 
 /// POST /console/reconciliations/:id/accept: the items that the form names, or all.
-pub async fn accept<G: Answer>(visit: &Here<'_, G>, id: &str, form: &Form) -> Result<Shown, Problem> {
+pub async fn accept(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     let named: Vec<&str> = form.all("item").collect();
     let asked = if named.is_empty() { json!({ "all": true }) } else { json!({ "items": named }) };
     let to = path("/admin/reconciliations", id, "accept");
@@ -227,7 +225,7 @@ pub async fn accept<G: Answer>(visit: &Here<'_, G>, id: &str, form: &Form) -> Re
 }
 
 /// Each refusal with its code.
-fn not_all<G: Answer>(visit: &Here<'_, G>, answer: &Value, refused: &[Value]) -> Note {
+fn not_all(visit: &Here<'_>, answer: &Value, refused: &[Value]) -> Note {
     let text = format!(
         "{} {} · {} {}",
         visit.say("Aceptadas:", "Accepted:"),

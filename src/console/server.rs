@@ -1,20 +1,20 @@
 //! The server as operators watch it: rails, health, the audit, and the platform's statements.
 
-use super::{Console, Here, Made};
-use crate::http::listen::Answer;
-use crate::http::respond::Reply;
+use super::{Here, Made};
 use crate::pages::inside::{segment, with_query};
 use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
 use crate::pages::statement;
 use crate::pages::view::{self, Block, Cell, Fact, Form, Input, Kind, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
+use api::problem::Problem;
 use domain::platform::{Mode, tenant_key};
 use domain::values::ids::Id;
 use serde_json::{Value, json};
 
 /// GET /console/rails
-pub async fn rails<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn rails(visit: &Here<'_>) -> Made {
     let status = visit.inside.get("/admin/status").await?;
     let rails = &status["rails"];
     const LIVE: [&str; 9] =
@@ -87,7 +87,7 @@ fn every_member(language: Language, prefix: &str, of: &Value) -> Vec<Fact> {
 }
 
 /// GET /console/health
-pub async fn health<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn health(visit: &Here<'_>) -> Made {
     let mut status = visit.inside.get("/admin/status").await?;
     let copies =
         visit.inside.get(&with_query("/admin/audit", &[("action", "backup"), ("limit", "1")])).await?;
@@ -125,7 +125,7 @@ pub async fn health<G: Answer>(visit: &Here<'_, G>) -> Made {
 }
 
 /// GET /console/audit
-pub async fn audit<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn audit(visit: &Here<'_>) -> Made {
     const FILTERS: [&str; 5] = ["operatorId", "action", "tenantId", "from", "to"];
     let filters: Vec<(&str, &str)> = FILTERS
         .iter()
@@ -182,8 +182,8 @@ pub async fn audit<G: Answer>(visit: &Here<'_, G>) -> Made {
     Ok(Page::new("audit", visit.say("Auditoría", "Audit")).with(form).with(table))
 }
 
-async fn asked<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> (statement::Asked, String) {
-    let services = &console.services;
+async fn asked(visit: &Here<'_>) -> (statement::Asked, String) {
+    let services = visit.services;
     let tenant = visit.query.filled("tenantId").and_then(Id::parse);
     let tenant = tenant.and_then(|id| services.callers.directory.tenant(id));
     let now = match (tenant, visit.query.text("mode")) {
@@ -199,9 +199,8 @@ async fn asked<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> (stateme
     (asked, path)
 }
 
-/// GET /console/statements
-pub async fn statements<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
-    let (asked, path) = asked(console, visit).await;
+async fn statements_page(visit: &Here<'_>) -> Made {
+    let (asked, path) = asked(visit).await;
     let mut page = Page::new("statements", visit.say("Estados de cuenta", "Statements"));
     let modes = vec![
         ("live".to_owned(), visit.say("Real", "Live").to_owned()),
@@ -241,7 +240,10 @@ pub async fn statements<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) ->
     }
 }
 
-/// GET /console/statements?format=csv
-pub async fn download<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Reply {
-    visit.inside.download(&asked(console, visit).await.1, "text/csv").await
+/// GET /console/statements, and with `format=csv` the file.
+pub async fn statements(visit: &Here<'_>) -> Result<Shown, Problem> {
+    if visit.query.get("format") == Some("csv") {
+        return Ok(Shown::Raw(visit.inside.download(&asked(visit).await.1, "text/csv").await));
+    }
+    visit.shown(statements_page(visit).await)
 }

@@ -1,9 +1,9 @@
 //! The subject of a call that waits for a second person, in words: whose it is, how much, and what was
 //! asked (`docs/contract.md, 20.2`).
 
-use super::{Console, Here};
+use super::Here;
 use crate::admin;
-use crate::http::listen::Answer;
+use crate::gateway::services::Services;
 use crate::pages::show::{self, str_of};
 use crate::pages::view::{Cell, Fact};
 use crate::pages::words::words;
@@ -15,15 +15,12 @@ use domain::resources::operations::{self, Operation, Subject};
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::write_minor;
 use serde_json::Value;
+use std::sync::Arc;
 
-pub async fn of<G: Answer>(
-    console: &Console<G>,
-    visit: &Here<'_, G>,
-    item: &Value,
-) -> Result<Vec<Fact>, Problem> {
+pub async fn of(visit: &Here<'_>, item: &Value) -> Result<Vec<Fact>, Problem> {
     let mut facts = Vec::new();
     let tenant = Id::parse(str_of(item, "tenantId"));
-    let known = tenant.and_then(|id| console.services.callers.directory.tenant(id));
+    let known = tenant.and_then(|id| visit.services.callers.directory.tenant(id));
     if let Some(tenant) = &known {
         let cell = Cell::text(tenant.name.to_string()).to(format!("/console/tenants/{}", tenant.id));
         facts.push(Fact::new("tenantName", words(visit.language, "tenantId"), cell));
@@ -31,7 +28,7 @@ pub async fn of<G: Answer>(
     let target = Id::parse(str_of(item, "target"));
     match (str_of(item, "action"), target) {
         ("operations", Some(target)) => {
-            if let Some(operation) = operation(console, target).await? {
+            if let Some(operation) = operation(visit.services, target).await? {
                 facts.extend(of_operation(visit, &operation));
             }
         }
@@ -40,7 +37,7 @@ pub async fn of<G: Answer>(
                 known.iter().flat_map(|tenant| Mode::ALL.map(|mode| tenant_key(tenant.number, mode)));
             for key in tenants {
                 let id = EntityId::crypto_payout(target);
-                let found = history::entity(console.services.engine.reader(), key, id)?;
+                let found = history::entity(visit.services.engine.reader(), key, id)?;
                 if let Some(Entity::CryptoPayout(payout)) = found.as_deref() {
                     let amount = (payout.amount.minor(), domain::values::money::Currency::Usdt);
                     facts.push(amount_fact(visit, amount));
@@ -55,16 +52,16 @@ pub async fn of<G: Answer>(
     Ok(facts)
 }
 
-async fn operation<G>(console: &Console<G>, id: Id) -> Result<Option<Operation>, Problem> {
-    let Some((tenant, entity)) = admin::operations::find(&console.services, id).await? else {
+async fn operation(services: &Arc<Services>, id: Id) -> Result<Option<Operation>, Problem> {
+    let Some((tenant, entity)) = admin::operations::find(services, id).await? else {
         return Ok(None);
     };
-    let found = history::entity(console.services.engine.reader(), tenant, entity)?;
+    let found = history::entity(services.engine.reader(), tenant, entity)?;
     let open = found.map(|entity| operations::unanswered(&entity)).unwrap_or_default();
     Ok(open.into_iter().find(|operation| operation.id == id))
 }
 
-fn of_operation<G: Answer>(visit: &Here<'_, G>, operation: &Operation) -> Vec<Fact> {
+fn of_operation(visit: &Here<'_>, operation: &Operation) -> Vec<Fact> {
     let kind = words(visit.language, operation.kind.name()).to_owned();
     let page = match operation.subject {
         Subject::Payment(id) => Some(format!("/console/payments/{id}")),
@@ -78,21 +75,18 @@ fn of_operation<G: Answer>(visit: &Here<'_, G>, operation: &Operation) -> Vec<Fa
     ]
 }
 
-fn amount_fact<G: Answer>(
-    visit: &Here<'_, G>,
-    (minor, currency): (i64, domain::values::money::Currency),
-) -> Fact {
+fn amount_fact(visit: &Here<'_>, (minor, currency): (i64, domain::values::money::Currency)) -> Fact {
     let mut plain = String::new();
     // Writing to a text does not fail.
     let _ = write_minor(&mut plain, minor, currency.decimals());
     fact(visit, "amount", format!("{} {}", visit.language.figure(&plain), currency.code()))
 }
 
-fn fact<G: Answer>(visit: &Here<'_, G>, name: &'static str, text: String) -> Fact {
+fn fact(visit: &Here<'_>, name: &'static str, text: String) -> Fact {
     Fact::new(name, words(visit.language, name), Cell::text(text))
 }
 
-fn asked<G: Answer>(visit: &Here<'_, G>, request: &Value) -> Vec<Fact> {
+fn asked(visit: &Here<'_>, request: &Value) -> Vec<Fact> {
     let members = request.as_object().into_iter().flatten();
     let shown = |(name, value): (&String, &Value)| {
         let mut cell = show::cell(visit.language, name, value);

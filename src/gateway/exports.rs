@@ -6,9 +6,9 @@
 //! and nothing comes twice.
 
 use crate::http::accept;
-use crate::http::pieces::{Broken, Piece, Rest};
+use crate::http::body::unexpected_parameters;
 use crate::http::respond::{self, CSV, JSON, Reply, RequestId};
-use crate::http::unexpected_parameters::unexpected_parameters;
+use crate::http::respond::{Broken, Piece, Rest};
 use api::csv::{CsvQuery, MEDIA_TYPE, Table};
 use api::problem::{BadField, Problem};
 use bytes::Bytes;

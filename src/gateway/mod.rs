@@ -1,8 +1,8 @@
 //! The way that every request takes: authentication, limits, the answer that was kept for it, and
 //! doing what its plan says.
 //!
-//! `pipeline.rs` has the steps in their order, for all surfaces; `dispatch.rs` is that of tenants,
-//! `public.rs` that of everybody, `rail_calls/` that of banks. `directory.rs` knows who may call,
+//! `dispatch.rs` has the endpoints of tenants, `public.rs` those of everybody, `rail_calls/` those of
+//! banks; the steps of a request before them are in `src/server/mod.rs`. `directory.rs` knows who may call,
 //! `throttle.rs` counts requests per key, `shares.rs` is what each tenant has beside the others,
 //! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
 //! `on_behalf.rs` marks what a page asks for somebody, `business.rs` counts what became of money,
@@ -38,11 +38,11 @@ pub mod notices;
 pub mod on_behalf;
 pub mod operators;
 pub mod otp;
-pub mod pipeline;
 pub mod prices;
 pub mod public;
 pub mod rail_calls;
 pub mod receipts;
+pub mod request;
 pub mod reservations;
 pub mod secrets;
 pub mod server_keys;

@@ -2,7 +2,6 @@
 //! (`docs/contract.md, 20.1`). The platform's book owns operators; the directory repeats what that book
 //! says, once it is durable.
 
-use crate::gateway::pipeline::Proof;
 use api::problem::Problem;
 use domain::platform::audit::Who;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
@@ -56,8 +55,6 @@ impl Operator {
         if self.role >= role { Ok(()) } else { Err(Problem::role_missing(role.name())) }
     }
 }
-
-impl Proof for Operator {}
 
 /// SHA-256 of a token, which is all that is kept of it.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,35 +1,28 @@
-//! The surface of everybody (interface A): its table, tenants' fees and histories of rates, and what
-//! browsers and caches need: CORS for the operator's own sites, ETag, 304.
+//! The endpoints of everybody (interface A): tenants' fees and histories of rates, and what browsers and
+//! caches need: CORS for the operator's own sites, ETag, 304.
 //!
 //! No key is asked for, and nothing is written. It must not know what a rate or a fee is.
 
-use crate::gateway::meter::{Measuring, Meter};
-use crate::gateway::pipeline::{Anybody, Asked, Columns, Surface};
 use crate::gateway::prices::Prices;
+use crate::gateway::request::Request;
 use crate::gateway::services::Services;
+use crate::http::body::without_unexpected;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
-use crate::http::router::{BadRoute, Lookup, Router};
-use crate::http::unexpected_parameters::without_unexpected;
 use api::problem::Problem;
-use api::public::routes::{PREFIX, PublicRoute, routes};
-use api::public::{PublicCall, PublicPlan, description, history, latest};
+use api::public::routes::PublicRoute;
+use api::public::{PublicCall, PublicPlan, history, latest};
 use domain::platform::Mode;
 use domain::resources::rates::samples::{Pair, Series};
 use domain::resources::rates::withdrawals::{Policy, Withdrawals};
 use domain::values::ids::Id;
 use domain::values::money::Currency;
-use hyper::Method;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, ETAG, HeaderMap, HeaderName,
     HeaderValue, IF_NONE_MATCH, ORIGIN, VARY,
 };
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
-use std::convert::Infallible;
-use std::mem;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
@@ -53,9 +46,6 @@ const MODE: Mode = Mode::Test;
 /// The public API.
 pub struct Public {
     services: Arc<Services>,
-    /// The meter of calls that are not in the table.
-    unrouted: Arc<Meter>,
-    router: Router<(PublicRoute, Arc<Meter>)>,
     origins: Vec<HeaderValue>,
     withdrawals: Withdrawals,
     /// The fee policy that holds without a tenant.
@@ -70,28 +60,14 @@ impl Public {
         origins: &[String],
         withdrawals: Withdrawals,
         policy: Policy,
-    ) -> Result<Public, BadRoute> {
-        let meters = &services.observed.meters;
-        let with_query: BTreeSet<_> = description::chapter().with_query().collect();
-        let rows = routes().into_iter().map(|mut route| {
-            let meter = meters.of(&Method::GET, route.path);
-            route.takes_query = with_query.contains(route.operation);
-            (Method::GET, route.path, (route, meter))
-        });
-        let router = Router::new(rows)?;
+    ) -> Public {
         let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
-        let unrouted = meters.of_none();
-        Ok(Public { services, unrouted, router, origins, withdrawals, policy })
-    }
-
-    /// Whether a path is one of the interface's, known or not.
-    pub fn is_meant(path: &str) -> bool {
-        path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        Public { services, origins, withdrawals, policy }
     }
 
     /// Answers a browser's CORS preflight request. The answer is alike on every path; only the
     /// operator's sites are told that they may go on.
-    fn preflight(&self, headers: &HeaderMap) -> Reply {
+    pub fn preflight(&self, headers: &HeaderMap) -> Reply {
         let reply = Reply::empty(204).header(ALLOW, METHODS).header(VARY, VARIES);
         match headers.get(ORIGIN) {
             Some(origin) if self.origins.contains(origin) => reply
@@ -119,50 +95,9 @@ impl Public {
     }
 }
 
-impl Surface for Public {
-    type Row = PublicRoute;
-    type Caller = Anybody;
-    /// No work is left: the answer is there as soon as the request is read.
-    type Work = Infallible;
-
-    fn services(&self) -> &Services {
-        &self.services
-    }
-
-    fn router(&self) -> &Router<(PublicRoute, Arc<Meter>)> {
-        &self.router
-    }
-
-    fn unrouted(&self) -> &Meter {
-        &self.unrouted
-    }
-
-    fn columns(&self, route: &PublicRoute) -> Columns {
-        Columns { takes_query: route.takes_query, ..Columns::default() }
-    }
-
-    /// Browsers ask with OPTIONS what they may do, at paths of the table alone.
-    async fn beside<'m>(
-        &'m self,
-        arrival: &Arrival,
-        _: &mut Measuring<'m>,
-    ) -> Option<Result<Reply, Problem>> {
-        let head = &arrival.head;
-        let asks = head.method == Method::OPTIONS
-            && matches!(self.router.lookup(&Method::GET, head.uri.path()), Lookup::Found(_));
-        asks.then(|| Ok(self.preflight(&head.headers)))
-    }
-
-    fn authenticate(&self, _: &PublicRoute, _: &Arrival) -> Result<Anybody, Problem> {
-        Ok(Anybody)
-    }
-
-    async fn prepare(
-        &self,
-        _: Anybody,
-        asked: &mut Asked<'_, Public>,
-    ) -> Result<ControlFlow<Reply, Infallible>, Problem> {
-        let (services, route, head) = (&*self.services, asked.row, &asked.arrival.head);
+impl Public {
+    pub fn answer(&self, route: &PublicRoute, asked: Request<'_>) -> Result<Reply, Problem> {
+        let (services, head) = (&*self.services, &asked.arrival.head);
         let named = if route.of_tenant { self.policy_of(&head.headers)? } else { None };
         let now = services.now();
         let call = PublicCall {
@@ -181,29 +116,20 @@ impl Surface for Public {
             withdrawals: &self.withdrawals,
             policy: named.unwrap_or(&self.policy),
         };
-        let plan = without_unexpected((route.handler)(&call), mem::take(&mut asked.unexpected))?;
-        let body = match plan {
+        let body = match without_unexpected((route.handler)(&call), asked.unexpected)? {
             PublicPlan::Answer(body) => body,
             PublicPlan::History(ask) => read_history(&services.prices, &ask)?,
         };
-        Ok(ControlFlow::Break(fresh(route, &head.headers, body)))
+        Ok(fresh(route, &head.headers, body))
     }
 
-    async fn perform(&self, work: Infallible, _: &Arrival) -> Result<Reply, Problem> {
-        match work {}
-    }
-
-    fn wrong_method(&self, _: &Arc<str>) -> Problem {
-        Problem::method_not_allowed("GET, HEAD, OPTIONS".into())
-    }
-
-    fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
+    pub fn refused(problem: &Problem, arrival: &Arrival) -> Reply {
         let reply = Reply::public_problem(problem, &arrival.request_id);
         reply.header(CACHE_CONTROL, NO_STORE).header(VARY, VARIES)
     }
 
     /// The operator's own sites may read every answer.
-    fn finish(&self, reply: Reply, arrival: &Arrival) -> Reply {
+    pub fn for_browsers(&self, reply: Reply, arrival: &Arrival) -> Reply {
         match arrival.head.headers.get(ORIGIN).filter(|origin| self.origins.contains(origin)) {
             Some(origin) => reply
                 .header(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone())
@@ -278,26 +204,5 @@ mod tests {
         ] {
             assert_eq!(has_tag(sent, "\"a\""), found, "{sent}");
         }
-    }
-
-    #[test]
-    fn what_is_meant() {
-        for (path, meant) in [
-            ("/api/v1", true),
-            ("/api/v1/", true),
-            ("/api/v1/fx/latest", true),
-            ("/api/v10", false),
-            ("/v1/banks", false),
-            ("/api", false),
-        ] {
-            assert_eq!(Public::is_meant(path), meant, "{path}");
-        }
-    }
-
-    #[test]
-    fn the_table_is_a_router() {
-        let rows = routes().into_iter().map(|route| (Method::GET, route.path, route));
-        assert!(Router::new(rows).is_ok());
-        assert!(routes().iter().all(|route| route.path.starts_with(PREFIX)));
     }
 }

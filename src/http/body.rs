@@ -1,28 +1,38 @@
 //! A body is read up to a limit and within a time, whole or not at all. What nobody read is
 //! discarded behind the answer, so that the connection can be used again. A body that comes in more
 //! than one piece has to be gathered: all bodies of the process together are given so many bytes
-//! for that.
+//! for that. What is bad about a write beside its body, its Idempotency-Key and parameters that do
+//! not belong there, is reported together with what is bad in the body (`docs/contract.md, 1.2`).
 
-use crate::http::listen::Limits;
-use crate::http::wiping::Secrets;
-use api::problem::Problem;
+use api::problem::{BadField, Problem};
+use api::query;
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt as _, Either, Full};
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 use std::future::poll_fn;
+use std::mem;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
+use zeroize::Zeroize;
 
 /// Of an unread body, to keep its connection; beyond it a new one is cheaper.
 const DISCARD_BYTES_MAX: u64 = 2 << 20;
 
 /// Room is made at once for so many announced bytes; for more, as they come.
 const EXPECTED_BYTES_MAX: usize = 16 << 10;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const IDEMPOTENCY_KEY_CHARACTERS_MAX: usize = 255;
+
+/// Bodies with a card after which a connection is ended.
+const CARDS_MAX: usize = 16;
+/// Held at most, of a connection that cannot be ended.
+const CARDS_FORGOTTEN_FROM: usize = 256;
 
 /// For all bodies together.
 #[derive(Debug)]
@@ -61,26 +71,21 @@ impl TakenBytes {
         if let Some(caller) = &self.caller {
             caller.gather(bytes, left.load(Ordering::Relaxed), self.budget.bytes)?;
         }
-        left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).map_err(
-            |_| {
-                self.caller.iter().for_each(|caller| caller.release(bytes));
-                Problem::overloaded(1)
-            },
-        )?;
+        if left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_err() {
+            self.caller.iter().for_each(|caller| caller.release(bytes));
+            return Err(Problem::overloaded(1));
+        }
         self.bytes += bytes;
         Ok(())
-    }
-
-    fn release(&mut self) {
-        let bytes = std::mem::take(&mut self.bytes);
-        self.caller.iter().for_each(|caller| caller.release(bytes));
-        self.budget.left.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
 impl Drop for TakenBytes {
     fn drop(&mut self) {
-        self.release();
+        if let Some(caller) = &self.caller {
+            caller.release(self.bytes);
+        }
+        self.budget.left.fetch_add(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -98,21 +103,30 @@ pub struct Inbound {
     has_card: bool,
 }
 
+/// Zeroes the memory of bodies that had a card in them. A body is a part of the buffer that hyper
+/// read it into, and the connection goes on using that buffer. So the bodies are held until the
+/// connection is over and nobody else has a part of the buffer, and zeroed then; a connection that
+/// brought many cards is ended for it. Below TLS there are further copies, which are out of reach.
+#[derive(Debug, Default)]
+pub struct Secrets(Mutex<Vec<Bytes>>);
+
 impl Inbound {
     pub(super) fn new(
         incoming: Incoming,
         headers: &HeaderMap,
-        limits: &Limits,
-        secrets: Arc<Secrets>,
+        bytes_max: usize,
+        timeout: Duration,
+        budget: &Arc<Budget>,
+        secrets: &Arc<Secrets>,
     ) -> Self {
         Inbound {
             ended: incoming.is_end_stream(),
             incoming: Either::Left(incoming),
-            share: TakenBytes { budget: Arc::clone(&limits.bodies), bytes: 0, caller: None },
-            bytes_max: limits.body_bytes_max,
-            timeout: limits.body_timeout,
+            share: TakenBytes { budget: Arc::clone(budget), bytes: 0, caller: None },
+            bytes_max,
+            timeout,
             hopeless: headers.contains_key(header::EXPECT),
-            secrets,
+            secrets: Arc::clone(secrets),
             has_card: false,
         }
     }
@@ -149,16 +163,23 @@ impl Inbound {
         self.share.caller = Some(caller);
     }
 
-    pub(super) fn ends_connection(&self) -> bool {
-        self.has_card && self.secrets.is_full()
-    }
-
     /// 413 if the body is too long, then 415 if it is something else. An empty body needs no type.
     pub async fn json(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
-        let bytes = self.bytes().await?;
-        is_plain(headers)?;
-        if !bytes.is_empty() && !is_json(headers.get(header::CONTENT_TYPE)) {
+        let bytes = self.of_any_type(headers).await?;
+        if !bytes.is_empty() && !is_media(headers, "application/json") {
             return Err(Problem::unsupported_media_type());
+        }
+        Ok(bytes)
+    }
+
+    /// As `json`.
+    pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
+        let bytes = self.of_any_type(headers).await?;
+        if !is_media(headers, "text/csv") {
+            return Err(Problem {
+                message: "send the body as text/csv".into(),
+                ..Problem::unsupported_media_type()
+            });
         }
         Ok(bytes)
     }
@@ -167,19 +188,6 @@ impl Inbound {
     pub async fn of_any_type(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.bytes().await?;
         is_plain(headers)?;
-        Ok(bytes)
-    }
-
-    /// As `json`.
-    pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
-        let bytes = self.bytes().await?;
-        is_plain(headers)?;
-        if !is_media(headers.get(header::CONTENT_TYPE), "text/csv") {
-            return Err(Problem {
-                message: "send the body as text/csv".into(),
-                ..Problem::unsupported_media_type()
-            });
-        }
         Ok(bytes)
     }
 
@@ -209,37 +217,28 @@ impl Inbound {
     }
 
     async fn collect(&mut self) -> Result<Bytes, Problem> {
-        let Some(first) = self.data().await? else {
-            return Ok(Bytes::new());
-        };
-        if self.ended {
-            return self.fit(first.len()).map(|()| first);
-        }
-        // The frame that was announced in full is the usual case; more than one means a large, a
-        // slow or a chunked body.
-        self.fit(first.len())?;
-        self.share.grow(first.len())?;
-        let expected =
-            usize::try_from(self.incoming.size_hint().lower()).unwrap_or(0).min(EXPECTED_BYTES_MAX);
-        let mut all = BytesMut::with_capacity(first.len() + expected);
-        all.extend_from_slice(&first);
-        while let Some(more) = self.data().await? {
-            self.fit(all.len() + more.len())?;
-            self.share.grow(more.len())?;
-            all.extend_from_slice(&more);
+        let mut all = BytesMut::new();
+        while let Some(piece) = self.data().await? {
+            if all.len() + piece.len() > self.bytes_max {
+                return Err(Problem::payload_too_large(self.bytes_max));
+            }
+            if all.is_empty() {
+                // The frame that was announced in full is the usual case; more than one means a
+                // large, a slow or a chunked body.
+                if self.ended {
+                    return Ok(piece);
+                }
+                let expected = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(0);
+                all.reserve(piece.len() + expected.min(EXPECTED_BYTES_MAX));
+            }
+            self.share.grow(piece.len())?;
+            all.extend_from_slice(&piece);
         }
         let all = all.freeze();
         if self.has_card {
             self.secrets.hold(all.clone());
         }
         Ok(all)
-    }
-
-    fn fit(&self, len: usize) -> Result<(), Problem> {
-        if len > self.bytes_max {
-            return Err(Problem::payload_too_large(self.bytes_max));
-        }
-        Ok(())
     }
 
     /// `None` at the end. Trailers are passed over.
@@ -266,14 +265,16 @@ impl Inbound {
 
     /// When the answer is there.
     pub(super) fn leftover(mut self) -> Leftover {
-        // A handler that read the body has its content; the rest is gathered by nobody.
-        self.share.release();
+        let is_last = self.has_card && self.secrets.held().len() >= CARDS_MAX;
         if self.ended {
-            return Leftover::Nothing;
+            return if is_last { Leftover::Spent } else { Leftover::Nothing };
         }
-        if self.hopeless || self.incoming.size_hint().lower() > self.discard_bytes_max() {
+        if is_last || self.hopeless || self.incoming.size_hint().lower() > self.discard_bytes_max() {
             return Leftover::TooMuch;
         }
+        // A handler that read the body has its content; the rest is gathered by nobody.
+        let budget = Arc::clone(&self.share.budget);
+        self.share = TakenBytes { budget, bytes: 0, caller: None };
         Leftover::Discard(self)
     }
 
@@ -304,6 +305,8 @@ impl Inbound {
 #[derive(Debug)]
 pub(super) enum Leftover {
     Nothing,
+    /// But the connection has brought enough cards.
+    Spent,
     Discard(Inbound),
     TooMuch,
 }
@@ -321,21 +324,82 @@ pub fn is_plain(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 /// Whatever the parameters.
-fn is_json(content_type: Option<&HeaderValue>) -> bool {
-    is_media(content_type, "application/json")
+fn is_media(headers: &HeaderMap, wanted: &str) -> bool {
+    let Some(Ok(text)) = headers.get(header::CONTENT_TYPE).map(HeaderValue::to_str) else { return false };
+    text.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case(wanted)
 }
 
-fn is_media(content_type: Option<&HeaderValue>, wanted: &str) -> bool {
-    let Some(text) = content_type.and_then(|value| value.to_str().ok()) else {
-        return false;
-    };
-    let media = text.split(';').next().unwrap_or("").trim();
-    media.eq_ignore_ascii_case(wanted)
+pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
+    let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(first) = sent.next() else { return Ok(None) };
+    match (first.to_str(), sent.next()) {
+        (Ok(key), None) if !key.is_empty() && key.len() <= IDEMPOTENCY_KEY_CHARACTERS_MAX => Ok(Some(key)),
+        _ => Err(BadField::new("Idempotency-Key", "must have 1 to 255 characters of ASCII")),
+    }
+}
+
+/// What is meant for the body must not be overlooked in the query.
+pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
+    if query.is_none() {
+        return Vec::new();
+    }
+    query::read(query, |query| query.finish())
+        .err()
+        .map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)
+}
+
+/// One problem names all bad fields, outside of the body and inside it.
+pub fn without_unexpected<T>(read: Result<T, Problem>, mut unexpected: Vec<BadField>) -> Result<T, Problem> {
+    match read {
+        read if unexpected.is_empty() => read,
+        Err(problem) if problem.code == "invalid_json" => Err(problem),
+        Err(problem) => {
+            unexpected.extend(problem.fields);
+            Err(Problem::invalid_data(unexpected))
+        }
+        Ok(_) => Err(Problem::invalid_data(unexpected)),
+    }
+}
+
+impl Secrets {
+    fn held(&self) -> MutexGuard<'_, Vec<Bytes>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hold(&self, bytes: Bytes) {
+        let mut held = self.held();
+        if held.len() < CARDS_FORGOTTEN_FROM {
+            held.push(bytes);
+        }
+    }
+}
+
+impl Drop for Secrets {
+    fn drop(&mut self) {
+        zero(mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner)));
+    }
+}
+
+/// Returns how many buffers were zeroed, those that nobody else holds. Several bodies may lie in
+/// one buffer, and only its last holder may write. That is the first body in it, because each is
+/// let go after those behind it; from there to its end the buffer is zeroed.
+fn zero(mut held: Vec<Bytes>) -> usize {
+    held.sort_unstable_by_key(|bytes| bytes.as_ptr());
+    let mut zeroed = 0;
+    while let Some(last) = held.pop() {
+        if let Ok(mut own) = last.try_into_mut() {
+            own.resize(own.capacity(), 0);
+            own.as_mut().zeroize();
+            zeroed += 1;
+        }
+    }
+    zeroed
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bytes::BufMut;
 
     #[test]
     fn what_the_budget_has_not_nobody_gets() {
@@ -352,13 +416,17 @@ mod tests {
 
     #[test]
     fn json_is_json_with_any_parameter() {
+        let is_json = |sent: Option<&'static str>| {
+            let sent = sent.map(|sent| (header::CONTENT_TYPE, HeaderValue::from_static(sent)));
+            is_media(&sent.into_iter().collect(), "application/json")
+        };
         for fine in [
             "application/json",
             "application/json; charset=utf-8",
             "Application/JSON;charset=\"utf-8\"",
             " application/json ",
         ] {
-            assert!(is_json(Some(&HeaderValue::from_static(fine))), "{fine}");
+            assert!(is_json(Some(fine)), "{fine}");
         }
         for bad in [
             "",
@@ -368,8 +436,61 @@ mod tests {
             "application/json-patch+json",
             "text/json",
         ] {
-            assert!(!is_json(Some(&HeaderValue::from_static(bad))), "{bad}");
+            assert!(!is_json(Some(bad)), "{bad}");
         }
         assert!(!is_json(None));
+    }
+
+    fn fields(problem: Problem) -> Vec<String> {
+        problem.fields.into_iter().map(|bad| bad.field).collect()
+    }
+
+    #[test]
+    fn idempotency_keys_have_1_to_255_characters() {
+        let read = |sent: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for sent in sent {
+                headers.append(IDEMPOTENCY_KEY, HeaderValue::from_str(sent).expect("a header"));
+            }
+            idempotency_key(&headers).map(|key| key.map(str::to_owned))
+        };
+        assert_eq!(read(&[]), Ok(None));
+        assert_eq!(read(&["k"]), Ok(Some("k".to_owned())));
+        assert!(read(&[""]).is_err() && read(&[&"k".repeat(256)]).is_err() && read(&["a", "b"]).is_err());
+    }
+
+    #[test]
+    fn what_is_bad_inside_and_outside_of_the_body_is_named_together() {
+        let unexpected = || unexpected_parameters(Some("amount=5&x"));
+        let plan = || Ok(200);
+        assert!(without_unexpected(plan(), unexpected_parameters(None)).is_ok());
+        assert_eq!(fields(without_unexpected(plan(), unexpected()).expect_err("refused")), ["amount", "x"]);
+        let inside: Result<u16, _> = Err(Problem::invalid_field("monto", "is required"));
+        assert_eq!(
+            fields(without_unexpected(inside, unexpected()).expect_err("refused")),
+            ["amount", "x", "monto"]
+        );
+        let no_json =
+            without_unexpected::<u16>(Err(Problem::invalid_json("no")), unexpected()).expect_err("refused");
+        assert_eq!(no_json.code, "invalid_json");
+    }
+
+    #[test]
+    fn bodies_in_one_buffer_are_zeroed_by_the_first_of_them() {
+        let bodies = || {
+            let mut buffer = BytesMut::with_capacity(100);
+            buffer.put_slice(b"head1111head2222rest");
+            let _head = buffer.split_to(4);
+            let one = buffer.split_to(4).freeze();
+            let _head = buffer.split_to(4);
+            let two = buffer.split_to(4).freeze();
+            (buffer, one, two)
+        };
+        let ((first, one, two), (second, three, four)) = (bodies(), bodies());
+        drop((first, second));
+        assert_eq!(zero(vec![two, three, one, four, Bytes::from_static(b"nobody's")]), 2);
+        let (other, one, two) = bodies();
+        assert_eq!(zero(vec![one, two]), 0, "somebody still uses the buffer");
+        drop(other);
     }
 }

@@ -2,16 +2,16 @@
 //! files of our own: it asks no other host for anything, has no inline script, and works where
 //! there is no network.
 
-pub mod home;
-mod made;
-
-pub use made::{Made, guarded};
-
 use crate::http::respond::{HTML, JSON, Reply};
 use api::problem::Problem;
 use askama::Template;
+use bytes::Bytes;
 use hyper::Method;
-use hyper::header::HeaderMap;
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 
 /// The page loads its own files and calls its own server.
@@ -101,6 +101,62 @@ impl<M> Documents<M> {
     }
 }
 
+/// The page at `/`: what answers here, where it is described, and a first call to paste.
+#[derive(Template)]
+#[template(path = "home.html", config = "src/http/documents/askama.toml")]
+struct Home<'a> {
+    base_url: &'a str,
+    demo_key: Option<&'a str>,
+}
+
+/// Clients reach the server at `base_url`. `demo_key` is a test key that may be shown to whoever
+/// asks; without one the page says where keys come from.
+pub fn home(base_url: &str, demo_key: Option<&str>) -> Result<Vec<u8>, askama::Error> {
+    Home { base_url, demo_key }.render().map(String::into_bytes)
+}
+
+/// A file that was made once: its tag is a hash of what is in it, and who has it already is told so.
+pub struct Made {
+    body: Bytes,
+    etag: HeaderValue,
+}
+
+impl Made {
+    pub fn new(body: Vec<u8>) -> Made {
+        let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&body)[..12]));
+        let etag = HeaderValue::try_from(tag).unwrap_or(HeaderValue::from_static("\"1\""));
+        Made { body: Bytes::from(body), etag }
+    }
+
+    pub fn reply(&self, media: &'static str, policy: &'static str, headers: &HeaderMap) -> Reply {
+        let is_known = headers
+            .get_all(IF_NONE_MATCH)
+            .iter()
+            .filter_map(|sent| sent.to_str().ok())
+            .any(|sent| matches(sent, &self.etag));
+        let reply = if is_known { Reply::empty(304) } else { Reply::new(200, media, self.body.clone()) };
+        guarded(reply.header(ETAG, self.etag.clone()), policy)
+    }
+}
+
+/// Asked for again each time, and answered with 304 while it is the same.
+pub fn guarded(reply: Reply, policy: &'static str) -> Reply {
+    let fixed: [(HeaderName, &'static str); 4] = [
+        (CACHE_CONTROL, "no-cache"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        (CONTENT_SECURITY_POLICY, policy),
+    ];
+    fixed.into_iter().fold(reply, |reply, (name, value)| reply.header(name, HeaderValue::from_static(value)))
+}
+
+/// A weak tag will do (RFC 9110, section 13.1.2).
+fn matches(sent: &str, etag: &HeaderValue) -> bool {
+    sent.split(',')
+        .map(str::trim)
+        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag).as_bytes() == etag.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,5 +177,31 @@ mod tests {
         assert!(ask(Method::GET, "/docs/").is_none() && ask(Method::GET, "/v1/balance").is_none());
         let problem = ask(Method::POST, "/docs").expect("there").expect_err("refused");
         assert_eq!((problem.status, problem.allow.as_deref()), (405, Some("GET, HEAD")));
+    }
+
+    #[test]
+    fn a_key_is_shown_only_where_there_is_one_to_show() {
+        let text =
+            |key| String::from_utf8(home("http://127.0.0.1:8080", key).expect("a page")).expect("UTF-8");
+        assert!(text(Some("pk_test_demo")).contains("/v1/balance -H 'x-api-key: pk_test_demo'"));
+        assert!(text(None).contains("tenant create") && text(None).contains("pk_test_…"));
+        assert!(!text(Some("<b>")).contains("<b>"));
+    }
+
+    #[test]
+    fn a_known_tag_is_answered_without_a_body() {
+        let made = Made::new(b"{}".to_vec());
+        let ask = |sent: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_NONE_MATCH, HeaderValue::from_str(sent).expect("a header"));
+            made.reply("application/json", "default-src 'none'", &headers)
+        };
+        let tag = format!("\"{}\"", hex::encode(&Sha256::digest(b"{}")[..12]));
+        for sent in [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".to_owned()] {
+            let reply = ask(&sent);
+            assert_eq!((reply.status(), reply.body().len()), (304, 0), "{sent}");
+        }
+        let reply = ask("\"x\"");
+        assert_eq!((reply.status(), &reply.body()[..]), (200, b"{}".as_slice()));
     }
 }

@@ -7,28 +7,28 @@
 //! with a body too. On stop it accepts nothing more, closes what is idle, finishes what is under
 //! way, and cuts off what takes too long.
 
-mod bare;
 mod connection;
-mod entrance;
 pub mod heads;
-mod peers;
 mod stream;
-mod watch;
 
 use crate::http::body::{Budget, Inbound};
 use crate::http::respond::{Reply, RequestId};
 use crate::http::tls::Certificates;
+use api::problem::Problem;
 use hyper::http::request::Parts;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto;
-use peers::Peers;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::net::TcpSocket;
-use tokio::sync::{mpsc, watch as signal};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::{mpsc, oneshot, watch as signal};
+use tokio::task::JoinSet;
 
 /// On one HTTP/2 connection: RFC 9113 (section 6.5.2) advises against fewer.
 const STREAMS_MAX: u32 = 100;
@@ -38,6 +38,10 @@ const BODIES_BYTES: usize = 64 << 20;
 /// Wait in the kernel to be taken, as far as the kernel allows so many. One that finds no place
 /// there tries again after a second, and then after ever longer times.
 const BACKLOG: u32 = 4_096;
+/// That are being told that there are too many; further ones are closed without a word.
+const REJECTIONS_MAX: usize = 256;
+/// After a failed accept, most often because there are no more file descriptors.
+const ACCEPT_REST: Duration = Duration::from_millis(50);
 
 /// Names and units as in `config.toml`.
 #[derive(Clone, Debug)]
@@ -153,7 +157,7 @@ impl Listener {
         // Every connection holds a sender, so the receiver ends when the last one is gone.
         let (alive, mut last) = mpsc::channel::<()>(1);
         // The socket is closed when this returns.
-        entrance::accept_until(self.socket, Arc::clone(&shared), alive, stop).await;
+        accept_until(self.socket, Arc::clone(&shared), alive, stop).await;
         shared.is_stopping.store(true, Ordering::Relaxed);
         shared.phase.send_replace(Phase::Draining);
         if tokio::time::timeout(shared.limits.shutdown_timeout, last.recv()).await.is_ok() {
@@ -221,5 +225,179 @@ impl<A> Drop for ServedConnection<A> {
     fn drop(&mut self) {
         self.shared.traffic.connections.fetch_sub(1, Ordering::Relaxed);
         self.shared.peers.leave(self.peer);
+    }
+}
+
+/// A thread of its own accepts connections: however much the others have to do, a connection over
+/// the limit is refused at once, and the kernel's queue does not overflow. Connections are served
+/// by the runtime that this is called in. The socket is closed when it returns; some connections
+/// may still be receiving their rejection then.
+async fn accept_until<A: Answer>(
+    socket: std::net::TcpListener,
+    shared: Arc<Shared<A>>,
+    alive: mpsc::Sender<()>,
+    stop: impl Future<Output = ()>,
+) {
+    let workers = Handle::current();
+    let (end, ended) = oneshot::channel::<()>();
+    let (closing, closed) = oneshot::channel::<()>();
+    let accept = move || {
+        let entrance = Entrance { shared, alive, workers, rejected: JoinSet::new() };
+        if let Err(error) = entrance.run(socket, ended, closing) {
+            tracing::error!(%error, "a listener takes no connections");
+        }
+    };
+    if let Err(error) = std::thread::Builder::new().name("entrance".to_owned()).spawn(accept) {
+        tracing::error!(%error, "a listener takes no connections");
+    }
+    stop.await;
+    drop(end);
+    // Fails when the thread is gone already, and the socket with it.
+    let _ = closed.await;
+}
+
+struct Entrance<A> {
+    shared: Arc<Shared<A>>,
+    alive: mpsc::Sender<()>,
+    workers: Handle,
+    rejected: JoinSet<()>,
+}
+
+impl<A: Answer> Entrance<A> {
+    fn run(
+        mut self,
+        socket: std::net::TcpListener,
+        mut ended: oneshot::Receiver<()>,
+        closing: oneshot::Sender<()>,
+    ) -> io::Result<()> {
+        Builder::new_current_thread().enable_all().build()?.block_on(async {
+            let socket = TcpListener::from_std(socket)?;
+            loop {
+                tokio::select! {
+                    biased;
+                    _ = &mut ended => break,
+                    Some(_) = self.rejected.join_next() => {}
+                    accepted = socket.accept() => match accepted {
+                        Ok((stream, peer)) => {
+                            // Small answers must not wait for the acknowledgement of the one
+                            // before.
+                            if stream.set_nodelay(true).is_ok() {
+                                self.take(stream, peer);
+                            }
+                        }
+                        Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                        Err(error) => {
+                            tracing::warn!(%error, "accepting a connection failed");
+                            tokio::time::sleep(ACCEPT_REST).await;
+                        }
+                    },
+                }
+            }
+            drop(socket);
+            let _ = closing.send(());
+            let mut phase = self.shared.phase.subscribe();
+            tokio::select! {
+                _ = phase.wait_for(|phase| *phase == Phase::Cut) => {}
+                () = async { while self.rejected.join_next().await.is_some() {} } => {}
+            }
+            Ok(())
+        })
+    }
+
+    fn take(&mut self, stream: TcpStream, peer: SocketAddr) {
+        let traffic = &self.shared.traffic;
+        let taken = traffic.connections.fetch_add(1, Ordering::Relaxed);
+        let of_peer = self.shared.peers.enter(peer.ip());
+        let held = ServedConnection {
+            shared: Arc::clone(&self.shared),
+            peer: peer.ip(),
+            _alive: self.alive.clone(),
+        };
+        let limits = &self.shared.limits;
+        if taken < limits.connections_max
+            && (limits.connections_per_peer_max == 0 || of_peer <= limits.connections_per_peer_max)
+        {
+            traffic.accepted.fetch_add(1, Ordering::Relaxed);
+            // The stream moves from this thread's reactor to that of the workers.
+            let Ok(stream) = stream.into_std() else { return };
+            self.workers.spawn(async move {
+                if let Ok(stream) = TcpStream::from_std(stream) {
+                    connection::serve(held, stream, peer).await;
+                }
+            });
+            return;
+        }
+        drop(held);
+        traffic.refused.fetch_add(1, Ordering::Relaxed);
+        // TLS cannot say anything before a handshake, which is what there is no room for.
+        if self.rejected.len() < REJECTIONS_MAX && self.shared.certificates.is_none() {
+            self.rejected.spawn(async move {
+                stream::say_and_close(stream, heads::answer(&Problem::overloaded(1), None, false)).await;
+            });
+        }
+    }
+}
+
+/// Open connections of each address, looked up once per connection, never per request.
+/// An address without any has no entry.
+#[derive(Debug, Default)]
+struct Peers(Mutex<HashMap<IpAddr, usize>>);
+
+impl Peers {
+    /// Returns how many the address has now.
+    fn enter(&self, peer: IpAddr) -> usize {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(network(peer)).or_default();
+        *count += 1;
+        *count
+    }
+
+    fn leave(&self, peer: IpAddr) {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Occupied(mut entry) = counts.entry(network(peer)) {
+            *entry.get_mut() -= 1;
+            if *entry.get() == 0 {
+                entry.remove();
+            }
+        }
+    }
+}
+
+/// Of IPv6, the network of the first 64 bits, because one peer commands all of it.
+fn network(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_counted_by_address_and_forgotten_with_the_last() {
+        let peers = Peers::default();
+        let of = |text: &str| text.parse::<IpAddr>().expect("an address");
+        assert_eq!(
+            [peers.enter(of("10.0.0.1")), peers.enter(of("::ffff:10.0.0.1")), peers.enter(of("10.0.0.2"))],
+            [1, 2, 1]
+        );
+        assert_eq!(
+            [
+                peers.enter(of("2001:db8::1")),
+                peers.enter(of("2001:db8::2")),
+                peers.enter(of("2001:db8:0:1::1"))
+            ],
+            [1, 2, 1]
+        );
+        peers.leave(of("10.0.0.1"));
+        assert_eq!(peers.enter(of("10.0.0.1")), 2);
+        for peer in
+            ["10.0.0.1", "10.0.0.1", "10.0.0.2", "2001:db8::1", "2001:db8::1", "2001:db8:0:1::1", "192.0.2.1"]
+        {
+            peers.leave(of(peer));
+        }
+        assert!(peers.0.lock().expect("not poisoned").is_empty());
     }
 }

@@ -1,15 +1,21 @@
 //! A [`Reply`] in terms of this service, and its form as an HTTP response. The listener adds
-//! `X-Request-Id`, so no handler can forget it. All header values that are made for one response
-//! share one allocation.
+//! `X-Request-Id`, so no handler can forget it. A body is whole, or comes in pieces: the next piece
+//! is made when the connection takes it, never before, so a caller that stops reading holds one
+//! piece in memory and nothing else, no thread and no place among those at work.
 
-use crate::http::pieces::{Body, Rest};
 use api::problem::Problem;
 use bytes::{Bytes, BytesMut};
+use http_body_util::Full;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode, Version};
+use std::convert::Infallible;
+use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::pin::Pin;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
 
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The record that a response speaks of.
@@ -53,8 +59,13 @@ impl RequestId {
         static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         static COUNT: AtomicU64 = AtomicU64::new(0);
         const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-        let mixed = KEY.hash_one(COUNT.fetch_add(1, Ordering::Relaxed));
-        RequestId(Named::Here(std::array::from_fn(|digit| ALPHABET[(mixed >> (5 * digit)) as usize & 31])))
+        let mut mixed = KEY.hash_one(COUNT.fetch_add(1, Ordering::Relaxed));
+        let mut text = [0; 13];
+        for digit in &mut text {
+            *digit = ALPHABET[mixed as usize & 31];
+            mixed >>= 5;
+        }
+        RequestId(Named::Here(text))
     }
 
     pub fn as_str(&self) -> &str {
@@ -233,22 +244,30 @@ impl Reply {
     }
 
     pub fn into_response(self, request_id: &RequestId, version: Version) -> Response<Body> {
-        let mut headers = HeaderMap::with_capacity(8 + self.headers.len());
-        let mut made = BytesMut::with_capacity(128);
-        let mut value = |name: HeaderName, write: &dyn Fn(&mut BytesMut)| {
-            write(&mut made);
-            if let Ok(value) = HeaderValue::from_maybe_shared(made.split().freeze()) {
-                headers.insert(name, value);
+        let body = match self.rest {
+            None => Body::Whole(Full::new(self.body.clone())),
+            Some(rest) => {
+                Body::Pieces(Pieces { ready: Some(self.body.clone()), rest: Some(rest), taken: None })
             }
         };
-        value(X_REQUEST_ID, &|out| out.extend_from_slice(request_id.as_str().as_bytes()));
+        let has_type = !self.content_type.is_empty() && (!self.body.is_empty() || !body.is_whole());
+        let mut response = Response::new(body);
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.reserve(8 + self.headers.len());
+        // All values that are made here share one allocation.
+        let mut made = BytesMut::with_capacity(128);
+        made.extend_from_slice(request_id.as_str().as_bytes());
+        insert(headers, X_REQUEST_ID, &mut made);
         if let Some(seq) = self.wal_seq {
-            value(WAL_SEQ, &|out| write_number(out, seq));
+            made.extend_from_slice(itoa::Buffer::new().format(seq).as_bytes());
+            insert(headers, WAL_SEQ, &mut made);
         }
         if let Some(timing) = self.timing {
-            value(SERVER_TIMING, &|out| write_timing(out, timing));
+            write_timing(&mut made, timing);
+            insert(headers, SERVER_TIMING, &mut made);
         }
-        if (!self.body.is_empty() || self.rest.is_some()) && !self.content_type.is_empty() {
+        if has_type {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         }
         if self.replayed {
@@ -260,40 +279,144 @@ impl Reply {
         for (name, value) in self.headers {
             headers.append(name, value);
         }
-        let body = match self.rest {
-            None => Body::whole(self.body),
-            Some(rest) => Body::pieces(self.body, rest),
-        };
-        let mut response = Response::new(body);
-        *response.status_mut() = self.status;
-        *response.headers_mut() = headers;
         response
+    }
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, made: &mut BytesMut) {
+    if let Ok(value) = HeaderValue::from_maybe_shared(made.split().freeze()) {
+        headers.insert(name, value);
     }
 }
 
 /// `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in milliseconds.
 fn write_timing(out: &mut BytesMut, timing: Timing) {
-    let parts =
-        [("queue;dur=", timing.queue_us), (", apply;dur=", timing.apply_us), (", wal;dur=", timing.wal_us)];
-    let agree = timing.agree_us.map(|us| (", agree;dur=", us));
-    for (name, us) in parts.into_iter().chain(agree) {
+    let parts = [
+        ("queue;dur=", Some(timing.queue_us)),
+        (", apply;dur=", Some(timing.apply_us)),
+        (", wal;dur=", Some(timing.wal_us)),
+        (", agree;dur=", timing.agree_us),
+    ];
+    let mut digits = itoa::Buffer::new();
+    for (name, us) in parts {
+        let Some(us) = us else { continue };
         out.extend_from_slice(name.as_bytes());
-        write_number(out, us / 1_000);
-        // The first digit makes room for zeros, and gives its place to the point.
-        let start = out.len();
-        write_number(out, 1_000 + us % 1_000);
-        out[start] = b'.';
+        out.extend_from_slice(digits.format(us / 1_000).as_bytes());
+        out.extend_from_slice(b".");
+        // The first digit makes room for zeros.
+        out.extend_from_slice(&digits.format(1_000 + us % 1_000).as_bytes()[1..]);
     }
 }
 
-fn write_number(out: &mut BytesMut, number: u64) {
-    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+/// The body ended before it was whole: the connection is cut, so that nobody takes a part for all there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the body ended before it was whole")]
+pub struct Broken;
+
+/// Nothing after the last one.
+pub type Piece = Result<Option<(Bytes, Rest)>, Broken>;
+
+/// Not made yet.
+pub struct Rest(Pin<Box<dyn Future<Output = Piece> + Send>>);
+
+impl Rest {
+    pub fn new(next: impl Future<Output = Piece> + Send + 'static) -> Rest {
+        Rest(Box::pin(next))
+    }
+
+    pub fn nothing() -> Rest {
+        Rest::new(std::future::ready(Ok(None)))
+    }
+}
+
+impl fmt::Debug for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Rest")
+    }
+}
+
+pub enum Body {
+    /// Its length is sent ahead.
+    Whole(Full<Bytes>),
+    Pieces(Pieces),
+}
+
+pub struct Pieces {
+    ready: Option<Bytes>,
+    rest: Option<Rest>,
+    taken: Option<Box<dyn Fn() + Send>>,
+}
+
+impl Body {
+    fn is_whole(&self) -> bool {
+        matches!(self, Body::Whole(_))
+    }
+
+    /// Called whenever a piece of the body is taken.
+    pub fn noting(&mut self, taken: impl Fn() + Send + 'static) {
+        if let Body::Pieces(pieces) = self {
+            pieces.taken = Some(Box::new(taken));
+        }
+    }
+}
+
+impl Pieces {
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
+        loop {
+            // An empty chunk would end the body.
+            if let Some(piece) = self.ready.take().filter(|piece| !piece.is_empty()) {
+                self.taken.iter().for_each(|taken| taken());
+                return Poll::Ready(Some(Ok(piece)));
+            }
+            let Some(rest) = &mut self.rest else { return Poll::Ready(None) };
+            match ready!(rest.0.as_mut().poll(cx)) {
+                Ok(Some((piece, rest))) => (self.ready, self.rest) = (Some(piece), Some(rest)),
+                Ok(None) => self.rest = None,
+                Err(broken) => {
+                    self.rest = None;
+                    return Poll::Ready(Some(Err(broken)));
+                }
+            }
+        }
+    }
+}
+
+impl HttpBody for Body {
+    type Data = Bytes;
+    type Error = Broken;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        match &mut *self {
+            Body::Whole(full) => Pin::new(full).poll_frame(cx).map_err(|never: Infallible| match never {}),
+            Body::Pieces(pieces) => pieces.poll_piece(cx).map_ok(Frame::data),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Body::Whole(full) => full.is_end_stream(),
+            Body::Pieces(pieces) => pieces.ready.is_none() && pieces.rest.is_none(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Body::Whole(full) => full.size_hint(),
+            Body::Pieces(_) => SizeHint::default(),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http_body_util::BodyExt;
     use std::collections::HashSet;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
 
     fn headers_with(sent: &[u8]) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -365,5 +488,44 @@ mod tests {
             response.headers().get("connection").is_none()
                 && response.headers().get("content-type").is_none()
         );
+    }
+
+    fn in_pieces(first: &'static str, rest: Rest) -> Body {
+        Reply::pieces(TEXT, first, rest).into_response(&RequestId::generate(), Version::HTTP_11).into_body()
+    }
+
+    fn numbers(from: usize, to: usize, made: Arc<AtomicUsize>) -> Rest {
+        Rest::new(async move {
+            if from == to {
+                return Ok(None);
+            }
+            made.fetch_add(1, Ordering::Relaxed);
+            // An empty piece in between is none.
+            let piece = if from == 2 { Bytes::new() } else { from.to_string().into() };
+            Ok(Some((piece, numbers(from + 1, to, made))))
+        })
+    }
+
+    #[tokio::test]
+    async fn a_piece_is_made_when_the_one_before_was_taken() {
+        let (made, taken) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let count = Arc::clone(&taken);
+        let mut body = in_pieces("0", numbers(1, 4, Arc::clone(&made)));
+        body.noting(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(body.size_hint().exact(), None);
+        let first = body.frame().await.expect("a frame").expect("sound").into_data().expect("data");
+        assert_eq!((&first[..], made.load(Ordering::Relaxed)), (&b"0"[..], 0));
+        assert_eq!(&body.collect().await.expect("sound").to_bytes()[..], b"13");
+        assert_eq!((made.load(Ordering::Relaxed), taken.load(Ordering::Relaxed)), (3, 3));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_breaks_off_says_so() {
+        let broken = in_pieces("a", Rest::new(std::future::ready(Err(Broken))));
+        assert!(broken.collect().await.is_err());
+        let whole = in_pieces("a", Rest::nothing());
+        assert_eq!(&whole.collect().await.expect("sound").to_bytes()[..], b"a");
     }
 }

@@ -55,6 +55,7 @@ pub struct Router<T> {
 #[derive(Debug)]
 struct End<T> {
     path: &'static str,
+    names: Vec<&'static str>,
     rows: Vec<(Method, T)>,
     allow: Arc<str>,
 }
@@ -115,7 +116,10 @@ impl<T> Router<T> {
             known.push((method.clone(), path));
             match ends.iter_mut().find(|end| end.path == path) {
                 Some(end) => end.rows.push((method, value)),
-                None => ends.push(End { path, rows: vec![(method, value)], allow: Arc::from("") }),
+                None => {
+                    let names = segments(path).filter_map(|segment| segment.strip_prefix(':')).collect();
+                    ends.push(End { path, names, rows: vec![(method, value)], allow: Arc::from("") });
+                }
             }
         }
         let mut tree = matchit::Router::new();
@@ -138,16 +142,19 @@ impl<T> Router<T> {
         let Ok(matchit::Match { value: end, params }) = self.tree.at(path) else {
             return Lookup::NotFound;
         };
-        let row = |wanted: &Method| end.rows.iter().find(|(method, _)| method == wanted);
-        let row = row(method).or_else(|| (method == Method::HEAD).then(|| row(&Method::GET)).flatten());
-        let Some((_, value)) = row else {
+        let mut row = None;
+        for (known, value) in &end.rows {
+            if known == method || (row.is_none() && method == Method::HEAD && known == Method::GET) {
+                row = Some(value);
+            }
+        }
+        let Some(value) = row else {
             return Lookup::WrongMethod { allow: &end.allow };
         };
-        let names = segments(end.path).filter_map(|segment| segment.strip_prefix(':'));
         let mut parameters = Parameters { count: params.len(), ..Parameters::default() };
-        for ((entry, name), (_, text)) in parameters.entries.iter_mut().zip(names).zip(params.iter()) {
+        for ((entry, name), (_, text)) in parameters.entries.iter_mut().zip(&end.names).zip(params.iter()) {
             match percent_decode(text) {
-                Some(decoded) => *entry = (name, decoded),
+                Some(decoded) => *entry = (*name, decoded),
                 None => return Lookup::NotFound,
             }
         }

@@ -1,18 +1,14 @@
-//! The way of a request for a page. A [`Site`] has its pages and says who may log in with what.
-//! What holds for every page is here, once: a page that needs a session shows the login in its
-//! place; a form without the token of its session is refused before anything else of it is looked
-//! at; a page is never kept by a browser and loads nothing from elsewhere.
+//! The way of a request for a page: what holds for every page is here, once. A page that needs a session shows
+//! the login in its place; a form without the token of its session is refused before anything else of it is
+//! looked at; a page is never kept by a browser and loads nothing from elsewhere.
 
-use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::on_behalf::OnBehalf;
-use crate::gateway::pipeline::{self, Anybody, Asked, Columns, Surface};
+use crate::gateway::request::Request;
 use crate::gateway::services::Services;
-use crate::gateway::shares::Share;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
-use crate::http::respond::{self, Reply};
-use crate::http::router::{BadRoute, Router};
-use crate::network::{Network, TrustedProxies};
+use crate::http::respond::Reply;
+use crate::network::TrustedProxies;
 use crate::pages::assets;
 use crate::pages::attempts::Attempts;
 use crate::pages::cookies::{self, Cookie};
@@ -21,16 +17,14 @@ use crate::pages::inside::Inside;
 use crate::pages::language::Language;
 use crate::pages::sessions::Sessions;
 use crate::pages::shell::{self, Shell};
-use crate::pages::site::{Shown, Site, Visit};
+use crate::pages::site::{PageRow, Shown, Site, Visit};
 use crate::pages::upload::{self, Sent};
-use crate::pages::view::{self, Block, Input, Kind, Link, Note, Page, Tone, Writing};
+use crate::pages::view::{self, Block, Input, Kind, Note, Page, Tone, Writing};
 use api::problem::Problem;
 use domain::values::time::Timestamp;
-use hyper::Method;
 use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{Method, Uri};
 use sha2::{Digest, Sha256};
-use std::convert::Infallible;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
@@ -40,68 +34,41 @@ const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
 const HX_REFRESH: HeaderName = HeaderName::from_static("hx-refresh");
 /// The form of the login may be left open so long.
 const LOGIN_HOURS: i64 = 24;
+const LOGIN_BYTES_MAX: usize = 16 << 10;
 
-#[derive(Clone, Copy)]
-pub enum PathKind {
-    Page,
-    File,
-}
-
-pub struct Front<S> {
-    site: S,
+/// Answers whoever visits a site.
+pub struct Pages<W: 'static> {
+    site: &'static Site<W>,
     services: Arc<Services>,
-    router: Router<(PathKind, Arc<Meter>)>,
     sessions: Sessions,
     attempts: Attempts,
     proxies: TrustedProxies,
     /// The listener speaks TLS, or stands behind a proxy that does.
     is_secure: bool,
-    unrouted: Arc<Meter>,
 }
 
-impl<S: Site> Front<S> {
+impl<W: Send + Sync> Pages<W> {
     pub fn new(
         services: Arc<Services>,
-        site: S,
-        trusted_proxies: Vec<Network>,
+        site: &'static Site<W>,
+        proxies: TrustedProxies,
         is_secure: bool,
-    ) -> Result<Front<S>, BadRoute> {
-        let meters = Arc::clone(&services.observed.meters);
-        let files = [(Method::GET, "/page-assets/:file".to_owned(), PathKind::File)];
-        let base = [(Method::GET, S::BASE.to_owned(), PathKind::Page)];
-        let pages = S::PATHS
-            .iter()
-            .map(|(method, path)| (method.clone(), format!("{}{path}", S::BASE), PathKind::Page));
-        let rows = files.into_iter().chain(base).chain(pages).map(|(method, path, kind)| {
-            let path: &'static str = Box::leak(path.into_boxed_str());
-            let meter = meters.of(&method, path);
-            (method, path, (kind, meter))
-        });
-        let router = Router::new(rows)?;
-        let unrouted = meters.of_none();
-        Ok(Front {
-            site,
-            services,
-            router,
-            sessions: Sessions::default(),
-            attempts: Attempts::default(),
-            proxies: TrustedProxies::new(trusted_proxies),
-            is_secure,
-            unrouted,
-        })
+    ) -> Pages<W> {
+        let (sessions, attempts) = (Sessions::default(), Attempts::default());
+        Pages { site, services, sessions, attempts, proxies, is_secure }
     }
 
     fn cookie(&self) -> Cookie {
-        Cookie { name: S::COOKIE, is_secure: self.is_secure }
+        Cookie { name: self.site.cookie, is_secure: self.is_secure }
     }
 
     fn csrf(&self, cookie: &str) -> String {
-        hex::encode(self.services.keys.mark(&[b"form", S::BASE.as_bytes(), cookie.as_bytes()]))
+        hex::encode(self.services.keys.mark(&[b"form", self.site.base.as_bytes(), cookie.as_bytes()]))
     }
 
     /// There is no session yet that the token could belong to.
     fn login_token(&self, hour: i64) -> String {
-        let mark = self.services.keys.mark(&[b"login form", S::BASE.as_bytes(), &hour.to_be_bytes()]);
+        let mark = self.services.keys.mark(&[b"login form", self.site.base.as_bytes(), &hour.to_be_bytes()]);
         format!("{hour}-{}", hex::encode(mark))
     }
 
@@ -117,11 +84,11 @@ impl<S: Site> Front<S> {
         })
     }
 
-    fn visitor(&self, arrival: &Arrival) -> Option<(String, [u8; 32], S::Who)> {
+    fn visitor(&self, arrival: &Arrival) -> Option<(String, [u8; 32], W)> {
         let cookie = self.cookie().find(&arrival.head.headers)?;
         let is_used = !arrival.head.headers.contains_key(HX_REQUEST);
         let hash = self.sessions.find(&cookie, is_used)?;
-        let Some(who) = self.site.recognise(&hash) else {
+        let Some(who) = (self.site.recognise)(&self.services, &hash) else {
             // The key was revoked, or the operator disabled: so ends what it opened.
             self.sessions.close(&cookie);
             return None;
@@ -129,45 +96,63 @@ impl<S: Site> Front<S> {
         Some((cookie, hash, who))
     }
 
-    async fn page(&self, arrival: &Arrival, inbound: &mut Inbound) -> Result<Reply, Problem> {
+    /// `api` is what answers what the page asks for its visitor.
+    pub async fn answer(
+        &self,
+        row: &PageRow<W>,
+        api: &impl Answer,
+        request: &mut Request<'_>,
+    ) -> Result<Reply, Problem> {
+        let Request { arrival, inbound, .. } = request;
         let head = &arrival.head;
+        if let PageRow::File = row {
+            return assets::find(head.uri.path()).ok_or_else(Problem::not_found);
+        }
         let query = Form::query(head.uri.query());
         let language = Language::from_code(query.get("lang"));
-        let below = head.uri.path().strip_prefix(S::BASE).unwrap_or_default();
-        let decoded =
-            |part: &str| percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned();
-        let path: Vec<String> = below.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
         let acts = head.method == Method::POST;
         if acts && is_foreign(arrival, self.is_secure) {
             return Err(Problem::cross_site());
         }
-        if path.first().is_some_and(|first| first == "login") {
-            return if acts {
-                self.log_in(arrival, inbound, language).await
-            } else {
-                self.login_page(language, arrival, &query, None, 200)
+        if let PageRow::LogIn = row {
+            return match acts {
+                true => self.log_in(arrival, inbound, language).await,
+                false => self.login_page(language, arrival, &query, None, 200),
             };
         }
         let Some((cookie, hash, who)) = self.visitor(arrival) else {
             return self.login_instead(arrival, inbound, language, &query, acts).await;
         };
         let csrf = self.csrf(&cookie);
-        let inside = Inside::of(self.site.api(), OnBehalf::of(hash), arrival);
-        let base_url = self.services.site.base_url.clone();
-        let visit = Visit { who, language, path, query, inside, arrival, csrf, base_url };
-        if !acts {
-            return self.written(&visit, self.site.show(&visit).await?);
+        let (mut form, mut file) = (Form::query(None), None);
+        if acts {
+            Sent { form, file } = upload::read(inbound, &head.headers, self.site.form_bytes_max).await?;
+            if !is_same(form.text("csrf"), &csrf) {
+                return Err(no_token());
+            }
         }
-        let sent = upload::read(inbound, &head.headers, S::FORM_BYTES_MAX).await?;
-        if !is_same(sent.form.text("csrf"), &visit.csrf) {
-            return Err(no_token());
+        let below = head.uri.path().strip_prefix(self.site.base).unwrap_or_default();
+        let decoded =
+            |part: &str| percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned();
+        let path = below.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
+        let inside = Inside::of(api, OnBehalf::of(hash), arrival);
+        let (site, services) = (self.site, &self.services);
+        let visit = Visit { site, who, services, language, path, query, form, file, inside, arrival, csrf };
+        let shown = match row {
+            PageRow::LogOut => {
+                self.sessions.close(&cookie);
+                let to = language.link(&format!("{}/login", self.site.base));
+                return Ok(see(&to).header(header::SET_COOKIE, self.cookie().cleared()));
+            }
+            PageRow::Show(show) => visit.shown(show(&visit).await)?,
+            PageRow::Answer(answer) => answer(&visit).await?,
+            PageRow::Nothing | PageRow::File | PageRow::LogIn => return Err(Problem::not_found()),
+        };
+        match shown {
+            Shown::Page(page) => shell::write(&page, &self.shell(&visit, page.name), &visit.writing()),
+            Shown::See(to) => Ok(see(&language.link(&to))),
+            Shown::Raw(reply) => Ok(reply),
         }
-        if visit.part(0) == "logout" {
-            self.sessions.close(&cookie);
-            let to = language.link(&format!("{}/login", S::BASE));
-            return Ok(see(&to).header(header::SET_COOKIE, self.cookie().cleared()));
-        }
-        self.written(&visit, self.site.act(&visit, sent).await?)
     }
 
     /// A form of a session that is over has done nothing, and says so with its status.
@@ -189,7 +174,7 @@ impl<S: Site> Front<S> {
                 reply
             });
         }
-        let sent = upload::read(inbound, &arrival.head.headers, S::FORM_BYTES_MAX).await?;
+        let sent = upload::read(inbound, &arrival.head.headers, self.site.form_bytes_max).await?;
         if sent.form.filled("csrf").is_none() {
             return Err(no_token());
         }
@@ -206,7 +191,7 @@ impl<S: Site> Front<S> {
         inbound: &mut Inbound,
         language: Language,
     ) -> Result<Reply, Problem> {
-        let Sent { form, .. } = upload::read(inbound, &arrival.head.headers, 16 << 10).await?;
+        let Sent { form, .. } = upload::read(inbound, &arrival.head.headers, LOGIN_BYTES_MAX).await?;
         if !self.is_login_token(form.text("csrf")) {
             return Err(no_token());
         }
@@ -214,9 +199,9 @@ impl<S: Site> Front<S> {
         let too_often =
             |seconds| Problem::too_often("too many wrong secrets came from this address", seconds);
         self.attempts.begin(client).map_err(too_often)?;
-        let hash: [u8; 32] = Sha256::digest(form.text(S::SECRET).as_bytes()).into();
-        let Some(who) = self.site.recognise(&hash) else {
-            tracing::info!(site = S::BASE, request_id = arrival.request_id.as_str(), peer = %arrival.peer, "a login was refused");
+        let hash: [u8; 32] = Sha256::digest(form.text(self.site.secret).as_bytes()).into();
+        let Some(who) = (self.site.recognise)(&self.services, &hash) else {
+            tracing::info!(site = self.site.base, request_id = arrival.request_id.as_str(), peer = %arrival.peer, "a login was refused");
             let wrong = language.say(
                 "No se pudo entrar: revisa lo que pegaste y vuelve a intentarlo.",
                 "Could not log in: check what you pasted and try again.",
@@ -229,10 +214,10 @@ impl<S: Site> Front<S> {
             self.sessions.close(&before);
         }
         let cookie = cookies::fresh()?;
-        self.sessions.open(&cookie, self.site.owner(&who), hash);
-        tracing::info!(site = S::BASE, request_id = arrival.request_id.as_str(), peer = %arrival.peer, "somebody logged in");
-        let next = form.filled("next").filter(|next| is_own(S::BASE, next));
-        let to = next.map_or_else(|| language.link(&format!("{}/home", S::BASE)), str::to_owned);
+        self.sessions.open(&cookie, (self.site.owner)(&who), hash);
+        tracing::info!(site = self.site.base, request_id = arrival.request_id.as_str(), peer = %arrival.peer, "somebody logged in");
+        let next = form.filled("next").filter(|next| is_own(self.site.base, next));
+        let to = next.map_or_else(|| language.link(&format!("{}/home", self.site.base)), str::to_owned);
         Ok(see(&to).header(header::SET_COOKIE, self.cookie().set(&cookie)))
     }
 
@@ -245,144 +230,43 @@ impl<S: Site> Front<S> {
         code: u16,
     ) -> Result<Reply, Problem> {
         let csrf = self.login_token(Self::hour(self.services.now()));
-        let (label, hint) = self.site.login(language);
+        let [label, hint] =
+            [self.site.label, self.site.hint].map(|[spanish, english]| language.say(spanish, english));
         let here = arrival.head.uri.path_and_query().map_or("", |here| here.as_str());
-        let is_login = arrival.head.uri.path() == format!("{}/login", S::BASE);
+        let is_login = arrival.head.uri.path() == format!("{}/login", self.site.base);
         let next = if is_login { query.text("next") } else { here };
         let mut form =
-            view::Form::new(format!("{}/login", S::BASE), "login", language.say("Entrar", "Log in"))
-                .input(Input::new(S::SECRET, label).kind(Kind::Secret).hint(hint));
-        if is_own(S::BASE, next) && arrival.head.method == Method::GET || is_login && is_own(S::BASE, next) {
+            view::Form::new(format!("{}/login", self.site.base), "login", language.say("Entrar", "Log in"))
+                .input(Input::new(self.site.secret, label).kind(Kind::Secret).hint(hint));
+        if is_own(self.site.base, next) && arrival.head.method == Method::GET
+            || is_login && is_own(self.site.base, next)
+        {
             form = form.hidden("next", next);
         }
         form.error = error.map(str::to_owned);
         let mut page = Page::new("login", language.say("Entrar", "Log in")).with(form);
         page.code = code;
         page.status = error.map(|_| "error".to_owned());
-        let shell = Shell::guest(self.site.brand(language), S::BASE, language, arrival);
-        shell::write(&page, &shell, &Writing { language, csrf: &csrf })
+        shell::write(&page, &self.site.guest(language, arrival), &Writing { language, csrf: &csrf })
     }
 
-    fn written(&self, visit: &Visit<'_, S>, shown: Shown) -> Result<Reply, Problem> {
-        match shown {
-            Shown::Page(page) => shell::write(&page, &self.shell(visit, page.name), &visit.writing()),
-            Shown::See(to) => Ok(see(&visit.language.link(&to))),
-            Shown::Raw(reply) => Ok(reply),
-        }
-    }
-
-    fn shell(&self, visit: &Visit<'_, S>, current: &str) -> Shell {
-        let nav = self.site.nav(&visit.who, visit.language).into_iter();
+    fn shell(&self, visit: &Visit<'_, W>, current: &str) -> Shell {
         Shell {
-            nav: nav.map(|(name, link)| Link { is_current: name == current, ..link }).collect(),
-            who: self.site.who(&visit.who, visit.language),
-            banner: self.site.banner(&visit.who, visit.language),
-            search: Some(format!("{}/search", S::BASE)),
+            nav: self.site.nav(current, visit.language),
+            who: (self.site.who)(&visit.who, visit.language),
+            banner: (self.site.banner)(&visit.who, visit.language).map(str::to_owned),
+            search: Some(format!("{}/search", self.site.base)),
             sought: visit.query.text("q").to_owned(),
-            class: S::BASE.trim_start_matches('/'),
-            ..Shell::guest(self.site.brand(visit.language), S::BASE, visit.language, visit.arrival)
+            class: self.site.base.trim_start_matches('/'),
+            ..self.site.guest(visit.language, visit.arrival)
         }
     }
 }
 
-impl<S: Site> Answer for Front<S> {
-    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        let path = arrival.head.uri.path();
-        let below = path.strip_prefix(S::BASE);
-        if below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
-            || path.starts_with(assets::PREFIX)
-        {
-            // Boxed: each connection has room for its longest future, and this one is rare there.
-            return Box::pin(pipeline::answer(self, arrival, body)).await;
-        }
-        self.site.api().answer(arrival, body).await
-    }
-}
-
-impl<S: Site> Surface for Front<S> {
-    type Row = PathKind;
-    type Caller = Anybody;
-    /// The body is read where its session is known, so reading a request is all of it.
-    type Work = Infallible;
-
-    fn services(&self) -> &Services {
-        &self.services
-    }
-
-    fn router(&self) -> &Router<(PathKind, Arc<Meter>)> {
-        &self.router
-    }
-
-    fn unrouted(&self) -> &Meter {
-        &self.unrouted
-    }
-
-    fn columns(&self, _: &PathKind) -> Columns {
-        Columns { takes_query: true, ..Columns::default() }
-    }
-
-    fn guard(&self, arrival: &Arrival) -> Result<(), Problem> {
-        self.site.guard(arrival)
-    }
-
-    /// An address with a slash at its end, as people type it, leads to the page without one.
-    async fn beside<'m>(
-        &'m self,
-        arrival: &Arrival,
-        _: &mut Measuring<'m>,
-    ) -> Option<Result<Reply, Problem>> {
-        let (head, path) = (&arrival.head, arrival.head.uri.path());
-        let is_typed = head.method == Method::GET && path.ends_with('/') && path.starts_with(S::BASE);
-        let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
-        is_typed.then(|| Ok(see(&format!("{}{query}", path.trim_end_matches('/')))))
-    }
-
-    /// Whoever visits is known by the session, which the page itself looks at: without one it shows
-    /// the login.
-    fn authenticate(&self, _: &PathKind, _: &Arrival) -> Result<Anybody, Problem> {
-        Ok(Anybody)
-    }
-
-    /// Each address has a part of the room, also of those who have no session.
-    fn gathered_in(&self, _: &PathKind, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
-        let client = self.proxies.client(arrival.peer.ip(), &arrival.head.headers);
-        Some(self.services.shares.of_client(client))
-    }
-
-    async fn prepare(
-        &self,
-        _: Anybody,
-        asked: &mut Asked<'_, Front<S>>,
-    ) -> Result<ControlFlow<Reply, Infallible>, Problem> {
-        let reply = match asked.row {
-            PathKind::File => assets::find(asked.arrival.head.uri.path()).ok_or_else(Problem::not_found)?,
-            PathKind::Page => self.page(asked.arrival, asked.inbound).await?,
-        };
-        Ok(ControlFlow::Break(reply))
-    }
-
-    async fn perform(&self, work: Infallible, _: &Arrival) -> Result<Reply, Problem> {
-        match work {}
-    }
-
-    /// Without a session it has no links.
-    fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
-        respond::log(problem, &arrival.request_id);
-        let query = Form::query(arrival.head.uri.query());
-        let language = Language::from_code(query.get("lang"));
-        let shell = Shell::guest(self.site.brand(language), S::BASE, language, arrival);
-        let page = shell::trouble(problem, arrival.request_id.as_str(), S::BASE, language);
-        let reply = shell::write(&page, &shell, &Writing { language, csrf: "" });
-        let reply = reply.unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id));
-        let reply = match problem.retry_after {
-            Some(seconds) => reply.header(header::RETRY_AFTER, seconds.get().into()),
-            None => reply,
-        };
-        match problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
-            Some(allow) => reply.header(header::ALLOW, allow),
-            None => reply,
-        }
-    }
+/// The page at an address that was typed with a slash at its end.
+pub fn without_slash(uri: &Uri) -> Reply {
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    see(&format!("{}{query}", uri.path().trim_end_matches('/')))
 }
 
 fn no_token() -> Problem {

@@ -12,12 +12,13 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
 use hyper::{Method, Request};
 use serde_json::Value;
 use std::net::SocketAddr;
+use std::pin::Pin;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const SCOPE_MISSING: &str = "scope_missing";
 
-pub struct Inside<'a, A> {
-    api: &'a A,
+pub struct Inside<'a> {
+    api: &'a dyn Inner,
     visitor: OnBehalf,
     host: Option<HeaderValue>,
     peer: SocketAddr,
@@ -51,8 +52,19 @@ impl From<Problem> for Refused {
 
 pub type ApiResult = Result<Value, Refused>;
 
-impl<'a, A: Answer> Inside<'a, A> {
-    pub fn of(api: &'a A, visitor: OnBehalf, arrival: &Arrival) -> Inside<'a, A> {
+/// What answers a page's own calls.
+trait Inner: Sync {
+    fn ask<'a>(&'a self, arrival: Arrival, body: Bytes) -> Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
+}
+
+impl<A: Answer> Inner for A {
+    fn ask<'a>(&'a self, arrival: Arrival, body: Bytes) -> Pin<Box<dyn Future<Output = Reply> + Send + 'a>> {
+        Box::pin(async move { self.answer(&arrival, &mut Inbound::made(body)).await })
+    }
+}
+
+impl<'a> Inside<'a> {
+    pub fn of(api: &'a impl Answer, visitor: OnBehalf, arrival: &Arrival) -> Inside<'a> {
         Inside {
             api,
             visitor,
@@ -137,8 +149,7 @@ impl<'a, A: Answer> Inside<'a, A> {
         };
         let (head, ()) = request.into_parts();
         let arrival = Arrival { head, request_id, peer: self.peer };
-        // Boxed: a page's future has another one of the same size in it.
-        Box::pin(async move { self.api.answer(&arrival, &mut Inbound::made(body)).await }).await
+        self.api.ask(arrival, body).await
     }
 }
 

@@ -2,16 +2,20 @@
 //! one of them knows.
 
 use crate::gateway::services::Services;
-use crate::http::listen::{Answer, Arrival};
-use crate::http::respond::Reply;
+use crate::http::listen::Arrival;
+use crate::http::respond::{self, Reply};
 use crate::pages::form::Form;
-use crate::pages::inside::Inside;
+use crate::pages::inside::{Inside, Refused};
 use crate::pages::language::Language;
-use crate::pages::upload::Sent;
+use crate::pages::shell::{self, Shell};
 use crate::pages::view::{Link, Page, Writing};
 use api::problem::Problem;
+use bytes::Bytes;
 use domain::values::ids::Id;
 use hyper::Method;
+use hyper::header::{self, HeaderValue};
+use std::pin::Pin;
+use std::sync::Arc;
 
 pub enum Shown {
     Page(Page),
@@ -21,84 +25,152 @@ pub enum Shown {
     Raw(Reply),
 }
 
-impl From<Page> for Shown {
-    fn from(page: Page) -> Shown {
-        Shown::Page(page)
-    }
+type Answering<'v, T> = Pin<Box<dyn Future<Output = T> + Send + 'v>>;
+
+/// What answers at an address of a site. Whatever is asked by POST is an act: it takes the token of its session.
+pub enum PageRow<W: 'static> {
+    /// A file that pages load, for whoever asks.
+    File,
+    LogIn,
+    LogOut,
+    Show(for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Page, Refused>>),
+    /// An act, or what else is more than a page.
+    Answer(for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Shown, Problem>>),
+    /// There is no such page; whoever is not logged in does not learn that.
+    Nothing,
 }
 
-pub trait Site: Send + Sync + 'static {
-    /// Answers everything that is no page, too.
-    type Api: Answer;
-    type Who: Clone + Send + Sync;
+/// A row of a site: the path is below the site's, as the router writes it.
+pub type SiteRow<W> = (Method, &'static str, PageRow<W>);
 
-    const BASE: &'static str;
+/// The page at a path.
+pub fn show<W>(
+    path: &'static str,
+    show: for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Page, Refused>>,
+) -> SiteRow<W> {
+    (Method::GET, path, PageRow::Show(show))
+}
+
+/// The act at a path.
+pub fn act<W>(
+    path: &'static str,
+    act: for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Shown, Problem>>,
+) -> SiteRow<W> {
+    (Method::POST, path, PageRow::Answer(act))
+}
+
+pub struct Site<W: 'static> {
+    pub base: &'static str,
     /// Without its prefix.
-    const COOKIE: &'static str;
-    const SECRET: &'static str;
-    /// Below the base, as the router writes them; of acts too.
-    const PATHS: &'static [(Method, &'static str)] = &[
-        (Method::GET, "/:page"),
-        (Method::GET, "/:page/:id"),
-        (Method::POST, "/:page"),
-        (Method::POST, "/:page/:id"),
-        (Method::POST, "/:page/:id/:act"),
-    ];
-    const FORM_BYTES_MAX: usize;
-
-    fn services(&self) -> &Services;
-
-    fn api(&self) -> &Self::Api;
-
-    /// Before anything else of a request is looked at.
-    fn guard(&self, _: &Arrival) -> Result<(), Problem> {
-        Ok(())
-    }
-
+    pub cookie: &'static str,
+    /// The field of the login: its name, its label and a help, in Spanish and English.
+    pub secret: &'static str,
+    pub label: [&'static str; 2],
+    pub hint: [&'static str; 2],
+    pub brand: [&'static str; 2],
+    pub form_bytes_max: usize,
+    /// The pages that are always at hand: name, Spanish, English.
+    pub nav: &'static [(&'static str, &'static str, &'static str)],
     /// If the key or token with this hash opens anything now.
-    fn recognise(&self, hash: &[u8; 32]) -> Option<Self::Who>;
-
+    pub recognise: fn(&Services, &[u8; 32]) -> Option<W>,
     /// The account, or the operator, that sessions belong to.
-    fn owner(&self, who: &Self::Who) -> Id;
-
-    fn brand(&self, language: Language) -> String;
-
-    /// The label of the field, and a help.
-    fn login(&self, language: Language) -> (String, String);
-
+    pub owner: fn(&W) -> Id,
     /// Under the name.
-    fn who(&self, who: &Self::Who, language: Language) -> String;
-
+    pub who: fn(&W, Language) -> String,
     /// Above every page.
-    fn banner(&self, who: &Self::Who, language: Language) -> Option<String>;
-
-    fn nav(&self, who: &Self::Who, language: Language) -> Vec<(&'static str, Link)>;
-
-    /// The path's parts below the base are given one by one.
-    fn show(&self, visit: &Visit<'_, Self>) -> impl Future<Output = Result<Shown, Problem>> + Send;
-
-    fn act(&self, visit: &Visit<'_, Self>, sent: Sent)
-    -> impl Future<Output = Result<Shown, Problem>> + Send;
+    pub banner: fn(&W, Language) -> Option<&'static str>,
+    /// The page in the place of one that the API refused to the visitor.
+    pub refused: fn(&Visit<'_, W>, &Refused) -> Result<Page, Problem>,
 }
 
-pub struct Visit<'a, S: Site + ?Sized> {
-    pub who: S::Who,
+impl<W> Site<W> {
+    /// All rows of the site, with those that every site has.
+    pub fn rows(
+        &self,
+        pages: Vec<SiteRow<W>>,
+    ) -> impl Iterator<Item = (Method, &'static str, PageRow<W>)> + use<W> {
+        let every = [
+            (Method::GET, "/login", PageRow::LogIn),
+            (Method::POST, "/login", PageRow::LogIn),
+            (Method::POST, "/logout", PageRow::LogOut),
+            (Method::GET, "/:page", PageRow::Nothing),
+            (Method::GET, "/:page/:id", PageRow::Nothing),
+            (Method::POST, "/:page", PageRow::Nothing),
+            (Method::POST, "/:page/:id", PageRow::Nothing),
+            (Method::POST, "/:page/:id/:act", PageRow::Nothing),
+        ];
+        let base = self.base;
+        let below = pages.into_iter().chain(every).map(move |(method, path, row)| {
+            let path: &'static str = Box::leak(format!("{base}{path}").into_boxed_str());
+            (method, path, row)
+        });
+        [(Method::GET, "/page-assets/:file", PageRow::File)].into_iter().chain(below)
+    }
+
+    pub fn nav(&self, current: &str, language: Language) -> Vec<Link> {
+        let link = |(name, spanish, english): &(&'static str, &'static str, &'static str)| {
+            let link = Link::new(language.say(spanish, english), format!("{}/{name}", self.base));
+            Link { is_current: *name == current, ..link }
+        };
+        self.nav.iter().map(link).collect()
+    }
+
+    /// The frame of a page for somebody who is not logged in.
+    pub fn guest(&self, language: Language, arrival: &Arrival) -> Shell {
+        let [spanish, english] = self.brand;
+        Shell::guest(language.say(spanish, english).to_owned(), self.base, language, arrival)
+    }
+
+    /// The page of a problem. Without a session it has no links.
+    pub fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
+        respond::log(problem, &arrival.request_id);
+        let language = Language::from_code(Form::query(arrival.head.uri.query()).get("lang"));
+        let page = shell::trouble(problem, arrival.request_id.as_str(), self.base, language);
+        let reply = shell::write(&page, &self.guest(language, arrival), &Writing { language, csrf: "" });
+        let reply = reply.unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id));
+        let reply = match problem.retry_after {
+            Some(seconds) => reply.header(header::RETRY_AFTER, seconds.get().into()),
+            None => reply,
+        };
+        match problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
+            Some(allow) => reply.header(header::ALLOW, allow),
+            None => reply,
+        }
+    }
+}
+
+pub struct Visit<'a, W: 'static> {
+    pub site: &'static Site<W>,
+    pub who: W,
+    pub services: &'a Arc<Services>,
     pub language: Language,
+    /// Below the site's, one by one.
     pub path: Vec<String>,
     pub query: Form,
+    /// What an act was sent; empty of a page.
+    pub form: Form,
+    pub file: Option<Bytes>,
     /// As the visitor may call it.
-    pub inside: Inside<'a, S::Api>,
+    pub inside: Inside<'a>,
     pub arrival: &'a Arrival,
     /// Of the session's forms.
     pub csrf: String,
-    /// Without a slash at the end.
-    pub base_url: String,
 }
 
-impl<S: Site + ?Sized> Visit<'_, S> {
+impl<W> Visit<'_, W> {
     /// Empty where there is none.
     pub fn part(&self, at: usize) -> &str {
         self.path.get(at).map_or("", String::as_str)
+    }
+
+    /// What a page of one thing is about: the second part of its path.
+    pub fn id(&self) -> &str {
+        self.part(1)
+    }
+
+    /// The server's address, without a slash at the end.
+    pub fn base_url(&self) -> &str {
+        &self.services.site.base_url
     }
 
     pub fn writing(&self) -> Writing<'_> {
@@ -107,5 +179,10 @@ impl<S: Site + ?Sized> Visit<'_, S> {
 
     pub fn say(&self, spanish: &'static str, english: &'static str) -> &'static str {
         self.language.say(spanish, english)
+    }
+
+    /// A page, or what stands in its place where the API refused it.
+    pub fn shown(&self, made: Result<Page, Refused>) -> Result<Shown, Problem> {
+        made.or_else(|refused| (self.site.refused)(self, &refused)).map(Shown::Page)
     }
 }

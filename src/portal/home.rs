@@ -1,7 +1,6 @@
 //! The first page: what there is, what is held until when, and what moved last.
 
-use super::{Here, Made, Portal};
-use crate::http::listen::Answer;
+use super::{Here, Made};
 use crate::pages::inside::with_query;
 use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
@@ -15,7 +14,7 @@ const PAGES_MAX: usize = 5;
 const LIMIT: &str = "100";
 
 /// GET /portal/home
-pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
+pub async fn page(visit: &Here<'_>) -> Made {
     let (language, inside) = (visit.language, &visit.inside);
     let balance = inside.get("/v1/balance").await?;
     let mut page = crate::pages::view::Page::new("home", visit.say("Inicio", "Home"));
@@ -112,8 +111,8 @@ struct HeldMoney {
 }
 
 /// Newer movements are held longer, so the walk ends with the first page on which nothing is held any more.
-async fn held<G: Answer>(
-    visit: &Here<'_, G>,
+async fn held(
+    visit: &Here<'_>,
     first_release: &str,
 ) -> Result<Option<HeldMoney>, crate::pages::inside::Refused> {
     let Some(first_ms) = show::instant_ms(first_release) else { return Ok(None) };

@@ -1,8 +1,7 @@
 //! API keys of the tenant in the mode of the visitor's own: which there are, and a new one in the place
 //! of the visitor's.
 
-use super::{Here, Made, Portal, done_note, failed_page, may};
-use crate::http::listen::Answer;
+use super::{Here, Made, done_note, failed_page, may};
 use crate::pages::form::Form;
 use crate::pages::inside::Refused;
 use crate::pages::show;
@@ -13,12 +12,12 @@ use domain::platform::Scope;
 use serde_json::json;
 
 /// GET /portal/keys
-pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, failed: Option<&Refused>) -> Made {
+pub async fn page(visit: &Here<'_>, failed: Option<&Refused>) -> Made {
     if !may(visit, Scope::Read) {
         return Err(Problem::scope_missing(Scope::Read.name()).into());
     }
-    let (own, now) = (&visit.who.key, portal.services.now());
-    let keys = portal.services.callers.directory.keys_of(visit.who.tenant.number);
+    let (own, now) = (&visit.who.key, visit.services.now());
+    let keys = visit.services.callers.directory.keys_of(visit.who.tenant.number);
     let say = |spanish, english| visit.language.say(spanish, english);
     let row = |(key, used): &(
         std::sync::Arc<domain::platform::ApiKey>,
@@ -64,7 +63,7 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, failed: Op
     Ok(page)
 }
 
-fn rotation<G: Answer>(visit: &Here<'_, G>) -> view::Form {
+fn rotation(visit: &Here<'_>) -> view::Form {
     let say = |spanish, english| visit.language.say(spanish, english);
     let overlaps = [
         ("0", say("De inmediato", "At once")),
@@ -97,11 +96,7 @@ fn rotation<G: Answer>(visit: &Here<'_, G>) -> view::Form {
 }
 
 /// POST /portal/keys/rotate: the new key is on the page that answers, and nowhere else.
-pub async fn rotate<G: Answer>(
-    portal: &Portal<G>,
-    visit: &Here<'_, G>,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn rotate(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     let overlap: i64 = form.text("overlapSeconds").parse().unwrap_or(0);
     let body = json!({ "overlapSeconds": overlap });
     match visit.inside.post("/v1/pages/keys/rotate", &body, form.text("once")).await {
@@ -124,6 +119,6 @@ pub async fn rotate<G: Answer>(
             page.code = 201;
             Ok(Shown::Page(page))
         }
-        Err(refused) => failed_page(visit.language, page(portal, visit, Some(&refused)).await, &refused),
+        Err(refused) => failed_page(visit.language, page(visit, Some(&refused)).await, &refused),
     }
 }

@@ -1,7 +1,6 @@
 //! Payment links: the list, making one, and one with its QR code, to be printed.
 
 use super::{Failed, Here, Made, done_note, failed_page, may, typed};
-use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::qr;
@@ -21,12 +20,12 @@ fn id_of<'a>(of: &'a Value, name: &str) -> &'a str {
     of[name].as_str().or(of["id"].as_str()).unwrap_or_default()
 }
 
-fn address<G: Answer>(visit: &Here<'_, G>, link: &Value) -> String {
-    format!("{}{}", visit.base_url, str_of(link, "hostedCheckoutPath"))
+fn address(visit: &Here<'_>, link: &Value) -> String {
+    format!("{}{}", visit.base_url(), str_of(link, "hostedCheckoutPath"))
 }
 
 /// GET /portal/links
-pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> Made {
+pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
     let language = visit.language;
     let products = visit
         .inside
@@ -70,11 +69,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -
     Ok(page.with(table))
 }
 
-fn form<G: Answer>(
-    visit: &Here<'_, G>,
-    names: Vec<(String, String)>,
-    failed: Option<&Failed<'_>>,
-) -> view::Form {
+fn form(visit: &Here<'_>, names: Vec<(String, String)>, failed: Option<&Failed<'_>>) -> view::Form {
     let mut products = vec![(String::new(), visit.say("Un producto nuevo", "A new product").to_owned())];
     products.extend(names);
     let of_new = visit.say("(de un producto nuevo)", "(of a new product)");
@@ -115,7 +110,7 @@ fn form<G: Answer>(
 }
 
 /// POST /portal/links
-pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
+pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     let NotMade { refused, product } = match created(visit, form).await {
         Ok(link) => return Ok(Shown::See(format!("/portal/links/{}?done=link", id_of(&link, "linkId")))),
         Err(not_made) => not_made,
@@ -150,7 +145,7 @@ impl From<Refused> for NotMade {
     }
 }
 
-async fn created<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Value, NotMade> {
+async fn created(visit: &Here<'_>, form: &Form) -> Result<Value, NotMade> {
     let once = form.text("once");
     let slug = form.filled("slug").map(slug::parse).transpose();
     // Before the product, so that a slip of the pen makes none.
@@ -177,7 +172,7 @@ fn key(once: &str, what: &str) -> String {
 }
 
 /// GET /portal/links/:id
-pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
+pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     let link = visit.inside.get(&format!("/v1/payment-links/{}", segment(id))).await?;
     let url = &address(visit, &link);
     let product = visit

@@ -1,7 +1,6 @@
 //! Going live: what has to be there first, and the request to the operator.
 
-use super::{Here, Made, Portal, done_note, failed_page, may};
-use crate::http::listen::Answer;
+use super::{Here, Made, done_note, failed_page, may};
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items};
@@ -13,17 +12,13 @@ use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
 use serde_json::json;
 
-async fn some<G: Answer>(
-    visit: &Here<'_, G>,
-    path: &str,
-    parameters: &[(&str, &str)],
-) -> Result<bool, Refused> {
+async fn some(visit: &Here<'_>, path: &str, parameters: &[(&str, &str)]) -> Result<bool, Refused> {
     let found = visit.inside.find(&with_query(path, parameters)).await?;
     Ok(found.is_some_and(|found| !items(&found).is_empty()))
 }
 
 /// GET /portal/live
-pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Made {
+pub async fn page(visit: &Here<'_>) -> Made {
     let settings = &visit.who.tenant.tenant_settings;
     let status = settings.live_status;
     let row = |(what, is_done): (&str, bool)| {
@@ -60,7 +55,7 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Made {
             ..Table::default()
         });
     }
-    let asked_at = portal.services.callers.directory.live_asked_at(visit.who.tenant.number);
+    let asked_at = visit.services.callers.directory.live_asked_at(visit.who.tenant.number);
     if let Some(at) = asked_at {
         page.blocks.push(Block::Text(format!(
             "{} {}.",
@@ -87,7 +82,7 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Made {
 }
 
 /// Each with what is done of it.
-async fn steps<G: Answer>(visit: &Here<'_, G>) -> Result<[(&'static str, bool); 5], Refused> {
+async fn steps(visit: &Here<'_>) -> Result<[(&'static str, bool); 5], Refused> {
     let is_verified = visit
         .inside
         .find("/v1/payouts/account")
@@ -122,13 +117,9 @@ async fn steps<G: Answer>(visit: &Here<'_, G>) -> Result<[(&'static str, bool); 
 }
 
 /// POST /portal/live: a record of the platform says who asked, for the operators.
-pub async fn request<G: Answer>(
-    portal: &Portal<G>,
-    visit: &Here<'_, G>,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn request(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     match visit.inside.post("/v1/pages/live", &json!({}), form.text("once")).await {
         Ok(_) => Ok(Shown::See("/portal/live?done=asked".to_owned())),
-        Err(refused) => failed_page(visit.language, page(portal, visit).await, &refused),
+        Err(refused) => failed_page(visit.language, page(visit).await, &refused),
     }
 }

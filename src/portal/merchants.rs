@@ -1,7 +1,6 @@
 //! Sellers: the list, and one with its balance and payout methods.
 
 use super::{Here, Made};
-use crate::http::listen::Answer;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::view::{Block, Link, Page, Row, Table};
@@ -23,7 +22,7 @@ const BALANCE: [&str; 3] = ["availableVes", "pendingVes", "nextReleaseAt"];
 const METHODS: [&str; 4] = ["bankCode", "phone", "status", "verifiedAt"];
 
 /// GET /portal/merchants
-pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn list(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let found = visit
         .inside
@@ -46,7 +45,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
 }
 
 /// GET /portal/merchants/:id
-pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
+pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     let (language, id) = (visit.language, segment(id));
     let merchant = visit.inside.get(&format!("/v1/merchants/{id}")).await?;
     let balance = visit.inside.find(&format!("/v1/merchants/{id}/balance")).await?.unwrap_or_default();

@@ -18,36 +18,18 @@ mod signature;
 mod statements;
 mod webhooks;
 
-use crate::gateway::services::Services;
-use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::inside::Refused;
 use crate::pages::language::Language;
 use crate::pages::show;
-use crate::pages::site::{Shown, Site, Visit};
-use crate::pages::upload::Sent;
-use crate::pages::view::{Link, Page};
+use crate::pages::site::{PageRow, Shown, Site, SiteRow, Visit, act, show};
+use crate::pages::view::Page;
 use api::plan::Caller;
 use api::problem::Problem;
 use domain::platform::Scope;
-use domain::values::ids::Id;
-use std::sync::Arc;
+use hyper::Method;
 
-/// A file of a thousand payouts.
-const FORM_BYTES_MAX: usize = 1 << 20;
-
-pub struct Portal<G> {
-    services: Arc<Services>,
-    api: G,
-}
-
-impl<G> Portal<G> {
-    pub fn new(services: Arc<Services>, api: G) -> Portal<G> {
-        Portal { services, api }
-    }
-}
-
-type Here<'a, G> = Visit<'a, Portal<G>>;
+type Here<'a> = Visit<'a, Caller>;
 
 type Made = Result<Page, Refused>;
 
@@ -61,147 +43,93 @@ fn typed(failed: Option<&Failed<'_>>, name: &str) -> String {
     failed.map(|failed| failed.form.text(name).to_owned()).unwrap_or_default()
 }
 
-fn may<G: Answer>(visit: &Here<'_, G>, scope: Scope) -> bool {
+fn may(visit: &Here<'_>, scope: Scope) -> bool {
     visit.who.key.scopes.allow(scope)
 }
 
-impl<G: Answer> Site for Portal<G> {
-    type Api = G;
-    type Who = Caller;
-
-    const BASE: &'static str = "/portal";
-    const COOKIE: &'static str = "pasarela_portal_session";
-    const SECRET: &'static str = "key";
-    const FORM_BYTES_MAX: usize = FORM_BYTES_MAX;
-
-    fn services(&self) -> &Services {
-        &self.services
-    }
-
-    fn api(&self) -> &G {
-        &self.api
-    }
-
-    fn recognise(&self, hash: &[u8; 32]) -> Option<Caller> {
-        self.services.callers.directory.recognise(hash, self.services.now())
-    }
-
-    fn owner(&self, who: &Caller) -> Id {
-        who.tenant.id
-    }
-
-    fn brand(&self, language: Language) -> String {
-        language.say("Portal de Pasarela", "Pasarela portal").to_owned()
-    }
-
-    fn login(&self, language: Language) -> (String, String) {
-        let hint = language.say(
-            "La de prueba (pk_test_…) o la real (pk_live_…). Con una de solo lectura puedes mirar sin \
-             cambiar nada.",
-            "The test key (pk_test_…) or the live one (pk_live_…). With a read-only key you can look without \
-             changing anything.",
-        );
-        (language.say("Tu llave de API", "Your API key").to_owned(), hint.to_owned())
-    }
-
-    fn who(&self, who: &Caller, language: Language) -> String {
+pub static SITE: Site<Caller> = Site {
+    base: "/portal",
+    cookie: "pasarela_portal_session",
+    secret: "key",
+    label: ["Tu llave de API", "Your API key"],
+    hint: [
+        "La de prueba (pk_test_…) o la real (pk_live_…). Con una de solo lectura puedes mirar sin \
+         cambiar nada.",
+        "The test key (pk_test_…) or the live one (pk_live_…). With a read-only key you can look without \
+         changing anything.",
+    ],
+    brand: ["Portal de Pasarela", "Pasarela portal"],
+    // A file of a thousand payouts.
+    form_bytes_max: 1 << 20,
+    nav: &[
+        ("home", "Inicio", "Home"),
+        ("payments", "Cobros", "Payments"),
+        ("payouts", "Pagos", "Payouts"),
+        ("merchants", "Vendedores", "Sellers"),
+        ("links", "Enlaces", "Links"),
+        ("sessions", "Sesiones", "Sessions"),
+        ("webhooks", "Webhooks", "Webhooks"),
+        ("requests", "Solicitudes", "Requests"),
+        ("statements", "Estado de cuenta", "Statements"),
+        ("keys", "Llaves", "Keys"),
+        ("live", "Modo real", "Go live"),
+    ],
+    recognise: |services, hash| services.callers.directory.recognise(hash, services.now()),
+    owner: |who| who.tenant.id,
+    who: |who, language| {
         let mode = if who.livemode() { language.say("real", "live") } else { language.say("prueba", "test") };
         format!("{} · {mode} · {}…", who.tenant.name, who.key.prefix)
-    }
-
-    fn banner(&self, who: &Caller, language: Language) -> Option<String> {
+    },
+    banner: |who, language| {
         let text = language.say("Modo de prueba: no se mueve dinero real", "Test mode: no real money moves");
-        (!who.livemode()).then(|| text.to_owned())
-    }
+        (!who.livemode()).then_some(text)
+    },
+    refused: refused_page,
+};
 
-    fn nav(&self, _: &Caller, language: Language) -> Vec<(&'static str, Link)> {
-        let pages = [
-            ("home", "Inicio", "Home"),
-            ("payments", "Cobros", "Payments"),
-            ("payouts", "Pagos", "Payouts"),
-            ("merchants", "Vendedores", "Sellers"),
-            ("links", "Enlaces", "Links"),
-            ("sessions", "Sesiones", "Sessions"),
-            ("webhooks", "Webhooks", "Webhooks"),
-            ("requests", "Solicitudes", "Requests"),
-            ("statements", "Estado de cuenta", "Statements"),
-            ("keys", "Llaves", "Keys"),
-            ("live", "Modo real", "Go live"),
-        ];
-        pages
-            .map(|(name, spanish, english)| {
-                (name, Link::new(language.say(spanish, english), format!("/portal/{name}")))
-            })
-            .into()
-    }
-
-    async fn show(&self, visit: &Here<'_, G>) -> Result<Shown, Problem> {
-        let made = match (visit.part(0), visit.part(1)) {
-            ("" | "home", "") => home::page(self, visit).await,
-            ("payments", "") => payments::list(visit).await,
-            ("payments", id) => payments::one(self, visit, id, None).await,
-            ("payouts", "") => payouts::list(visit, None).await,
-            ("payouts", "batch") => payouts::batch(visit).await,
-            ("payouts", id) => payouts::one(self, visit, id).await,
-            ("merchants", "") => merchants::list(visit).await,
-            ("merchants", id) => merchants::one(visit, id).await,
-            ("links", "") => links::list(visit, None).await,
-            ("links", id) => links::one(visit, id).await,
-            ("sessions", "") => sessions::list(visit).await,
-            ("sessions", id) => sessions::one(visit, id).await,
-            ("webhooks", "") => webhooks::list(visit, None).await,
-            ("webhooks", id) => webhooks::one(self, visit, id).await,
-            ("requests", "") => requests::page(visit).await,
-            ("search", "") => search::page(visit).await,
-            ("statements", "") if visit.query.get("format") == Some("csv") => {
-                return Ok(Shown::Raw(statements::download(self, visit).await));
-            }
-            ("statements", "") => statements::page(self, visit).await,
-            ("keys", "") => keys::page(self, visit, None).await,
-            ("live", "") => live::page(self, visit).await,
-            _ => return Err(Problem::not_found()),
-        };
-        Ok(Shown::Page(made.or_else(|refused| refused_page(visit, &refused))?))
-    }
-
-    async fn act(&self, visit: &Here<'_, G>, sent: Sent) -> Result<Shown, Problem> {
-        let form = &sent.form;
-        match (visit.part(0), visit.part(1), visit.part(2)) {
-            ("payments", id, "reverse") => payments::reverse(self, visit, id, form).await,
-            ("payouts", "", "") => payouts::create(visit, form).await,
-            ("payouts", "preview", "") => preview::page(self, visit, sent.file).await,
-            ("payouts", "confirm", "") => preview::confirm(visit, form).await,
-            ("links", "", "") => links::create(visit, form).await,
-            ("webhooks", "", "") => webhooks::create(visit, form).await,
-            ("webhooks", "test", "") => webhooks::test(visit, form).await,
-            ("webhooks", id, "resend") => webhooks::resend(self, visit, id, form).await,
-            ("webhooks", id, "status") => webhooks::switch(self, visit, id, form).await,
-            ("keys", "rotate", "") => keys::rotate(self, visit, form).await,
-            ("live", "", "") => live::request(self, visit, form).await,
-            _ => Err(Problem::not_found()),
-        }
-    }
+/// The table of the portal.
+pub fn rows() -> Vec<SiteRow<Caller>> {
+    vec![
+        show("", |visit| Box::pin(home::page(visit))),
+        show("/home", |visit| Box::pin(home::page(visit))),
+        show("/payments", |visit| Box::pin(payments::list(visit))),
+        show("/payments/:id", |visit| Box::pin(payments::one(visit, visit.id(), None))),
+        act("/payments/:id/reverse", |visit| Box::pin(payments::reverse(visit, visit.id(), &visit.form))),
+        show("/payouts", |visit| Box::pin(payouts::list(visit, None))),
+        show("/payouts/batch", |visit| Box::pin(payouts::batch(visit))),
+        show("/payouts/:id", |visit| Box::pin(payouts::one(visit, visit.id()))),
+        act("/payouts", |visit| Box::pin(payouts::create(visit, &visit.form))),
+        act("/payouts/preview", |visit| Box::pin(preview::page(visit, visit.file.clone()))),
+        act("/payouts/confirm", |visit| Box::pin(preview::confirm(visit, &visit.form))),
+        show("/merchants", |visit| Box::pin(merchants::list(visit))),
+        show("/merchants/:id", |visit| Box::pin(merchants::one(visit, visit.id()))),
+        show("/links", |visit| Box::pin(links::list(visit, None))),
+        show("/links/:id", |visit| Box::pin(links::one(visit, visit.id()))),
+        act("/links", |visit| Box::pin(links::create(visit, &visit.form))),
+        show("/sessions", |visit| Box::pin(sessions::list(visit))),
+        show("/sessions/:id", |visit| Box::pin(sessions::one(visit, visit.id()))),
+        show("/webhooks", |visit| Box::pin(webhooks::list(visit, None))),
+        show("/webhooks/:id", |visit| Box::pin(webhooks::one(visit, visit.id()))),
+        act("/webhooks", |visit| Box::pin(webhooks::create(visit, &visit.form))),
+        act("/webhooks/test", |visit| Box::pin(webhooks::test(visit, &visit.form))),
+        act("/webhooks/:id/resend", |visit| Box::pin(webhooks::resend(visit, visit.id(), &visit.form))),
+        act("/webhooks/:id/status", |visit| Box::pin(webhooks::switch(visit, visit.id(), &visit.form))),
+        show("/requests", |visit| Box::pin(requests::page(visit))),
+        show("/search", |visit| Box::pin(search::page(visit))),
+        (Method::GET, "/statements", PageRow::Answer(|visit| Box::pin(statements::answer(visit)))),
+        show("/keys", |visit| Box::pin(keys::page(visit, None))),
+        act("/keys/rotate", |visit| Box::pin(keys::rotate(visit, &visit.form))),
+        show("/live", |visit| Box::pin(live::page(visit))),
+        act("/live", |visit| Box::pin(live::request(visit, &visit.form))),
+    ]
 }
 
 /// What is not there is a 404.
-fn refused_page<G: Answer>(visit: &Here<'_, G>, refused: &Refused) -> Result<Page, Problem> {
+fn refused_page(visit: &Here<'_>, refused: &Refused) -> Result<Page, Problem> {
     if refused.status == 404 {
         return Err(Problem::not_found());
     }
-    let nav = [
-        "home",
-        "payments",
-        "payouts",
-        "merchants",
-        "links",
-        "sessions",
-        "webhooks",
-        "requests",
-        "statements",
-        "keys",
-        "live",
-    ];
-    let name = nav.into_iter().find(|name| *name == visit.part(0)).unwrap_or("home");
+    let name = SITE.nav.iter().find(|(name, ..)| *name == visit.part(0)).map_or("home", |(name, ..)| *name);
     let page = Page::new(name, visit.say("No se pudo mostrar", "It could not be shown"));
     Ok(page.failed(refused.status, show::refusal(visit.language, refused)))
 }
@@ -218,7 +146,7 @@ fn failed_page(visit_language: Language, made: Made, refused: &Refused) -> Resul
 }
 
 /// The address of the next page names it.
-fn done_note<G: Answer>(visit: &Here<'_, G>) -> Option<crate::pages::view::Note> {
+fn done_note(visit: &Here<'_>) -> Option<crate::pages::view::Note> {
     let (spanish, english) = match visit.query.get("done")? {
         "reversed" => {
             ("Se pidió el reverso. Abajo ves cómo va.", "The reversal was requested. Its progress is below.")

@@ -1,11 +1,10 @@
 //! Payments: the list, one with its timeline, and giving it back.
 
-use super::{Failed, Here, Made, Portal, done_note, failed_page, may};
-use crate::http::listen::Answer;
+use super::{Failed, Here, Made, done_note, failed_page, may};
 use crate::pages::form::Form;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
-use crate::pages::site::{Shown, Visit};
+use crate::pages::site::Shown;
 use crate::pages::statement;
 use crate::pages::timeline;
 use crate::pages::view::{self, Block, Input, Kind, Page, Row, Table, Tone};
@@ -65,7 +64,7 @@ const FACTS: [&str; 37] = [
 ];
 
 /// GET /portal/payments
-pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn list(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let mut parameters: Vec<(&str, &str)> = FILTERS
         .iter()
@@ -116,7 +115,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
 }
 
 /// Of bolívares, or of pesos.
-async fn find<G: Answer>(visit: &Here<'_, G>, id: &str) -> Result<Value, crate::pages::inside::Refused> {
+async fn find(visit: &Here<'_>, id: &str) -> Result<Value, crate::pages::inside::Refused> {
     match visit.inside.get(&format!("/v1/payments/{}", segment(id))).await {
         Err(refused) if refused.status == 404 => {
             visit.inside.get(&format!("/v1/cop/payments/{}", segment(id))).await
@@ -126,17 +125,12 @@ async fn find<G: Answer>(visit: &Here<'_, G>, id: &str) -> Result<Value, crate::
 }
 
 /// GET /portal/payments/:id
-pub async fn one<G: Answer>(
-    portal: &Portal<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    failed: Option<&Failed<'_>>,
-) -> Made {
+pub async fn one(visit: &Here<'_>, id: &str, failed: Option<&Failed<'_>>) -> Made {
     let language = visit.language;
     let payment = find(visit, id).await?;
     let status = str_of(&payment, "status");
     let timeline =
-        timeline::of(&portal.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language).await?;
+        timeline::of(visit.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language).await?;
     let mut facts = show::facts(language, &payment, &FACTS);
     for fact in facts.iter_mut().filter(|fact| fact.field == "attempt") {
         let others = payment["externalRef"].as_str().map(|name| [("externalRef", name)]);
@@ -150,7 +144,7 @@ pub async fn one<G: Answer>(
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
     page.blocks.push(view::live(&live, &visit.writing())?);
-    if may(visit, Scope::Collect) && may_go_back(portal, visit, id).await? {
+    if may(visit, Scope::Collect) && may_go_back(visit, id).await? {
         page = page.with(form_of_return(visit, id, is_in_pesos(&payment), failed));
     }
     Ok(page)
@@ -161,9 +155,9 @@ fn is_in_pesos(payment: &Value) -> bool {
 }
 
 /// Whether the rules let the tenant ask now for the payment's money to go back.
-async fn may_go_back<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -> Result<bool, Problem> {
+async fn may_go_back(visit: &Here<'_>, id: &str) -> Result<bool, Problem> {
     let Some(id) = Id::parse(id) else { return Ok(false) };
-    let (services, tenant) = (&portal.services, visit.who.tenant_key);
+    let (services, tenant) = (visit.services, visit.who.tenant_key);
     let now = statement::present(services, tenant).await;
     for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
         match history::entity(services.engine.reader(), tenant, whose)?.as_deref() {
@@ -175,12 +169,7 @@ async fn may_go_back<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &st
     Ok(false)
 }
 
-fn form_of_return<G: Answer>(
-    visit: &Here<'_, G>,
-    id: &str,
-    in_pesos: bool,
-    failed: Option<&Failed<'_>>,
-) -> view::Form {
+fn form_of_return(visit: &Here<'_>, id: &str, in_pesos: bool, failed: Option<&Failed<'_>>) -> view::Form {
     let (label, about) = if in_pesos {
         (
             visit.say("Reintegrar", "Refund"),
@@ -206,12 +195,7 @@ fn form_of_return<G: Answer>(
 }
 
 /// POST /portal/payments/:id/reverse
-pub async fn reverse<G: Answer>(
-    portal: &Portal<G>,
-    visit: &Visit<'_, Portal<G>>,
-    id: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn reverse(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     let in_pesos = find(visit, id).await.is_ok_and(|payment| is_in_pesos(&payment));
     let (path, done) = if in_pesos {
         (format!("/v1/cop/payments/{}/refund", segment(id)), "refunded")
@@ -222,7 +206,7 @@ pub async fn reverse<G: Answer>(
         Ok(_) => Ok(Shown::See(format!("/portal/payments/{}?done={done}", segment(id)))),
         Err(refused) => {
             let failed = Failed { form, refused: &refused };
-            failed_page(visit.language, one(portal, visit, id, Some(&failed)).await, &refused)
+            failed_page(visit.language, one(visit, id, Some(&failed)).await, &refused)
         }
     }
 }

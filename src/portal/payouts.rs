@@ -1,7 +1,6 @@
 //! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
 
-use super::{Failed, Here, Made, Portal, done_note, failed_page, may, typed};
-use crate::http::listen::Answer;
+use super::{Failed, Here, Made, done_note, failed_page, may, typed};
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::language::Language;
@@ -39,7 +38,7 @@ const FACTS: [&str; 18] = [
 ];
 
 /// GET /portal/payouts
-pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> Made {
+pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
     let language = visit.language;
     let filters: Vec<(&str, &str)> = FILTERS
         .iter()
@@ -76,7 +75,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -
     Ok(page.with(filter).with(table))
 }
 
-fn row<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
+fn row(visit: &Here<'_>, item: &Value) -> Row {
     let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
     let id = str_of(item, "payoutId");
     if !id.is_empty() {
@@ -90,7 +89,7 @@ fn row<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
     Row::new(cells.into()).status(str_of(item, "status"))
 }
 
-async fn sellers<G: Answer>(visit: &Here<'_, G>) -> Result<Vec<(String, String)>, Refused> {
+async fn sellers(visit: &Here<'_>) -> Result<Vec<(String, String)>, Refused> {
     let found = visit.inside.get("/v1/merchants?limit=100").await?;
     Ok(items(&found)
         .iter()
@@ -98,7 +97,7 @@ async fn sellers<G: Answer>(visit: &Here<'_, G>) -> Result<Vec<(String, String)>
         .collect())
 }
 
-async fn single<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> Result<view::Form, Refused> {
+async fn single(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Result<view::Form, Refused> {
     let form = view::Form::new("/portal/payouts", "create-payout", visit.say("Pagar", "Pay"))
         .title(visit.say("Pagar a un vendedor", "Pay a seller"))
         .input(
@@ -129,7 +128,7 @@ async fn single<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> 
     Ok(view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form })
 }
 
-pub fn upload<G: Answer>(visit: &Here<'_, G>, error: Option<String>) -> view::Form {
+pub fn upload(visit: &Here<'_>, error: Option<String>) -> view::Form {
     let form = view::Form::new("/portal/payouts/preview", "preview", visit.say("Revisar", "Check"))
         .title(visit.say("Pagar por archivo", "Pay by file"))
         .about(visit.say(
@@ -143,7 +142,7 @@ pub fn upload<G: Answer>(visit: &Here<'_, G>, error: Option<String>) -> view::Fo
 }
 
 /// POST /portal/payouts
-pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
+pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     let mut body = serde_json::Map::new();
     for name in ["merchantId", "monto", "concepto", "externalRef"] {
         body.insert(name.to_owned(), form.text(name).into());
@@ -158,7 +157,7 @@ pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown
 }
 
 /// Of bolívares, of pesos or of USDT.
-async fn find<G: Answer>(visit: &Here<'_, G>, id: &str) -> Result<Value, Refused> {
+async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     let id = segment(id);
     for path in ["/v1/payouts", "/v1/cop/payouts"] {
         match visit.inside.get(&format!("{path}/{id}")).await {
@@ -170,10 +169,10 @@ async fn find<G: Answer>(visit: &Here<'_, G>, id: &str) -> Result<Value, Refused
 }
 
 /// GET /portal/payouts/:id
-pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -> Made {
+pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     let language = visit.language;
     let payout = find(visit, id).await?;
-    let timeline = timeline::of(&portal.services, visit.who.tenant_key, id, language).await?;
+    let timeline = timeline::of(visit.services, visit.who.tenant_key, id, language).await?;
     let live = [
         Block::Facts(show::facts(language, &payout, &FACTS)),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
@@ -186,7 +185,7 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
 }
 
 /// GET /portal/payouts/batch?id=
-pub async fn batch<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn batch(visit: &Here<'_>) -> Made {
     let batch = visit.inside.get(&format!("/v1/payouts/batch/{}", segment(visit.query.text("id")))).await?;
     let lines = batch["items"].as_array().map_or(&[][..], Vec::as_slice);
     let of = |state: &str| lines.iter().filter(|item| str_of(item, "status") == state).count();

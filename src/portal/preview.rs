@@ -5,9 +5,8 @@
 //! would not be good. So a form pays once however often it is sent, and a file that was refused can
 //! be paid another time.
 
-use super::{Here, Portal, failed_page, may, payouts};
+use super::{Here, failed_page, may, payouts};
 use crate::gateway::services::Services;
-use crate::http::listen::Answer;
 use crate::pages::form::Form;
 use crate::pages::language::Language;
 use crate::pages::show;
@@ -55,11 +54,7 @@ struct Checking {
 }
 
 /// POST /portal/payouts/preview
-pub async fn page<G: Answer>(
-    portal: &Portal<G>,
-    visit: &Here<'_, G>,
-    file: Option<Bytes>,
-) -> Result<Shown, Problem> {
+pub async fn page(visit: &Here<'_>, file: Option<Bytes>) -> Result<Shown, Problem> {
     if !may(visit, Scope::Payout) {
         return Err(Problem::scope_missing(Scope::Payout.name()));
     }
@@ -75,7 +70,7 @@ pub async fn page<G: Answer>(
         Some(file) => {
             let read =
                 move |services: &Services, budget: &ReadBudget| checking.check(services, &file, budget);
-            portal.services.read_pool.read_long(&portal.services, tenant, read).await?
+            visit.services.read_pool.read_long(visit.services, tenant, read).await?
         }
         None => Err(visit.say("Elige un archivo.", "Choose a file.").to_owned()),
     };
@@ -336,7 +331,7 @@ fn hundredths(text: &str) -> Option<i64> {
 }
 
 /// POST /portal/payouts/confirm
-pub async fn confirm<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
+pub async fn confirm(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     let items: Value = serde_json::from_str(form.text("items")).unwrap_or_default();
     let body = json!({ "externalRef": form.text("externalRef"), "items": items });
     match visit.inside.post("/v1/payouts/batch", &body, form.text("once")).await {

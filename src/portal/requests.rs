@@ -1,7 +1,6 @@
 //! The log of requests: what a request id did, for thirty days.
 
 use super::{Here, Made};
-use crate::http::listen::Answer;
 use crate::pages::inside::segment;
 use crate::pages::show;
 use crate::pages::view::{Block, Form, Input, Page};
@@ -9,7 +8,7 @@ use crate::pages::view::{Block, Form, Input, Page};
 const FACTS: [&str; 9] = ["requestId", "at", "method", "route", "status", "error", "keyId", "ms", "entityId"];
 
 /// GET /portal/requests
-pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn page(visit: &Here<'_>) -> Made {
     let asked = visit.query.text("requestId");
     let form = Form::query("/portal/requests", "find-request", visit.say("Buscar", "Find"))
         .about(visit.say(

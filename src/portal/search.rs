@@ -1,7 +1,6 @@
 //! The search: everything of the tenant's in the key's mode that a text leads to.
 
 use super::{Here, Made};
-use crate::http::listen::Answer;
 use crate::pages::inside::with_query;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::view::{Page, Row, Table};
@@ -11,7 +10,7 @@ use serde_json::Value;
 const COLUMNS: [&str; 7] = ["kind", "id", "status", "amount", "currency", "createdAt", "why"];
 
 /// GET /portal/search?q=
-pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn page(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let asked = visit.query.text("q");
     let page = Page::new("search", visit.say("Búsqueda", "Search"));

@@ -1,7 +1,6 @@
 //! Checkout sessions: the list, and one.
 
 use super::{Here, Made};
-use crate::http::listen::Answer;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::view::{Code, Form, Input, Kind, Page, Row, Table};
@@ -25,7 +24,7 @@ const FACTS: [&str; 11] = [
 ];
 
 /// GET /portal/sessions
-pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
+pub async fn list(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let filters: Vec<(&str, &str)> = ["reference", "status", "from", "to"]
         .into_iter()
@@ -75,7 +74,7 @@ fn id_of(session: &Value) -> &str {
 }
 
 /// GET /portal/sessions/:id
-pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
+pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     let session = visit.inside.get(&format!("/v1/checkout/sessions/{}", segment(id))).await?;
     let mut facts = show::facts(visit.language, &session, &FACTS);
     for fact in facts.iter_mut().filter(|fact| fact.field == "paymentId") {

@@ -1,8 +1,7 @@
 //! The signature of a webhook, explained on the very bytes of an event, so that a receiver's own
 //! code can be held against it.
 
-use super::{Here, Portal};
-use crate::http::listen::Answer;
+use super::Here;
 use crate::pages::view::{Block, Code};
 use crate::store::history;
 use crate::webhooks::Tenants as _;
@@ -14,13 +13,8 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::time::SECOND_MS;
 
 /// None where there is no event.
-pub fn explained<G: Answer>(
-    portal: &Portal<G>,
-    visit: &Here<'_, G>,
-    webhook: &str,
-    event: &str,
-) -> Result<Vec<Block>, Problem> {
-    let (services, tenant) = (&portal.services, visit.who.tenant_key);
+pub fn explained(visit: &Here<'_>, webhook: &str, event: &str) -> Result<Vec<Block>, Problem> {
+    let (services, tenant) = (visit.services, visit.who.tenant_key);
     let reader = services.engine.reader();
     let (Some(webhook), Some(id)) = (Id::parse(webhook), Id::parse(event)) else { return Ok(Vec::new()) };
     let endpoint = history::entity(reader, tenant, EntityId::webhook(webhook))?;

@@ -1,15 +1,15 @@
 //! Statements: the days of a currency, with a plot and as a file.
 
-use super::{Here, Made, Portal};
-use crate::http::listen::Answer;
-use crate::http::respond::Reply;
+use super::{Here, Made};
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show;
+use crate::pages::site::Shown;
 use crate::pages::statement;
 use crate::pages::view::{Note, Page, Tone};
+use api::problem::Problem;
 
-async fn asked<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> (statement::Asked, String) {
-    let now = statement::present(&portal.services, visit.who.tenant_key).await;
+async fn asked(visit: &Here<'_>) -> (statement::Asked, String) {
+    let now = statement::present(visit.services, visit.who.tenant_key).await;
     let asked = statement::Asked::read(&visit.query, visit.language, now);
     let path = match visit.query.filled("merchantId") {
         Some(merchant) => format!("/v1/merchants/{}/statements", segment(merchant)),
@@ -19,9 +19,8 @@ async fn asked<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> (statement
     (asked, path)
 }
 
-/// GET /portal/statements
-pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Made {
-    let (asked, path) = asked(portal, visit).await;
+async fn page(visit: &Here<'_>) -> Made {
+    let (asked, path) = asked(visit).await;
     let merchant = visit.query.text("merchantId");
     let mut page = Page::new("statements", visit.say("Estado de cuenta", "Statement"));
     page.blocks.push(asked.form("/portal/statements", &[("merchantId", merchant)]).into());
@@ -39,7 +38,10 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Made {
     }
 }
 
-/// GET /portal/statements?format=csv
-pub async fn download<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Reply {
-    visit.inside.download(&asked(portal, visit).await.1, "text/csv").await
+/// GET /portal/statements, and with `format=csv` the file.
+pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
+    if visit.query.get("format") == Some("csv") {
+        return Ok(Shown::Raw(visit.inside.download(&asked(visit).await.1, "text/csv").await));
+    }
+    visit.shown(page(visit).await)
 }

@@ -1,8 +1,7 @@
 //! Webhooks: the endpoints, making one, and one with its deliveries, sending again, and its signature
 //! explained on the bytes that were sent.
 
-use super::{Failed, Here, Made, Portal, done_note, failed_page, may, signature, typed};
-use crate::http::listen::Answer;
+use super::{Failed, Here, Made, done_note, failed_page, may, signature, typed};
 use crate::pages::form::Form;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -19,7 +18,7 @@ const FACTS: [&str; 6] = ["url", "events", "status", "retry", "signature", "crea
 const DELIVERIES: [&str; 7] = ["createdAt", "event", "attempt", "status", "httpStatus", "latencyMs", "error"];
 
 /// GET /portal/webhooks
-pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> Made {
+pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
     let language = visit.language;
     let found = visit.inside.get("/v1/webhooks").await?;
     let row = |item: &Value| {
@@ -47,7 +46,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -
     Ok(page)
 }
 
-fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> view::Form {
+fn form(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> view::Form {
     let events = EVENT_NAMES.iter().map(|name| ((*name).to_owned(), (*name).to_owned())).collect();
     let ticked = failed.map_or_else(
         || "payment.completed,payment.failed,payout.completed,payout.failed".to_owned(),
@@ -69,7 +68,7 @@ fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> view::Fo
     view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
 }
 
-fn retry<G: Answer>(visit: &Here<'_, G>, value: &str) -> Input {
+fn retry(visit: &Here<'_>, value: &str) -> Input {
     let choices = vec![
         ("none".to_owned(), visit.say("No", "No").to_owned()),
         ("backoff".to_owned(), visit.say("8 veces en un día", "8 times over a day").to_owned()),
@@ -78,7 +77,7 @@ fn retry<G: Answer>(visit: &Here<'_, G>, value: &str) -> Input {
     Input::new("retry", label).kind(Kind::Choice).options(choices).value(value)
 }
 
-fn signature_form<G: Answer>(visit: &Here<'_, G>, value: &str) -> Input {
+fn signature_form(visit: &Here<'_>, value: &str) -> Input {
     let choices = vec![
         ("hex".to_owned(), visit.say("El cuerpo solo", "The body alone").to_owned()),
         (
@@ -90,7 +89,7 @@ fn signature_form<G: Answer>(visit: &Here<'_, G>, value: &str) -> Input {
 }
 
 /// POST /portal/webhooks: the secret is shown on the page that answers, and never again.
-pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
+pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     // A test may name its events in one field.
     let events: Vec<&str> = form
         .all("events")
@@ -144,7 +143,7 @@ fn add_settings(body: &mut Value, form: &Form) {
 }
 
 /// GET /portal/webhooks/:id
-pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -> Made {
+pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     let language = visit.language;
     let endpoint = visit.inside.get(&format!("/v1/webhooks/{}", segment(id))).await?;
     let path = with_query(
@@ -199,11 +198,11 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
     page = page.with(Block::Heading(visit.say("Entregas", "Deliveries").to_owned())).with(table);
     let newest = items(&found).first().map(|item| str_of(item, "eventId")).unwrap_or_default();
     let event = visit.query.filled("event").unwrap_or(newest);
-    page.blocks.extend(signature::explained(portal, visit, id, event)?);
+    page.blocks.extend(signature::explained(visit, id, event)?);
     Ok(page)
 }
 
-fn delivery<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> Row {
+fn delivery(visit: &Here<'_>, here: &str, item: &Value) -> Row {
     let mut cells = DELIVERIES.map(|name| show::cell(visit.language, name, &item[name]));
     let event = str_of(item, "eventId");
     cells[1] = Cell::text(str_of(item, "event")).with_sub(event).to(with_query(here, &[("event", event)]));
@@ -220,37 +219,27 @@ fn delivery<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> Row {
 }
 
 /// POST /portal/webhooks/:id/resend
-pub async fn resend<G: Answer>(
-    portal: &Portal<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn resend(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     let path = format!("/v1/events/{}/resend", segment(form.text("eventId")));
     match visit.inside.post(&path, &json!({}), form.text("once")).await {
         Ok(_) => Ok(Shown::See(format!("/portal/webhooks/{}?done=resent", segment(id)))),
-        Err(refused) => failed_page(visit.language, one(portal, visit, id).await, &refused),
+        Err(refused) => failed_page(visit.language, one(visit, id).await, &refused),
     }
 }
 
 /// POST /portal/webhooks/:id/status
-pub async fn switch<G: Answer>(
-    portal: &Portal<G>,
-    visit: &Here<'_, G>,
-    id: &str,
-    form: &Form,
-) -> Result<Shown, Problem> {
+pub async fn switch(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     let path = format!("/v1/webhooks/{}", segment(id));
     let mut body = json!({});
     add_settings(&mut body, form);
     match visit.inside.change(Method::PATCH, &path, Some(&body)).await {
         Ok(_) => Ok(Shown::See(format!("/portal/webhooks/{}?done=changed", segment(id)))),
-        Err(refused) => failed_page(visit.language, one(portal, visit, id).await, &refused),
+        Err(refused) => failed_page(visit.language, one(visit, id).await, &refused),
     }
 }
 
 /// POST /portal/webhooks/test
-pub async fn test<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
+pub async fn test(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     match visit.inside.post("/v1/notifications/test", &json!({}), form.text("once")).await {
         Ok(_) => Ok(Shown::See("/portal/webhooks?done=tested".to_owned())),
         Err(refused) => failed_page(visit.language, list(visit, None).await, &refused),

@@ -1,15 +1,15 @@
 //! A tenant's list as CSV: its pages are read by the same handler under the same key.
 
-use super::{Gateway, Performer, Planned};
+use super::{Performer, Planned};
 use crate::gateway::answer::Shows;
 use crate::gateway::ask::failure;
 use crate::gateway::exports::{self, Pages};
-use crate::gateway::pipeline::Asked;
+use crate::gateway::request::Request;
 use crate::http::respond::{Reply, RequestId};
 use actors::Failure;
 use api::plan::Caller;
 use api::problem::{BadField, Problem};
-use api::routes::Handler;
+use api::routes::{Handler, Route};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -36,8 +36,8 @@ struct Source {
 
 impl Export {
     /// The list if it is wanted as CSV.
-    pub(super) fn wanted(asked: &Asked<'_, Gateway>) -> Option<Box<Export>> {
-        let (row, head) = (asked.row, &asked.arrival.head);
+    pub(super) fn wanted(row: &Route, asked: &Request<'_>) -> Option<Box<Export>> {
+        let head = &asked.arrival.head;
         let (export, unexpected) = exports::Export::wanted(
             row.table.as_ref(),
             row.takes_query,

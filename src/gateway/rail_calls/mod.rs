@@ -9,29 +9,22 @@
 mod r4;
 mod wompi;
 
-use crate::gateway::meter::Meter;
 use crate::gateway::notices;
-use crate::gateway::pipeline::{Anybody, Asked, Columns, Surface};
+use crate::gateway::request::Request;
 use crate::gateway::services::Services;
-use crate::gateway::shares::Share;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
-use crate::http::router::{BadRoute, Lookup, Router};
-use crate::network::{Client, TrustedProxies};
 use crate::rails::secret::ApiSecret;
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::refusal::Refusal;
 use domain::resources::notices::About;
 use domain::values::ids::EntityId;
-use hyper::Method;
 use hyper::header::RETRY_AFTER;
 pub use r4::Settings as R4Settings;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The beginning of all paths here.
-const PREFIX: &str = "/rails/";
 /// The longest body of a rail's call.
 const BODY_BYTES_MAX: usize = 64 << 10;
 /// A bank that has found a restored copy tries again after so long.
@@ -44,8 +37,6 @@ pub struct Settings {
     pub r4: Option<R4Settings>,
     /// The secret that signs Wompi's events, if it is configured.
     pub wompi_events_secret: Option<ApiSecret>,
-    /// The proxies that are believed who called; of R4 nobody is.
-    pub trusted_proxies: TrustedProxies,
 }
 
 /// The kinds of calls.
@@ -76,111 +67,64 @@ pub enum Work {
 /// Answers rails.
 pub struct RailCalls {
     services: Arc<Services>,
-    router: Router<(RailCall, Arc<Meter>)>,
-    unrouted: Arc<Meter>,
     settings: Settings,
 }
 
 impl RailCalls {
     /// For the rails that are configured.
-    pub fn new(services: Arc<Services>, settings: Settings) -> Result<RailCalls, BadRoute> {
+    pub fn new(services: Arc<Services>, settings: Settings) -> RailCalls {
+        RailCalls { services, settings }
+    }
+
+    /// The paths of the rails that are configured; all are sent to by POST.
+    pub fn rows(&self) -> impl Iterator<Item = (&'static str, RailCall)> {
         let r4 = [
             ("/rails/r4/R4consulta", RailCall::Question),
             ("/rails/r4/R4notifica", RailCall::Notice),
             ("/rails/r4/MBconsulta", RailCall::Notice),
         ];
         let wompi = [("/rails/wompi/events", RailCall::Event)];
-        let rows = (r4.into_iter().filter(|_| settings.r4.is_some()))
-            .chain(wompi.into_iter().filter(|_| settings.wompi_events_secret.is_some()));
-        let meters = Arc::clone(&services.observed.meters);
-        let router = Router::new(rows.map(|(path, call)| {
-            let meter = meters.of(&Method::POST, path);
-            (Method::POST, path, (call, meter))
-        }))?;
-        Ok(RailCalls { services, router, unrouted: meters.of_none(), settings })
-    }
-
-    /// Whether a path is one of these, known or not.
-    pub fn is_meant(path: &str) -> bool {
-        path.starts_with(PREFIX)
-    }
-
-    /// The caller, as far as limits tell people apart.
-    fn client(&self, arrival: &Arrival) -> Client {
-        self.settings.trusted_proxies.client(arrival.peer.ip(), &arrival.head.headers)
-    }
-}
-
-impl Surface for RailCalls {
-    type Row = RailCall;
-    type Caller = Anybody;
-    type Work = Work;
-
-    fn services(&self) -> &Services {
-        &self.services
-    }
-
-    fn router(&self) -> &Router<(RailCall, Arc<Meter>)> {
-        &self.router
-    }
-
-    fn unrouted(&self) -> &Meter {
-        &self.unrouted
-    }
-
-    /// The body is read where it is known how long it may be.
-    fn columns(&self, call: &RailCall) -> Columns {
-        Columns { needs_room: *call != RailCall::Question, takes_query: true, ..Columns::default() }
+        (r4.into_iter().filter(|_| self.settings.r4.is_some()))
+            .chain(wompi.into_iter().filter(|_| self.settings.wompi_events_secret.is_some()))
     }
 
     /// R4 is known by its head, Wompi by its body: to find out that an event is forged takes the whole
     /// of it, which its greatest length and the client's share bound. Nobody is turned away for what
     /// others forged from the same address.
-    fn authenticate(&self, call: &RailCall, arrival: &Arrival) -> Result<Anybody, Problem> {
+    pub fn authenticate(&self, call: RailCall, arrival: &Arrival) -> Result<(), Problem> {
         match (call, &self.settings.r4) {
-            (RailCall::Event, _) => Ok(Anybody),
-            (RailCall::Question | RailCall::Notice, Some(r4)) if r4.admits(arrival) => Ok(Anybody),
+            (RailCall::Event, _) => Ok(()),
+            (RailCall::Question | RailCall::Notice, Some(r4)) if r4.admits(arrival) => Ok(()),
             (RailCall::Question | RailCall::Notice, _) => {
                 Err(Problem::unauthorized("the header authorization, or the address, is not the bank's"))
             }
         }
     }
 
-    /// Whoever may be anybody has a share; R4 is known.
-    fn share(&self, call: &RailCall, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
-        (*call == RailCall::Event).then(|| self.services.shares.of_client(self.client(arrival)))
-    }
-
-    async fn prepare(
-        &self,
-        _: Anybody,
-        asked: &mut Asked<'_, RailCalls>,
-    ) -> Result<ControlFlow<Reply, Work>, Problem> {
-        let Asked { row: call, arrival, inbound, .. } = asked;
+    pub async fn answer(&self, call: RailCall, asked: &mut Request<'_>) -> Result<Reply, Problem> {
         // What is told to a restored copy never comes to the server that took over: the bank tries again.
         if !self.services.rails.may_call() {
             return Err(problem(&Refusal::RailUnavailable { retry_after_seconds: COPY_RETRY_SECONDS }));
         }
-        inbound.cap(BODY_BYTES_MAX);
-        if let Some(share) = self.share(call, &Anybody, arrival) {
-            inbound.charge_to(share);
-        }
+        asked.inbound.cap(BODY_BYTES_MAX);
         // Whatever type a bank gives it: what it says is read, or not.
-        let body = inbound.of_any_type(&arrival.head.headers).await?;
-        match (call, &self.settings.r4, &self.settings.wompi_events_secret) {
-            (RailCall::Question, Some(r4), _) => {
-                r4::answer_question(&self.services, r4, &body).map(ControlFlow::Break)
-            }
+        let body = asked.inbound.of_any_type(&asked.arrival.head.headers).await?;
+        let read = match (call, &self.settings.r4, &self.settings.wompi_events_secret) {
+            (RailCall::Question, Some(r4), _) => return r4::answer_question(&self.services, r4, &body),
             (RailCall::Notice, Some(r4), _) => r4::read_notice(&self.services, r4, &body),
             (RailCall::Event, _, Some(secret)) => wompi::read_event(&self.services, secret, &body),
             (RailCall::Question | RailCall::Notice, None, _) | (RailCall::Event, _, None) => {
                 Err(Problem::not_found())
             }
+        };
+        match read? {
+            ControlFlow::Break(reply) => Ok(reply),
+            ControlFlow::Continue(work) => self.perform(work).await,
         }
     }
 
     /// A task of its own: a caller who goes away must not leave a notice that nobody looks for.
-    async fn perform(&self, work: Work, _: &Arrival) -> Result<Reply, Problem> {
+    async fn perform(&self, work: Work) -> Result<Reply, Problem> {
         let services = Arc::clone(&self.services);
         let keep = |about| {
             let services = Arc::clone(&services);
@@ -206,12 +150,11 @@ impl Surface for RailCalls {
     }
 
     /// R4 reads one member, whatever has happened.
-    fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
-        let head = &arrival.head;
-        let reply = match self.router.lookup(&head.method, head.uri.path()) {
-            Lookup::Found(found) if found.value.0 == RailCall::Notice => r4::abono(problem.status, false),
-            Lookup::Found(found) if found.value.0 == RailCall::Question => r4::status(problem.status, false),
-            _ => return Reply::problem(problem, &arrival.request_id),
+    pub fn refused(call: RailCall, problem: &Problem, arrival: &Arrival) -> Reply {
+        let reply = match call {
+            RailCall::Notice => r4::abono(problem.status, false),
+            RailCall::Question => r4::status(problem.status, false),
+            RailCall::Event => return Reply::problem(problem, &arrival.request_id),
         };
         respond::log(problem, &arrival.request_id);
         r4::note_refused(problem, arrival);

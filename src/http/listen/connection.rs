@@ -1,15 +1,14 @@
 //! The life of one connection, from its first byte to its end.
 
-use super::stream::{LeftSocket, Socket, Watched, linger};
-use super::watch::{Due, Watch};
+use super::heads::HSTS;
+use super::stream::{Due, LeftSocket, Socket, Watch, Watched, linger};
 use super::{Answer, Arrival, Phase, ServedConnection, Shared};
 use crate::http::body::{Inbound, Leftover};
-use crate::http::pieces::Body;
-use crate::http::respond::{Reply, RequestId};
+use crate::http::respond::{Body, Reply, RequestId};
 use api::problem::Problem;
 use handoff::Gated;
 use hyper::body::Incoming;
-use hyper::header::{HOST, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY};
+use hyper::header::{HOST, HeaderMap, STRICT_TRANSPORT_SECURITY};
 use hyper::service::service_fn;
 use hyper::{Request, Response, Version};
 use hyper_util::rt::TokioIo;
@@ -28,9 +27,6 @@ use tokio::time::{Instant, sleep};
 /// For a connection that was told to end.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Browsers that came by TLS once come by nothing else for a year.
-pub(super) const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
-
 enum News {
     /// True if in order.
     Ended(bool),
@@ -40,10 +36,11 @@ enum News {
 
 pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStream, peer: SocketAddr) {
     let shared = &held.shared;
+    let limits = &shared.limits;
     let watch = Arc::new(Watch::new());
     let Some(stream) = secure(shared, stream).await else { return };
     // The time that the TLS handshake took is subtracted from the time allowed for the first head.
-    let Due::Later(first_look) = watch.due(&shared.limits) else { return };
+    let Due::Later(first_look) = watch.due(limits.head_timeout, limits.idle_timeout) else { return };
     let left = LeftSocket::default();
     let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch), Arc::clone(&left)));
     let service = service_fn(|request| exchange(Arc::clone(shared), Arc::clone(&watch), peer, request));
@@ -80,7 +77,7 @@ pub(super) async fn serve<A: Answer>(held: ServedConnection<A>, stream: TcpStrea
                 News::Phase(Phase::Open) => {}
                 News::Phase(Phase::Draining) => connection.as_mut().graceful_shutdown(),
                 News::Phase(Phase::Cut) => return,
-                News::Look => match watch.due(&shared.limits) {
+                News::Look => match watch.due(limits.head_timeout, limits.idle_timeout) {
                     Due::Later(after) => look.as_mut().reset(Instant::now() + after),
                     Due::Idle if !is_ending => {
                         is_ending = true;
@@ -135,7 +132,9 @@ fn exchange<A: Answer>(
     let under_way = watch.begin(version == Version::HTTP_2);
     let (head, incoming) = request.into_parts();
     let request_id = RequestId::of(&head.headers);
-    let mut body = Inbound::new(incoming, &head.headers, &shared.limits, watch.secrets());
+    let limits = &shared.limits;
+    let (most, timeout) = (limits.body_bytes_max, limits.body_timeout);
+    let mut body = Inbound::new(incoming, &head.headers, most, timeout, &limits.bodies, &watch.secrets);
     let arrival = Arrival { head, request_id, peer };
     async move {
         let _under_way = under_way;
@@ -147,11 +146,9 @@ fn exchange<A: Answer>(
         } else {
             Reply::problem(&Problem::shutting_down(), &arrival.request_id).close()
         };
-        if body.ends_connection() {
-            reply = reply.close();
-        }
         match body.leftover() {
             Leftover::Nothing => {}
+            Leftover::Spent => reply = reply.close(),
             Leftover::Discard(body) => {
                 let watch = Arc::clone(&watch);
                 let mut discarding = Box::pin(async move {
@@ -173,10 +170,11 @@ fn exchange<A: Answer>(
         if shared.certificates.is_some() {
             reply = reply.header(STRICT_TRANSPORT_SECURITY, HSTS);
         }
-        let response = reply.into_response(&arrival.request_id, version);
+        let mut response = reply.into_response(&arrival.request_id, version);
         // A connection rests while nobody takes the next piece: who does not read is cut off as one
         // that does not ask.
-        Ok(response.map(|body| body.noting(move || watch.mark())))
+        response.body_mut().noting(move || watch.mark());
+        Ok(response)
     }
 }
 

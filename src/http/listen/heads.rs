@@ -5,8 +5,24 @@
 //! 400 and the end of the connection. The line feeds stay, because hyper parses no head before it
 //! has an end. Bodies are passed over, of a stated length and chunked ones, however their length is
 //! padded: a byte of a body is never touched.
+//!
+//! A head that hyper cannot parse reaches no service: hyper answers a status without a body and ends
+//! the connection. The caller is to get the same problem as of any other refusal, so the stream
+//! looks for such an answer ([`Own`]) at the end of what hyper writes first, and writes another one.
+//! No answer of the service ends like it: theirs have an `x-request-id` in the head, and bodies of
+//! text that end otherwise.
 
+use crate::http::respond::{Reply, RequestId};
+use api::problem::Problem;
+use hyper::Version;
+use hyper::header::{DATE, HeaderValue, STRICT_TRANSPORT_SECURITY};
 use std::mem;
+
+/// Browsers that came by TLS once come by nothing else for a year.
+pub(super) const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+const OWN_BYTES_MAX: usize = 200;
+const CONTENT_LENGTH: &[u8] = b"content-length:";
 
 /// Enough for the names that are looked for.
 const LINE_KEPT: usize = 24;
@@ -27,27 +43,6 @@ enum State {
     Frames,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Number {
-    value: Option<u64>,
-    is_over: bool,
-}
-
-impl Number {
-    /// What are no digits changes nothing.
-    fn take(&mut self, byte: u8, radix: u32) {
-        let digit = char::from(byte).to_digit(radix);
-        match digit.filter(|_| !self.is_over) {
-            // One that is too large is refused when it is parsed.
-            Some(digit) => {
-                let value = self.value.unwrap_or(0).checked_mul(u64::from(radix));
-                self.value = value.and_then(|value| value.checked_add(u64::from(digit))).or(Some(u64::MAX));
-            }
-            None => self.is_over = self.value.is_some(),
-        }
-    }
-}
-
 #[derive(Debug)]
 pub struct Heads {
     state: State,
@@ -55,8 +50,9 @@ pub struct Heads {
     /// Also beyond those that are kept.
     line_len: usize,
     last: u8,
-    /// The value of a length.
-    number: Number,
+    /// The value of a length, as far as it was read.
+    number: Option<u64>,
+    number_is_over: bool,
     body_bytes: u64,
     is_chunked: bool,
 }
@@ -68,7 +64,8 @@ impl Heads {
             line: [0; LINE_KEPT],
             line_len: 0,
             last: 0,
-            number: Number::default(),
+            number: None,
+            number_is_over: false,
             body_bytes: 0,
             is_chunked: false,
         }
@@ -126,12 +123,21 @@ impl Heads {
             _ => return,
         };
         let name = from.saturating_sub(before).min(part.len());
-        part[name..].iter().for_each(|byte| self.number.take(*byte, radix));
+        for byte in &part[name..] {
+            match char::from(*byte).to_digit(radix) {
+                // One that is too large is refused when it is parsed.
+                Some(digit) if !self.number_is_over => {
+                    let value = self.number.unwrap_or(0).saturating_mul(u64::from(radix));
+                    self.number = Some(value.saturating_add(u64::from(digit)));
+                }
+                _ => self.number_is_over = self.number.is_some(),
+            }
+        }
     }
 
     fn end_line(&mut self) {
         let is_empty = self.line_len == 1;
-        let value = self.number.value.unwrap_or(0);
+        let value = self.number.unwrap_or(0);
         self.state = match self.state {
             // Empty lines before a request are allowed.
             State::Head(0) if is_empty => State::Head(0),
@@ -158,21 +164,89 @@ impl Heads {
             State::Trailers if is_empty => State::Head(0),
             other => other,
         };
-        (self.line_len, self.last, self.number) = (0, 0, Number::default());
+        (self.line_len, self.last, self.number, self.number_is_over) = (0, 0, None, false);
     }
 
     fn has_name(&self, name: &[u8]) -> bool {
-        let line = &self.line[..self.line_len.min(LINE_KEPT)];
-        line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+        self.line_len >= name.len() && self.line[..name.len()].eq_ignore_ascii_case(name)
     }
 }
-
-const CONTENT_LENGTH: &[u8] = b"content-length:";
 
 impl Default for Heads {
     fn default() -> Self {
         Heads::new()
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Own<'a> {
+    /// Where it begins; it is the last of the bytes.
+    pub at: usize,
+    /// Too large, and not unreadable.
+    is_too_large: bool,
+    date: &'a str,
+}
+
+impl<'a> Own<'a> {
+    pub(super) fn at_end_of(bytes: &'a [u8]) -> Option<Own<'a>> {
+        if !bytes.ends_with(b" GMT\r\n\r\n") {
+            return None;
+        }
+        let from = bytes.len().saturating_sub(OWN_BYTES_MAX);
+        let at = from + bytes[from..].windows(7).rposition(|window| window == b"HTTP/1.")?;
+        let mut lines = std::str::from_utf8(&bytes[at..]).ok()?.trim_end().split("\r\n");
+        let status = lines.next()?.split(' ').nth(1)?;
+        let is_too_large = match status {
+            "400" => false,
+            "414" | "431" => true,
+            _ => return None,
+        };
+        let mut date = None;
+        for line in lines {
+            match line {
+                "connection: close" | "content-length: 0" => {}
+                _ => date = Some(line.strip_prefix("date: ")?),
+            }
+        }
+        Some(Own { at, is_too_large, date: date? })
+    }
+
+    pub(super) fn replaced(self, is_secure: bool) -> Vec<u8> {
+        let problem = if self.is_too_large {
+            Problem::head_too_large()
+        } else {
+            Problem::invalid_field(
+                "head",
+                "must be a request line and headers as HTTP/1.1 has them, with at most one Content-Length, a \
+                 whole number",
+            )
+        };
+        answer(&problem, Some(self.date), is_secure)
+    }
+}
+
+/// In HTTP/1.1, head and body, after which the connection ends.
+pub(super) fn answer(problem: &Problem, date: Option<&str>, is_secure: bool) -> Vec<u8> {
+    let request_id = RequestId::generate();
+    let mut reply = Reply::problem(problem, &request_id).close();
+    if is_secure {
+        reply = reply.header(STRICT_TRANSPORT_SECURITY, HSTS);
+    }
+    if let Some(date) = date.and_then(|date| HeaderValue::from_str(date).ok()) {
+        reply = reply.header(DATE, date);
+    }
+    let body = reply.body().clone();
+    let response = reply.into_response(&request_id, Version::HTTP_11);
+    let mut bytes =
+        format!("HTTP/1.1 {}\r\ncontent-length: {}\r\n", response.status(), body.len()).into_bytes();
+    for (name, value) in response.headers() {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            bytes.extend_from_slice(part);
+        }
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(&body);
+    bytes
 }
 
 #[cfg(test)]
@@ -248,6 +322,67 @@ mod tests {
             for part in [1, 2, 3, 7, 1_000, 10_000] {
                 assert_eq!(seen(&text, part), text, "in parts of {part}");
             }
+        }
+    }
+
+    const DATE_LINE: &str = "date: Wed, 25 Nov 2026 21:30:00 GMT\r\n";
+
+    fn found(text: &str) -> Option<(usize, bool)> {
+        Own::at_end_of(text.as_bytes()).map(|own| (own.at, own.is_too_large))
+    }
+
+    #[test]
+    fn hypers_own_answers_are_found_alone_and_behind_others() {
+        let before = "HTTP/1.1 204 No Content\r\nx-request-id: a\r\n\r\n";
+        for (status, is_too_large) in [
+            ("400 Bad Request", false),
+            ("414 URI Too Long", true),
+            ("431 Request Header Fields Too Large", true),
+        ] {
+            for rest in [
+                "connection: close\r\ncontent-length: 0\r\n",
+                "content-length: 0\r\n",
+                "connection: close\r\n",
+            ] {
+                for version in ["1.0", "1.1"] {
+                    let own = format!("HTTP/{version} {status}\r\n{rest}{DATE_LINE}\r\n");
+                    assert_eq!(found(&own), Some((0, is_too_large)), "{own}");
+                    assert_eq!(found(&format!("{before}{own}")), Some((before.len(), is_too_large)), "{own}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn answers_of_the_service_are_none_of_hypers() {
+        for text in [
+            String::new(),
+            format!("HTTP/1.1 400 Bad Request\r\nx-request-id: a\r\ncontent-length: 0\r\n{DATE_LINE}\r\n"),
+            format!("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n{DATE_LINE}\r\n"),
+            format!("HTTP/1.1 400 Bad Request\r\ncontent-length: 7\r\n{DATE_LINE}\r\n"),
+            format!("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n{DATE_LINE}\r\n{{}}"),
+            "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n".to_owned(),
+            format!("text\r\n{DATE_LINE}\r\n"),
+        ] {
+            assert_eq!(found(&text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_instead_keeps_the_date_and_ends_the_connection() {
+        let own = format!("HTTP/1.1 431 x\r\n{DATE_LINE}\r\n");
+        let own = Own::at_end_of(own.as_bytes()).expect("hyper's");
+        for is_secure in [true, false] {
+            let written = String::from_utf8(own.replaced(is_secure)).expect("text");
+            let (head, body) = written.split_once("\r\n\r\n").expect("a head");
+            assert!(head.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"), "{head}");
+            assert!(
+                format!("{head}\r\n").contains(DATE_LINE) && head.contains("\r\nconnection: close"),
+                "{head}"
+            );
+            assert!(head.contains(&format!("\r\ncontent-length: {}", body.len())), "{head}");
+            assert_eq!(head.contains("strict-transport-security"), is_secure);
+            assert!(body.contains("head_too_large"), "{body}");
         }
     }
 }

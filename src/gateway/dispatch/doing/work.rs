@@ -361,9 +361,9 @@ impl Performer {
             idempotency::done(services, tenant, &key, path.as_deref(), now, budget)
         });
         let done = done.await?.ok_or_else(Problem::not_found)?;
-        let shows = match self.router.lookup(&Method::POST, &done.kept.of.path) {
-            Lookup::Found(Found { value: (row, _), parameters, .. }) => {
-                Shows::of(row.show, parameters.iter().map(|(_, text)| text))
+        let shows = match self.shows.lookup(&Method::POST, &done.kept.of.path) {
+            Lookup::Found(Found { value: show, parameters, .. }) => {
+                Shows::of(*show, parameters.iter().map(|(_, text)| text))
             }
             Lookup::NotFound | Lookup::WrongMethod { .. } => Shows::default(),
         };

@@ -1,8 +1,8 @@
 //! The startup gate: holds a listener that is bound before its handlers exist; until then the process
 //! lives and is not ready.
 
+use super::{Server, is_for_visitors};
 use crate::cluster::front::StandbyFront;
-use crate::gateway::public::Public;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
@@ -14,9 +14,9 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 /// Seconds after which to try again while the log is replayed.
 const RETRY_SECONDS: u32 = 1;
 
-/// An answerer that leads to `A` once it is open.
-pub struct StartupGate<A> {
-    inside: OnceLock<A>,
+/// Leads to the server once it is open.
+pub struct StartupGate {
+    inside: OnceLock<Server>,
     /// The answers while another machine leads.
     standby: OnceLock<StandbyFront>,
     why_closed: RwLock<&'static str>,
@@ -24,9 +24,9 @@ pub struct StartupGate<A> {
     is_node: AtomicBool,
 }
 
-impl<A> StartupGate<A> {
+impl StartupGate {
     /// A closed gate.
-    pub fn new() -> StartupGate<A> {
+    pub fn new() -> StartupGate {
         StartupGate {
             inside: OnceLock::new(),
             standby: OnceLock::new(),
@@ -61,12 +61,12 @@ impl<A> StartupGate<A> {
     }
 
     /// Opens the gate, once.
-    pub fn open(&self, inside: A) {
+    pub fn open(&self, inside: Server) {
         assert!(self.inside.set(inside).is_ok(), "a startup gate is opened once");
     }
 }
 
-impl<A: Answer> Answer for StartupGate<A> {
+impl Answer for StartupGate {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         if let Some(front) = self.standby.get()
             && let Some(reply) = front.own(arrival)
@@ -83,7 +83,7 @@ impl<A: Answer> Answer for StartupGate<A> {
                 let why = *self.why_closed.read().unwrap_or_else(PoisonError::into_inner);
                 Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
             }
-            None if Public::is_meant(arrival.head.uri.path()) => {
+            None if is_for_visitors(arrival.head.uri.path()) => {
                 Reply::public_problem(&self.closed(), &arrival.request_id)
             }
             None => Reply::problem(&self.closed(), &arrival.request_id),

@@ -1,0 +1,52 @@
+//! A request on its way to its endpoint, and what the row of an endpoint asks of it before it gets there. The
+//! steps in their order are in `src/server/mod.rs`.
+
+use crate::gateway::shares::WorkSlot;
+use crate::http::body::Inbound;
+use crate::http::listen::Arrival;
+use crate::http::router::Parameters;
+use api::problem::BadField;
+use bytes::Bytes;
+
+/// The policy of a row, as far as a step depends on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Policy {
+    /// Work is refused while there is no room for it: on the disk, in the engine.
+    pub needs_room: bool,
+    /// A body of JSON is read before the endpoint runs.
+    pub takes_json: bool,
+    pub has_card: bool,
+    /// An Idempotency-Key counts.
+    pub takes_key: bool,
+    /// The parameters after the question mark are the endpoint's; if not, any is unexpected.
+    pub takes_query: bool,
+    /// The share that a work slot is had in.
+    pub works_in: Whose,
+    /// The share that a body is gathered in.
+    pub gathers_in: Whose,
+}
+
+/// Whose share of the server a request is counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whose {
+    #[default]
+    Nobody,
+    /// The tenant that calls, in its mode.
+    Tenant,
+    /// The address that calls, as far as limits tell people apart.
+    Client,
+}
+
+/// A request that is admitted and whose body is there.
+pub struct Request<'a> {
+    pub parameters: Parameters<'a>,
+    pub arrival: &'a Arrival,
+    pub body: Bytes,
+    /// The body as it arrives, for endpoints that read another form than JSON.
+    pub inbound: &'a mut Inbound,
+    /// The Idempotency-Key, if one was sent and counts; or what is bad about it.
+    pub key: Result<Option<&'a str>, BadField>,
+    /// The parameters after the question mark of a call that takes none.
+    pub unexpected: Vec<BadField>,
+    pub slot: Option<WorkSlot>,
+}

@@ -1,0 +1,724 @@
+//! What answers on a listener: one table of all its rows, and the steps of a request, once and in their order
+//! for every audience: origin, documents, route, caller, admission, body, work slot, Idempotency-Key,
+//! endpoint.
+//!
+//! In what audiences differ, it is a match on the audience or on the row's endpoint here. What an endpoint does
+//! belongs to its own room; no rule about money is here.
+
+mod gate;
+
+pub use gate::StartupGate;
+
+use crate::admin::AdminApi;
+use crate::admin::routes::{self as operators, Route as OperatorRoute};
+use crate::checkout::{self, Checkout};
+use crate::cluster::{Confirming, front};
+use crate::console;
+use crate::gateway::dispatch::{Gateway, sent_key};
+use crate::gateway::health;
+use crate::gateway::meter::{Measuring, Meter, Meters};
+use crate::gateway::on_behalf::OnBehalf;
+use crate::gateway::operators::Operator;
+use crate::gateway::public::Public;
+use crate::gateway::rail_calls::{RailCall, RailCalls};
+use crate::gateway::request::{Policy, Request, Whose};
+use crate::gateway::services::Services;
+use crate::guides::Guides;
+use crate::http::body::Inbound;
+use crate::http::body::{idempotency_key, unexpected_parameters};
+use crate::http::documents::Documents;
+use crate::http::listen::{Answer, Arrival};
+use crate::http::origin_check::OriginCheck;
+use crate::http::respond::Reply;
+use crate::http::router::{BadRoute, Lookup, Parameters, Router};
+use crate::metrics::{self, Metrics};
+use crate::network::TrustedProxies;
+use crate::pages::front::Pages;
+use crate::pages::site::PageRow;
+use crate::portal;
+use crate::store::read_budget::ReadBudget;
+use api::absent;
+use api::plan::Caller as TenantCaller;
+use api::problem::Problem;
+use api::public::routes::{PublicRoute, routes as public_routes};
+use api::routes::{Route, page_routes, routes};
+use bytes::Bytes;
+use domain::platform::PLATFORM;
+use hyper::Method;
+use std::ops::ControlFlow;
+use std::pin::pin;
+use std::sync::Arc;
+
+/// The tenant key of what anybody may ask for: no tenant has it.
+const ANYBODY: u64 = PLATFORM + 1;
+
+/// Who a path is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    Tenant,
+    /// Anybody, without a key (interface A).
+    Visitor,
+    Bank,
+    Buyer,
+    /// A merchant who is logged in to the portal, or about to.
+    Merchant,
+    Operator,
+    /// An operator who is logged in to the console, or about to.
+    ConsoleOperator,
+}
+
+/// The beginnings of the paths that are for others than tenants on the public listener.
+const PUBLIC: [(&str, Audience); 8] = [
+    (api::public::routes::PREFIX, Audience::Visitor),
+    ("/rails/", Audience::Bank),
+    ("/checkout", Audience::Buyer),
+    ("/checkout.js", Audience::Buyer),
+    ("/checkout-assets/", Audience::Buyer),
+    ("/pay", Audience::Buyer),
+    ("/portal", Audience::Merchant),
+    ("/page-assets/", Audience::Merchant),
+];
+/// The beginnings of the paths that are for others than the operators' programs on their listener.
+const OPERATORS: [(&str, Audience); 2] =
+    [("/console", Audience::ConsoleOperator), ("/page-assets/", Audience::ConsoleOperator)];
+
+/// Whether a path is this one or below it.
+fn is_below(path: &str, prefix: &str) -> bool {
+    let rest = path.strip_prefix(prefix);
+    rest.is_some_and(|rest| prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a path of the public listener is for anybody, whose problems have a form of their own.
+fn is_for_visitors(path: &str) -> bool {
+    is_below(path, api::public::routes::PREFIX)
+}
+
+/// A row of the table.
+struct Row {
+    policy: Policy,
+    endpoint: Endpoint,
+    meter: Arc<Meter>,
+}
+
+enum Endpoint {
+    Tenant(Route),
+    Visitor(PublicRoute),
+    Bank(RailCall),
+    Buyer(checkout::PathKind),
+    Merchant(PageRow<TenantCaller>),
+    Operator(OperatorRoute),
+    ConsoleOperator(PageRow<Operator>),
+}
+
+/// The proof of who calls.
+enum Caller {
+    Tenant(TenantCaller),
+    Operator(Operator),
+    /// Nobody is asked who they are, or only by the endpoint: people by the session of their login, buyers by
+    /// what they ask for.
+    Anybody,
+}
+
+/// What the endpoints of each audience share.
+pub struct Audiences {
+    pub tenants: Gateway,
+    pub visitors: Public,
+    pub banks: RailCalls,
+    pub buyers: Checkout,
+    pub portal: Pages<TenantCaller>,
+    pub operators: AdminApi,
+    pub console: Pages<Operator>,
+}
+
+/// What only the operators' listener has.
+struct OfOperators {
+    /// Keeps other sites' pages out.
+    origin: OriginCheck,
+    metrics: Metrics,
+    scrapes: Arc<Meter>,
+}
+
+/// What answers on a listener.
+pub struct Server {
+    services: Arc<Services>,
+    audiences: Arc<Audiences>,
+    table: Router<Row>,
+    /// The paths of the table that a caller may be told of who asked for one that is not there.
+    told: Vec<(Audience, &'static str)>,
+    proxies: TrustedProxies,
+    documents: Documents<Arc<Meter>>,
+    guides: Option<Arc<Guides<Arc<Meter>>>>,
+    operators: Option<OfOperators>,
+    /// The meter of what is not in the table.
+    unrouted: Arc<Meter>,
+    health: Arc<Meter>,
+    ready: Arc<Meter>,
+}
+
+fn audience(is_operators: bool, path: &str) -> Audience {
+    if is_operators {
+        let found = OPERATORS.iter().find(|(prefix, _)| is_below(path, prefix));
+        return found.map_or(Audience::Operator, |(_, audience)| *audience);
+    }
+    // Most requests are below it.
+    if is_api(path) {
+        return Audience::Tenant;
+    }
+    let found = PUBLIC.iter().find(|(prefix, _)| is_below(path, prefix));
+    found.map_or(Audience::Tenant, |(_, audience)| *audience)
+}
+
+/// Whether a path is below those of the tenants' API, known or not.
+fn is_api(path: &str) -> bool {
+    path.starts_with("/v1/")
+}
+
+impl Server {
+    /// The public listener: tenants, visitors, banks, buyers and merchants. `home` is the page at `/`, `test_key`
+    /// a test key that may be shown to whoever asks.
+    pub fn public(
+        services: Arc<Services>,
+        audiences: Arc<Audiences>,
+        proxies: TrustedProxies,
+        home: Vec<u8>,
+        test_key: Option<&str>,
+    ) -> Result<Server, BadRoute> {
+        let meters = Arc::clone(&services.observed.meters);
+        let tenants = tenant_rows().map(|route| (route.method.clone(), route.path, Endpoint::Tenant(route)));
+        let visitors = visitor_rows().map(|route| (Method::GET, route.path, Endpoint::Visitor(route)));
+        let banks = audiences.banks.rows().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
+        let buyers = checkout::ROWS.map(|(method, path, kind)| (method, path, Endpoint::Buyer(kind)));
+        let merchants = portal::SITE.rows(portal::rows());
+        let merchants = merchants.map(|(method, path, row)| (method, path, Endpoint::Merchant(row)));
+        let rows = tenants.chain(visitors).chain(banks).chain(buyers).chain(merchants).collect();
+        let documents =
+            Documents::new(|| api::interface::public().to_json(), |path| meters.of(&Method::GET, path))
+                .with_home(home, |path| meters.of(&Method::GET, path));
+        let guides = Arc::new(Guides::new(test_key, |route| meters.of(&Method::GET, route)));
+        Server::new(services, audiences, proxies, rows, documents, Some(guides), None)
+    }
+
+    /// The listener of operators: their programs, and the console.
+    pub fn of_operators(
+        services: Arc<Services>,
+        audiences: Arc<Audiences>,
+        origin: OriginCheck,
+        metrics: Metrics,
+    ) -> Result<Server, BadRoute> {
+        let meters = Arc::clone(&services.observed.meters);
+        let programs =
+            operator_rows().map(|route| (route.method.clone(), route.path, Endpoint::Operator(route)));
+        let people = console::SITE.rows(console::rows());
+        let people = people.map(|(method, path, row)| (method, path, Endpoint::ConsoleOperator(row)));
+        let documents =
+            Documents::new(|| crate::admin::document().to_json(), |path| meters.of(&Method::GET, path));
+        let scrapes = meters.of(&Method::GET, metrics::PATH);
+        let operators = Some(OfOperators { origin, metrics, scrapes });
+        let rows = programs.chain(people).collect();
+        Server::new(services, audiences, TrustedProxies::default(), rows, documents, None, operators)
+    }
+
+    fn new(
+        services: Arc<Services>,
+        audiences: Arc<Audiences>,
+        proxies: TrustedProxies,
+        rows: Vec<(Method, &'static str, Endpoint)>,
+        documents: Documents<Arc<Meter>>,
+        guides: Option<Arc<Guides<Arc<Meter>>>>,
+        operators: Option<OfOperators>,
+    ) -> Result<Server, BadRoute> {
+        let meters: &Meters = &services.observed.meters;
+        let is_told =
+            |endpoint: &Endpoint| !matches!(endpoint, Endpoint::Tenant(route) if route.is_for_pages);
+        let mut told: Vec<_> = rows
+            .iter()
+            .filter(|(.., endpoint)| is_told(endpoint))
+            .map(|(_, path, _)| (audience(operators.is_some(), path), *path))
+            .collect();
+        told.dedup();
+        let table = Router::new(rows.into_iter().map(|(method, path, endpoint)| {
+            let meter = meters.of(&method, path);
+            (method.clone(), path, Row { policy: policy(&method, &endpoint), endpoint, meter })
+        }))?;
+        let (unrouted, health, ready) = (
+            meters.of_none(),
+            meters.of(&Method::GET, health::HEALTH),
+            meters.of(&Method::GET, health::READY),
+        );
+        Ok(Server {
+            services,
+            audiences,
+            table,
+            told,
+            proxies,
+            documents,
+            guides,
+            operators,
+            unrouted,
+            health,
+            ready,
+        })
+    }
+
+    /// The audience of a path, known or not.
+    fn audience(&self, path: &str) -> Audience {
+        audience(self.operators.is_some(), path)
+    }
+
+    async fn steps<'a>(
+        &'a self,
+        audience: Audience,
+        arrival: &'a Arrival,
+        inbound: &'a mut Inbound,
+        measuring: &mut Measuring<'a>,
+    ) -> Result<Reply, Problem> {
+        // Before anything is answered, documents and metrics too: no other site's page may ask.
+        if let Some(operators) = &self.operators {
+            operators.origin.check(&arrival.head)?;
+        }
+        if let Some(answer) = self.open_to_all(audience, arrival, measuring).await {
+            return answer;
+        }
+        // The question of a request that only reads is sent before anything is read: it is on its way
+        // meanwhile. What a machine knows of its cluster it says by itself, right or wrong.
+        let is_own = audience == Audience::Operator && arrival.head.uri.path() == front::CLUSTER;
+        let confirming = self.services.cluster.as_ref().filter(|_| !is_own).map(|cluster| {
+            let confirming = cluster.begin_to_confirm();
+            (cluster, if is_read(arrival) { confirming.asked() } else { confirming })
+        });
+        // In one place: moved into what follows, it would take its room in every connection twice.
+        let mut routed = pin!(self.routed(audience, arrival, inbound, measuring));
+        let Some((cluster, confirming)) = confirming else { return routed.await };
+        let confirmed = async { confirmed(confirming, routed.as_mut().await, arrival).await };
+        tokio::select! {
+            reply = confirmed => reply,
+            // The request that is not answered by now may still be carried out.
+            () = cluster.stalled() => Err(unconfirmed(arrival)),
+        }
+    }
+
+    /// The steps of a request that is in the table.
+    async fn routed<'a>(
+        &'a self,
+        audience: Audience,
+        arrival: &'a Arrival,
+        inbound: &'a mut Inbound,
+        measuring: &mut Measuring<'a>,
+    ) -> Result<Reply, Problem> {
+        // The block drops what need not outlive a wait: each connection has room only for the work that is
+        // left.
+        let work = {
+            let head = &arrival.head;
+            let found = match self.table.lookup(&head.method, head.uri.path()) {
+                Lookup::Found(found) => found,
+                Lookup::WrongMethod { .. } if audience == Audience::Visitor => {
+                    return Err(Problem::method_not_allowed("GET, HEAD, OPTIONS".into()));
+                }
+                Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
+                Lookup::NotFound => return Err(self.not_found(audience, arrival)),
+            };
+            let Row { policy, endpoint, meter } = found.value;
+            measuring.found(meter);
+
+            let caller = self.caller(endpoint, &found.parameters, arrival)?;
+            let tenant = match &caller {
+                Caller::Tenant(caller) => {
+                    measuring.of(caller.tenant.id);
+                    measuring.by(Some((caller.tenant_key, caller.key.id)));
+                    Some(caller.tenant_key)
+                }
+                Caller::Operator(_) | Caller::Anybody => None,
+            };
+
+            if policy.needs_room {
+                self.services.admit(tenant)?;
+            } else {
+                self.services.admit_read(tenant)?;
+            }
+            let share = |whose: Whose| match (whose, tenant) {
+                (Whose::Tenant, Some(tenant)) => Some(self.services.shares.of(tenant)),
+                (Whose::Client, _) => {
+                    let client = self.proxies.client(arrival.peer.ip(), &head.headers);
+                    Some(self.services.shares.of_client(client))
+                }
+                (Whose::Tenant, None) | (Whose::Nobody, _) => None,
+            };
+            let of_work = share(policy.works_in);
+            if let Some(share) = &of_work {
+                self.services.shares.admit(share).await?;
+            }
+
+            if policy.has_card {
+                inbound.hold_card();
+            }
+            // Also where the body is read later: nobody's bodies are gathered in all the room that there is.
+            if head.method != Method::GET {
+                let of_body = if policy.gathers_in == policy.works_in {
+                    of_work.clone()
+                } else {
+                    share(policy.gathers_in)
+                };
+                if let Some(share) = of_body {
+                    inbound.charge_to(share);
+                }
+            }
+            let body = if policy.takes_json { inbound.json(&head.headers).await? } else { Bytes::new() };
+            let slot = match &of_work {
+                Some(share) => self.services.shares.slot(share).await?,
+                None => None,
+            };
+
+            let key = if policy.takes_key { idempotency_key(&head.headers) } else { Ok(None) };
+            let unexpected =
+                if policy.takes_query { Vec::new() } else { unexpected_parameters(head.uri.query()) };
+            let parameters = found.parameters;
+            let mut request = Request { parameters, arrival, body, inbound, key, unexpected, slot };
+
+            match (endpoint, caller) {
+                (Endpoint::Tenant(route), Caller::Tenant(caller)) => {
+                    match self.audiences.tenants.prepare(route, caller, &mut request).await? {
+                        ControlFlow::Break(reply) => return Ok(reply),
+                        ControlFlow::Continue(work) => work,
+                    }
+                }
+                (Endpoint::Visitor(route), _) => return self.audiences.visitors.answer(route, request),
+                // Boxed: each connection has room for its longest future, and these are rare.
+                (endpoint, caller) => return Box::pin(self.rare(endpoint, caller, request)).await,
+            }
+        };
+        self.audiences.tenants.perform(work, arrival).await
+    }
+
+    /// The endpoints of people, banks and operators.
+    async fn rare(
+        &self,
+        endpoint: &Endpoint,
+        caller: Caller,
+        mut request: Request<'_>,
+    ) -> Result<Reply, Problem> {
+        let Audiences { banks, buyers, portal, operators, console, .. } = &*self.audiences;
+        match (endpoint, caller) {
+            (Endpoint::Bank(call), _) => banks.answer(*call, &mut request).await,
+            (Endpoint::Buyer(kind), _) => buyers.answer(*kind, &mut request).await,
+            (Endpoint::Merchant(row), _) => portal.answer(row, self, &mut request).await,
+            (Endpoint::ConsoleOperator(row), _) => console.answer(row, self, &mut request).await,
+            (Endpoint::Operator(route), Caller::Operator(operator)) => {
+                operators.answer(route, operator, request).await
+            }
+            (Endpoint::Tenant(_) | Endpoint::Visitor(_) | Endpoint::Operator(_), _) => {
+                Err(Problem::internal_error("a defect: an endpoint without its caller"))
+            }
+        }
+    }
+
+    /// Who calls, and whether they may call this row; 401 or 403 if not.
+    fn caller(
+        &self,
+        endpoint: &Endpoint,
+        parameters: &Parameters<'_>,
+        arrival: &Arrival,
+    ) -> Result<Caller, Problem> {
+        match endpoint {
+            // What only pages can call is named to nobody.
+            Endpoint::Tenant(route) if route.is_for_pages && OnBehalf::in_arrival(arrival).is_none() => {
+                Err(self.not_found(Audience::Tenant, arrival))
+            }
+            Endpoint::Tenant(route) => self.audiences.tenants.caller(arrival, route).map(Caller::Tenant),
+            Endpoint::Operator(route) => {
+                self.audiences.operators.authenticate(route, parameters, arrival).map(Caller::Operator)
+            }
+            Endpoint::Bank(call) => {
+                self.audiences.banks.authenticate(*call, arrival).map(|()| Caller::Anybody)
+            }
+            Endpoint::Visitor(_)
+            | Endpoint::Buyer(_)
+            | Endpoint::Merchant(_)
+            | Endpoint::ConsoleOperator(_) => Ok(Caller::Anybody),
+        }
+    }
+
+    /// The answer to what needs no caller and no confirmation: documents, health, and what browsers ask.
+    async fn open_to_all<'m>(
+        &'m self,
+        audience: Audience,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
+        let (head, path) = (&arrival.head, arrival.head.uri.path());
+        match audience {
+            Audience::Tenant if is_api(path) => None,
+            // The description of the API is no secret: a page must be there before a token can be typed into
+            // it.
+            Audience::Tenant | Audience::Operator => {
+                if let Some(answer) = health::answer(&self.services, &head.method, path) {
+                    measuring.found(if path == health::READY { &self.ready } else { &self.health });
+                    return Some(answer);
+                }
+                if let Some(answer) = self.guide(arrival, measuring).await {
+                    return Some(answer);
+                }
+                if let Some(answer) = self.documents.answer(&head.method, path, &head.headers) {
+                    return Some(answer.map(|(meter, reply)| {
+                        measuring.found(meter);
+                        reply
+                    }));
+                }
+                let operators = self.operators.as_ref().filter(|_| path == metrics::PATH)?;
+                measuring.found(&operators.scrapes);
+                if !operators.metrics.is_open()
+                    && let Err(refused) = self.services.callers.operators.authenticate(&head.headers)
+                {
+                    return Some(Err(refused));
+                }
+                Some(operators.metrics.answer(&head.method))
+            }
+            // Browsers ask with OPTIONS what they may do, at paths of the table alone.
+            Audience::Visitor => {
+                let is_preflight = head.method == Method::OPTIONS
+                    && matches!(self.table.lookup(&Method::GET, path), Lookup::Found(_));
+                is_preflight.then(|| Ok(self.audiences.visitors.preflight(&head.headers)))
+            }
+            // An address with a slash at its end, as people type it, leads to the page without one.
+            Audience::Merchant | Audience::ConsoleOperator => {
+                let is_typed =
+                    head.method == Method::GET && path.ends_with('/') && !path.starts_with("/page-assets/");
+                is_typed.then(|| Ok(crate::pages::front::without_slash(&head.uri)))
+            }
+            Audience::Bank | Audience::Buyer => None,
+        }
+    }
+
+    /// The answer to a request for a guide, which is counted.
+    async fn guide<'m>(
+        &'m self,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
+        let (guides, head) = (self.guides.as_ref()?, &arrival.head);
+        let answer = if guides.takes_long(head.uri.path()) {
+            Box::pin(self.guide_off_the_workers(guides, arrival)).await?
+        } else {
+            guides.answer(&head.method, &head.uri, &head.headers)?
+        };
+        Some(answer.map(|(route, reply)| {
+            measuring.found(guides.value(route));
+            reply
+        }))
+    }
+
+    /// The answer to a request for a guide that takes long: one at a time for everybody together, as nobody
+    /// says who asks.
+    async fn guide_off_the_workers(
+        &self,
+        guides: &Arc<Guides<Arc<Meter>>>,
+        arrival: &Arrival,
+    ) -> Option<Result<(usize, Reply), Problem>> {
+        let (method, uri) = (arrival.head.method.clone(), arrival.head.uri.clone());
+        let headers = arrival.head.headers.clone();
+        let made =
+            move |guides: &Guides<Arc<Meter>>, _: &ReadBudget| Ok(guides.answer(&method, &uri, &headers));
+        match self.services.read_pool.read_long(guides, ANYBODY, made).await {
+            Ok(answer) => answer,
+            Err(problem) if problem.status == 429 => {
+                Some(Err(Problem::too_often("too many people search the guides at once", 1)))
+            }
+            Err(problem) => Some(Err(problem)),
+        }
+    }
+
+    /// The problem of a path that leads nowhere.
+    fn not_found(&self, audience: Audience, arrival: &Arrival) -> Problem {
+        let head = &arrival.head;
+        let known = self.told.iter().filter(|(whose, _)| *whose == audience).map(|(_, path)| *path);
+        absent::path(head.method.as_str(), head.uri.path(), known)
+    }
+
+    /// The problem of an object that is not there with the words for which one, where a program asked; any
+    /// other as it is. The row is looked up again, as nobody waits for such an answer.
+    fn named(&self, audience: Audience, problem: Problem, arrival: &Arrival) -> Problem {
+        let place = match audience {
+            _ if !problem.is_unnamed() => return problem,
+            Audience::Operator => "on this server",
+            Audience::Tenant => match sent_key(&arrival.head.headers).unwrap_or_default() {
+                key if key.starts_with("pk_live_") => "under this key; a live key sees live mode alone",
+                key if key.starts_with("pk_test_") => "under this key; a test key sees test mode alone",
+                _ => "in this account's mode",
+            },
+            _ => return problem,
+        };
+        match self.table.lookup(&arrival.head.method, arrival.head.uri.path()) {
+            Lookup::Found(found) => absent::object(found.path, |name| found.parameters.get(name), place),
+            _ => problem,
+        }
+    }
+
+    /// The answer to a problem, in the form that the audience reads.
+    fn refused(&self, audience: Audience, problem: Problem, arrival: &Arrival) -> Reply {
+        let problem = self.named(audience, problem, arrival);
+        match audience {
+            Audience::Tenant | Audience::Operator => Reply::problem(&problem, &arrival.request_id),
+            Audience::Visitor => Public::refused(&problem, arrival),
+            Audience::Buyer => self.audiences.buyers.refused(&problem, arrival),
+            Audience::Merchant => portal::SITE.refused(&problem, arrival),
+            Audience::ConsoleOperator => console::SITE.refused(&problem, arrival),
+            Audience::Bank => match self.table.lookup(&arrival.head.method, arrival.head.uri.path()) {
+                Lookup::Found(found) if let Endpoint::Bank(call) = found.value.endpoint => {
+                    RailCalls::refused(call, &problem, arrival)
+                }
+                _ => Reply::problem(&problem, &arrival.request_id),
+            },
+        }
+    }
+
+    /// Completes an answer, whatever it is, before it is sent.
+    fn finished(&self, audience: Audience, reply: Reply, arrival: &Arrival) -> Reply {
+        match audience {
+            // What the API says is the caller's alone, refusals too.
+            Audience::Tenant if is_api(arrival.head.uri.path()) => reply.no_store(),
+            Audience::Operator => reply.no_store(),
+            Audience::Visitor => self.audiences.visitors.for_browsers(reply, arrival),
+            _ => reply,
+        }
+    }
+}
+
+impl Answer for Server {
+    /// Answers a request, and counts it.
+    async fn answer(&self, arrival: &Arrival, inbound: &mut Inbound) -> Reply {
+        let services = &*self.services;
+        let audience = self.audience(arrival.head.uri.path());
+        let mut measuring = Measuring::begin(&self.unrouted)
+            .traced(services.observed.spans.as_deref(), &arrival.head.headers);
+        let reply = match self.steps(audience, arrival, inbound, &mut measuring).await {
+            Ok(reply) => reply,
+            Err(problem) => self.refused(audience, problem, arrival),
+        };
+        let reply = self.finished(audience, reply, arrival);
+        // Who was refused, or asked for what is not there, may have a key all the same.
+        if audience == Audience::Tenant && !measuring.is_known() {
+            measuring.by(self.audiences.tenants.key_of(arrival));
+        }
+        if measuring.is_known()
+            && services.files.requests.takes(reply.status())
+            && let Some(answered) =
+                measuring.answered(&arrival.head.method, &reply, &arrival.request_id, services.now())
+        {
+            services.files.requests.note(answered);
+        }
+        measuring.end(&reply, &arrival.request_id);
+        reply
+    }
+}
+
+fn tenant_rows() -> impl Iterator<Item = Route> {
+    let description = api::interface::public();
+    let (mut tables, with_query) = (description.tables(), description.with_query());
+    routes().into_iter().chain(page_routes()).map(move |mut route| {
+        route.table = tables.remove(route.operation).map(Arc::new);
+        route.takes_query = with_query.contains(route.operation);
+        route
+    })
+}
+
+fn visitor_rows() -> impl Iterator<Item = PublicRoute> {
+    let with_query: Vec<_> = api::public::description::chapter().with_query().collect();
+    public_routes().into_iter().map(move |mut route| {
+        route.takes_query = with_query.contains(&route.operation);
+        route
+    })
+}
+
+fn operator_rows() -> impl Iterator<Item = OperatorRoute> {
+    let description = crate::admin::document();
+    let (mut tables, with_query) = (description.tables(), description.with_query());
+    operators::routes().into_iter().map(move |mut route| {
+        route.table = tables.remove(route.operation).map(Arc::new);
+        route.takes_query = with_query.contains(route.operation);
+        route
+    })
+}
+
+/// What the row of an endpoint asks of a request before it gets there.
+fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
+    match endpoint {
+        Endpoint::Tenant(route) => {
+            let writes = *method != Method::GET;
+            Policy {
+                needs_room: writes,
+                takes_json: writes,
+                has_card: route.has_card,
+                takes_key: *method == Method::POST,
+                takes_query: route.takes_query,
+                works_in: Whose::Tenant,
+                gathers_in: Whose::Tenant,
+            }
+        }
+        Endpoint::Visitor(route) => Policy { takes_query: route.takes_query, ..Policy::default() },
+        // The body is read where it is known how long it may be. Whoever may be anybody has a share; R4 is
+        // known.
+        Endpoint::Bank(call) => {
+            let whose = if *call == RailCall::Event { Whose::Client } else { Whose::Nobody };
+            Policy {
+                needs_room: *call != RailCall::Question,
+                takes_query: true,
+                works_in: whose,
+                gathers_in: whose,
+                ..Policy::default()
+            }
+        }
+        // No body is read beforehand: a script shows its secret before its body, which is read then, and a
+        // form's secret is in the body, which is read only if there is the session. Whether there is room is
+        // asked when an attempt begins, as most of what buyers send is a look. A read needs no bank, and takes
+        // so little time that a client which reads a lot can wait for itself. Whoever has a link can send
+        // bodies: each client has a part of the room, and leaves the reserve.
+        Endpoint::Buyer(kind) => Policy {
+            takes_query: true,
+            has_card: matches!(kind, checkout::PathKind::Card),
+            works_in: if kind.looks_up() && *method == Method::GET { Whose::Client } else { Whose::Nobody },
+            gathers_in: Whose::Client,
+            ..Policy::default()
+        },
+        // Each address has a part of the room, also of those who have no session.
+        Endpoint::Merchant(_) | Endpoint::ConsoleOperator(_) => {
+            Policy { takes_query: true, gathers_in: Whose::Client, ..Policy::default() }
+        }
+        Endpoint::Operator(route) => Policy {
+            needs_room: route.is_write() && !route.in_reserve,
+            takes_json: route.takes_json(),
+            takes_key: *method == Method::POST,
+            takes_query: route.takes_query,
+            ..Policy::default()
+        },
+    }
+}
+
+/// Whether a request only reads.
+fn is_read(arrival: &Arrival) -> bool {
+    matches!(arrival.head.method, Method::GET | Method::HEAD)
+}
+
+/// The problem of a request that was not confirmed, with what is certain of it.
+fn unconfirmed(arrival: &Arrival) -> Problem {
+    if is_read(arrival) { Problem::no_leader() } else { Problem::storage_unavailable() }
+}
+
+/// An answer, once it is sure that this machine led while it was found; otherwise what is certain. A
+/// machine that leads no more may have carried out what it cannot confirm.
+async fn confirmed(
+    confirming: Confirming,
+    reply: Result<Reply, Problem>,
+    arrival: &Arrival,
+) -> Result<Reply, Problem> {
+    if confirming.await.is_ok() {
+        return reply.map_err(|problem| of_read(problem, arrival));
+    }
+    Err(match reply {
+        Err(problem) if problem.status == 503 => of_read(problem, arrival),
+        _ => unconfirmed(arrival),
+    })
+}
+
+/// The problem of a read whose log failed because another machine leads: nothing was to be written.
+fn of_read(problem: Problem, arrival: &Arrival) -> Problem {
+    if problem.code == Problem::storage_unavailable().code { unconfirmed(arrival) } else { problem }
+}
