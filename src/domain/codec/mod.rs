@@ -271,7 +271,7 @@ macro_rules! stored {
                 match self {
                     $($name::$variant $((crate::codec::bind!(first, $first) $(, crate::codec::bind!(second, $second))?))?
                         $({ $($field),+ })? => {
-                        crate::codec::Layout::write(&$tag, to)?;
+                        <u32 as crate::codec::Layout>::write(&$tag, to)?;
                         $(<$first as crate::codec::Layout>::write(first, to)?;
                             $(<$second as crate::codec::Layout>::write(second, to)?;)?)?
                         $($(crate::codec::Layout::write($field, to)?;)+)?
