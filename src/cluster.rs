@@ -31,7 +31,7 @@ pub use admission::{ClusterError, check_directory, leave};
 pub use barrier::{Confirming, NotConfirmed};
 pub use etcd::EtcdError;
 pub use leading::{HandOverRefused, HandedOver};
-pub use passing::Passing;
+pub use passing::{HAND_OVER, Passing};
 pub use step_down::stop;
 
 use crate::backups::{self, Made};

@@ -2,18 +2,17 @@
 //! both what one tenant may have. Requests that wait for their first record keep processors and
 //! disk busy; the others wait for a bank, which takes as long as it takes. A request beyond either
 //! bound would only wait for its turn: it is refused at once. So is one more when those that wait
-//! for their first record wait too long (`age_bound.rs`).
+//! for their first record wait too long ([`AgeBound`]).
 //!
 //! A tenant's share is a part of the places that it has and of those that are free: alone it may
 //! have [`Shares::percent`] of all, two have less each, and a tenant that has nothing yet always
 //! finds a free place (dynamic thresholds, as switches share their buffers). Tenants that yield
 //! ([`Rules::yields`](crate::Rules::yields)) also leave a reserve to the others.
 
-use crate::age_bound::AgeBound;
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
@@ -24,6 +23,11 @@ const FIRST_RECORDS_PART: usize = 4;
 const FIRST_RECORDS_MIN: usize = 1_024;
 /// Commands at once that continue what is durable; one more waits.
 const CONTINUING_MAX: usize = 1_024;
+/// The longest that all may wait for their first record, in ms.
+const WAIT_MS_MAX: u32 = 250;
+const LOOK_MS: u32 = 100;
+/// So many may wait always, so that a slow disk has records to sync together.
+const PLACES_MIN: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Shares {
@@ -55,12 +59,6 @@ pub(crate) enum Standing {
     Yields,
 }
 
-impl Standing {
-    fn yields(self) -> bool {
-        self == Standing::Yields
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     Full,
@@ -68,7 +66,7 @@ pub enum Refused {
 }
 
 pub(crate) struct Gate {
-    pub places: Arc<Places>,
+    places: Arc<Places>,
     /// For commands that continue what is durable, whosever it is: nobody who asks for more keeps
     /// it from its end.
     pub continuing: Arc<Semaphore>,
@@ -78,8 +76,8 @@ pub(crate) struct Gate {
     pub share_full: [AtomicU64; 2],
 }
 
-pub(crate) struct Places {
-    pub permits: Semaphore,
+struct Places {
+    permits: Semaphore,
     permits_max: usize,
     first_records: AtomicUsize,
     /// Those of tenants that yield.
@@ -125,72 +123,64 @@ impl Gate {
         }
     }
 
+    pub fn under_way(&self) -> usize {
+        self.places.permits_max.saturating_sub(self.places.permits.available_permits())
+    }
+
     /// `None` if a request for a record would be admitted now. Takes no place, and looks up the
     /// tenant's places only when so many are taken that it might have its share.
     pub fn refuses(&self, tenant: u64, standing: Standing) -> Option<Refused> {
-        let places = &self.places;
-        let (permits, first_records) = (places.permits_left(), places.first_records_left(standing.yields()));
-        let check = |own_permits, own_first_records| {
-            self.check(standing, own_permits, permits, places.permits_max)
-                .and_then(|()| self.check(standing, own_first_records, first_records, places.bound.places()))
-                .err()
-        };
-        // The first check assumes that all taken places are the tenant's own.
-        check(
-            places.permits_max - permits.min(places.permits_max),
-            places.first_records.load(Ordering::Relaxed),
-        )?;
-        let own = self.tenants.get(&tenant);
-        let own = |count: fn(&Share) -> &AtomicUsize| {
-            own.as_ref().map_or(0, |share| count(share).load(Ordering::Relaxed))
-        };
-        let refused = check(own(|share| &share.permits), own(|share| &share.first_records));
-        self.count(refused, standing);
-        refused
-    }
-
-    pub fn admit(&self, tenant: u64, standing: Standing) -> Result<Admission, Refused> {
-        self.let_in(tenant, standing, true).inspect_err(|refused| self.count(Some(*refused), standing))
-    }
-
-    pub fn admit_without_record(&self, tenant: u64, standing: Standing) -> Result<Admission, Refused> {
-        self.let_in(tenant, standing, false).inspect_err(|refused| self.count(Some(*refused), standing))
-    }
-
-    fn let_in(&self, tenant: u64, standing: Standing, asks_record: bool) -> Result<Admission, Refused> {
-        let yields = standing.yields();
-        let share = self.share(tenant);
-        let places = &self.places;
-        let own = share.permits.load(Ordering::Relaxed);
-        self.check(standing, own, places.permits_left(), places.permits_max)?;
-        if asks_record {
-            let own = share.first_records.load(Ordering::Relaxed);
-            // A reserve of what there once was could be more than all that there is now, and nobody
-            // who yields would ever be served and raise the bound again.
-            self.check(standing, own, places.first_records_left(yields), places.bound.places())?;
+        // As if all places that are taken were the tenant's own.
+        let first_records = self.places.first_records.load(Ordering::Relaxed);
+        if self.fits(standing, self.under_way(), Some(first_records)).is_ok() {
+            return None;
         }
-        let permit = places.permits.try_acquire().map_err(|_| Refused::Full)?;
-        let since_ms = if asks_record { places.wait(yields)? } else { 0 };
+        let (permits, first_records) = match self.tenants.get(&tenant) {
+            Some(own) => (own.permits.load(Ordering::Relaxed), own.first_records.load(Ordering::Relaxed)),
+            None => (0, 0),
+        };
+        let refused = self.fits(standing, permits, Some(first_records)).err()?;
+        self.count(refused, standing);
+        Some(refused)
+    }
+
+    pub fn admit(&self, tenant: u64, standing: Standing, for_record: bool) -> Result<Admission, Refused> {
+        self.let_in(tenant, standing, for_record).inspect_err(|refused| self.count(*refused, standing))
+    }
+
+    fn let_in(&self, tenant: u64, standing: Standing, for_record: bool) -> Result<Admission, Refused> {
+        let yields = standing == Standing::Yields;
+        let share = self.share(tenant);
+        let first_records = share.first_records.load(Ordering::Relaxed);
+        self.fits(standing, share.permits.load(Ordering::Relaxed), for_record.then_some(first_records))?;
+        let Ok(permit) = self.places.permits.try_acquire() else { return Err(Refused::Full) };
+        let since_ms = if for_record { self.places.wait(yields)? } else { 0 };
         permit.forget();
         share.permits.fetch_add(1, Ordering::Relaxed);
-        share.first_records.fetch_add(usize::from(asks_record), Ordering::Relaxed);
-        Ok(Admission { share, waits_for_record: asks_record, yields, since_ms })
+        share.first_records.fetch_add(usize::from(for_record), Ordering::Relaxed);
+        Ok(Admission { share, waits_for_record: for_record, yields, since_ms })
     }
 
-    fn check(&self, standing: Standing, own: usize, left: usize, all: usize) -> Result<(), Refused> {
+    /// Whether a tenant that has these places may have one more.
+    fn fits(&self, standing: Standing, permits: usize, first_records: Option<usize>) -> Result<(), Refused> {
         let shares = if standing == Standing::Essential { Shares::UNBOUNDED } else { self.shares };
-        shares.check(own, left, all, standing.yields())
+        let (places, yields) = (&self.places, standing == Standing::Yields);
+        shares.check(permits, places.permits.available_permits(), places.permits_max, yields)?;
+        let Some(own) = first_records else { return Ok(()) };
+        // A reserve of what there once was could be more than all that there is now, and nobody
+        // who yields would ever be served and raise the bound again.
+        let left = places.left_beside(places.first_records.load(Ordering::Relaxed), yields);
+        shares.check(own, left, places.bound.places.load(Ordering::Relaxed), yields)
     }
 
-    fn count(&self, refused: Option<Refused>, standing: Standing) {
-        if refused == Some(Refused::ShareFull) {
-            self.share_full[usize::from(standing.yields())].fetch_add(1, Ordering::Relaxed);
+    fn count(&self, refused: Refused, standing: Standing) {
+        if refused == Refused::ShareFull {
+            self.share_full[usize::from(standing == Standing::Yields)].fetch_add(1, Ordering::Relaxed);
         }
     }
 
     fn share(&self, tenant: u64) -> Arc<Share> {
-        let known = self.tenants.get(&tenant).map(|share| Arc::clone(&share));
-        let share = known.unwrap_or_else(|| {
+        let Some(share) = self.tenants.get(&tenant) else {
             let new = || {
                 Arc::new(Share {
                     places: Arc::clone(&self.places),
@@ -199,14 +189,14 @@ impl Gate {
                     is_used: AtomicBool::new(true),
                 })
             };
-            Arc::clone(&self.tenants.entry(tenant).or_insert_with(new))
-        });
+            return Arc::clone(&self.tenants.entry(tenant).or_insert_with(new));
+        };
         // The flag is read first: writing the value it has would take it from other processors'
         // caches.
         if !share.is_used.load(Ordering::Relaxed) {
             share.is_used.store(true, Ordering::Relaxed);
         }
-        share
+        Arc::clone(&share)
     }
 
     /// To be called when no more requests and continuing commands begin.
@@ -226,18 +216,10 @@ impl Gate {
 }
 
 impl Places {
-    fn permits_left(&self) -> usize {
-        self.permits.available_permits()
-    }
-
-    fn first_records_left(&self, yields: bool) -> usize {
-        self.left_beside(self.first_records.load(Ordering::Relaxed), yields)
-    }
-
     /// The bound may have become less than wait already, and then those that yield have the
     /// reserve's places too: it counts without them.
     fn left_beside(&self, waiting: usize, yields: bool) -> usize {
-        let places = self.bound.places();
+        let places = self.bound.places.load(Ordering::Relaxed);
         let free = places.saturating_sub(waiting);
         if yields {
             return free;
@@ -259,13 +241,6 @@ impl Places {
         Ok(now_ms)
     }
 
-    fn served(&self, since_ms: u32, yields: bool) {
-        self.yielding.fetch_sub(usize::from(yields), Ordering::Relaxed);
-        let waiting = self.first_records.fetch_sub(1, Ordering::Relaxed);
-        let now_ms = self.now_ms();
-        self.bound.served(now_ms.wrapping_sub(since_ms), now_ms, waiting);
-    }
-
     /// In ms that begin anew after 49 days.
     fn now_ms(&self) -> u32 {
         (self.began.elapsed().as_millis() & u128::from(u32::MAX)) as u32
@@ -274,10 +249,15 @@ impl Places {
 
 impl Admission {
     pub fn recorded(&mut self) {
-        if std::mem::take(&mut self.waits_for_record) {
-            self.share.first_records.fetch_sub(1, Ordering::Relaxed);
-            self.share.places.served(self.since_ms, self.yields);
+        if !std::mem::take(&mut self.waits_for_record) {
+            return;
         }
+        self.share.first_records.fetch_sub(1, Ordering::Relaxed);
+        let places = &self.share.places;
+        places.yielding.fetch_sub(usize::from(self.yields), Ordering::Relaxed);
+        let waiting = places.first_records.fetch_sub(1, Ordering::Relaxed);
+        let now_ms = places.now_ms();
+        places.bound.served(now_ms.wrapping_sub(self.since_ms), now_ms, waiting);
     }
 }
 
@@ -286,6 +266,78 @@ impl Drop for Admission {
         self.recorded();
         self.share.permits.fetch_sub(1, Ordering::Relaxed);
         self.share.places.permits.add_permits(1);
+    }
+}
+
+/// The bound on requests that wait for their first record: as many are let in as are served within
+/// a bounded time, however long each takes. A number alone says little: two thousand payouts are
+/// served within a tenth of a second, two thousand batches of a thousand take a minute and more.
+///
+/// So the shortest wait of those that were served is looked at (as CoDel does, RFC 8289). When even
+/// that was too long at two looks in a row, everybody had a queue before them, and fewer are let
+/// in, as many as the pace of just now allows. One that waited long for a reason of its own changes
+/// nothing, nor does one sync of the disk that all waited for.
+///
+/// Instants are ms that begin anew after 49 days.
+struct AgeBound {
+    places: AtomicUsize,
+    places_max: usize,
+    shortest_ms: AtomicU32,
+    look_at_ms: AtomicU32,
+    was_late: AtomicBool,
+}
+
+impl AgeBound {
+    /// Lets in `places_max` until that turns out to be too many.
+    fn new(places_max: usize) -> AgeBound {
+        AgeBound {
+            places: AtomicUsize::new(places_max),
+            places_max,
+            shortest_ms: AtomicU32::new(u32::MAX),
+            look_at_ms: AtomicU32::new(0),
+            was_late: AtomicBool::new(false),
+        }
+    }
+
+    /// Nobody waited until now: what was known of the pace is over.
+    fn begin(&self, now_ms: u32) {
+        self.places.store(self.places_max, Ordering::Relaxed);
+        self.shortest_ms.store(u32::MAX, Ordering::Relaxed);
+        self.look_at_ms.store(now_ms.wrapping_add(LOOK_MS), Ordering::Relaxed);
+        self.was_late.store(false, Ordering::Relaxed);
+    }
+
+    /// Called when a request got its first record after `waited_ms`, while `waiting` were waiting.
+    fn served(&self, waited_ms: u32, now_ms: u32, waiting: usize) {
+        // Read first: to write what is there already would take it from other processors' caches.
+        if waited_ms < self.shortest_ms.load(Ordering::Relaxed) {
+            self.shortest_ms.fetch_min(waited_ms, Ordering::Relaxed);
+        }
+        let look_at = self.look_at_ms.load(Ordering::Relaxed);
+        // Instants wrap around: one is before another if the way to it is the shorter one.
+        if now_ms.wrapping_sub(look_at) > u32::MAX / 2 {
+            return;
+        }
+        let shortest_ms = self.shortest_ms.load(Ordering::Relaxed).min(waited_ms);
+        let is_late = shortest_ms > WAIT_MS_MAX;
+        // Requests that wait already were let in before: a change shows when they have been served.
+        let next = now_ms.wrapping_add(LOOK_MS).wrapping_add(shortest_ms);
+        let mine = self.look_at_ms.compare_exchange(look_at, next, Ordering::Relaxed, Ordering::Relaxed);
+        if mine.is_err() {
+            return;
+        }
+        self.shortest_ms.store(u32::MAX, Ordering::Relaxed);
+        let places = self.places.load(Ordering::Relaxed);
+        let fitting = match (self.was_late.swap(is_late, Ordering::Relaxed), is_late) {
+            (_, false) => places + places / 8,
+            // Requests that waited for one slow sync are not yet a queue.
+            (false, true) => places,
+            (true, true) => {
+                let paced = waiting.min(places) as u64 * u64::from(WAIT_MS_MAX) / u64::from(shortest_ms);
+                usize::try_from(paced).unwrap_or(usize::MAX)
+            }
+        };
+        self.places.store(fitting.max(PLACES_MIN).min(self.places_max), Ordering::Relaxed);
     }
 }
 
@@ -303,7 +355,7 @@ mod tests {
         loop {
             assert_eq!(
                 gate.refuses(tenant, standing),
-                gate.admit(tenant, standing).map(|one| taken.push(one)).err()
+                gate.admit(tenant, standing, true).map(|one| taken.push(one)).err()
             );
             if let Some(refused) = gate.refuses(tenant, standing) {
                 return (taken, refused);
@@ -348,12 +400,15 @@ mod tests {
     #[test]
     fn after_a_stall_who_yields_is_let_in_again() {
         let gate = gate(75, 25);
-        let stalled = gate.admit(3, Standing::Yields).expect("a place");
+        let stalled = gate.admit(3, Standing::Yields, true).expect("a place");
         late(&gate, 1);
-        assert!(gate.places.bound.places() < FIRST_RECORDS_MIN / 4, "fewer places than the reserve was");
+        assert!(
+            gate.places.bound.places.load(Ordering::Relaxed) < FIRST_RECORDS_MIN / 4,
+            "fewer places than the reserve was"
+        );
         drop(stalled);
         assert_eq!(gate.refuses(3, Standing::Yields), None);
-        assert!(gate.admit(3, Standing::Yields).is_ok());
+        assert!(gate.admit(3, Standing::Yields, true).is_ok());
     }
 
     #[test]
@@ -361,7 +416,7 @@ mod tests {
         let gate = gate(75, 25);
         let backlog = fill(&gate, 3, Standing::Yields).0;
         late(&gate, backlog.len());
-        let places = gate.places.bound.places();
+        let places = gate.places.bound.places.load(Ordering::Relaxed);
         assert!(places < backlog.len(), "more wait than there are places");
         assert_eq!(gate.refuses(5, Standing::Yields), Some(Refused::Full), "the reserve is not for them");
         let (live, refused) = fill(&gate, 2, Standing::First);
@@ -371,7 +426,7 @@ mod tests {
         assert_eq!(gate.refuses(4, Standing::First), Some(Refused::Full), "and no more than the reserve");
         drop(backlog);
         assert_eq!(gate.places.yielding.load(Ordering::Relaxed), 0);
-        assert!(gate.admit(4, Standing::First).is_ok());
+        assert!(gate.admit(4, Standing::First, true).is_ok());
     }
 
     #[test]
@@ -385,8 +440,8 @@ mod tests {
     #[test]
     fn only_tenants_that_asked_lately_are_remembered() {
         let gate = gate(90, 0);
-        let admission = gate.admit_without_record(2, Standing::First).expect("a place");
-        drop(gate.admit(4, Standing::First).expect("a place"));
+        let admission = gate.admit(2, Standing::First, false).expect("a place");
+        drop(gate.admit(4, Standing::First, true).expect("a place"));
         gate.sweep();
         assert_eq!(gate.tenants.len(), 2);
         gate.sweep();
@@ -394,6 +449,105 @@ mod tests {
         drop(admission);
         gate.sweep();
         assert!(gate.tenants.is_empty());
-        assert_eq!(gate.places.permits_left(), FIRST_RECORDS_MIN);
+        assert_eq!(gate.places.permits.available_permits(), FIRST_RECORDS_MIN);
+    }
+
+    /// Returns the longest wait of those that were let in during the second half.
+    fn overloaded(bound: &AgeBound, per_ms: usize, ms: u32) -> u32 {
+        let (mut queue, mut longest) = (std::collections::VecDeque::new(), 0);
+        bound.begin(0);
+        for now in 0..ms {
+            while queue.len() < bound.places.load(Ordering::Relaxed) {
+                queue.push_back(now);
+            }
+            for _ in 0..per_ms {
+                let came: u32 = queue.pop_front().expect("more come than are served");
+                bound.served(now - came, now, queue.len() + 1);
+                longest = longest.max(if came > ms / 2 { now - came } else { 0 });
+            }
+        }
+        longest
+    }
+
+    #[test]
+    fn a_fast_queue_is_bounded_by_its_number() {
+        let bound = AgeBound::new(2_048);
+        assert!(overloaded(&bound, 20, 2_000) <= 110);
+        assert_eq!(bound.places.load(Ordering::Relaxed), 2_048);
+    }
+
+    #[test]
+    fn four_thousand_at_once_are_no_queue_where_they_are_served_in_time() {
+        let bound = AgeBound::new(4_096);
+        assert!((160..=WAIT_MS_MAX).contains(&overloaded(&bound, 24, 5_000)));
+        assert_eq!(bound.places.load(Ordering::Relaxed), 4_096);
+        let longest = overloaded(&bound, 12, 20_000);
+        assert!((WAIT_MS_MAX / 2..=WAIT_MS_MAX * 3 / 2).contains(&longest), "{longest} ms");
+        assert!(
+            (2_048..4_096).contains(&bound.places.load(Ordering::Relaxed)),
+            "at half the pace fewer: {}",
+            bound.places.load(Ordering::Relaxed)
+        );
+    }
+
+    #[test]
+    fn of_a_slow_queue_as_many_are_let_in_as_are_served_in_time() {
+        let bound = AgeBound::new(16_384);
+        let longest = overloaded(&bound, 4, 20_000);
+        assert!((WAIT_MS_MAX / 2..=WAIT_MS_MAX * 3 / 2).contains(&longest), "{longest} ms");
+        assert!(
+            (500..=1_500).contains(&bound.places.load(Ordering::Relaxed)),
+            "{}",
+            bound.places.load(Ordering::Relaxed)
+        );
+        bound.begin(20_000);
+        assert_eq!(bound.places.load(Ordering::Relaxed), 16_384, "after a pause nothing is known");
+    }
+
+    #[test]
+    fn a_disk_that_is_slow_by_itself_has_enough_to_sync_together() {
+        let bound = AgeBound::new(2_048);
+        bound.begin(0);
+        for round in 0..100 {
+            bound.served(3_000, round * 3_000, 2_048);
+        }
+        assert_eq!(bound.places.load(Ordering::Relaxed), PLACES_MIN);
+    }
+
+    #[test]
+    fn one_that_waits_for_itself_changes_nothing() {
+        let bound = AgeBound::new(2_048);
+        bound.begin(0);
+        for now in (10..10_000).step_by(10) {
+            bound.served(9_000, now, 10);
+            bound.served(5, now, 10);
+        }
+        assert_eq!(bound.places.load(Ordering::Relaxed), 2_048);
+    }
+
+    #[test]
+    fn one_slow_sync_that_all_wait_for_changes_nothing() {
+        let bound = AgeBound::new(2_048);
+        bound.begin(0);
+        for sync in 0..10 {
+            let stall_ends = sync * 1_000 + 400;
+            for waiting in (1..=256).rev() {
+                bound.served(400, stall_ends, waiting);
+            }
+            assert_eq!(bound.places.load(Ordering::Relaxed), 2_048);
+            for now in (stall_ends..stall_ends + 600).step_by(5) {
+                bound.served(5, now, 256);
+            }
+        }
+    }
+
+    #[test]
+    fn instants_begin_anew() {
+        let bound = AgeBound::new(2_048);
+        bound.begin(u32::MAX - 5_000);
+        for since in (0..10_000).step_by(100) {
+            bound.served(500, (u32::MAX - 5_000).wrapping_add(since), 2_048);
+        }
+        assert_eq!(bound.places.load(Ordering::Relaxed), PLACES_MIN, "looks go on");
     }
 }

@@ -1,10 +1,12 @@
-//! The alarm that wakes a book at its next deadline. It knows tenants and instants, and gets a
-//! callback that wakes a book.
+//! What wakes a book at its next deadline: an alarm, and after a restart the index entry that marks
+//! a tenant with a deadline.
 
 use crate::clock::Clock;
+use crate::machine::Machine;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+use wal::IndexOps;
 
 /// So that a wall clock that was set is noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
@@ -78,5 +80,23 @@ pub(crate) async fn run(mut queue: AlarmQueue, is_over: impl Fn() -> bool, wake:
             of_book.remove(&tenant);
             wake(tenant);
         }
+    }
+}
+
+/// The host's own index keys; a machine's keys start with a tenant, which is smaller.
+const HOST_PREFIX: u8 = 0xFF;
+
+pub fn wake_key(tenant: u64) -> Vec<u8> {
+    let mut key = vec![HOST_PREFIX, b'w'];
+    key.extend_from_slice(&tenant.to_be_bytes());
+    key
+}
+
+/// A book without a deadline has no mark.
+pub(crate) fn mark<M: Machine>(machine: &M, tenant: u64, book: &M::Book, index: &mut IndexOps) {
+    let key = wake_key(tenant);
+    match machine.next_due(book, &|_| false) {
+        Some(_) => index.put(&key, &[]),
+        None => index.delete(&key),
     }
 }

@@ -7,7 +7,6 @@
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
 /// The wall clock is believed up to this distance from its expected value.
@@ -87,12 +86,6 @@ impl Watched {
     }
 }
 
-impl Default for Clock {
-    fn default() -> Self {
-        Clock::system()
-    }
-}
-
 impl Clock {
     /// A debug build adds to the wall clock the milliseconds in the file that the environment
     /// variable `PASARELA_TEST_CLOCK_STEP` names.
@@ -160,18 +153,16 @@ impl Clock {
 /// Repeated if the process slept between the two readings.
 fn machine() -> Reading {
     loop {
-        let boot_ms = since_boot_ms();
-        let wall_ms = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
-        if since_boot_ms() - boot_ms <= LOOK_MS_MAX {
+        let boot_ms = read_ms(ClockId::Boottime);
+        let wall_ms = read_ms(ClockId::Realtime).max(0);
+        if read_ms(ClockId::Boottime) - boot_ms <= LOOK_MS_MAX {
             return Reading { wall_ms, boot_ms };
         }
     }
 }
 
-fn since_boot_ms() -> i64 {
-    let since = clock_gettime(ClockId::Boottime);
+fn read_ms(clock: ClockId) -> i64 {
+    let since = clock_gettime(clock);
     since.tv_sec.saturating_mul(1_000).saturating_add(since.tv_nsec / 1_000_000)
 }
 

@@ -9,14 +9,12 @@
 //! panic in `evolve` halts the book before the record is written, and no other. It must not know
 //! what a payment is, nor how it was asked for.
 //!
-//! Layers, of which each imports only from those before it (`tests/tidy/layers.rs`): `age_bound` ·
-//! `machine` the traits of what is hosted · `wake_mark`, `clock`, `alarm`, `admission` and
-//! `entity_cache`, which know no actors · `protocol` messages, replies and handles · `host` what
-//! every actor needs of its engine · `book`, `entity` and `clock_advance` the actors, over a
-//! context of their own · `engine` the handle.
+//! Layers, of which each imports only from those before it (`tests/tidy/layers.rs`): `machine` the
+//! traits of what is hosted · `clock`, `alarm`, `admission` and `entity_cache`, which know no actors ·
+//! `protocol` messages, replies and handles · `host` what all actors share · `entity` and `book` the
+//! actors · `clock_advance` · `engine` the handle.
 
 mod admission;
-mod age_bound;
 mod alarm;
 mod book;
 mod clock;
@@ -27,15 +25,11 @@ mod entity_cache;
 mod host;
 pub mod machine;
 mod protocol;
-mod wake_mark;
 
 pub use admission::{Refused, Shares};
+pub use alarm::wake_key;
 pub use clock::{Clock, Reading, STEP_MS_MAX};
-pub use engine::{
-    Config, Engine, FollowError, Followed, Follower, NotReady, StartError, Status, unforeseeable,
-};
-pub use host::{Halted, HasRoomForDue, OnHalt, Seeds};
+pub use engine::{Engine, FollowError, Followed, Follower, NotReady, StartError, Status};
+pub use host::{Config, Halted, HasRoomForDue, OnHalt, Seeds, unforeseeable};
 pub use machine::{Decision, Effects, LONG_AGO_MS, Machine, Rules, Schedule, Storage, Turn};
-pub use protocol::follow_ups::Performed;
-pub use protocol::reply::{CommandReply, Failure, Guard, Settled, Timing};
-pub use wake_mark::wake_key;
+pub use protocol::{CommandReply, Failure, Guard, Performed, Settled, Timing};

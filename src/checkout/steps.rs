@@ -15,6 +15,7 @@ use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
 use crate::gateway::usdt_addresses;
 use crate::store::history;
+use crate::store::stored::Stored;
 use actors::{CommandReply, Settled};
 use api::checkout::bolivares::TOTAL_CHANGED;
 use api::crypto::account;
@@ -329,7 +330,7 @@ impl Visit {
     /// Reads the attempts to pay the session, and checks that a new one may begin.
     fn open_attempts(&self, services: &Services) -> Result<Attempts, Problem> {
         let attempts =
-            history::session_attempts(services.engine.reader(), self.shop.tenant_key, self.session.id)?;
+            Stored::of(services.engine.reader(), self.shop.tenant_key).session_attempts(self.session.id)?;
         attempts.standing(&self.session, self.now).may_begin().map_err(|refusal| problem(&refusal))?;
         Ok(attempts)
     }

@@ -6,6 +6,7 @@ use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
 use crate::gateway::test_reset::Pass;
 use crate::store::history::{self, Unreadable};
+use crate::store::stored::Stored;
 use api::checkout::bolivares::{Quote, show_receiver};
 use api::checkout::sessions::secret;
 use api::checkout::{Attempt, Market, Offer, offers};
@@ -140,7 +141,7 @@ impl Visit {
         let View::Clock(now) = services.engine.view(tenant_key, Query::Clock).await.map_err(failure)? else {
             return Err(ask::defect("the clock of a book is none"));
         };
-        let attempts = history::session_attempts(reader, tenant_key, id)?;
+        let attempts = Stored::of(reader, tenant_key).session_attempts(id)?;
         let status = attempts.standing(session, now);
         Ok(Some(Visit { shop, session: session.clone(), status, attempts, now, _pass: pass }))
     }

@@ -4,7 +4,7 @@ use super::admin::{Operators, refused};
 use super::owner::must_be_ours;
 use super::{Failure, Settings, print, runtime, wal};
 use crate::cluster::peers::PeerKey;
-use crate::cluster::{founding, front, joining, peers};
+use crate::cluster::{self, founding, joining, peers};
 use crate::config::{AdminAccess, Config};
 use crate::http::respond::JSON;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
@@ -128,7 +128,7 @@ impl Cluster {
 fn asked(config: &Config) -> Result<String, Failure> {
     must_be_cluster(config)?;
     let operators = Operators::new(config)?.within(PATIENCE);
-    let unanswered = match operators.call(("GET", front::CLUSTER), JSON, None, None) {
+    let unanswered = match operators.call(("GET", cluster::front::CLUSTER), JSON, None, None) {
         Ok(shown) => return Ok(shown),
         Err(unanswered) => unanswered,
     };
@@ -148,8 +148,9 @@ fn asked(config: &Config) -> Result<String, Failure> {
 fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
     must_be_cluster(config)?;
     let to = serde_json::json!({ "to": node });
-    let call = (("POST", front::HAND_OVER), JSON, Some(&to), None);
-    let own = Operators::new(config)?.within(PATIENCE).call(("GET", front::CLUSTER), JSON, None, None);
+    let call = (("POST", cluster::HAND_OVER), JSON, Some(&to), None);
+    let own =
+        Operators::new(config)?.within(PATIENCE).call(("GET", cluster::front::CLUSTER), JSON, None, None);
     let unanswered = match own {
         Ok(_) => return Operators::new(config)?.within(HAND_OVER).call(call.0, call.1, call.2, call.3),
         Err(unanswered) => unanswered,
@@ -163,7 +164,7 @@ fn handed_over(config: &Config, node: &str) -> Result<String, Failure> {
     let client = peers::client(config).map_err(|error| Failure::Other(error.to_string()))?;
     let token = token(config)?;
     for peer in founding::peers(config).unwrap_or_default() {
-        let asked = key.proving(client.post(format!("{peer}/peer/pass")), front::HAND_OVER);
+        let asked = key.proving(client.post(format!("{peer}/peer/pass")), cluster::HAND_OVER);
         let asked = asked.header("host", "localhost").header("content-type", JSON).bearer_auth(&token);
         let asked = asked.timeout(HAND_OVER).body(to.to_string());
         let answered = runtime()?.block_on(async {

@@ -3,7 +3,7 @@
 use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
 use super::operators::Operators;
-use super::view::{ABSENT_AFTER_MS, Member, Role, View};
+use super::view::{ABSENT_AFTER_MS, Member, Role, View, now_ms};
 use super::{Settings, Shared, renewal};
 use crate::config::Config;
 use crate::recovery::Failed;
@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::watch;
 use wal::cluster::{Following, FoundingError, Keys, LookError, Quorum, Seen, founded};
 use wal::{OpenError, Tip};
@@ -298,9 +298,4 @@ fn place(data: &Path) -> Result<String, ClusterError> {
 /// Words that are not readable were written by a later version.
 pub(super) fn members(seen: &Seen) -> Vec<Member> {
     seen.nodes.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect()
-}
-
-pub(super) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

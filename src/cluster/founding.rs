@@ -1,9 +1,10 @@
 //! The commands `cluster init`, `reseed` and `forget`, at work.
 
-use super::admission::{members, now_ms};
+use super::admission::members;
 use super::directory::{Belongs, random_name};
 use super::etcd::{Etcd, EtcdError};
 use super::view::ABSENT_AFTER_MS;
+use super::view::now_ms;
 use crate::config::Config;
 use crate::recovery::Failed;
 use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};

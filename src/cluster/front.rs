@@ -23,7 +23,6 @@ use std::sync::Arc;
 pub const CLUSTER: &str = "/admin/cluster";
 const SNAPSHOT: &str = "/admin/snapshot";
 const BACKUP: &str = "/admin/backup";
-pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 
 /// What holds on a listener whoever leads.
 #[derive(Clone)]

@@ -5,9 +5,10 @@
 //! directory has no log that is not a cluster's, and the same command goes on after a death at any
 //! step.
 
-use super::admission::{members, now_ms};
+use super::admission::members;
 use super::directory::Belongs;
 use super::founding::{self, NotDone};
+use super::view::now_ms;
 use super::view::{ABSENT_AFTER_MS, Member};
 use super::{renewal, seed};
 use crate::config::Config;

@@ -1,8 +1,9 @@
 //! The leader's threads: signs of life, what others say, the window in etcd, confirmations; and the
 //! planned switch to another node.
 
-use super::admission::{members, now_ms};
+use super::admission::members;
 use super::step_down::step_down;
+use super::view::now_ms;
 use super::view::{ABSENT_AFTER_MS, BEHIND_MAX, Member, Role, View};
 use super::{STOP, Shared};
 use std::sync::Arc;

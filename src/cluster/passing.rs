@@ -1,9 +1,9 @@
 //! A standby passes a request on to the leader as it is, and its answer back. It is never sent twice.
 
-use super::front::HAND_OVER;
+use super::Cluster;
 use super::peers::{PROOF, Passed, PeerKey, Surface, TARGET};
 use super::view::View;
-use super::{Cluster, admission::now_ms};
+use super::view::now_ms;
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
 use crate::http::respond::{Broken, Rest};
@@ -19,6 +19,7 @@ use std::time::Duration;
 
 /// Who answered in the place of the node that was asked.
 const SERVED_BY: HeaderName = HeaderName::from_static("pasarela-served-by");
+pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 /// They concern one connection.
 const OF_CONNECTION: [HeaderName; 8] = [
     CONNECTION,

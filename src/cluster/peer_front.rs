@@ -1,11 +1,11 @@
 //! The listener for other nodes: requests that a standby passes on, and data for a new node.
 
 use super::Cluster;
-use super::admission::now_ms;
 use super::front;
 use super::peers::{PROOF, PeerKey, Surface, TARGET};
 use super::renewal;
 use super::seed::Seed;
+use super::view::now_ms;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;

@@ -2,7 +2,7 @@
 //! trusts. The key derives from `mark.key`, which every node has. A proof covers the method, the
 //! target, the listener and the caller's address, and is good for a minute.
 
-use super::admission::now_ms;
+use super::view::now_ms;
 use crate::config::Config;
 use hmac::{Hmac, KeyInit, Mac};
 use hyper::Method;

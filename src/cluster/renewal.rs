@@ -4,9 +4,9 @@
 //! `WHOLE`; the next start, which follows at once, puts it in the place of the old. A death at any
 //! step leaves one of the two.
 
-use super::admission::now_ms;
 use super::peers::{self, PROOF, Passed, PeerKey, Surface};
 use super::seed;
+use super::view::now_ms;
 use super::view::{ABSENT_AFTER_MS, Member, Role, View};
 use crate::config::Config;
 use crate::recovery::directory::{LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};

@@ -1,9 +1,10 @@
 //! The standby's thread: follows the agreed log, says what it has, and takes over from a leader
 //! that is silent.
 
-use super::admission::{self, ClusterError, members, now_ms};
+use super::admission::{self, ClusterError, members};
 use super::peers::PeerKey;
 use super::renewal::{Renewal, Renewed};
+use super::view::now_ms;
 use super::view::{ABSENT_AFTER_MS, Member, Role};
 use super::{Promoted, Shared, directory, leading, step_down};
 use crate::config::Config;

@@ -1,13 +1,18 @@
 //! What a node knows about its cluster: the newest look at etcd, and what members say about themselves.
 
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wal::Seq;
 
 /// A standby may be behind by so many records and still be called ready.
 pub const BEHIND_MAX: u64 = 10_000;
 /// A member that has said nothing for so long is no longer there.
 pub const ABSENT_AFTER_MS: i64 = 10_000;
+
+pub fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,43 +1,16 @@
 //! Reads of what was written: entities, lists, events.
 
-use crate::store::read_budget::Stopped;
-use crate::store::stored::Stored;
-use api::problem::Problem;
 use domain::codec;
 use domain::index::{self, Space};
 use domain::platform::PLATFORM;
 use domain::record::{Entity, Record};
-use domain::resources::checkout::Attempts;
 use domain::resources::products::{Product, product_of};
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
-use std::fmt;
 use std::sync::Arc;
-use wal::{ReadError, Reader, Seq};
+use wal::{Reader, Seq};
 
-/// A defect or damage, which is logged and never shown to a caller in detail.
-#[derive(Debug)]
-pub struct Unreadable(pub String);
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unreadable {}
-
-impl From<ReadError> for Unreadable {
-    fn from(error: ReadError) -> Self {
-        Unreadable(error.to_string())
-    }
-}
-
-impl From<Unreadable> for Problem {
-    fn from(unreadable: Unreadable) -> Problem {
-        Problem::internal_error(format!("what is stored cannot be read: {unreadable}"))
-    }
-}
+pub use crate::store::read_budget::Unreadable;
 
 pub struct Read {
     pub record: Record,
@@ -137,10 +110,6 @@ pub fn begun_at(reader: &Reader, tenant: u64) -> Result<Option<Seq>, Unreadable>
     let Some(event) = reader.index_get(&index::begun_at(tenant))? else { return Ok(None) };
     let begun = reader.index_get(&index::event(tenant, seq(&event)?))?;
     begun.map(|value| seq(&value)).transpose()
-}
-
-pub fn session_attempts(reader: &Reader, tenant: u64, session: Id) -> Result<Attempts, Stopped> {
-    Ok(api::checkout::sessions::attempts(&Stored::of(reader, tenant), session)?)
 }
 
 /// The last record whose first event has at most this number.

@@ -2,9 +2,9 @@
 //! broken off and done again on threads of its own (`read_pool.rs`), so that no request waits
 //! behind it.
 
-use crate::store::history::Unreadable;
 use api::problem::Problem;
 use std::cell::Cell;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -27,6 +27,30 @@ pub struct ReadBudget {
     /// `None` if the read never rests.
     rested: Option<Cell<Instant>>,
     canceled: Arc<AtomicBool>,
+}
+
+/// A defect or damage, which is logged and never shown to a caller in detail.
+#[derive(Debug)]
+pub struct Unreadable(pub String);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+impl From<ReadError> for Unreadable {
+    fn from(error: ReadError) -> Self {
+        Unreadable(error.to_string())
+    }
+}
+
+impl From<Unreadable> for Problem {
+    fn from(unreadable: Unreadable) -> Problem {
+        Problem::internal_error(format!("what is stored cannot be read: {unreadable}"))
+    }
 }
 
 #[derive(Debug)]

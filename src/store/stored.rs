@@ -7,6 +7,7 @@ use api::problem::Problem;
 use api::records::{self, Each, EachEntry, Entry, Records, RecordsNow, Unread};
 use domain::index::Space;
 use domain::record::{Entity, Record};
+use domain::resources::checkout::Attempts;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
@@ -31,6 +32,10 @@ impl<'a> Stored<'a> {
 
     pub fn within(self, budget: &'a ReadBudget) -> Stored<'a> {
         Stored { budget: Some(budget), ..self }
+    }
+
+    pub fn session_attempts(&self, session: Id) -> Result<Attempts, Stopped> {
+        Ok(api::checkout::sessions::attempts(self, session)?)
     }
 }
 

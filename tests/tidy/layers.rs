@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The modules of `actors` in layers, the lowest first. A module imports from itself and from lower
 /// layers, and from no other of its own layer.
 const LAYERS: &[&[&str]] = &[
-    &["age_bound"],
     &["machine", "clock", "admission", "entity_cache"],
-    &["wake_mark", "alarm"],
+    &["alarm"],
     &["protocol"],
     &["host"],
-    &["book", "entity", "clock_advance"],
+    &["entity"],
+    &["book"],
+    &["clock_advance"],
     &["engine"],
 ];
 
@@ -57,7 +58,7 @@ fn modules_of_actors_import_downward_only() {
             imports += 1;
         }
     }
-    assert!(imports > 100, "only {imports} imports: are these the modules of actors?");
+    assert!(imports > 50, "only {imports} imports: are these the modules of actors?");
 }
 
 /// The files of a folder that a file of it names. A folder's own file is left out: its children
@@ -99,7 +100,7 @@ fn files_of_a_module_of_actors_do_not_import_each_other_in_a_circle() {
         }
         assert!(left.is_empty(), "in {folder} these import each other in a circle: {left:#?}");
     }
-    assert!(imports > 15, "only {imports} imports: are these the files of actors?");
+    assert!(imports > 3, "only {imports} imports: are these the files of actors?");
 }
 
 /// A completion waits in the log's queue, so it must not keep the engine, which keeps the log.

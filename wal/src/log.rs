@@ -190,7 +190,7 @@ impl<C: Completion> Log<C> {
             counters: Counters::new(),
             pending_records: AtomicUsize::new(0),
             pending_bytes: AtomicUsize::new(0),
-            handed_over: HandedOver::new(),
+            handed_over: HandedOver::default(),
             refuses: AtomicBool::new(false),
             poisoned: OnceLock::new(),
             on_poison: Mutex::new(None),

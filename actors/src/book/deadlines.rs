@@ -1,9 +1,9 @@
 //! Which deadlines are dealt with by their entities, which rest, and when the book wakes for the next.
 
-use super::{Book, BookContext};
+use super::Book;
+use crate::entity;
 use crate::machine::Machine;
-use crate::protocol::book::{BookMessage, Due, Firing, Skip};
-use crate::protocol::entity::EntityMessage;
+use crate::protocol::{BookMessage, Due, EntityMessage, Firing, Skip};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +16,35 @@ const FIRING_MAX: usize = 64;
 /// them while the disk has no room.
 const REST: Duration = Duration::from_secs(1);
 
-impl<M: Machine, C: BookContext<M>> Book<M, C> {
+impl<M: Machine> Book<M> {
     fn due(&self) -> Option<(i64, M::EntityId)> {
-        self.host().machine.next_due(&self.book, &|id| {
+        self.host.machine.next_due(&self.book, &|id| {
             self.firing.contains(&id) || self.asking.contains(&id) || self.resting.contains(&id)
         })
+    }
+
+    /// Gives every deadline that has come to its entity, and sets the alarm for the next. `done`
+    /// was dealt with just now; if it is still due, it changed nothing.
+    ///
+    /// A deadline counts as dealt with when its record is durable, and its effects go on by
+    /// themselves. Without a record it is due until its effects have ended: an outside world that is
+    /// slow must not be asked the same twice at once.
+    pub(super) fn fire(&mut self, done: Option<(i64, M::EntityId)>) {
+        if self.advancing || self.host.is_over() {
+            return;
+        }
+        let now_ms = self.now_ms();
+        while self.firing.len() < FIRING_MAX && (self.host.config.has_room_for_due)(self.tenant) {
+            let Some((at_ms, id)) = self.due().filter(|(at_ms, _)| *at_ms <= now_ms) else { break };
+            if done == Some((at_ms, id)) {
+                self.rest(id);
+                continue;
+            }
+            let command = self.host.machine.deadline(id);
+            let firing = Box::new(self.firing(at_ms, id));
+            entity::send(&self.host, self.tenant, id, EntityMessage::Due { command, firing });
+        }
+        self.arm();
     }
 
     fn firing(&mut self, at_ms: i64, id: M::EntityId) -> Firing<M> {
@@ -28,45 +52,12 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         Firing { book: Arc::clone(&self.handle), at_ms, id }
     }
 
-    /// Gives every deadline that has come to its entity, and sets the alarm for the next. `done`
-    /// was dealt with just now; if it is still due, it changed nothing.
-    pub(super) fn fire(&mut self, done: Option<(i64, M::EntityId)>) {
-        if self.advancing || self.host().end.is_over() {
-            return;
-        }
-        let now_ms = self.now_ms();
-        while self.firing.len() < FIRING_MAX && self.has_room() {
-            let Some((at_ms, id)) = self.due().filter(|(at_ms, _)| *at_ms <= now_ms) else { break };
-            if done == Some((at_ms, id)) {
-                self.rest(id);
-            } else {
-                let firing = self.firing(at_ms, id);
-                self.give(firing);
-            }
-        }
-        self.arm();
-    }
-
-    fn has_room(&self) -> bool {
-        (self.host().has_room_for_due)(self.tenant)
-    }
-
-    /// It counts as dealt with when its record is durable, and its effects go on by themselves.
-    /// Without a record it is due until its effects have ended: an outside world that is slow must
-    /// not be asked the same twice at once.
-    fn give(&self, firing: Firing<M>) {
-        let id = firing.id;
-        let command = self.host().machine.deadline(id);
-        let due = EntityMessage::Due { command, firing: Box::new(firing) };
-        self.context.send_to_entity(self.tenant, id, due);
-    }
-
     fn rest(&mut self, id: M::EntityId) {
         tracing::warn!(tenant = self.tenant, ?id, "a deadline changed nothing; it comes again");
         self.resting.insert(id);
         // A book does not leave memory while a deadline rests, so this is its actor still.
         let handle = Arc::clone(&self.handle);
-        self.host().runtime.spawn(async move {
+        self.host.runtime.spawn(async move {
             tokio::time::sleep(REST).await;
             handle.send(BookMessage::Rested(id));
         });
@@ -80,13 +71,13 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             return;
         }
         let Some((at_ms, _)) = self.due() else { return };
-        let mut wall_ms = self.host().machine.wall_ms(&self.book, at_ms);
-        if !self.has_room() {
-            wall_ms = wall_ms.max(self.host().clock.wall_ms().saturating_add(REST.as_millis() as i64));
+        let mut wall_ms = self.host.machine.wall_ms(&self.book, at_ms);
+        if !(self.host.config.has_room_for_due)(self.tenant) {
+            wall_ms = wall_ms.max(self.host.config.clock.wall_ms().saturating_add(REST.as_millis() as i64));
         }
         if self.armed_ms.is_none_or(|armed_ms| wall_ms < armed_ms) {
             self.armed_ms = Some(wall_ms);
-            self.context.books().alarm.set(wall_ms, self.tenant);
+            self.host.alarm.set(wall_ms, self.tenant);
         }
     }
 
@@ -95,10 +86,10 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             return Due::Busy;
         }
         // The machine skips by name; an advance by instant too, so that an entity with a new
-        // deadline is seen again. What is asked outside already is not asked again beside itself.
+        // deadline is seen again. What is asked outside already is not asked again meanwhile.
         let mut skipped: HashSet<M::EntityId> = self.asking.clone();
         loop {
-            let found = self.host().machine.next_due(&self.book, &|id| skipped.contains(&id));
+            let found = self.host.machine.next_due(&self.book, &|id| skipped.contains(&id));
             let Some((at_ms, id)) = found.filter(|(at_ms, _)| *at_ms <= until_ms) else { return Due::None };
             if !dealt_with.contains(&(at_ms, id)) {
                 return Due::Next(self.firing(at_ms, id));

@@ -5,15 +5,18 @@
 //! records come from.
 
 use super::StartError;
-use super::recovery::{self, Books, unreadable};
+use super::recovery::{self, Books};
+use crate::alarm;
 use crate::machine::{LONG_AGO_MS, Machine};
-use crate::wake_mark;
+use crate::protocol::Recovered;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, sync_channel};
 use wal::cluster::Lent;
-use wal::{Append, IndexOps, Log, Reader, Record, ReportTo, Retention, Seq, Snapshot, Store, Tip};
+use wal::{
+    Append, Durable, IndexOps, Log, Poisoned, Reader, Record, ReportTo, Retention, Seq, Snapshot, Store, Tip,
+};
 
 /// Of one book in one round.
 const SUPERFLUOUS_MAX: usize = 64;
@@ -101,14 +104,17 @@ impl<M: Machine> Follower<M> {
     }
 
     pub fn book(&mut self, tenant: u64) -> Result<&M::Book, FollowError> {
-        let book = match self.books.entry(tenant) {
-            Entry::Occupied(book) => book.into_mut(),
-            Entry::Vacant(vacant) => {
-                let loaded = recovery::load(&self.machine, &self.reader, tenant);
-                vacant.insert(loaded.map_err(|error| FollowError::Storage(error.to_string()))?.1)
-            }
-        };
-        Ok(&book.book)
+        Ok(&self.recovered(tenant)?.book)
+    }
+
+    fn recovered(&mut self, tenant: u64) -> Result<&mut Recovered<M>, FollowError> {
+        match self.books.entry(tenant) {
+            Entry::Occupied(book) => Ok(book.into_mut()),
+            Entry::Vacant(vacant) => match recovery::load(&self.machine, &self.reader, tenant) {
+                Ok((_, loaded)) => Ok(vacant.insert(loaded)),
+                Err(error) => Err(FollowError::Storage(error.to_string())),
+            },
+        }
     }
 
     /// Applies the records that follow the local tip and lead to `tip`; returns when they are
@@ -144,11 +150,7 @@ impl<M: Machine> Follower<M> {
             let waits = (seq == last).then(|| to.clone());
             self.log.append(Append { tenant, time_ms, payload, index }, ReportTo(waits));
         }
-        match from.recv() {
-            Ok(Ok(_)) => {}
-            Ok(Err(poisoned)) => return Err(FollowError::Storage(poisoned.to_string())),
-            Err(_) => return Err(FollowError::Storage("the writer of the log ended".to_owned())),
-        }
+        durable(&from)?;
         // The local log made the bytes anew: they must be those that were agreed on.
         let written = self.reader.tip();
         if written != tip || self.tip != tip {
@@ -166,14 +168,9 @@ impl<M: Machine> Follower<M> {
             self.machine.index(stored.tenant, stored.time_ms, &record, &mut ops);
             return Ok(ops);
         }
-        let book = match self.books.entry(stored.tenant) {
-            Entry::Occupied(book) => book.into_mut(),
-            Entry::Vacant(vacant) => {
-                let loaded = recovery::load(&self.machine, &self.reader, stored.tenant);
-                vacant.insert(loaded.map_err(|error| FollowError::Storage(error.to_string()))?.1)
-            }
-        };
-        let record = recovery::apply(&*self.machine, book, stored).map_err(|error| diverged(&error))?;
+        let machine = Arc::clone(&self.machine);
+        let book = self.recovered(stored.tenant)?;
+        let record = recovery::apply(&*machine, book, stored).map_err(|error| diverged(&error))?;
         self.machine.index(stored.tenant, stored.time_ms, &record, &mut ops);
         self.changed.insert(stored.tenant);
         Ok(ops)
@@ -189,7 +186,7 @@ impl<M: Machine> Follower<M> {
             // Settled at its last record, as the book that wrote it was then.
             let time_ms = self.machine.now_ms(&recovered.book, LONG_AGO_MS);
             let mut index = IndexOps::new();
-            wake_mark::mark(&*self.machine, *tenant, &recovered.book, &mut index);
+            alarm::mark(&*self.machine, *tenant, &recovered.book, &mut index);
             let state = self.machine.save(&recovered.book);
             self.log.snapshot(Snapshot { tenant: *tenant, time_ms, state, index }, ReportTo(None));
             recovered.ahead = false;
@@ -198,10 +195,15 @@ impl<M: Machine> Follower<M> {
         if self.set_aside.is_empty() {
             self.log.raise_floor(self.tip.seq, ReportTo(None));
         }
-        self.fence()?;
+        let (to, from) = sync_channel(1);
+        self.log.fence(ReportTo(Some(to)));
+        durable(&from)?;
         self.saved = self.tip.seq;
         for tenant in &changed {
-            let heads = self.reader.snapshot_heads(*tenant).map_err(storage)?;
+            let heads = self
+                .reader
+                .snapshot_heads(*tenant)
+                .map_err(|error| FollowError::Storage(error.to_string()))?;
             let superfluous = retention.superfluous(&heads, SUPERFLUOUS_MAX);
             if !superfluous.is_empty() {
                 self.log.remove_snapshots(superfluous, ReportTo(None));
@@ -229,16 +231,6 @@ impl<M: Machine> Follower<M> {
         self.resting = resting;
     }
 
-    fn fence(&self) -> Result<(), FollowError> {
-        let (to, from) = sync_channel(1);
-        self.log.fence(ReportTo(Some(to)));
-        match from.recv() {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(poisoned)) => Err(FollowError::Storage(poisoned.to_string())),
-            Err(_) => Err(FollowError::Storage("the writer of the log ended".to_owned())),
-        }
-    }
-
     pub fn finish(self) -> Followed<M> {
         self.log.close();
         Followed { store: self.store, log: self.config, books: self.books }
@@ -253,6 +245,10 @@ impl<M: Machine> Follower<M> {
     }
 }
 
-fn storage(error: wal::ReadError) -> FollowError {
-    FollowError::Storage(unreadable(error).to_string())
+fn durable(from: &Receiver<Result<Durable, Poisoned>>) -> Result<(), FollowError> {
+    match from.recv() {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(poisoned)) => Err(FollowError::Storage(poisoned.to_string())),
+        Err(_) => Err(FollowError::Storage("the writer of the log ended".to_owned())),
+    }
 }

@@ -1,94 +1,244 @@
-//! The handle of a running engine: what callers may ask of it, its start and its stop. The engine
-//! puts the layers together: it implements the contexts of books, entities and clock advances,
-//! which know none of it. What a single actor does with a message does not belong here.
+//! The handle of a running engine: what callers may ask of it, its start and its stop. What a single
+//! actor does with a message does not belong here.
 
-mod ack_task;
-mod asking;
-mod config;
 mod follower;
-mod halting;
 mod housekeeping;
 mod recovery;
-mod resting;
 mod start;
 mod status;
-mod stop;
 
-pub use config::{Config, NotReady, StartError, unforeseeable};
 pub use follower::{FollowError, Followed, Follower};
-pub use status::Status;
+pub use start::StartError;
+pub use status::{NotReady, Status};
 
-use crate::admission::Gate;
-use crate::book::{self, BookContext, Books};
+use crate::admission::{Admission, Refused, Standing};
 use crate::clock::Clock;
-use crate::clock_advance::Advances;
-use crate::entity::{self, Entities, EntityContext};
-use crate::host::{Context, Host};
+use crate::clock_advance;
+use crate::entity::{self, Attended};
+use crate::host::Host;
 use crate::machine::Machine;
-use crate::protocol::book::BookMessage;
-use crate::protocol::entity::EntityMessage;
+use crate::protocol::{
+    Ask, BookMessage, CommandReply, EntityMessage, Failure, Guard, ReplyTo, received, reply_to,
+};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use tokio::sync::oneshot;
 use wal::Reader;
 
 pub struct Engine<M: Machine> {
-    shared: Arc<Shared<M>>,
+    host: Arc<Host<M>>,
 }
 
 impl<M: Machine> Clone for Engine<M> {
     fn clone(&self) -> Self {
-        Engine { shared: Arc::clone(&self.shared) }
-    }
-}
-
-struct Shared<M: Machine> {
-    host: Host<M>,
-    books: Books<M>,
-    entities: Entities<M>,
-    advances: Advances,
-    gate: Gate,
-    config: Config,
-    snapshot_seq: AtomicU64,
-    /// Up to here all records of books that are not halted are in snapshots.
-    saved_seq: AtomicU64,
-}
-
-impl<M: Machine> Context<M> for Engine<M> {
-    fn host(&self) -> &Host<M> {
-        &self.shared.host
-    }
-
-    fn send_to_book(&self, tenant: u64, message: BookMessage<M>) {
-        book::send(self, tenant, message);
-    }
-
-    fn send_to_entity(&self, tenant: u64, id: M::EntityId, message: EntityMessage<M>) {
-        entity::send(self, tenant, id, message);
-    }
-}
-
-impl<M: Machine> BookContext<M> for Engine<M> {
-    fn books(&self) -> &Books<M> {
-        &self.shared.books
-    }
-}
-
-impl<M: Machine> EntityContext<M> for Engine<M> {
-    fn entities(&self) -> &Entities<M> {
-        &self.shared.entities
+        Engine { host: Arc::clone(&self.host) }
     }
 }
 
 impl<M: Machine> Engine<M> {
     pub fn reader(&self) -> &Reader {
-        &self.shared.host.reader
+        &self.host.reader
     }
 
     pub fn machine(&self) -> &M {
-        &self.shared.host.machine
+        &self.host.machine
     }
 
     pub fn clock(&self) -> &Clock {
-        &self.shared.host.clock
+        &self.host.config.clock
+    }
+
+    fn admit(&self, tenant: u64, standing: Standing, for_record: bool) -> Result<Admission, Failure> {
+        if let Some(failure) = self.host.failure() {
+            return Err(failure);
+        }
+        let taken = self.host.gate.admit(tenant, standing, for_record);
+        // The flag is read with the permit in hand: a request that passes is seen by `stop`, which
+        // waits for all permits after it has set the flag.
+        if self.host.stopping.load(Ordering::SeqCst) {
+            return Err(Failure::ShuttingDown);
+        }
+        match taken {
+            Ok(admission) => Ok(admission),
+            Err(refused) => Err(self.refused(refused)),
+        }
+    }
+
+    fn standing(&self, tenant: u64) -> Standing {
+        let machine = &self.host.machine;
+        match (machine.is_essential(tenant), machine.yields(tenant)) {
+            (true, _) => Standing::Essential,
+            (false, false) => Standing::First,
+            (false, true) => Standing::Yields,
+        }
+    }
+
+    pub fn is_halted(&self, tenant: u64) -> bool {
+        self.host.halts.is_halted(tenant)
+    }
+
+    /// `None` if a request for a record would not be refused now. Asked before work is put into a
+    /// request; the refusal is counted.
+    pub fn refuses(&self, tenant: u64) -> Option<Failure> {
+        let refused = self.host.gate.refuses(tenant, self.standing(tenant))?;
+        // During a stop all permits are taken too, which is no overload.
+        if self.host.is_over() { None } else { Some(self.refused(refused)) }
+    }
+
+    fn refused(&self, refused: Refused) -> Failure {
+        match refused {
+            Refused::Full => self.host.overloaded(),
+            Refused::ShareFull => Failure::ShareFull,
+        }
+    }
+
+    /// Sent at once; the future waits for the reply. `until_reply` is kept until the reply is sent.
+    pub fn ask_book(
+        &self,
+        tenant: u64,
+        command: M::Command,
+        until_reply: Option<Guard>,
+    ) -> impl Future<Output = CommandReply<M>> + Send + use<M> {
+        let asked = self.admit(tenant, self.standing(tenant), true).map(|admission| {
+            let (reply_to, from) = ReplyTo::new(Some(admission), None, until_reply);
+            let ask = Ask {
+                command,
+                entity: None,
+                id: None,
+                generation: None,
+                step: None,
+                fresh: true,
+                asked: Instant::now(),
+                reply_to,
+            };
+            self.host.send_to_book(tenant, BookMessage::Ask(Box::new(ask)));
+            from
+        });
+        async move { received(asked?.await) }
+    }
+
+    /// Has a book begin anew: sends it a command that asks for that. What was under way with entities of
+    /// before comes to nothing.
+    pub async fn begin_anew(
+        &self,
+        tenant: u64,
+        command: M::Command,
+        until_reply: Option<Guard>,
+    ) -> CommandReply<M> {
+        let reply = self.ask_book(tenant, command, until_reply).await;
+        self.host.forget_generation(tenant);
+        reply
+    }
+
+    /// Sent at once; the future waits for the reply, and need not be awaited. `until_record` is
+    /// kept until the first record is durable, `until_reply` until the reply is sent, even when no
+    /// caller waits for it any more.
+    pub fn ask_entity(
+        &self,
+        tenant: u64,
+        id: M::EntityId,
+        new: bool,
+        command: M::Command,
+        until_record: Option<Guard>,
+        until_reply: Option<Guard>,
+    ) -> impl Future<Output = CommandReply<M>> + Send + use<M> {
+        let mut asked = match self.admit(tenant, self.standing(tenant), true) {
+            Ok(admission) => {
+                let (reply_to, from) = ReplyTo::new(Some(admission), until_record, until_reply);
+                let message =
+                    EntityMessage::Ask { command, fresh: true, step: None, asked: Instant::now(), reply_to };
+                let attended = match entity::deliver(&self.host, tenant, id, new, message) {
+                    Some((mut run, message)) => {
+                        run.begin(message);
+                        Some(Attended(Some(run)))
+                    }
+                    None => None,
+                };
+                Ok((attended, from))
+            }
+            Err(failure) => Err(failure),
+        };
+        // The captured values are not moved: a moved value would take its room twice.
+        async move {
+            let (attended, from) = match &mut asked {
+                Ok(asked) => (&mut asked.0, &mut asked.1),
+                Err(failure) => return Err(failure.clone()),
+            };
+            if let Some(attended) = attended {
+                attended.await;
+            }
+            received(from.await)
+        }
+    }
+
+    /// For a command that continues something durable, such as the turn of an order that waits or
+    /// the outside world's word. It takes nothing of the tenant's share, as a deadline does not:
+    /// who has asked for too much is refused more, and what was accepted comes to its end. The
+    /// caller bounds how many there are.
+    pub async fn continue_entity(
+        &self,
+        tenant: u64,
+        id: M::EntityId,
+        command: M::Command,
+    ) -> CommandReply<M> {
+        let place = Arc::clone(&self.host.gate.continuing).acquire_owned().await;
+        // The flags are read with the place in hand, as `stop` waits for all of them.
+        if let Some(failure) = self.host.failure() {
+            return Err(failure);
+        }
+        if self.host.stopping.load(Ordering::SeqCst) {
+            return Err(Failure::ShuttingDown);
+        }
+        let (reply_to, from) = ReplyTo::new(None, None, Some(Box::new(place)));
+        let ask = EntityMessage::Ask { command, fresh: false, step: None, asked: Instant::now(), reply_to };
+        entity::send(&self.host, tenant, id, ask);
+        received(from.await)
+    }
+
+    /// A query for something durable that goes on, like `continue_entity`.
+    pub async fn continue_view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
+        let ask = |to| self.host.send_to_book(tenant, BookMessage::View { query, to, admission: None });
+        reply_to(ask).await
+    }
+
+    /// Everything that the view rests on is durable when it comes.
+    pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
+        // The permit goes with the query: a caller that goes away leaves the query in the queue.
+        let admission = Some(self.admit(tenant, self.standing(tenant), false)?);
+        reply_to(|to| self.host.send_to_book(tenant, BookMessage::View { query, to, admission })).await
+    }
+
+    /// `None` if the book is not in memory; it is not kept there.
+    pub async fn glance(&self, tenant: u64, query: M::Query) -> Result<Option<M::View>, Failure> {
+        // The caller is not the tenant, whose share may be used up.
+        let admission = Some(self.admit(tenant, Standing::Essential, false)?);
+        let (to, from) = oneshot::channel();
+        {
+            let Some(handle) = self.host.books.get(&tenant) else { return Ok(None) };
+            handle.send(BookMessage::View { query, to, admission });
+        }
+        from.await.map_err(|_| Failure::outcome_unknown())?.map(Some)
+    }
+
+    /// Deadlines on the way come first, each at its own instant and in order; then the book gets
+    /// `command`, in a turn at the final instant. The command must write a record that the clock
+    /// moved: the book has settled at that instant, which a replay would not know otherwise.
+    pub async fn advance(
+        &self,
+        tenant: u64,
+        advance_ms: i64,
+        command: M::Command,
+        until_reply: Option<Guard>,
+    ) -> CommandReply<M> {
+        let admission = self.admit(tenant, self.standing(tenant), false)?;
+        let host = Arc::clone(&self.host);
+        // The advance runs in a task of its own: a caller that goes away must not leave a clock
+        // between two instants.
+        let advance = self.host.runtime.spawn(async move {
+            let _guards = (admission, until_reply);
+            clock_advance::advance(&host, tenant, advance_ms, command).await
+        });
+        advance.await.map_err(|_| Failure::outcome_unknown())?
     }
 }

@@ -2,16 +2,21 @@
 //! snapshots plus tail, tenants in parallel. The cost follows the tail, not the history.
 
 use super::StartError;
-use crate::book::Recovered;
-use crate::machine::Machine;
-use crate::wake_mark::wake_key;
-use std::collections::{BTreeMap, HashMap};
+use crate::alarm::{self, wake_key};
+use crate::host::Host;
+use crate::machine::{LONG_AGO_MS, Machine};
+use crate::protocol::{Failure, PendingReply, Recovered, reply_to};
+use std::collections::{BTreeMap, HashMap, btree_map, hash_map};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
-use wal::{Reader, Record};
+use tokio::sync::oneshot;
+use wal::{IndexOps, Reader, Record, Snapshot};
 
 const BATCH: usize = 1024;
+
+/// Snapshots in the log's queue at once.
+const RESTING_MAX: usize = 1_024;
 
 /// In the order of their tenants, so that they wake in the same order each time.
 pub(super) type Books<M> = BTreeMap<u64, Recovered<M>>;
@@ -60,7 +65,7 @@ pub(super) fn recover<M: Machine>(
         if set_aside.contains_key(&tenant) {
             continue;
         }
-        if let std::collections::btree_map::Entry::Vacant(vacant) = books.entry(tenant) {
+        if let btree_map::Entry::Vacant(vacant) = books.entry(tenant) {
             vacant.insert(load(machine, reader, tenant)?.1);
         }
     }
@@ -112,10 +117,8 @@ fn replay<M: Machine>(
     for batch in take {
         for stored in batch {
             let (snapshot_seq, recovered) = match books.entry(stored.tenant) {
-                std::collections::hash_map::Entry::Occupied(book) => book.into_mut(),
-                std::collections::hash_map::Entry::Vacant(vacant) => {
-                    vacant.insert(load(machine, reader, stored.tenant)?)
-                }
+                hash_map::Entry::Occupied(book) => book.into_mut(),
+                hash_map::Entry::Vacant(vacant) => vacant.insert(load(machine, reader, stored.tenant)?),
             };
             // The snapshot may have been written after the floor was taken.
             if stored.seq <= *snapshot_seq {
@@ -166,4 +169,36 @@ pub(super) fn load<M: Machine>(
         }
         None => Ok((0, Recovered::empty(&**machine, tenant))),
     }
+}
+
+/// A start would keep every book in memory that has a record behind its snapshot, until it has been
+/// idle for a while. So those with nothing due are written as snapshots, under the last sequence of
+/// the log, and leave at a time when nobody can ask for them yet. A crash on the way leaves
+/// snapshots that contain all of their tenants' records, and the floor where it was. When this
+/// returns well the snapshots are durable.
+pub(super) async fn rest<M: Machine>(host: &Host<M>, books: &mut Books<M>) -> Result<(), Failure> {
+    let machine = &*host.machine;
+    let resting: Vec<_> = books
+        .extract_if(.., |tenant, recovered| {
+            // A large book is encoded beside its turns, and there are few.
+            !machine.is_essential(*tenant)
+                && !machine.is_large(&recovered.book)
+                && machine.next_due(&recovered.book, &|_| false).is_none()
+        })
+        .collect();
+    let mut resting = resting.into_iter();
+    while resting.len() > 0 {
+        for (tenant, mut recovered) in resting.by_ref().take(RESTING_MAX).filter(|(_, book)| book.ahead) {
+            // Settled at its last record, as when it left memory by itself.
+            let time_ms = machine.now_ms(&recovered.book, LONG_AGO_MS).max(recovered.settled_ms);
+            machine.settle(&mut recovered.book, time_ms);
+            let mut index = IndexOps::new();
+            alarm::mark(machine, tenant, &recovered.book, &mut index);
+            let state = machine.save(&recovered.book);
+            let (written, _) = oneshot::channel();
+            host.log.snapshot(Snapshot { tenant, time_ms, state, index }, PendingReply::Done(written));
+        }
+        reply_to(|to| host.log.fence(PendingReply::Done(to))).await?;
+    }
+    Ok(())
 }

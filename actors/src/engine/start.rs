@@ -1,28 +1,48 @@
-//! The start of an engine: the log, the books as it leaves them, and the tasks beside them.
+//! The start of an engine: the log, the books as it leaves them, and the tasks next to them; and its
+//! end, orderly or because the log is not what it should be.
 
-use super::ack_task::{self, AckQueue};
 use super::follower::Followed;
-use super::{Config, Engine, Shared, StartError, housekeeping, recovery, resting};
-use crate::admission::Gate;
+use super::{Engine, housekeeping, recovery};
 use crate::alarm::{self, Alarm, AlarmQueue};
-use crate::book::{self, Books};
-use crate::clock_advance::Advances;
-use crate::entity::{self, Entities};
-use crate::entity_cache::EntityCache;
-use crate::host::{Context, Counters, End, Halted, Halts, Host};
+use crate::host::{Config, Host};
 use crate::machine::{Effects, Machine};
-use crate::protocol::book::BookMessage;
-use crate::protocol::follow_ups::FollowUpMessage;
-use crate::protocol::pending_reply::PendingReply;
-use dashmap::DashMap;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Weak};
+use crate::protocol::{BookMessage, FollowUpMessage, PendingReply};
+use crate::{book, entity};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::oneshot;
 use wal::cluster::Agreement;
-use wal::{Log, Store};
+use wal::{AckBatch, AckSender, Log, OpenError, Store};
 
-/// Some hundreds of megabytes if there are ever so many.
-const ENTITY_CACHE_MAX: usize = 1 << 19;
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Log(#[from] OpenError),
+    #[error("{0}")]
+    Recovery(String),
+    /// Without this book the others could start.
+    #[error("the book of tenant key {tenant}: {why}")]
+    Book { tenant: u64, why: String },
+}
+
+type AckQueue<M> = UnboundedReceiver<AckBatch<PendingReply<M>>>;
+
+/// Completions of a large write are called in a task of its own: to wake a task is cheapest from
+/// another one, and the log's writer goes on with the next write meanwhile.
+fn ack_queue<M: Machine>() -> (AckSender<PendingReply<M>>, AckQueue<M>) {
+    let (sender, queue) = unbounded_channel::<AckBatch<PendingReply<M>>>();
+    let send = move |batch| {
+        // The task ends with the runtime; then the log's own thread acknowledges, and no caller is
+        // left to hear of it.
+        if let Err(refused) = sender.send(batch) {
+            refused.0.acknowledge();
+        }
+    };
+    (Box::new(send), queue)
+}
 
 struct Queues<M: Machine> {
     alarms: AlarmQueue,
@@ -38,17 +58,17 @@ impl<M: Machine> Engine<M> {
         log: wal::Config,
         config: Config,
     ) -> Result<Self, StartError> {
-        let (ack_sender, ack_queue) = ack_task::queue::<M>();
+        let (ack_sender, ack_queue) = ack_queue::<M>();
         let log = Log::<PendingReply<M>>::open_with(store, log, Some(ack_sender), config.stepper.clone())?;
         let machine = Arc::new(machine);
         let mut recovered = recovery::recover(&machine, &log.reader(), &config.set_aside)?;
         let (engine, queues) = Engine::new(machine, effects, log, ack_queue, config);
-        let host = &engine.shared.host;
-        if recovered.len() > engine.shared.config.awake_max
-            && let Err(failure) = resting::rest(host, &mut recovered).await
+        let host = &engine.host;
+        if recovered.len() > host.config.awake_max
+            && let Err(failure) = recovery::rest(host, &mut recovered).await
         {
             // Some books are neither in memory nor in a snapshot: nobody may be answered.
-            host.end.fail(&format!("books were not saved at the start: {failure:?}"));
+            host.fail(&format!("books were not saved at the start: {failure:?}"));
         }
         engine.begin(recovered, queues);
         Ok(engine)
@@ -63,7 +83,7 @@ impl<M: Machine> Engine<M> {
         agreement: Box<dyn Agreement>,
         config: Config,
     ) -> Result<Self, StartError> {
-        let (ack_sender, ack_queue) = ack_task::queue::<M>();
+        let (ack_sender, ack_queue) = ack_queue::<M>();
         let Followed { store, log, books } = followed;
         let stepper = config.stepper.clone();
         let log = Log::open_agreed(store, log, Some(ack_sender), stepper, Some(agreement))?;
@@ -72,96 +92,90 @@ impl<M: Machine> Engine<M> {
         Ok(engine)
     }
 
-    /// Without books yet.
+    /// Without books yet. The log is watched: nothing is known of what a completion did that
+    /// panicked.
     fn new(
         machine: Arc<M>,
         effects: Arc<dyn Effects<M>>,
         log: Log<PendingReply<M>>,
-        ack_queue: AckQueue<M>,
+        mut ack_queue: AckQueue<M>,
         config: Config,
     ) -> (Self, Queues<M>) {
-        let reader = log.reader();
-        let (alarm, alarm_queue) = Alarm::new(config.clock.clone());
+        let (alarm, alarms) = Alarm::new(config.clock.clone());
         // Bounded by use: by the records that are under way.
-        let (follow_ups, follow_up_queue) = unbounded_channel();
-        let floor = reader.floor();
-        let host = Host {
-            machine,
-            effects,
-            log,
-            reader,
-            clock: config.clock.clone(),
-            seeds: Arc::clone(&config.seeds),
-            has_room_for_due: Arc::clone(&config.has_room_for_due),
-            runtime: tokio::runtime::Handle::current(),
-            entity_cache: EntityCache::new(ENTITY_CACHE_MAX),
-            generations: DashMap::default(),
-            halts: Halts::new(set_aside(&config), Arc::clone(&config.on_halt)),
-            counters: Counters::new(),
-            end: End::new(Arc::clone(&config.on_fatal)),
-        };
-        let shared = Arc::new(Shared {
-            host,
-            books: Books::new(alarm, follow_ups),
-            entities: Entities::new(config.patience),
-            advances: Advances::default(),
-            gate: Gate::new(config.permits_max, config.shares),
-            snapshot_seq: AtomicU64::new(floor),
-            saved_seq: AtomicU64::new(floor),
-            config,
-        });
-        let engine = Engine { shared };
-        engine.watch_log(ack_queue);
-        (engine, Queues { alarms: alarm_queue, follow_ups: follow_up_queue })
-    }
-
-    /// The actors come before the tasks beside them: a round of snapshots before would take the
-    /// books for saved.
-    fn begin(&self, recovered: recovery::Books<M>, queues: Queues<M>) {
-        for (tenant, recovered) in recovered {
-            let books = &self.shared.books.handles;
-            let handle = books.entry(tenant).insert(book::start(self, tenant, Some(recovered)));
-            handle.send(BookMessage::Wake);
-        }
-        self.run_tasks(queues);
-    }
-
-    fn watch_log(&self, ack_queue: AckQueue<M>) {
-        let host = &self.shared.host;
-        let fail = |weak: Weak<Shared<M>>| {
-            move |why: &str| {
-                if let Some(shared) = weak.upgrade() {
-                    shared.host.end.fail(why);
-                }
+        let (sender, follow_ups) = unbounded_channel();
+        let host = Host::new(machine, effects, log, config, (alarm, sender), book::start);
+        let weak = Arc::downgrade(&host);
+        let fail = move |why: &str| {
+            if let Some(host) = weak.upgrade() {
+                host.fail(why);
             }
         };
-        host.runtime.spawn(ack_task::run(ack_queue, fail(Arc::downgrade(&self.shared))));
-        let fail = fail(Arc::downgrade(&self.shared));
-        host.log.on_poison(Box::new(move |poisoned| fail(&poisoned.to_string())));
+        let failed = fail.clone();
+        host.log.on_poison(Box::new(move |poisoned| failed(&poisoned.to_string())));
+        host.runtime.spawn(async move {
+            while let Some(batch) = ack_queue.recv().await {
+                if catch_unwind(AssertUnwindSafe(|| batch.acknowledge())).is_err() {
+                    fail("a completion of the log panicked");
+                }
+            }
+        });
+        (Engine { host }, Queues { alarms, follow_ups })
     }
 
-    /// The tasks do not keep the engine while they wait.
-    fn run_tasks(&self, Queues { alarms, follow_ups }: Queues<M>) {
-        let runtime = &self.shared.host.runtime;
-        let weak = Arc::downgrade(&self.shared);
-        let engine = move || weak.upgrade().map(|shared| Engine { shared });
-        let (of_alarm, of_wake) = (engine.clone(), engine.clone());
-        runtime.spawn(alarm::run(
-            alarms,
-            move || of_alarm().is_none_or(|engine| engine.shared.host.end.is_over()),
+    /// The actors come before the tasks next to them: a round of snapshots before would take the
+    /// books for saved. The tasks do not keep the engine while they wait.
+    fn begin(&self, recovered: recovery::Books<M>, queues: Queues<M>) {
+        let host = &self.host;
+        for (tenant, recovered) in recovered {
+            let handle = host.books.entry(tenant).insert(book::start(host, tenant, Some(recovered)));
+            handle.send(BookMessage::Wake);
+        }
+        let weak = Arc::downgrade(host);
+        let (of_alarm, of_wake) = (weak.clone(), weak.clone());
+        host.runtime.spawn(alarm::run(
+            queues.alarms,
+            move || of_alarm.upgrade().is_none_or(|host| host.is_over()),
             move |tenant| {
-                if let Some(engine) = of_wake() {
-                    engine.send_to_book(tenant, BookMessage::Wake);
+                if let Some(host) = of_wake.upgrade() {
+                    host.send_to_book(tenant, BookMessage::Wake);
                 }
             },
         ));
-        runtime.spawn(entity::follow_ups::run(follow_ups, engine.clone()));
-        runtime.spawn(housekeeping::run(engine));
+        host.runtime.spawn(entity::follow_ups::run(queues.follow_ups, weak.clone()));
+        host.runtime.spawn(housekeeping::run(weak));
     }
-}
 
-fn set_aside(config: &Config) -> Vec<Halted> {
-    let since_ms = config.clock.wall_ms();
-    let halted = |(tenant, why): (&u64, &String)| Halted { tenant: *tenant, why: why.clone(), since_ms };
-    config.set_aside.iter().map(halted).collect()
+    /// The log was found not to be what it should be: nothing more is written.
+    pub fn declare_broken(&self, why: &str) {
+        self.host.breached.fetch_add(1, Ordering::Relaxed);
+        self.host.fail(why);
+    }
+
+    /// No new requests, those under way are finished (for at most `patience`), snapshots are
+    /// written, the log is closed. The data directory is free when every handle is gone and every
+    /// effect under way has ended. A handle that is dropped without this leaves the engine running.
+    pub async fn stop(&self, patience: Duration) {
+        let host = &self.host;
+        host.stopping.store(true, Ordering::SeqCst);
+        let _ = tokio::time::timeout(patience, host.gate.until_empty()).await;
+        if host.failed.get().is_none()
+            && (host.config.has_room)()
+            && let Err(failure) = self.snapshot().await
+        {
+            tracing::warn!(?failure, "no snapshot at the end; the next start replays the tail");
+        }
+        let log = host.log.clone();
+        let _ = tokio::task::spawn_blocking(move || log.close()).await;
+        // Every record is acknowledged. Its follow-up effects are begun before the books leave, so
+        // that the engine is kept until they have ended.
+        let (to, from) = oneshot::channel();
+        if host.follow_ups.send(FollowUpMessage::Flush(to)).is_ok() {
+            let _ = from.await;
+        }
+        host.closed.store(true, Ordering::Release);
+        for handle in &host.books {
+            handle.wake();
+        }
+    }
 }

@@ -1,10 +1,25 @@
-//! The figures of an engine, for an operator.
+//! What an operator sees of an engine, and does about a book in doubt: the records of a halted book
+//! are in the log, and the book that it is resumed with is derived from them.
 
-use super::{Engine, NotReady};
+use super::Engine;
+use crate::alarm;
+use crate::host::Halted;
 use crate::machine::Machine;
+use crate::protocol::{BookMessage, Failure, PendingReply, reply_to};
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use wal::Seq;
+use tokio::sync::oneshot;
+use wal::{IndexOps, Seq, Snapshot};
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotReady {
+    /// A write failed, or the platform's book is in doubt: the process is about to end.
+    #[error("{0}")]
+    Failed(String),
+    #[error("shutting down")]
+    Stopping,
+}
 
 #[derive(Clone, Debug)]
 pub struct Status {
@@ -34,8 +49,8 @@ pub struct Status {
 
 impl<M: Machine> Engine<M> {
     pub fn status(&self) -> Status {
-        let (host, gate) = (&self.shared.host, &self.shared.gate);
-        let books = &self.shared.books.handles;
+        let (host, gate) = (&self.host, &self.host.gate);
+        let books = &host.books;
         let (waiting, waiting_most) = books
             .iter()
             .map(|handle| handle.mailbox.len())
@@ -43,18 +58,18 @@ impl<M: Machine> Engine<M> {
         Status {
             durable_seq: host.log.durable_seq(),
             snapshot_seq: self.snapshot_seq(),
-            snapshot_age: host.counters.snapshot_age(),
+            snapshot_age: host.saved_at.lock().unwrap_or_else(PoisonError::into_inner).elapsed(),
             waiting,
             waiting_most,
-            permits_max: self.shared.config.permits_max,
-            overloaded: host.counters.overloaded.load(Ordering::Relaxed),
+            permits_max: host.config.permits_max,
+            overloaded: host.overloaded.load(Ordering::Relaxed),
             share_full: gate.share_full[0].load(Ordering::Relaxed),
             share_full_yielding: gate.share_full[1].load(Ordering::Relaxed),
-            checked: host.counters.checked.load(Ordering::Relaxed),
-            breached: host.counters.breached.load(Ordering::Relaxed),
+            checked: host.checked.load(Ordering::Relaxed),
+            breached: host.breached.load(Ordering::Relaxed),
             halted: host.halts.all().len(),
             books: books.len(),
-            entities: self.shared.entities.handles.len(),
+            entities: host.entities.len(),
             under_way: self.under_way(),
             log: host.log.stats(),
         }
@@ -62,29 +77,75 @@ impl<M: Machine> Engine<M> {
 
     /// The error says why no writes are accepted.
     pub fn ready(&self) -> Result<(), NotReady> {
-        let end = &self.shared.host.end;
-        match end.failed.get() {
+        match self.host.failed.get() {
             Some(why) => Err(NotReady::Failed(why.clone())),
-            None if end.stopping.load(Ordering::Acquire) => Err(NotReady::Stopping),
+            None if self.host.stopping.load(Ordering::Acquire) => Err(NotReady::Stopping),
             None => Ok(()),
         }
     }
 
     pub fn under_way(&self) -> usize {
-        self.shared.config.permits_max.saturating_sub(self.shared.gate.places.permits.available_permits())
+        self.host.gate.under_way()
     }
 
     /// Up to here every record is in snapshots.
     pub fn snapshot_seq(&self) -> Seq {
-        self.shared.snapshot_seq.load(Ordering::Acquire)
+        self.host.snapshot_seq.load(Ordering::Acquire)
     }
 
     /// The same, but for records of halted books.
     pub fn saved_seq(&self) -> Seq {
-        self.shared.saved_seq.load(Ordering::Acquire)
+        self.host.saved_seq.load(Ordering::Acquire)
     }
 
     pub fn books_in_memory(&self) -> Vec<u64> {
-        self.shared.books.handles.iter().map(|handle| *handle.key()).collect()
+        self.host.books.iter().map(|handle| *handle.key()).collect()
+    }
+
+    pub fn halted(&self) -> Vec<Halted> {
+        self.host.halts.all()
+    }
+
+    pub fn resumptions(&self, tenant: u64) -> u64 {
+        self.host.halts.resumptions(tenant)
+    }
+
+    /// `resumptions` is [`Engine::resumptions`] before the book was read: if it was resumed since,
+    /// the finding is about a state that is gone, and nothing happens.
+    pub fn halt(&self, tenant: u64, resumptions: u64, why: &str) {
+        let why = why.to_owned();
+        self.host.send_to_book(tenant, BookMessage::Halt { why, resumptions });
+    }
+
+    /// Waits until all records of a halted book are durable and no snapshot of it is being written,
+    /// so that what is derived from the log is complete.
+    pub async fn halted_fence(&self, tenant: u64) -> Result<Seq, Failure> {
+        reply_to(|to| self.host.send_to_book(tenant, BookMessage::Fence(to))).await
+    }
+
+    /// `book` was derived from all records up to `seq` and settled at `settled_ms`. The new state
+    /// is saved before the snapshots in `wrong` are removed, which the records do not lead to: a
+    /// crash in between leaves the right one as the newest.
+    pub async fn resume(
+        &self,
+        tenant: u64,
+        seq: Seq,
+        book: M::Book,
+        settled_ms: i64,
+        wrong: &[Seq],
+    ) -> Result<(), Failure> {
+        let (log, machine) = (&self.host.log, &*self.host.machine);
+        let mut index = IndexOps::new();
+        alarm::mark(machine, tenant, &book, &mut index);
+        let snapshot = Snapshot { tenant, time_ms: settled_ms, state: machine.save(&book), index };
+        reply_to(|to| log.snapshot_at(seq, snapshot, PendingReply::Done(to))).await?;
+        let wrong: Vec<Seq> = wrong.iter().copied().filter(|wrong| *wrong != seq).collect();
+        let (to, from) = oneshot::channel();
+        log.forget_snapshots(tenant, &wrong, PendingReply::Done(to))
+            .map_err(|error| Failure::Storage(error.to_string()))?;
+        from.await.map_err(|_| Failure::outcome_unknown())??;
+        let book = Box::new(book);
+        let resume = |to| self.host.send_to_book(tenant, BookMessage::Resume { book, settled_ms, to });
+        reply_to(resume).await
     }
 }

@@ -1,0 +1,341 @@
+//! What all actors of an engine share: the machine, the log, the maps of books and entities, the
+//! engine's end. How a book, an entity or a clock advance works does not belong here.
+
+use crate::admission::{Gate, Shares};
+use crate::alarm::Alarm;
+use crate::clock::Clock;
+use crate::entity_cache::EntityCache;
+use crate::machine::{Effects, Machine};
+use crate::protocol::{
+    BookHandle, BookMessage, EntityHandle, Failure, FollowUpMessage, PendingReply, Recovered,
+};
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use foldhash::fast::RandomState;
+use std::collections::{BTreeMap, VecDeque};
+use std::error::Error;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, mpsc};
+use wal::{Log, ReadError, Reader, Seq, Stepper};
+
+pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// Whether there is room for what falls due in a tenant's book.
+pub type HasRoomForDue = Arc<dyn Fn(u64) -> bool + Send + Sync>;
+
+pub type OnHalt = Arc<dyn Fn(&[Halted]) + Send + Sync>;
+
+#[derive(Clone)]
+pub struct Config {
+    /// Requests that may be under way; one more is `Overloaded`.
+    pub permits_max: usize,
+    pub shares: Shares,
+    /// A round of snapshots is written after so many records.
+    pub snapshot_records: u64,
+    /// A round of snapshots is written after so many seconds, if there were records.
+    pub snapshot_seconds: u64,
+    /// A book without a deadline leaves memory after so many seconds without a request.
+    pub idle_seconds: u64,
+    /// Books that a start may leave in memory. Where there are more, those without a deadline are
+    /// saved before it is ready, and leave.
+    pub awake_max: usize,
+    /// Whether there is room for what only saves work later: rounds of snapshots, and books that
+    /// leave memory.
+    pub has_room: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// While there is no room for what falls due in a tenant's book, it waits.
+    pub has_room_for_due: HasRoomForDue,
+    /// A caller waits so long for an effect, then gets a reply with what is durable. The effect
+    /// goes on, and its result is taken when it comes.
+    pub patience: Duration,
+    /// Called for a failed log, or a doubt about an essential book. It must end the process; a test
+    /// may only note it.
+    pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
+    /// These tenants' books are not recovered and stay halted until they are resumed; with the reason.
+    pub set_aside: BTreeMap<u64, String>,
+    /// Called for each change of the set of halted books.
+    pub on_halt: OnHalt,
+    pub clock: Clock,
+    /// New for each turn. Ids are made of these bits, so they must not reveal the number of turns.
+    pub seeds: Seeds,
+    pub stepper: Option<Stepper>,
+}
+
+/// A keyed hash of a counter.
+pub fn unforeseeable() -> Seeds {
+    let (key, count) = (std::hash::RandomState::new(), AtomicU64::new(0));
+    Arc::new(move || key.hash_one(count.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// Some hundreds of megabytes if there are ever so many.
+const ENTITY_CACHE_MAX: usize = 1 << 19;
+
+/// More than one record: batches that come at once have many entities each, and a single one would
+/// be decoded anew for nearly every one of them.
+const DECODED_MAX: usize = 16;
+
+pub(crate) struct Host<M: Machine> {
+    pub machine: Arc<M>,
+    pub effects: Arc<dyn Effects<M>>,
+    pub log: Log<PendingReply<M>>,
+    pub reader: Reader,
+    pub config: Config,
+    pub runtime: tokio::runtime::Handle,
+    pub gate: Gate,
+
+    pub books: DashMap<u64, Arc<BookHandle<M>>, RandomState>,
+    /// Called under the lock of the map that the handle goes into. A pointer, as books send to
+    /// entities, and entities to books.
+    pub start_book: fn(&Arc<Host<M>>, u64, Option<Recovered<M>>) -> Arc<BookHandle<M>>,
+    pub alarm: Alarm,
+    pub follow_ups: mpsc::UnboundedSender<FollowUpMessage<M>>,
+    /// One book at a time, so that one encoded state is in memory next to the books.
+    pub encoding: Semaphore,
+    /// Seconds of the engine's life, for idleness.
+    pub coarse_seconds: AtomicI64,
+    /// The durable generations of books, as far as they were asked for.
+    generations: DashMap<u64, u64, RandomState>,
+    /// A tenant has one clock advance at a time.
+    pub advances: DashMap<u64, Arc<tokio::sync::Mutex<()>>>,
+
+    pub entities: DashMap<(u64, M::EntityId), EntityHandle<M>, RandomState>,
+    /// States of open entities that are not active, as many as there is room for. Changed under the
+    /// lock of the map of entities alone, but for new entities that no caller knows yet.
+    pub entity_cache: EntityCache<M::EntityId, M::Entity>,
+    /// The records that entities were loaded from last: those of a batch are all in one.
+    decoded: Mutex<VecDeque<(Seq, Arc<M::Record>)>>,
+
+    pub halts: Halts,
+    pub stopping: AtomicBool,
+    /// Books leave memory as soon as no message waits for them.
+    pub closed: AtomicBool,
+    pub failed: OnceLock<String>,
+
+    pub snapshot_seq: AtomicU64,
+    /// Up to here all records of books that are not halted are in snapshots.
+    pub saved_seq: AtomicU64,
+    /// When the last round of snapshots ended, or the start.
+    pub saved_at: Mutex<Instant>,
+    pub overloaded: AtomicU64,
+    pub checked: AtomicU64,
+    pub breached: AtomicU64,
+}
+
+impl<M: Machine> Host<M> {
+    pub fn new(
+        machine: Arc<M>,
+        effects: Arc<dyn Effects<M>>,
+        log: Log<PendingReply<M>>,
+        config: Config,
+        (alarm, follow_ups): (Alarm, mpsc::UnboundedSender<FollowUpMessage<M>>),
+        start_book: fn(&Arc<Host<M>>, u64, Option<Recovered<M>>) -> Arc<BookHandle<M>>,
+    ) -> Arc<Host<M>> {
+        let reader = log.reader();
+        let floor = reader.floor();
+        Arc::new(Host {
+            machine,
+            effects,
+            log,
+            reader,
+            runtime: tokio::runtime::Handle::current(),
+            gate: Gate::new(config.permits_max, config.shares),
+            books: DashMap::default(),
+            start_book,
+            alarm,
+            follow_ups,
+            encoding: Semaphore::new(1),
+            coarse_seconds: AtomicI64::new(0),
+            generations: DashMap::default(),
+            advances: DashMap::default(),
+            entities: DashMap::default(),
+            entity_cache: EntityCache::new(ENTITY_CACHE_MAX),
+            decoded: Mutex::default(),
+            halts: Halts::new(&config),
+            stopping: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            failed: OnceLock::new(),
+            snapshot_seq: AtomicU64::new(floor),
+            saved_seq: AtomicU64::new(floor),
+            saved_at: Mutex::new(Instant::now()),
+            overloaded: AtomicU64::new(0),
+            checked: AtomicU64::new(0),
+            breached: AtomicU64::new(0),
+            config,
+        })
+    }
+
+    /// Starts the book when it is not in memory.
+    pub fn send_to_book(self: &Arc<Self>, tenant: u64, message: BookMessage<M>) {
+        let now = self.coarse_seconds.load(Ordering::Relaxed);
+        // Under the map's lock, so that a retiring book sees the message or a new one gets it.
+        if let Some(handle) = self.books.get(&tenant) {
+            handle.touch(now);
+            return handle.send(message);
+        }
+        let handle = self.books.entry(tenant).or_insert_with(|| (self.start_book)(self, tenant, None));
+        handle.touch(now);
+        handle.send(message);
+    }
+
+    /// The durable generation of a tenant's book.
+    pub fn generation(&self, tenant: u64) -> Result<u64, ReadError> {
+        if let Some(known) = self.generations.get(&tenant) {
+            return Ok(*known);
+        }
+        match self.generations.entry(tenant) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            // Read under the map's lock: what is forgotten is never put there again.
+            Entry::Vacant(vacant) => {
+                let key = self.machine.generation_key(tenant);
+                let stored = key.map(|key| self.reader.index_get(&key)).transpose()?.flatten();
+                let generation = stored.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
+                Ok(*vacant.insert(generation))
+            }
+        }
+    }
+
+    /// The generation of a book is read anew when it is asked for.
+    pub fn forget_generation(&self, tenant: u64) {
+        self.generations.remove(&tenant);
+    }
+
+    /// The state of an entity, from the record that its index entry names.
+    pub fn load(
+        &self,
+        tenant: u64,
+        id: M::EntityId,
+    ) -> Result<Option<Arc<M::Entity>>, Box<dyn Error + Send + Sync>> {
+        let key = self.machine.entity_key(tenant, id);
+        let Some(seq) = self.reader.index_get(&key)? else { return Ok(None) };
+        let seq = u64::from_be_bytes(seq.as_slice().try_into()?);
+        let decoded = || self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = decoded().iter().find(|(kept, _)| *kept == seq).map(|(_, record)| Arc::clone(record));
+        if let Some(record) = kept {
+            return Ok(self.machine.entity_in(&record, id));
+        }
+        let Some(stored) = self.reader.record(seq)? else {
+            return Err(format!("the index names record {seq}, which is not there").into());
+        };
+        let record = Arc::new(self.machine.decode(&stored.payload)?);
+        let mut decoded = decoded();
+        decoded.truncate(DECODED_MAX - 1);
+        decoded.push_front((seq, Arc::clone(&record)));
+        drop(decoded);
+        Ok(self.machine.entity_in(&record, id))
+    }
+
+    /// Counts the refusal.
+    pub fn overloaded(&self) -> Failure {
+        self.overloaded.fetch_add(1, Ordering::Relaxed);
+        Failure::Overloaded
+    }
+
+    /// False if the engine can't go on without the book: then the engine ends.
+    pub fn halt(&self, tenant: u64, why: &str) -> bool {
+        if self.machine.is_essential(tenant) {
+            self.fail(&format!("book {tenant}: {why}"));
+            return false;
+        }
+        self.halts.halt(Halted { tenant, why: why.to_owned(), since_ms: self.config.clock.wall_ms() });
+        true
+    }
+
+    /// Only the first reason counts.
+    pub fn fail(&self, why: &str) {
+        if self.failed.set(why.to_owned()).is_ok() {
+            // Whoever is told knows whether that is an error.
+            tracing::warn!(why, "the engine stops");
+            (self.config.on_fatal)(why);
+        }
+    }
+
+    pub fn failure(&self) -> Option<Failure> {
+        Some(Failure::Storage(self.failed.get()?.clone()))
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.stopping.load(Ordering::Acquire) || self.failed.get().is_some()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Halted {
+    pub tenant: u64,
+    pub why: String,
+    /// Milliseconds since 1970.
+    pub since_ms: i64,
+}
+
+/// The books that are halted: those whose state is in doubt, and those that an operator set aside
+/// at the start. A halted book decides nothing, is asked nothing and saves nothing, while all
+/// others go on. A breach of the log itself ends the engine ([`Host::fail`]).
+pub(crate) struct Halts {
+    books: Mutex<BTreeMap<u64, Halted>>,
+    /// Every request asks for it, and there are nearly always none.
+    count: AtomicUsize,
+    /// Of each book since the start, of those that had any.
+    resumptions: Mutex<BTreeMap<u64, u64>>,
+    on_halt: OnHalt,
+}
+
+impl Halts {
+    fn new(config: &Config) -> Halts {
+        let since_ms = config.clock.wall_ms();
+        let set_aside = config.set_aside.iter();
+        let books: BTreeMap<u64, Halted> = set_aside
+            .map(|(tenant, why)| (*tenant, Halted { tenant: *tenant, why: why.clone(), since_ms }))
+            .collect();
+        let halts = Halts {
+            count: AtomicUsize::new(books.len()),
+            books: Mutex::new(books),
+            resumptions: Mutex::default(),
+            on_halt: Arc::clone(&config.on_halt),
+        };
+        (halts.on_halt)(&halts.all());
+        halts
+    }
+
+    /// The first reason counts.
+    fn halt(&self, halted: Halted) {
+        let (tenant, why) = (halted.tenant, halted.why.clone());
+        let is_new = self.change(|books| {
+            let is_new = !books.contains_key(&tenant);
+            books.entry(tenant).or_insert(halted);
+            is_new
+        });
+        if is_new {
+            tracing::error!(tenant, why, "a book is halted; the others go on");
+            (self.on_halt)(&self.all());
+        }
+    }
+
+    pub fn resume(&self, tenant: u64) {
+        *self.resumptions.lock().unwrap_or_else(PoisonError::into_inner).entry(tenant).or_default() += 1;
+        if self.change(|books| books.remove(&tenant)).is_some() {
+            tracing::info!(tenant, "a halted book was resumed and decides again");
+            (self.on_halt)(&self.all());
+        }
+    }
+
+    pub fn resumptions(&self, tenant: u64) -> u64 {
+        let resumptions = self.resumptions.lock().unwrap_or_else(PoisonError::into_inner);
+        resumptions.get(&tenant).copied().unwrap_or(0)
+    }
+
+    pub fn is_halted(&self, tenant: u64) -> bool {
+        self.count.load(Ordering::SeqCst) > 0 && self.change(|books| books.contains_key(&tenant))
+    }
+
+    pub fn all(&self) -> Vec<Halted> {
+        self.change(|books| books.values().cloned().collect())
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut BTreeMap<u64, Halted>) -> R) -> R {
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = change(&mut books);
+        self.count.store(books.len(), Ordering::SeqCst);
+        changed
+    }
+}

@@ -1,0 +1,534 @@
+//! The messages that actors send each other, the replies that callers get, and the handles by which
+//! a message reaches its actor. A message that cannot be handled tells its caller so when it is
+//! dropped or failed; a reply is sent once. Nothing in here knows the engine: what goes through the
+//! log's queue must keep nothing alive that keeps the log alive.
+
+use crate::admission::Admission;
+use crate::machine::{Effects, Machine};
+use handoff::{Mailbox, TasklessMailbox};
+use ractor::ActorRef;
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot};
+use wal::{Completion, Durable, Poisoned, Seq};
+
+// Replies.
+
+/// Dropped at the end of a request, such as a permit or a reserved name.
+pub type Guard = Box<dyn Send>;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timing {
+    /// From the request to the book's turn.
+    pub queue: Duration,
+    pub apply: Duration,
+    /// From the append until the record is durable.
+    pub wal: Duration,
+    /// The part of `wal` in which other machines agreed, where there are others.
+    pub agree: Option<Duration>,
+}
+
+/// Its record has been synced.
+pub struct Settled<M: Machine> {
+    /// After the command, for a command to an entity.
+    pub entity: Option<Arc<M::Entity>>,
+    /// `None` when nothing changed.
+    pub record: Option<Arc<M::Record>>,
+    pub seq: Option<Seq>,
+    pub time_ms: i64,
+    pub timing: Timing,
+    pub refusal: Option<M::Refusal>,
+    /// Effects of other entities; `None` when the record asked for none.
+    pub performed: Option<Performed<M>>,
+    /// The asking entity's own.
+    pub(crate) effects: Vec<M::Effect>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Nothing happened; the request may be repeated later.
+    Overloaded,
+    /// The tenant has its share of what is under way; nothing happened; the request may be repeated later.
+    ShareFull,
+    /// Nothing happened.
+    ShuttingDown,
+    /// The record is larger than the log takes; nothing changed.
+    TooLarge,
+    /// The outcome is unknown until a restart.
+    Storage(String),
+    /// The book is in doubt or set aside by an operator; nothing happened.
+    Halted,
+    /// The tenant's book began anew meanwhile; nothing happened.
+    Reset,
+    /// A rule has a defect; nothing changed.
+    Defect(String),
+}
+
+impl Failure {
+    /// An actor was gone before it replied: the command may be durable all the same.
+    pub(crate) fn outcome_unknown() -> Failure {
+        Failure::Storage("the actor is gone; outcome unknown".to_owned())
+    }
+}
+
+/// Boxed once, by the book: the box then goes through the log to the caller as it is.
+pub type CommandReply<M> = Result<Box<Settled<M>>, Failure>;
+
+pub(crate) type Sender<T> = oneshot::Sender<Result<T, Failure>>;
+
+/// Waits for the reply to what `ask` sends.
+pub(crate) async fn reply_to<T>(ask: impl FnOnce(Sender<T>)) -> Result<T, Failure> {
+    let (to, from) = oneshot::channel();
+    ask(to);
+    from.await.map_err(|_| Failure::outcome_unknown())?
+}
+
+pub(crate) fn received<M: Machine>(
+    received: Result<CommandReply<M>, oneshot::error::RecvError>,
+) -> CommandReply<M> {
+    match received {
+        Ok(reply) => reply,
+        Err(_) => Err(Failure::outcome_unknown()),
+    }
+}
+
+pub(crate) struct ReplyTo<M: Machine> {
+    // The order of the fields is the order of dropping: the guards of an unsent reply are dropped
+    // before the caller wakes.
+    admission: Option<Admission>,
+    until_record: Option<Guard>,
+    until_reply: Option<Guard>,
+    to: oneshot::Sender<CommandReply<M>>,
+}
+
+impl<M: Machine> ReplyTo<M> {
+    /// `until_record` is dropped when the first record of the request is durable, `admission` and
+    /// `until_reply` just before the reply is sent.
+    pub fn new(
+        admission: Option<Admission>,
+        until_record: Option<Guard>,
+        until_reply: Option<Guard>,
+    ) -> (Self, oneshot::Receiver<CommandReply<M>>) {
+        let (to, from) = oneshot::channel();
+        (ReplyTo { admission, until_record, until_reply, to }, from)
+    }
+
+    /// The first record is durable: others may find it in the index now.
+    pub fn recorded(&mut self) {
+        self.until_record = None;
+        if let Some(admission) = &mut self.admission {
+            admission.recorded();
+        }
+    }
+
+    /// Guards are dropped first, so that the caller's next request does not meet its own reservation.
+    pub fn send(mut self, reply: CommandReply<M>) {
+        self.admission = None;
+        self.until_record = None;
+        self.until_reply = None;
+        // The caller may be gone; what was decided stays.
+        let _ = self.to.send(reply);
+    }
+}
+
+// What goes through the log.
+
+/// Goes through the log with a record or a fence, and is sent to its caller when the writer
+/// acknowledges that.
+pub(crate) enum PendingReply<M: Machine> {
+    Command {
+        reply_to: ReplyTo<M>,
+        settled: Box<Settled<M>>,
+        /// Begun when the record is durable. Boxed because they are rare, and every record moves a
+        /// pending reply through the log's queue.
+        follow_ups: Option<Box<FollowUps<M>>>,
+        /// If the outside world waits for the record to be durable.
+        listener: Option<Listener<M>>,
+    },
+    /// Commands whose record is one. They have no effects.
+    Commands {
+        replies: Vec<Reply<M>>,
+        listener: Option<Listener<M>>,
+    },
+    /// The part of the capacity is freed before the reply is sent.
+    View {
+        to: Sender<M::View>,
+        view: M::View,
+        admission: Option<Admission>,
+    },
+    Done(Sender<Seq>),
+}
+
+pub(crate) type Reply<M> = (ReplyTo<M>, Box<Settled<M>>);
+
+pub(crate) struct Listener<M: Machine> {
+    pub effects: Arc<dyn Effects<M>>,
+    pub tenant: u64,
+}
+
+impl<M: Machine> Completion for PendingReply<M> {
+    fn complete(self, outcome: Result<Durable, Poisoned>) {
+        let outcome = match outcome {
+            Ok(durable) => Ok(durable),
+            Err(poisoned) => Err(Failure::Storage(poisoned.to_string())),
+        };
+        match self {
+            PendingReply::Command { reply_to, mut settled, follow_ups, listener } => match outcome {
+                Ok(durable) => {
+                    settled.timing.wal = durable.waited;
+                    settled.timing.agree = durable.agreed;
+                    if let Some(record) = &settled.record {
+                        settled.seq = Some(durable.seq);
+                        if let Some(listener) = listener {
+                            listener.notify(record);
+                        }
+                    }
+                    if let Some(follow_ups) = follow_ups {
+                        settled.performed = Some(follow_ups.begin());
+                    }
+                    reply_to.send(Ok(settled));
+                }
+                Err(failure) => reply_to.send(Err(failure)),
+            },
+            PendingReply::Commands { replies, listener } => {
+                let record = replies.first().and_then(|(_, settled)| settled.record.as_deref());
+                if let (Ok(_), Some(listener), Some(record)) = (&outcome, listener, record) {
+                    listener.notify(record);
+                }
+                for (reply_to, mut settled) in replies {
+                    reply_to.send(outcome.clone().map(|durable| {
+                        settled.timing.wal = durable.waited;
+                        settled.timing.agree = durable.agreed;
+                        settled.seq = Some(durable.seq);
+                        settled
+                    }));
+                }
+            }
+            PendingReply::View { to, view, admission } => {
+                drop(admission);
+                let _ = to.send(outcome.map(|_| view));
+            }
+            PendingReply::Done(to) => {
+                let _ = to.send(outcome.map(|durable| durable.seq));
+            }
+        }
+    }
+}
+
+impl<M: Machine> Listener<M> {
+    /// A panic of the listener must not end the log.
+    fn notify(&self, record: &M::Record) {
+        if catch_unwind(AssertUnwindSafe(|| self.effects.durable(self.tenant, record))).is_err() {
+            tracing::error!(tenant = self.tenant, "a panic in the listener for durable records");
+        }
+    }
+}
+
+// Follow-up effects, from the record that asks for them to the task that has them performed, and
+// the receiver by which a caller waits for them.
+
+pub(crate) enum FollowUpMessage<M: Machine> {
+    Perform(FollowUps<M>, Arc<UntilDone<M>>),
+    /// The reply comes once everything that was sent before has been begun.
+    Flush(oneshot::Sender<()>),
+}
+
+pub(crate) struct FollowUps<M: Machine> {
+    pub tenant: u64,
+    pub step: Option<Step>,
+    pub effects: Vec<(M::EntityId, M::Effect)>,
+    pub sender: mpsc::UnboundedSender<FollowUpMessage<M>>,
+}
+
+pub struct Performed<M: Machine> {
+    /// Ends when the last guard is dropped.
+    all_done: oneshot::Receiver<()>,
+    ended: Arc<Ended<M>>,
+}
+
+/// Of entities whose effects have ended.
+type Ended<M> = Mutex<Vec<(<M as crate::Rules>::EntityId, Arc<<M as crate::Rules>::Entity>)>>;
+
+pub(crate) struct UntilDone<M: Machine> {
+    ended: Arc<Ended<M>>,
+    _last_dropped: oneshot::Sender<()>,
+}
+
+impl<M: Machine> FollowUps<M> {
+    /// Called when the record is durable, possibly by the log's writer.
+    fn begin(self) -> Performed<M> {
+        let (last_dropped, all_done) = oneshot::channel();
+        let ended = Arc::default();
+        let until_done = Arc::new(UntilDone { ended: Arc::clone(&ended), _last_dropped: last_dropped });
+        // The task ends with the runtime; then no actor is left to perform anything.
+        let _ = self.sender.clone().send(FollowUpMessage::Perform(self, until_done));
+        Performed { all_done, ended }
+    }
+}
+
+impl<M: Machine> UntilDone<M> {
+    pub fn note(&self, ended: (M::EntityId, Arc<M::Entity>)) {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+    }
+}
+
+impl<M: Machine> Performed<M> {
+    /// Until all effects have been performed and their results are durable.
+    pub async fn wait(&mut self) {
+        // The error is the expected end: the last sender was dropped.
+        let _ = (&mut self.all_done).await;
+    }
+
+    /// Not of all entities: one that was busy with something else is not among them.
+    pub fn ended(self) -> Vec<(M::EntityId, Arc<M::Entity>)> {
+        std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+// Books.
+
+/// A step of a clock advance, to the instant of one deadline. Everything that is done there bears
+/// the instant and carries a clone of this; the advance goes on when all clones are dropped.
+#[derive(Clone)]
+pub(crate) struct Step {
+    pub at_ms: i64,
+    /// The generation of the book whose clock advances.
+    pub generation: u64,
+    _under_way: Arc<oneshot::Sender<Infallible>>,
+}
+
+impl Step {
+    /// The receiver ends when the last clone is dropped.
+    pub fn new(at_ms: i64, generation: u64) -> (Self, oneshot::Receiver<Infallible>) {
+        let (under_way, end) = oneshot::channel();
+        (Step { at_ms, generation, _under_way: Arc::new(under_way) }, end)
+    }
+}
+
+pub(crate) struct Ask<M: Machine> {
+    pub command: M::Command,
+    pub entity: Option<Arc<M::Entity>>,
+    /// To find its new state in the record.
+    pub id: Option<M::EntityId>,
+    /// The generation of the book that the entity's state is of; `None` without an entity.
+    pub generation: Option<u64>,
+    /// `None` is the tenant's now.
+    pub step: Option<Step>,
+    /// No part of the request has happened yet, so that it may be refused for want of room.
+    pub fresh: bool,
+    pub asked: Instant,
+    pub reply_to: ReplyTo<M>,
+}
+
+pub(crate) enum BookMessage<M: Machine> {
+    /// Boxed, as it is large and goes through a queue.
+    Ask(Box<Ask<M>>),
+    /// What is decided about them is one record where it can be.
+    AskTogether(Vec<Box<Ask<M>>>),
+    View {
+        query: M::Query,
+        to: Sender<M::View>,
+        /// What continues something has none.
+        admission: Option<Admission>,
+    },
+    Wake,
+    Fired(i64, M::EntityId),
+    /// The outside world is asked for a deadline, and takes its time: others need not wait.
+    Lasts(M::EntityId),
+    /// A deadline that changed nothing may come again.
+    Rested(M::EntityId),
+    /// Deadlines are the advance's own until it ends. The reply is the tenant's clock, and the book's
+    /// generation.
+    BeginAdvance(oneshot::Sender<(i64, u64)>),
+    /// The earliest deadline up to `until_ms` that is not among those dealt with, of this generation.
+    NextDue {
+        until_ms: i64,
+        generation: u64,
+        dealt_with: Skip<M>,
+        to: oneshot::Sender<(Due<M>, Skip<M>)>,
+    },
+    EndAdvance,
+    Snapshot(Sender<Seq>),
+    /// `None` if the background snapshot failed.
+    Saved(Option<u64>),
+    /// The book was found in doubt when it had been resumed `resumptions` times.
+    Halt {
+        why: String,
+        resumptions: u64,
+    },
+    /// The reply comes once all that was appended is durable and no snapshot is being written.
+    Fence(Sender<Seq>),
+    /// The book is settled at `settled_ms`; no turn may be before it.
+    Resume {
+        book: Box<M::Book>,
+        settled_ms: i64,
+        to: Sender<()>,
+    },
+    /// Leave memory if the book has no deadline: write a snapshot, then stop.
+    Retire,
+    Retired {
+        version: u64,
+    },
+}
+
+impl<M: Machine> BookMessage<M> {
+    /// Callers of the messages that are not named here notice that the sender is dropped.
+    pub fn fail(self, failure: Failure) {
+        match self {
+            BookMessage::Ask(ask) => ask.reply_to.send(Err(failure)),
+            BookMessage::AskTogether(asks) => {
+                asks.into_iter().for_each(|ask| ask.reply_to.send(Err(failure.clone())));
+            }
+            BookMessage::View { to, admission, .. } => {
+                drop(admission);
+                let _ = to.send(Err(failure));
+            }
+            BookMessage::Snapshot(to) | BookMessage::Fence(to) => {
+                let _ = to.send(Err(failure));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Dealt with by a clock advance. The set goes with the question and back, so it is never copied.
+pub(crate) type Skip<M> = HashSet<(i64, <M as crate::Rules>::EntityId)>;
+
+pub(crate) enum Due<M: Machine> {
+    /// Marked as being dealt with.
+    Next(Firing<M>),
+    /// Another deadline is being dealt with; ask again.
+    Busy,
+    None,
+}
+
+/// Dropping it tells the book that dealing with the deadline is over, so that no path can forget to.
+pub(crate) struct Firing<M: Machine> {
+    pub book: Arc<BookHandle<M>>,
+    pub at_ms: i64,
+    pub id: M::EntityId,
+}
+
+impl<M: Machine> Drop for Firing<M> {
+    fn drop(&mut self) {
+        self.book.send(BookMessage::Fired(self.at_ms, self.id));
+    }
+}
+
+/// Messages go through a mailbox of our own; ractor's only carries wake-ups, so that a burst of
+/// commands costs one of its messages.
+pub(crate) struct BookHandle<M: Machine> {
+    pub mailbox: Mailbox<BookMessage<M>>,
+    pub actor: ActorRef<WakeUp>,
+    /// Whether the actor ends as it should, and not because of a defect.
+    pub over: AtomicBool,
+    pub last_used: AtomicI64,
+}
+
+pub(crate) struct WakeUp;
+
+impl<M: Machine> BookHandle<M> {
+    pub fn send(&self, message: BookMessage<M>) {
+        if self.mailbox.push(message) {
+            // The cast fails only when the actor is gone; then its supervisor answers the messages.
+            let _ = self.actor.cast(WakeUp);
+        }
+    }
+
+    pub fn wake(&self) {
+        if self.mailbox.request_read() {
+            let _ = self.actor.cast(WakeUp);
+        }
+    }
+
+    pub fn touch(&self, coarse_seconds: i64) {
+        if self.last_used.load(Ordering::Relaxed) != coarse_seconds {
+            self.last_used.store(coarse_seconds, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What a start or a snapshot leaves of a book.
+pub(crate) struct Recovered<M: Machine> {
+    pub book: M::Book,
+    /// There are records that are in no snapshot.
+    pub ahead: bool,
+    /// No turn may be before it.
+    pub settled_ms: i64,
+}
+
+impl<M: Machine> Recovered<M> {
+    pub fn empty(machine: &M, tenant: u64) -> Self {
+        Recovered { book: machine.empty(tenant), ahead: false, settled_ms: i64::MIN }
+    }
+}
+
+// Entities.
+
+pub(crate) enum EntityMessage<M: Machine> {
+    /// `fresh` as in [`Ask`].
+    Ask {
+        command: M::Command,
+        fresh: bool,
+        step: Option<Step>,
+        asked: Instant,
+        reply_to: ReplyTo<M>,
+    },
+    Due {
+        command: M::Command,
+        firing: Box<Firing<M>>,
+    },
+    /// Of the record of another command.
+    Perform {
+        effect: M::Effect,
+        step: Option<Step>,
+        until_done: Arc<UntilDone<M>>,
+    },
+    /// Of an effect that was not done at once.
+    Result {
+        command: M::Command,
+        step: Option<Step>,
+        effect: u64,
+    },
+    /// The effect takes longer than its caller is kept waiting.
+    Late {
+        effect: u64,
+    },
+    /// The effect broke off; the entity's deadline will take care of it.
+    Lost {
+        effect: u64,
+    },
+}
+
+/// The mailbox of an entity, and its state while it rests. The mutex is never locked, as its users
+/// have the map's own lock; it makes contents that may only be sent fit to be shared.
+pub(crate) type EntityHandle<M> = Mutex<TasklessMailbox<EntityMessage<M>, EntityState<M>>>;
+
+/// Leaves memory when no message is left and no effect is under way.
+pub(crate) struct EntityState<M: Machine> {
+    /// The newest durable state, which may be that there is none; not known before it is asked for,
+    /// and after a record that does not say.
+    pub known: Option<Option<Arc<M::Entity>>>,
+    /// The generation of the book that the state is of; not known before it is asked for, as for one that is
+    /// new. Asked for before the state is loaded, so that it is never newer than that.
+    pub generation: Option<u64>,
+    pub waiting: Vec<(u64, Option<EntityReply<M>>)>,
+}
+
+/// The reply in the making: a request may need several commands (its own, then one for the result of
+/// each effect), and the reply gathers what they made durable until nothing is left to do.
+pub(crate) struct EntityReply<M: Machine> {
+    pub to: Waiting<M>,
+    pub durable: Option<Box<Settled<M>>>,
+}
+
+/// A deadline's guard is dropped at the first record, that of a follow-up effect at the end.
+pub(crate) enum Waiting<M: Machine> {
+    Caller(ReplyTo<M>),
+    Deadline(Option<Box<Firing<M>>>),
+    FollowUp { _until_done: Arc<UntilDone<M>> },
+}
