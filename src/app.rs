@@ -39,6 +39,7 @@ use crate::http::origin_check::OriginCheck;
 use crate::metrics::Metrics;
 use crate::recovery::directory;
 use crate::telemetry::spans::Spans;
+use api::problem::Problem;
 use background::Background;
 pub use damage::EXIT_DAMAGED;
 use domain::platform::PLATFORM;
@@ -56,7 +57,6 @@ use tokio::sync::oneshot;
 pub struct Outside {
     /// Traces are made with these, if they are.
     pub spans: Option<Arc<Spans>>,
-    /// The networks of USDT.
     pub networks: Networks,
 }
 
@@ -219,7 +219,7 @@ async fn listen_to_peers(
         // Nothing looks at the disk by itself while another node leads.
         room: Arc::new(move || {
             disk.look();
-            disk.admit(PLATFORM)
+            if disk.has_room(PLATFORM) { Ok(()) } else { Err(Problem::disk_nearly_full()) }
         }),
     }));
     let peers = PeerFront::new(node.clone(), key, peer_guard(config), Arc::clone(api), Arc::clone(admin));
@@ -250,7 +250,6 @@ fn peer_guard(config: &Config) -> OriginCheck {
     OriginCheck::new(hosts, config.server.tls.is_some())
 }
 
-/// The error of a thread that does not start.
 fn not_started(what: &'static str) -> impl FnOnce(io::Error) -> StartupError {
     move |source| StartupError::Thread { what, source }
 }

@@ -14,16 +14,12 @@ mod error;
 mod evm;
 mod feeds;
 mod keys;
-mod limits;
 mod live_rails;
 mod pins;
 mod presets;
 mod rails;
-mod requests;
 mod secret;
 mod server;
-mod storage;
-mod telemetry;
 mod tenants;
 #[cfg(test)]
 mod tests;
@@ -35,14 +31,10 @@ pub use cluster::Cluster;
 pub use error::{ConfigError, TokenError, ValueError};
 pub use evm::{EVM_NETWORKS, Evm};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
-pub use limits::Limits;
 pub use live_rails::{R4, SecretSource, Wompi};
 pub use rails::{Rails, SimulatorFault};
-pub use requests::Requests;
 pub use secret::Secret;
-pub use server::{Server, Tls};
-pub use storage::{Engine, Storage};
-pub use telemetry::{Log, LogFormat, Telemetry};
+pub use server::{Engine, Limits, Log, LogFormat, Requests, Server, Storage, Telemetry, Tls};
 pub use tenants::{
     BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw,
 };
@@ -60,43 +52,28 @@ pub const DEFAULT_FILES: [&str; 2] = ["config.toml", "/etc/pasarela/config.toml"
 /// The whole configuration, section by section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// `[server]`.
     pub server: Server,
-    /// `[admin]`.
     pub admin: Admin,
-    /// `[storage]`.
     pub storage: Storage,
-    /// `[cluster]`.
     pub cluster: Cluster,
-    /// `[engine]`.
     pub engine: Engine,
-    /// `[limits]`.
     pub limits: Limits,
-    /// `[rates]`.
     pub rates: Rates,
     /// `[calendar] holidays`: days that are no business days in Caracas.
     pub holidays: Vec<NaiveDate>,
-    /// `[tenant_defaults]`.
     pub tenant_defaults: TenantDefaults,
     /// `[[bootstrap.tenants]]`.
     pub bootstrap_tenants: Vec<BootstrapTenant>,
-    /// `[webhooks]`.
     pub webhooks: Webhooks,
-    /// `[requests]`.
     pub requests: Requests,
     /// `[public] allowed_origins`: sites that browsers may call the public interface from.
     pub public_allowed_origins: Vec<String>,
-    /// `[rails]`.
     pub rails: Rails,
     /// `[banks] feed_url`: where the catalogue is refreshed from.
     pub banks_feed_url: Option<String>,
-    /// `[crypto]`.
     pub crypto: Crypto,
-    /// `[withdraw]`.
     pub withdraw: Withdraw,
-    /// `[log]`.
     pub log: Log,
-    /// `[telemetry]`.
     pub telemetry: Telemetry,
     /// The file that this was read from, if it has the operators' token in it.
     pub file_with_token: Option<PathBuf>,

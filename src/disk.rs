@@ -6,16 +6,13 @@
 //! its end. Reads need no room. Test mode stops first, its deadlines and deliveries at the reserve: it must not be
 //! the reason why live mode does.
 
-use api::problem::Problem;
 use domain::platform::is_live;
 use rustix::fs::statvfs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The reserves below which test mode is refused.
 const TEST_RESERVES: u64 = 2;
 
-/// The room on the disk of a data directory.
 #[derive(Debug)]
 pub struct Disk {
     data: PathBuf,
@@ -66,22 +63,17 @@ impl Disk {
         free
     }
 
-    /// Refuses what a tenant in a mode, or the platform, asks anew while too little room is left.
-    pub fn admit(&self, tenant: u64) -> Result<(), Problem> {
-        if self.has_room(tenant) { Ok(()) } else { Err(Problem::disk_nearly_full()) }
-    }
-
     /// Whether something new may be written for a tenant in a mode, or for the platform.
     pub fn has_room(&self, tenant: u64) -> bool {
         let reserves = if is_live(tenant) { 1 } else { TEST_RESERVES };
-        self.free_bytes() >= self.reserve_bytes.saturating_mul(reserves)
+        self.free_bytes.load(Ordering::Relaxed) >= self.reserve_bytes.saturating_mul(reserves)
     }
 
     /// Whether what falls due by itself (a deadline, a delivery) may be written for a tenant in a mode. There may be
     /// more of it than the reserve holds, so it waits before banks' answers have to.
     pub fn has_room_for_due(&self, tenant: u64) -> bool {
         let reserve = if is_live(tenant) { self.reserve_bytes / 2 } else { self.reserve_bytes };
-        self.free_bytes() >= reserve
+        self.free_bytes.load(Ordering::Relaxed) >= reserve
     }
 
     /// Whether so many bytes more leave the reserve as it is; looks at once.
@@ -89,7 +81,6 @@ impl Disk {
         self.reserve_bytes == 0 || self.look() >= self.reserve_bytes.saturating_add(bytes)
     }
 
-    /// Whether the reserve is being used.
     pub fn is_short(&self) -> bool {
         self.is_short.load(Ordering::Relaxed)
     }
@@ -104,7 +95,6 @@ impl Disk {
         self.reserve_bytes
     }
 
-    /// The data directory.
     pub fn data(&self) -> &Path {
         &self.data
     }
@@ -123,7 +113,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         for (reserve, is_short) in [(0, false), (1, false), (u64::MAX, true)] {
             let disk = Disk::new(&directory.path().join("not/yet"), reserve);
-            assert_eq!((disk.is_short(), disk.admit(LIVE).is_err()), (is_short, is_short), "{reserve}");
+            assert_eq!((disk.is_short(), !disk.has_room(LIVE)), (is_short, is_short), "{reserve}");
             assert_eq!(disk.has_room_for(1), !is_short);
             assert!(disk.free_bytes() > 0 && disk.free_bytes() < u64::MAX);
         }

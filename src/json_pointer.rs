@@ -12,7 +12,6 @@ const FOUND_MAX: usize = 10_000;
 /// The fault of an answer in which nothing can be found, in words that go on after "the answer".
 #[derive(Debug, thiserror::Error)]
 pub enum PointerError {
-    /// The answer is not JSON.
     #[error("is no JSON: {0}")]
     NotJson(#[from] serde_json::Error),
     /// The pointer leads to more than `FOUND_MAX` values.

@@ -3,7 +3,6 @@
 use domain::values::money::write_minor;
 use hyper::header::{ACCEPT_LANGUAGE, HeaderMap};
 
-/// A language of pages and receipts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// The language of a page unless another is asked for.
@@ -52,7 +51,6 @@ impl Language {
         }
     }
 
-    /// An address of this server that keeps the language.
     pub fn link(self, path: &str) -> String {
         if self == Language::Spanish || !path.starts_with('/') {
             return path.to_owned();

@@ -32,7 +32,6 @@ impl FromStr for Network {
 }
 
 impl Network {
-    /// Whether an address belongs to it.
     pub fn contains(self, address: IpAddr) -> bool {
         let (one, other, width) = match (self.address, address) {
             (IpAddr::V4(one), IpAddr::V4(other)) => {
@@ -51,7 +50,6 @@ impl Network {
 pub struct Client(IpAddr);
 
 impl Client {
-    /// The client behind an address.
     pub fn of(address: IpAddr) -> Client {
         Client(match address.to_canonical() {
             IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
@@ -65,7 +63,6 @@ impl Client {
 pub struct TrustedProxies(Vec<Network>);
 
 impl TrustedProxies {
-    /// Trusts the proxies in these networks.
     pub fn new(networks: Vec<Network>) -> TrustedProxies {
         TrustedProxies(networks)
     }

@@ -29,18 +29,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The most requests that wait for the disk.
 const WAITING_MAX: usize = 32_768;
-/// The time between two writes.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The requests that are noted between two writes though they were refused for want of capacity. To
 /// note one costs as much as to refuse it.
 const REFUSED_MAX: usize = 64;
-/// The time for which requests are kept.
 const KEPT_DAYS: i64 = 30;
-/// The format of values that is written.
 const FORMAT: u8 = 1;
-/// The longest code of a refusal.
 const CODE_LEN_MAX: usize = 64;
 /// The most requests with one id, of different tenants, that are found.
 const FOUND_MAX: usize = 50;
@@ -49,26 +44,18 @@ const FILE_BYTES_MAX: u64 = 8 << 20;
 /// Bytes of files kept in memory.
 const CACHE_BYTES: usize = 4 << 20;
 
-/// A request that was answered.
 pub struct Answered {
-    /// The request's id.
     pub request_id: RequestId,
-    /// The tenant key of the caller.
     pub tenant: u64,
-    /// The key that called.
     pub key: Id,
-    /// The instant at which it came.
     pub at: Timestamp,
     /// The time that it took, in ms.
     pub ms: u64,
     pub method: &'static str,
     /// The path as the route table writes it, with `:names`.
     pub route: &'static str,
-    /// The status of the answer.
     pub status: u16,
-    /// The code of a refusal.
     pub error: Option<Code>,
-    /// The sequence of the record that was written.
     pub seq: Option<u64>,
 }
 
@@ -86,13 +73,10 @@ impl Code {
     }
 }
 
-/// A request that was found.
 pub struct Found {
-    /// The tenant key.
     pub tenant: u64,
     /// The members of the answer, but for what was made.
     pub body: Vec<u8>,
-    /// The sequence of the record that was written.
     pub seq: Option<u64>,
 }
 
@@ -107,7 +91,6 @@ pub enum RequestsError {
     Ended(tokio::task::JoinError),
 }
 
-/// The counts of requests since the start.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Requests that were written.
@@ -177,7 +160,6 @@ impl RequestLog {
         }
     }
 
-    /// The counts since the start.
     pub fn counters(&self) -> &Counters {
         &self.shelf.counters
     }
@@ -257,7 +239,6 @@ impl Shelf {
         Ok(found)
     }
 
-    /// Takes what waits to the disk.
     fn write_down(&self) {
         self.refused.store(0, Ordering::Relaxed);
         if self.queue.is_empty() {
@@ -318,11 +299,15 @@ fn read(tenant: u64, value: &[u8], now: Timestamp) -> Option<Found> {
 
 /// A path of the route table as the metrics write it: `/v1/payments/{id}`.
 fn template(route: &str) -> String {
-    let segments = route.split('/').map(|segment| match segment.strip_prefix(':') {
-        Some(name) => format!("{{{name}}}"),
-        None => segment.to_owned(),
-    });
-    segments.collect::<Vec<_>>().join("/")
+    let mut out = String::with_capacity(route.len() + 2);
+    for (n, segment) in route.split('/').enumerate() {
+        out.push_str(if n == 0 { "" } else { "/" });
+        match segment.strip_prefix(':') {
+            Some(name) => out.extend(["{", name, "}"]),
+            None => out.push_str(segment),
+        }
+    }
+    out
 }
 
 /// Files of which the oldest is dropped when they are too large together, or too old.

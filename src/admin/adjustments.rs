@@ -1,14 +1,14 @@
 //! Corrections of a tenant's balance: a movement of type `adjustment`, once per reference.
 
-use super::ask;
 use super::call::{Call, CallResult, Done};
-use crate::gateway::ask::failure;
+use crate::gateway::ask::{self, failure};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
-use api::balance::show_movement;
+use api::balance::{self, show_movement};
 use api::fields::{Bad, Fields, Invalid};
-use api::kind::{Kind, kind};
+use api::kind::{Kind, body, kind};
 use api::number;
+use api::openapi::document::Chapter;
 use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::refusals;
@@ -24,11 +24,9 @@ use domain::values::external_ref::ExternalRef;
 use domain::values::money::Currency;
 use rust_decimal::Decimal;
 
-/// The number of characters of a description.
 const DESCRIPTION_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
 
-/// The body of a new adjustment, as it is read.
-pub(super) struct Wanted {
+struct Wanted {
     mode: Mode,
     currency: Currency,
     minor: i64,
@@ -36,11 +34,10 @@ pub(super) struct Wanted {
     external_ref: ExternalRef,
 }
 
-/// POST /admin/tenants/:id/adjustments
 pub async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let wanted = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
-    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let tenant = call.tenant()?;
     if let Some(waiting) = call.waits_for_approval().await? {
         return Ok(waiting);
     }
@@ -70,8 +67,7 @@ pub async fn create(call: Call) -> CallResult {
     call.answer(tenant_key, &settled)
 }
 
-/// Reads the body of a new adjustment.
-pub(super) fn read(mut fields: Fields<'_>) -> Result<Wanted, Invalid> {
+fn read(mut fields: Fields<'_>) -> Result<Wanted, Invalid> {
     let mode = fields.required("mode", kinds::mode());
     let currency = fields.required("currency", kinds::currency());
     let minor = fields.required("amount", signed_amount(currency.peek().copied()));
@@ -116,7 +112,6 @@ fn read_signed(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad>
     }
 }
 
-/// An adjustment that was made before.
 struct Known {
     read: Read,
     /// The index of the record's posting that is the movement.
@@ -161,6 +156,34 @@ impl Known {
         }
         let movement = show_movement(is_live(tenant_key), record, *time, self.posting, *time);
         movement.map(Done::ok).ok_or_else(|| ask::defect("an adjustment is no movement"))
+    }
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    Chapter {
+        tag: "Money",
+        about: "Corrections of balances, and what banks took back of card payments.",
+        operations: vec![
+            operation("createAdjustment", "Correct a balance")
+                .refuses(503, &["clock_stepped"])
+                .body("NewAdjustment")
+                .example(
+                    "12.50 VES \
+                     out",
+                    concat!(
+                        r#"{"mode":"test","currency":"VES","amount":"-12.50","#,
+                        r#""description":"comision bancaria","externalRef":"fix-1"}"#,
+                    ),
+                )
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .answers(201, "Movement", "The movement")
+                .answers(200, "Movement", "The movement that is there under this reference")
+                .refuses(409, &["external_ref_conflict"])
+                .refuses(422, &["insufficient_balance"]),
+        ],
+        schemas: vec![("NewAdjustment", body(read)), ("Movement", balance::description::movement())],
+        ..Chapter::default()
     }
 }
 

@@ -5,39 +5,51 @@
 //! done once: the approval is held while somebody decides, and the record of the act names it, so that a
 //! start after a crash in between writes down what became of it.
 
-mod doing;
-pub mod take_over;
-
-pub use doing::{end_all, least_role, read_note, settle_all};
-
-use super::call::{Call, CallResult, Done};
+use super::audit::who_schema;
+use super::call::{Body, Call, CallResult, Done, Route, Signature, listed_id, walk};
+use super::take_over;
 use crate::gateway::answer::Shows;
-use crate::gateway::ask::failure;
+use crate::gateway::ask::{defect, entity_patiently, failure};
 use crate::gateway::idempotency::mode_in;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::fields::Invalid;
+use actors::Settled;
+use api::fields::{Fields, Invalid};
+use api::kind::body;
+use api::openapi::document::Chapter;
 use api::openapi::kinds;
-use api::operators::approvals::{self as shown, show};
-use api::page::{ListOf, Page, page_json};
+use api::openapi::schema::Schema;
+use api::operators::approvals::{self as shown, approved, show};
+use api::page::{ListOf, Page};
 use api::problem::Problem;
 use api::query::Query;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
+use domain::kept::KeepRef;
+use domain::machine::Domain;
+use domain::platform::audit::{AuditEntry, Consent};
+use domain::platform::operators::{OperatorStatus, Role};
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Entity;
-use domain::resources::approvals::{self, Approval, AskedCall, Status};
+use domain::resources::approvals::{self, Approvable, Approval, AskedCall, Status};
 use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::time::Timestamp;
+use domain::values::time::{DAY_MS, Timestamp};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
+/// The name under which an approval is held, and under which what was done by it is known.
+const HELD: Space = Space::Approved;
 
 impl Call {
     /// Has the call wait for a second person, if it must: the answer to who asked. To be asked when the
     /// request is known to be sound, and before anything is done.
     pub async fn waits_for_approval(&self) -> Result<Option<Done>, Problem> {
-        self.waits_about(self.id("id").filter(|_| self.path.starts_with("/admin/tenants/"))).await
+        self.waits_about(self.id().ok().filter(|_| self.path.starts_with("/admin/tenants/"))).await
     }
 
     /// Has the call wait like [`Call::waits_for_approval`], about this tenant.
@@ -48,7 +60,6 @@ impl Call {
     /// Has the call wait with this body, which says the same in more words: whoever decides reads it.
     pub async fn waits_as(&self, tenant: Option<Id>, body: Vec<u8>) -> Result<Option<Done>, Problem> {
         let Some((action, operation)) = self.approval else { return Ok(None) };
-        let id = self.services.fresh_id(PLATFORM);
         let call = AskedCall {
             by: self.operator.who().clone(),
             peer: Some(self.peer.ip().to_string()),
@@ -60,35 +71,62 @@ impl Call {
             tenant,
             target: self.parameters.first().map(|(_, text)| text.clone()),
         };
-        let approval = Approval {
-            id,
-            action,
-            call,
-            created_at: Timestamp::EPOCH,
-            expires_at: Timestamp::EPOCH,
-            decision: None,
-        };
-        let valid_ms = self.services.callers.approvals.valid_ms;
-        let ask = approvals::Command::Ask { approval: Box::new(approval), valid_ms };
-        let (keep, held) = self.keep();
-        let command = KeyedCommand::from(Command::from(ask)).keeping(keep);
-        let engine = &self.services.engine;
-        let asked = engine.ask_entity(PLATFORM, EntityId::approval(id), true, command, None, held).await;
-        let settled = asked.map_err(failure)?;
+        let (_, settled) = ask(&self.services, action, call, self.keep()).await?;
         let done = self.answer_as(Shows::by(shown::asked), PLATFORM, &settled)?;
         Ok(Some(Done { waits: true, ..done }))
     }
 }
 
-/// Reads which approvals are asked for.
-pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
+async fn ask(
+    services: &Services,
+    action: Approvable,
+    call: AskedCall,
+    (keep, held): (Option<KeepRef>, Option<actors::Guard>),
+) -> Result<(Id, Box<Settled<Domain>>), Problem> {
+    let id = services.fresh_id(PLATFORM);
+    let (created_at, expires_at) = (Timestamp::EPOCH, Timestamp::EPOCH);
+    let approval = Box::new(Approval { id, action, call, created_at, expires_at, decision: None });
+    let ask = approvals::Command::Ask { approval, valid_ms: services.callers.approvals.valid_ms };
+    let command = KeyedCommand::from(Command::from(ask)).keeping(keep);
+    let asked = services.engine.ask_entity(PLATFORM, EntityId::approval(id), true, command, None, held).await;
+    Ok((id, asked.map_err(failure)?))
+}
+
+/// The outcome of a take-over that a start asked for.
+pub enum Begun {
+    /// The take-over is written down; the copy may open.
+    Recorded,
+    Waits(Id),
+}
+
+/// Begins the take-over of a copy that `made_by` made with the records up to `seq`: it is done at once or,
+/// where that is configured, when a second person approves.
+pub async fn begin_take_over(services: &Services, made_by: &str, seq: u64) -> Result<Begun, Problem> {
+    // The last run may have ended before the marker went.
+    if take_over::recorded_after(services, seq)? {
+        return Ok(Begun::Recorded);
+    }
+    if !services.callers.approvals.of.contains(&Approvable::TakeOver) {
+        take_over::record_of_start(services, (made_by, seq)).await?;
+        return Ok(Begun::Recorded);
+    }
+    for id in pending(services)? {
+        let known = find(services, id)?.filter(|known| known.action == Approvable::TakeOver);
+        if known.is_some_and(|known| known.status(services.now()) == Status::Pending) {
+            return Ok(Begun::Waits(id));
+        }
+    }
+    let asked = ask(services, Approvable::TakeOver, take_over::call(made_by, seq), (None, None)).await?;
+    Ok(Begun::Waits(asked.0))
+}
+
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
     let status = query.optional("status", kinds::named_one(Status::ALL, Status::name));
     let page = query.page(list);
     let sound = query.finish()?;
     Ok((status.get(&sound), page.get(&sound)))
 }
 
-/// GET /admin/approvals: newest first.
 pub async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("approvals", asked)?;
     let read = move |services: &Services, budget: &ReadBudget| items(services, status, &page, budget);
@@ -102,38 +140,20 @@ fn items(
     budget: &ReadBudget,
 ) -> Result<Vec<u8>, Stopped> {
     let (reader, now) = (services.engine.reader(), services.now());
-    let facets: BTreeSet<u8> = Status::ALL
-        .into_iter()
-        .filter(|one| status.is_none_or(|wanted| wanted == *one))
-        .map(Status::facet)
-        .collect();
+    let meant = Status::ALL.into_iter().filter(|one| status.is_none_or(|wanted| wanted == *one));
+    let facets: BTreeSet<u8> = meant.map(Status::facet).collect();
     let parts = facets.into_iter().map(|facet| index::list(PLATFORM, Kind::Approval, facet)).collect();
-    let moment = reader.index_moment();
-    let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, Some(budget))?;
-    let mut items = Vec::with_capacity(page.limit);
-    let mut last = Vec::new();
-    while let Some(suffix) = newest.take()? {
-        if items.len() == page.limit {
-            return Ok(page_json(items, Some(&page.next(&last))));
-        }
-        budget.spend()?;
-        let id = <[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes).ok();
-        let found = id.map(|id| history::entity(reader, PLATFORM, EntityId::approval(id))).transpose()?;
-        if let Some(Some(Entity::Approval(approval))) = found.as_ref().map(Option::as_deref) {
-            let approval = standing(services, approval.clone())?;
-            if status.is_none_or(|wanted| approval.status(now) == wanted) {
-                items.push(show(&approval, now));
-                last = suffix;
-            }
-        }
-    }
-    Ok(page_json(items, None))
+    walk(reader, parts, (page.after.as_deref(), None), (page, usize::MAX), budget, |position| {
+        let found = history::entity(reader, PLATFORM, EntityId::approval(listed_id(position)?))?;
+        let Some(Entity::Approval(approval)) = found.as_deref() else { return Ok(None) };
+        let approval = standing(services, approval.clone())?;
+        let is_meant = status.is_none_or(|wanted| approval.status(now) == wanted);
+        Ok(is_meant.then(|| show(&approval, now)))
+    })
 }
 
-/// GET /admin/approvals/:id
 pub async fn read(call: Call) -> CallResult {
-    let id = call.id("id").ok_or_else(Problem::not_found)?;
-    let approval = find(&call.services, id)?.ok_or_else(Problem::not_found)?;
+    let approval = find(&call.services, call.id()?)?.ok_or_else(Problem::not_found)?;
     Ok(Done::ok(show(&approval, call.services.now())))
 }
 
@@ -180,15 +200,335 @@ fn test_key_of(services: &Services, call: &AskedCall) -> Result<Option<u64>, Unr
     Ok(Some(test))
 }
 
-/// The name under which an approval is held, and under which what was done by it is known.
-const HELD: Space = Space::Approved;
-
-/// POST /admin/approvals/:id/approve
 pub async fn approve(call: Call) -> CallResult {
-    doing::decide(call, true).await
+    decide(call, true).await
 }
 
-/// POST /admin/approvals/:id/reject
 pub async fn reject(call: Call) -> CallResult {
-    doing::decide(call, false).await
+    decide(call, false).await
+}
+
+/// The least role that may decide about this approval: that of its call. About one that is not there, the
+/// least of those that may decide about any.
+pub fn least_role(services: &Services, rows: &[Route], id: Option<Id>) -> Role {
+    let approval = id.and_then(|id| find(services, id).ok().flatten());
+    approval.map_or(Role::Treasury, |approval| role_of(&approval, rows))
+}
+
+fn role_of(approval: &Approval, rows: &[Route]) -> Role {
+    route_of(approval, rows).map_or(Role::Admin, |route| route.role)
+}
+
+fn route_of<'r>(approval: &Approval, rows: &'r [Route]) -> Option<&'r Route> {
+    rows.iter().find(|route| route.operation == approval.call.operation)
+}
+
+fn read_note(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
+    let note = fields.optional("note", kinds::prose(NOTE_CHARACTERS));
+    let sound = fields.finish()?;
+    Ok(note.get(&sound).map(Cow::into_owned))
+}
+
+async fn decide(call: Call, is_approved: bool) -> CallResult {
+    let note = read_note(call.body.optional_fields()?)?;
+    let id = call.id()?;
+    let services = Arc::clone(&call.services);
+    find(&services, id)?.ok_or_else(Problem::not_found)?;
+    // Held to the end: whoever decides meanwhile waits, and finds it decided then.
+    let _held = services.names.reservations.hold_name(PLATFORM, HELD, &id.to_string()).await;
+    settle_one(&services, id).await?;
+    end_one(&services, call.rows, id).await?;
+    let approval = find(&services, id)?.ok_or_else(Problem::not_found)?;
+    let (asker, second) = (&approval.call.by, call.operator.who());
+    if asker.is(second) {
+        return Err(Problem::second_person_required());
+    }
+    if let Err(refusal) = approval.may_be_decided(services.now()) {
+        return Err(api::refusals::problem(&refusal.into()));
+    }
+    if !services.callers.operators.are_two(asker, second, approval.created_at.plus_ms(-DAY_MS)) {
+        return Err(Problem::second_person_required());
+    }
+    let consent = Consent { by: call.operator.who().clone(), note };
+    if !is_approved {
+        let now = services.now();
+        let decision = approvals::Decision {
+            approved: false,
+            by: consent.by.clone(),
+            note: consent.note.clone(),
+            at: now,
+        };
+        let rejected = Approval { decision: Some(decision), ..approval.clone() };
+        return write(&call, &approval, consent, (Status::Rejected, show(&rejected, now))).await;
+    }
+    let done = go_on(&call, &approval, consent.clone()).await?;
+    if done.status >= 400 {
+        return Ok(done);
+    }
+    let kept = approved(&approval, done.without_secret.as_ref().unwrap_or(&done.body));
+    let written = write(&call, &approval, consent, (Status::Approved, kept)).await?;
+    // A token is shown to who approved, now and never again: no record has it.
+    Ok(Done { body: approved(&approval, &done.body), ..written })
+}
+
+/// Does what was asked, in the name of who asked.
+async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult {
+    let route = route_of(approval, call.rows);
+    let asked = &approval.call;
+    let entry = AuditEntry {
+        at: call.services.now(),
+        operator: asked.by.clone(),
+        peer: asked.peer.clone(),
+        action: route.and_then(Route::action).unwrap_or_else(|| take_over::ACTION.to_owned()),
+        tenant: asked.tenant,
+        target: asked.target.clone(),
+        before: None,
+        after: None,
+        approval: Some(approval.id),
+        consent: Some(consent),
+        request_id: asked.request_id.clone(),
+    };
+    if approval.action == Approvable::TakeOver {
+        return take_over::go_on(&call.services, entry).await.map(Done::ok);
+    }
+    let route = route.ok_or_else(|| defect("an approval of a call that there is none of"))?;
+    let parameters = route.path.split('/').zip(asked.path.split('/'));
+    let parameters =
+        parameters.filter_map(|(name, text)| Some((name.strip_prefix(':')?, text.to_owned()))).collect();
+    let inner = Call {
+        parameters,
+        signature: Arc::new(Signature::of(entry)),
+        shows: Shows::of(route.show, asked.path.split('/')),
+        body: Body::new(asked.body.clone().into(), Vec::new()),
+        ..call.again(asked.path.clone(), asked.query.clone())
+    };
+    route.perform(inner).await
+}
+
+/// Writes down what was decided, and answers.
+async fn write(
+    call: &Call,
+    approval: &Approval,
+    consent: Consent,
+    (status, body): (Status, Vec<u8>),
+) -> CallResult {
+    let (keep, _held) = call.keep();
+    let entry = call.sign_about(approval.call.tenant, Some(approval.id.to_string()));
+    let entry = entry.map(|entry| Box::new(AuditEntry { approval: Some(approval.id), ..*entry }));
+    let seq = written(&call.services, approval, consent, (status, body.clone()), (keep, entry)).await?;
+    let mut done = Done::ok(body);
+    done.trace.seq = seq;
+    Ok(done)
+}
+
+async fn written(
+    services: &Services,
+    approval: &Approval,
+    consent: Consent,
+    (status, body): (Status, Vec<u8>),
+    (keep, entry): (Option<KeepRef>, Option<Box<AuditEntry>>),
+) -> Result<Option<u64>, Problem> {
+    let command = || {
+        let decide = approvals::Command::Decide {
+            approved: status == Status::Approved,
+            by: consent.by.clone(),
+            note: consent.note.clone(),
+            answer: (200, body.clone()),
+        };
+        let said = (entry.clone()).map(|entry| {
+            let before = Some(r#"{"status":"pending"}"#.to_owned());
+            let after = Some(format!(r#"{{"status":"{}"}}"#, status.name()));
+            Box::new(AuditEntry { before, after, ..*entry })
+        });
+        KeyedCommand::from(Command::from(decide)).keeping(keep.clone()).audited(said)
+    };
+    let id = EntityId::approval(approval.id);
+    let asked = entity_patiently(&services.engine, PLATFORM, id, Instant::now(), command).await;
+    let settled = asked.map_err(failure)?;
+    match &settled.refusal {
+        Some(refusal) => Err(api::refusals::problem(refusal)),
+        None => Ok(settled.seq),
+    }
+}
+
+/// Writes down, at a start, what the last run did by an approval and did not come to say, and what ended.
+pub async fn settle_all(services: &Services, rows: &[Route]) -> Result<(), Problem> {
+    for id in pending(services)? {
+        settle_one(services, id).await?;
+    }
+    end_all(services, rows).await
+}
+
+/// Ends the approvals whose askers may not ask for them any more, for good.
+pub async fn end_all(services: &Services, rows: &[Route]) -> Result<(), Problem> {
+    for id in pending(services)? {
+        end_one(services, rows, id).await?;
+    }
+    Ok(())
+}
+
+async fn end_one(services: &Services, rows: &[Route], id: Id) -> Result<(), Problem> {
+    let is_over = |approval: &Approval| {
+        approval.status(services.now()) == Status::Pending && !may_ask(services, rows, approval)
+    };
+    if find(services, id)?.as_ref().is_some_and(is_over) {
+        let end = || Command::from(approvals::Command::End).into();
+        let at = EntityId::approval(id);
+        entity_patiently(&services.engine, PLATFORM, at, Instant::now(), end).await.map_err(failure)?;
+    }
+    Ok(())
+}
+
+/// The approvals that nobody decided about, newest first; those that have expired too.
+fn pending(services: &Services) -> Result<Vec<Id>, Problem> {
+    let part = index::list(PLATFORM, Kind::Approval, Status::Pending.facet());
+    let moment = services.engine.reader().index_moment();
+    let mut newest = MergeCursor::new(&moment, vec![part], None, None, None)?;
+    let mut pending = Vec::new();
+    while let Some(suffix) = newest.take()? {
+        pending.extend(<[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes));
+    }
+    Ok(pending)
+}
+
+/// Whether whoever asked may make the call still.
+fn may_ask(services: &Services, rows: &[Route], approval: &Approval) -> bool {
+    let named = |id| services.callers.operators.named(id);
+    approval.call.by.id.is_none_or(|id| {
+        named(id).is_some_and(|asker| {
+            asker.status == OperatorStatus::Active && asker.role >= role_of(approval, rows)
+        })
+    })
+}
+
+/// Writes down that the call of an approval was done, if a record says so and its approval does not.
+async fn settle_one(services: &Services, id: Id) -> Result<(), Problem> {
+    let Some(approval) = find(services, id)?.filter(|approval| approval.decision.is_none()) else {
+        return Ok(());
+    };
+    let reader = services.engine.reader();
+    let key = index::name(PLATFORM, HELD, &id.to_string());
+    let Some(value) = reader.index_get(&key).map_err(Unreadable::from)? else { return Ok(()) };
+    let read = history::record(reader, history::seq(&value)?)?;
+    let deed = read.record.audit.as_deref();
+    let Some((deed, consent)) = deed.and_then(|deed| Some((deed, deed.consent.clone()?))) else {
+        return Err(defect("the index names a record that was not made by its approval"));
+    };
+    let entry = AuditEntry {
+        operator: consent.by.clone(),
+        peer: None,
+        action: "approval.approve".to_owned(),
+        target: Some(id.to_string()),
+        consent: None,
+        request_id: None,
+        ..deed.clone()
+    };
+    let body = approved(&approval, b"null");
+    written(services, &approval, consent, (Status::Approved, body), (None, Some(Box::new(entry)))).await?;
+    tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says \
+        so now");
+    Ok(())
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{anything, object, one_of, text};
+    use api::openapi::values::{instant, page, uuid};
+    let begin = || {
+        object()
+            .member("approvalId", uuid())
+            .member("action", one_of(Approvable::ALL.map(Approvable::name)))
+            .member("status", one_of(Status::ALL.map(Status::name)))
+    };
+    Chapter {
+        tag: "Approvals",
+        about: "Calls that `[admin] approvals` names wait for a second person: they are answered 202 and do \
+            nothing yet. Whoever else may make such a call decides about it, once and in time. The request \
+            was checked when it was made; what it meets is checked when it is done.",
+        operations: vec![
+            operation("listApprovals", "List calls that wait or waited for a second person")
+                .list(asked)
+                .answers(200, "ApprovalPage", "Newest first"),
+            operation("getApproval", "Read an approval").answers(200, "Approval", "The approval"),
+            operation("approveCall", "Let a call go on")
+                .about(
+                    "It is done at once, in the name of who asked. If its state refuses it, that refusal \
+                     is the answer, and it goes on waiting. Whoever created, raised, rotated or enabled the \
+                     other within a day is no second person, nor are two for whom the same colleague did. A token \
+                     that it makes is shown in this answer \
+                     alone.",
+                )
+                .body_optional("ApprovalNote")
+                .example("a note", r#"{"note":"seen on the statement"}"#)
+                .answers(200, "ApprovedCall", "What was done")
+                .refuses(403, &["second_person_required", "cop_not_enabled"])
+                .refuses(
+                    409,
+                    &[
+                        "approval_decided",
+                        "approval_expired",
+                        "operation_resolved",
+                        "payout_not_pending_review",
+                        "external_ref_conflict",
+                        "settings_changed",
+                        "operator_exists",
+                        "payout_not_pending",
+                        "chargeback_not_allowed",
+                        "chargeback_exceeds_payment",
+                        "too_many_chargebacks",
+                    ],
+                )
+                .refuses(422, &["insufficient_balance"])
+                .refuses(503, &["clock_stepped"]),
+            operation("rejectCall", "Refuse a call")
+                .body_optional("ApprovalNote")
+                .example("a note", r#"{"note":"ask the bank first"}"#)
+                .answers(200, "Approval", "The approval")
+                .refuses(403, &["second_person_required"])
+                .refuses(409, &["approval_decided", "approval_expired"]),
+        ],
+        schemas: vec![
+            ("AskedApproval", begin().member("expiresAt", instant())),
+            ("ApprovedCall", begin().member("result", anything().about("What the call itself answers."))),
+            (
+                "Approval",
+                begin()
+                    .member("requestedBy", who_schema())
+                    .member("decidedBy", who_schema().or_null())
+                    .member("note", text().or_null())
+                    .member("tenantId", uuid().or_null())
+                    .member("target", text().or_null().about("The id that the path names."))
+                    .member("request", asked_for())
+                    .member("createdAt", instant())
+                    .member("expiresAt", instant())
+                    .member("decidedAt", instant().or_null()),
+            ),
+            ("ApprovalPage", page("Approval")),
+            ("ApprovalNote", body(read_note)),
+        ],
+        ..Chapter::default()
+    }
+}
+
+/// What a call that waits asks for: its body, or its parameters.
+fn asked_for() -> Schema {
+    use api::openapi::schema::{any_of, integer, object, text};
+    let bodies = [
+        "NewAdjustment",
+        "NewRate",
+        "LiveStatusChange",
+        "OperationResolution",
+        "Rejection",
+        "ReconciliationAcceptance",
+        "NewOperator",
+        "OperatorChange",
+        "NewChargeback",
+        "NewCopPayout",
+        "CopPayoutCompletion",
+        "CopPayoutFailure",
+    ];
+    let pin = object().member("pair", text()).member("source", text()).member("side", text());
+    let take_over = object().member("madeBy", text()).member("walSeq", integer().at_least("0"));
+    any_of(bodies.map(api::openapi::schema::named).into_iter().chain([pin, take_over]))
+        .about("The body, or the parameters, of the call.")
 }

@@ -1,15 +1,16 @@
 //! The audit as it is read: who changed what, newest first (`docs/contract.md, 20.3`).
 
-use super::call::{Call, CallResult, Done};
+use super::call::{Call, CallResult, Done, walk};
 use crate::gateway::services::Services;
 use crate::store::history;
-use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::fields::{Bad, Invalid};
 use api::kind::{Kind as _, kind};
+use api::openapi::document::Chapter;
+use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema};
 use api::operators::show_entry;
-use api::page::{ListOf, Page, page_json};
+use api::page::{ListOf, Page};
 use api::query::Query;
 use domain::index::{AuditList, audit, time_bytes};
 use domain::platform::PLATFORM;
@@ -20,20 +21,17 @@ use domain::values::time::Timestamp;
 /// The bytes of a position before the sequence: the time.
 const TIME_BYTES: usize = 8;
 
-/// The filters of the list.
-pub(super) struct Wanted {
+struct Wanted {
     /// `None` for everybody, `Some(None)` for `root`.
     operator: Option<Option<Id>>,
     action: Option<String>,
     tenant: Option<Id>,
     /// The first instant that is asked for, as the positions have it.
     from: Option<Vec<u8>>,
-    /// The first instant after those.
     to: Option<Vec<u8>>,
 }
 
 impl Wanted {
-    /// The list with the fewest others in it.
     fn list(&self) -> AuditList<'_> {
         match (self.tenant, self.operator, &self.action) {
             (Some(tenant), ..) => AuditList::Tenant(tenant),
@@ -50,7 +48,6 @@ impl Wanted {
     }
 }
 
-/// A time as the positions begin with it.
 fn position(time: Timestamp) -> Vec<u8> {
     time_bytes(time).to_vec()
 }
@@ -62,8 +59,7 @@ fn read_operator(text: &str) -> Result<Option<Id>, Bad> {
     }
 }
 
-/// Reads which entries are asked for.
-pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, Page), Invalid> {
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, Page), Invalid> {
     let operator = kind(
         |value| value.text_as(read_operator),
         || {
@@ -89,7 +85,6 @@ pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Wanted, P
     Ok((wanted, page.get(&sound)))
 }
 
-/// GET /admin/audit
 pub async fn list(call: Call) -> CallResult {
     let (wanted, page) = call.listed("audit", asked)?;
     let read = move |services: &Services, budget: &ReadBudget| items(services, &wanted, &page, budget);
@@ -100,21 +95,63 @@ fn items(services: &Services, wanted: &Wanted, page: &Page, budget: &ReadBudget)
     let reader = services.engine.reader();
     // Both are bounds from above: the lower one counts.
     let before = [page.after.as_deref(), wanted.to.as_deref()].into_iter().flatten().min();
-    let (moment, parts) = (reader.index_moment(), vec![audit(wanted.list())]);
-    let mut newest = MergeCursor::new(&moment, parts, before, wanted.from.clone(), Some(budget))?;
-    let mut items = Vec::with_capacity(page.limit);
-    let mut last = Vec::new();
-    while let Some(position) = newest.take()? {
-        if items.len() == page.limit {
-            return Ok(page_json(items, Some(&page.next(&last))));
-        }
-        budget.spend()?;
+    let (parts, bounds) = (vec![audit(wanted.list())], (before, wanted.from.clone()));
+    walk(reader, parts, bounds, (page, usize::MAX), budget, |position| {
         let seq = history::seq(position.get(TIME_BYTES..).unwrap_or_default())?;
         let read = history::record(reader, seq)?;
-        if let Some(entry) = read.record.audit.as_deref().filter(|entry| wanted.is_meant(entry)) {
-            items.push(show_entry(entry, &read.record));
-            last = position;
-        }
+        let entry = read.record.audit.as_deref().filter(|entry| wanted.is_meant(entry));
+        Ok(entry.map(|entry| show_entry(entry, &read.record)))
+    })
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{anything, object, text};
+    use api::openapi::values::{instant, page, uuid};
+    let members = || anything().about("The changed members; null where there is none.");
+    Chapter {
+        tag: "Audit",
+        about: "One entry for every call that changed something, and for every look at unmasked personal \
+            data, in the record of the change itself. Refused calls and repeats leave none, and secrets are \
+            never in one.",
+        operations: vec![operation("listAudit", "List who changed what").list(asked).answers(
+            200,
+            "AuditPage",
+            "Newest first",
+        )],
+        schemas: vec![
+            (
+                "AuditEntry",
+                object()
+                    .member("id", uuid())
+                    .member("at", instant())
+                    .member("operator", who_schema())
+                    .member("peer", text().or_null().about("The address that the call came from."))
+                    .member(
+                        "action",
+                        text()
+                            .about("Noun and verb, as on the command line.")
+                            .example(r#""tenant.settings""#),
+                    )
+                    .member("tenantId", uuid().or_null())
+                    .member("target", text().or_null().about("The id of what it is about."))
+                    .member("before", members())
+                    .member("after", members())
+                    .member("approvalId", uuid().or_null())
+                    .member("requestId", text().or_null()),
+            ),
+            ("AuditPage", page("AuditEntry")),
+        ],
+        ..Chapter::default()
     }
-    Ok(page_json(items, None))
+}
+
+/// The id of an operator, or of the token of the configuration.
+pub fn operator_id() -> Schema {
+    schema::text().pattern("^(root|[0-9a-f-]{36})$").example(r#""root""#)
+}
+
+/// A person, in an entry or an approval.
+pub fn who_schema() -> Schema {
+    schema::object().member("operatorId", operator_id()).member("name", schema::text())
 }

@@ -6,10 +6,11 @@ use crate::gateway::ask::failure;
 use crate::gateway::ask::{self, Changed};
 use crate::gateway::services::Services;
 use api::fields::{Fields, Got, Invalid};
-use api::kind::kind;
+use api::kind::{body, kind};
+use api::openapi::document::Chapter;
 use api::openapi::{kinds, schema};
 use api::problem::Problem;
-use api::reference::show_whole_bank;
+use api::reference::{self, show_whole_bank};
 use api::value::Value;
 use domain::platform::audit::AuditEntry;
 use domain::platform::{PLATFORM, PlatformAsk};
@@ -20,20 +21,18 @@ use domain::view::{Query, View};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A catalogue older than this is refreshed.
 const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
 /// The interval at which the catalogue's age is checked; a feed that failed is asked again as
 /// often.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
-/// GET /admin/banks: a bare array, sorted by code, with hidden banks.
+/// a bare array, sorted by code, with hidden banks.
 pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(show_all(&call.services.banks.now())))
 }
 
-/// POST /admin/banks/refresh
 pub async fn refresh_now(call: Call) -> CallResult {
-    call.body.optional_fields()?.finish()?;
+    call.body.nothing()?;
     let changed = refresh(&call.services, call.sign()).await?;
     let shown = show_all(&call.services.banks.now());
     // The record holds what the feed lists, and not what the operator changed about it: the answer
@@ -46,15 +45,10 @@ pub async fn refresh_now(call: Call) -> CallResult {
     Ok(Done::ok(shown).traced(trace))
 }
 
-/// PATCH /admin/banks/:code
 pub async fn update(call: Call) -> CallResult {
     let edit = read_change(call.body.fields()?)?;
-    let code = call
-        .parameters
-        .iter()
-        .find(|(known, _)| *known == "code")
-        .and_then(|(_, text)| BankCode::parse(text).ok())
-        .ok_or_else(Problem::not_found)?;
+    let code = call.parameter("code").and_then(|text| BankCode::parse(text).ok());
+    let code = code.ok_or_else(Problem::not_found)?;
     let changed = change(&call.services, PlatformAsk::EditBank(code, edit), call.sign()).await?;
     let banks = call.services.banks.now();
     let bank = banks.get(code).ok_or_else(Problem::not_found)?;
@@ -62,7 +56,7 @@ pub async fn update(call: Call) -> CallResult {
 }
 
 /// Reads a change of the facts about a bank; a null of the logo removes it.
-pub(super) fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
+fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
     fields.changes();
     let hidden = fields.optional("hidden", kinds::boolean());
     let name = fields.optional("name", kinds::trimmed(banks::NAME_CHARACTERS));
@@ -148,4 +142,36 @@ async fn learn(services: &Services) -> Result<(), Problem> {
 fn show_all(banks: &Catalogue) -> Vec<u8> {
     let shown: Vec<Vec<u8>> = banks.all().iter().map(show_whole_bank).collect();
     [b"[".as_slice(), &shown.join(&b','), b"]"].concat()
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{boolean, list, named};
+    Chapter {
+        tag: "Rates and banks",
+        operations: vec![
+            operation("listAllBanks", "List the banks, hidden ones too").answers_with(
+                200,
+                list(named("BankEntry")),
+                "Sorted by code; a bare array",
+            ),
+            operation("refreshBanks", "Refresh the banks from their feed now")
+                .answers_with(200, list(named("BankEntry")), "The banks as they are now")
+                .refuses(503, &["bank_feed_unavailable"]),
+            operation("updateBank", "Change the facts about a bank")
+                .about("A change outlives every refresh.")
+                .body("BankChange")
+                .example("hide it", r#"{"hidden":true}"#)
+                .answers(200, "BankEntry", "The bank"),
+        ],
+        schemas: vec![
+            (
+                "BankEntry",
+                reference::description::bank()
+                    .member("hidden", boolean().about("Whether tenants do not see it.")),
+            ),
+            ("BankChange", body(read_change)),
+        ],
+        ..Chapter::default()
+    }
 }

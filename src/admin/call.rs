@@ -1,60 +1,170 @@
-//! The input and the outcome of a handler of the operators' API.
+//! A row of the operators' table, and what its handler gets and gives.
 
-use super::kept::PendingKey;
-use super::signature::Signature;
 use crate::gateway::answer::Shows;
+use crate::gateway::ask::{self, failure};
+use crate::gateway::idempotency::KeyUse;
 use crate::gateway::operators::Operator;
-use crate::gateway::services::Services;
-use crate::gateway::tenant_settings::Turns;
+use crate::gateway::services::{Callers, Services, Turns};
 use crate::http::body::without_unexpected;
 use crate::http::respond::Trace;
-use api::answer::{Facts, NoSecrets};
+use crate::store::history::Unreadable;
+use crate::store::merge_cursor::MergeCursor;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use api::answer::{Facts, NoSecrets, Show};
+use api::csv::Table;
 use api::fields::Fields;
-use api::page::ListOf;
+use api::openapi::{schema, values};
+use api::page::{ListOf, Page, page_json};
 use api::problem::{BadField, Problem};
 use api::query::{self, Query};
 use api::refusals;
+use api::writer::Object;
 use bytes::Bytes;
+use domain::commands::{Command, KeyedCommand};
+use domain::index::{self, Space};
 use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::platform::acts::{Act, Deed};
-use domain::platform::{PLATFORM, Tenant, is_live};
+use domain::platform::audit::{AuditEntry, Who};
+use domain::platform::operators::{By, Role};
+use domain::platform::{Mode, PLATFORM, Tenant, is_live};
 use domain::resources::approvals::Approvable;
-use domain::values::ids::Id;
+use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
+use hyper::Method;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use wal::Reader;
 
-/// A request that is authenticated and read.
+/// A handler at work. It runs to its end, also when the caller goes away.
+pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;
+pub type Handler = fn(Call) -> Working;
+
+/// A row of the operators' table. What its operation takes and answers is described beside the handler.
+#[derive(Clone)]
+pub struct Route {
+    pub method: Method,
+    /// With `:names`.
+    pub path: &'static str,
+    /// The operation's name in the documentation and in the log.
+    pub operation: &'static str,
+    /// The least role that may call it.
+    pub role: Role,
+    /// The name under which it may need a second person; none if it never does.
+    pub approval: Option<Approvable>,
+    /// Whether it is the second person's word: the least role is then that of what waits.
+    pub decides_approval: bool,
+    /// Whether it takes parameters after the question mark; derived from the description.
+    pub takes_query: bool,
+    /// Whether its body is CSV, and no JSON.
+    pub takes_csv: bool,
+    /// Whether what it does is no record by itself, so that one is written which says who did what.
+    pub noted: bool,
+    /// Whether it is taken also while the disk is nearly full: it is small, and the way out of
+    /// something worse.
+    pub in_reserve: bool,
+    pub handler: Handler,
+    /// Shows what was decided; none where nothing is decided by a command, or the answer is kept as it was
+    /// sent.
+    pub show: Option<Show>,
+    /// The columns of a list, which can be read as CSV; derived from the description.
+    pub table: Option<Arc<Table>>,
+    /// Its commands on the command line; the first one names the act in the audit.
+    pub verbs: Vec<Verb>,
+}
+
+/// A command of `pasarela admin` that makes the call of a row. Its arguments are those of the description.
+#[derive(Clone, Copy)]
+pub struct Verb {
+    /// A noun, and a verb if it has one.
+    pub name: &'static str,
+    pub about: &'static str,
+    /// What follows the name and the ids of the path in the example.
+    pub example: &'static str,
+    /// What follows the ids of the path without a name of its own.
+    pub operand: Option<Operand>,
+    pub fixed: Option<(&'static str, &'static str)>,
+    /// A member that the command asks for though the call may go without it.
+    pub asks_for: Option<&'static str>,
+}
+
+#[derive(Clone, Copy)]
+pub struct Operand {
+    pub name: &'static str,
+    pub fills: Fills,
+    pub about: &'static str,
+}
+
+#[derive(Clone, Copy)]
+pub enum Fills {
+    Member(&'static str),
+    /// A member, made absolute: the server has a working directory of its own.
+    Directory(&'static str),
+    Body,
+    /// A file of this machine, which is the body; options are parameters then.
+    File,
+    /// A parameter, by whose name it may be given instead.
+    Option(&'static str),
+}
+
+impl Route {
+    pub fn is_write(&self) -> bool {
+        self.method != Method::GET
+    }
+
+    /// Whether it takes a body of JSON. Its handler reads that before it does anything.
+    pub fn takes_json(&self) -> bool {
+        matches!(self.method, Method::POST | Method::PATCH) && !self.takes_csv
+    }
+
+    /// The name of what it changes in the audit: noun and verb, as on the command line.
+    pub fn action(&self) -> Option<String> {
+        self.verbs.first().filter(|_| self.is_write()).map(|verb| verb.name.replace(' ', "."))
+    }
+
+    /// Runs the handler. What makes no record by itself is written down after it, with its answer.
+    pub async fn perform(&self, call: Call) -> CallResult {
+        let (services, pending_key, signature) =
+            (Arc::clone(&call.services), Arc::clone(&call.pending_key), Arc::clone(&call.signature));
+        let done = (self.handler)(call).await?;
+        // A call that waits for a second person did nothing yet.
+        if !self.noted || done.waits {
+            return Ok(done);
+        }
+        let (keep, _held) = pending_key.take();
+        let noted = ask::Done { act: None, audit: said(signature.take(), &done.body) };
+        if keep.is_none() && noted.audit.is_none() {
+            return Ok(done);
+        }
+        let shown = (done.status, done.body.as_slice());
+        let trace = ask::done_and_answered(&services, noted, keep, shown).await?;
+        Ok(done.traced(trace))
+    }
+}
+
 pub struct Call {
-    /// The running server.
     pub services: Arc<Services>,
-    /// The locks that put changes of tenants in order.
+    /// The rows of the operators' table, for a call that lets another one go on.
+    pub rows: &'static [Route],
     pub turns: Arc<Turns>,
     /// The path, in the one form that it has: ids as we write them, however they were written.
     pub path: String,
-    /// The values of the path's parameters.
     pub parameters: Vec<(&'static str, String)>,
     /// The query string, without its question mark.
     pub query: Option<String>,
-    /// The Idempotency-Key, if one was sent.
     pub idempotency_key: Option<String>,
     /// The reserved Idempotency-Key, until it goes into a command.
     pub pending_key: Arc<PendingKey>,
     /// The entry of the audit, until it goes into a command.
     pub signature: Arc<Signature>,
-    /// The operator who calls.
     pub operator: Operator,
     /// How the call's operation answers.
     pub shows: Shows,
     /// The approval that the call needs before anything is done, and the operation's name.
     pub approval: Option<(Approvable, &'static str)>,
-    /// The address that the request came from.
     pub peer: SocketAddr,
-    /// The request's id.
     pub request_id: String,
-    /// The body, and what is bad beside it.
     pub body: Body,
 }
 
@@ -67,12 +177,10 @@ pub struct Body {
 }
 
 impl Body {
-    /// A body, and what is bad outside of it.
     pub fn new(bytes: Bytes, unexpected: Vec<BadField>) -> Body {
         Body { bytes, unexpected }
     }
 
-    /// The bytes, as they were sent.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -92,9 +200,9 @@ impl Body {
         without_unexpected(read(&self.bytes), self.unexpected.clone())
     }
 
-    /// No body is taken here.
-    pub fn none(&self) -> Result<(), Problem> {
-        self.read(|_| Ok(()))
+    /// A body without members, which may be left out.
+    pub fn nothing(&self) -> Result<(), Problem> {
+        Ok(self.optional_fields()?.finish().map(drop)?)
     }
 
     fn with_unexpected<'a>(&self, parsed: Result<Fields<'a>, Problem>) -> Result<Fields<'a>, Problem> {
@@ -106,8 +214,69 @@ impl Body {
     }
 }
 
+/// The Idempotency-Key of a call, until it goes into a command.
+#[derive(Default)]
+pub struct PendingKey(Mutex<Option<KeyUse>>);
+
+impl PendingKey {
+    pub fn holding(used: KeyUse) -> PendingKey {
+        PendingKey(Mutex::new(Some(used)))
+    }
+
+    /// The reference under which the answer is kept, and the guard that holds the key until then.
+    pub fn take(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
+        let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        used.map(KeyUse::keep).unzip()
+    }
+}
+
+/// The entry of the audit that a call is to leave, until it goes into the record of the change. It is taken
+/// once: one call leaves one entry, however many records it makes.
+#[derive(Default)]
+pub struct Signature(Mutex<Option<Box<AuditEntry>>>);
+
+impl Signature {
+    pub fn of(entry: AuditEntry) -> Signature {
+        Signature(Mutex::new(Some(Box::new(entry))))
+    }
+
+    /// Says what the path does not: about what the entry is, or what was in the place of what the call makes.
+    pub fn amend(&self, amend: impl FnOnce(&mut AuditEntry)) {
+        if let Some(entry) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            amend(entry);
+        }
+    }
+
+    /// A copy of the entry, for a record that is a part of what was asked.
+    pub fn copy(&self) -> Option<AuditEntry> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_deref().cloned()
+    }
+
+    /// Whether a second person approved the call, so that its entry also settles what waited.
+    pub fn has_consent(&self) -> bool {
+        self.copy().is_some_and(|entry| entry.consent.is_some())
+    }
+
+    pub fn take(&self) -> Option<Box<AuditEntry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// An entry with what was done, of which nothing else is in its record.
+pub fn said(entry: Option<Box<AuditEntry>>, done: &[u8]) -> Option<Box<AuditEntry>> {
+    entry.map(|entry| {
+        let after = entry.after.clone().or_else(|| String::from_utf8(done.to_vec()).ok());
+        Box::new(AuditEntry { after, ..*entry })
+    })
+}
+
+/// The words that the token of a call under an Idempotency-Key derives from: with the path, as an operator's
+/// tokens all have one id.
+pub fn token_salt(path: &str, idempotency_key: &str) -> String {
+    format!("{path} {idempotency_key}")
+}
+
 impl Call {
-    /// Reads the query.
     pub fn asked<T, E>(&self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {
         query::read(self.query.as_deref(), reader)
     }
@@ -123,19 +292,28 @@ impl Call {
         self.asked(|query| reader(query, list))
     }
 
-    /// The parameter that the path calls `name`, as an id; what is no UUID names nothing.
-    pub fn id(&self, name: &str) -> Option<Id> {
-        self.parameters.iter().find(|(known, _)| *known == name).and_then(|(_, text)| Id::parse(text))
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str())
     }
 
-    /// The same call with another query: another page of a list.
-    pub fn again(&self, query: String) -> Call {
+    /// The id that the path names; what is no UUID names nothing.
+    pub fn id(&self) -> Result<Id, Problem> {
+        self.parameter("id").and_then(Id::parse).ok_or_else(Problem::not_found)
+    }
+
+    pub fn tenant(&self) -> Result<Arc<Tenant>, Problem> {
+        self.services.callers.directory.tenant(self.id()?).ok_or_else(Problem::not_found)
+    }
+
+    /// Another call of whoever calls, without a key or a body of its own.
+    pub fn again(&self, path: String, query: Option<String>) -> Call {
         Call {
             services: Arc::clone(&self.services),
+            rows: self.rows,
             turns: Arc::clone(&self.turns),
-            path: self.path.clone(),
+            path,
             parameters: self.parameters.clone(),
-            query: Some(query),
+            query,
             idempotency_key: None,
             pending_key: Arc::default(),
             signature: Arc::default(),
@@ -150,18 +328,89 @@ impl Call {
 
     /// An act of the operator who called, for the log.
     pub fn act(&self, deed: Deed) -> Act {
-        Act::of_operator(
-            self.operator.who().name.to_string(),
-            self.peer.ip().to_string(),
-            self.request_id.clone(),
-            deed,
-        )
+        let (who, peer) = (self.operator.who().name.to_string(), self.peer.ip().to_string());
+        Act::of_operator(who, peer, self.request_id.clone(), deed)
     }
 
     /// The reference under which the answer is kept for the call's key, and the guard that holds
     /// the key until then; to be taken once, for the command that decides.
     pub fn keep(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
         self.pending_key.take()
+    }
+
+    /// The entry of the audit, for the command that decides: about what the path names.
+    pub fn sign(&self) -> Option<Box<AuditEntry>> {
+        self.signature.take()
+    }
+
+    /// The entry of the audit, about this tenant and this thing.
+    pub fn sign_about(&self, tenant: Option<Id>, target: Option<String>) -> Option<Box<AuditEntry>> {
+        self.signature.take().map(|entry| Box::new(AuditEntry { tenant, target, ..*entry }))
+    }
+
+    /// The person in whose name the call is made: who asked, where somebody else approves.
+    pub fn who(&self) -> Who {
+        self.signature.copy().map_or_else(|| self.operator.who().clone(), |entry| entry.operator)
+    }
+
+    /// The people of the call: in whose name it is made, and who makes it.
+    pub fn people(&self) -> By {
+        let (asker, second) = (self.who().id, self.operator.who().id);
+        if asker == second { vec![asker] } else { vec![asker, second] }
+    }
+
+    /// An entry of the audit for an act of whoever calls, about what the path names.
+    pub fn entry(&self, action: &str) -> AuditEntry {
+        let first = self.parameters.first().map(|(_, text)| text.clone());
+        let is_of_tenant = self.path.starts_with("/admin/tenants/");
+        AuditEntry {
+            at: self.services.now(),
+            operator: self.operator.who().clone(),
+            peer: Some(self.peer.ip().to_string()),
+            action: action.to_owned(),
+            tenant: first.as_deref().filter(|_| is_of_tenant).and_then(Id::parse),
+            target: first,
+            before: None,
+            after: None,
+            approval: None,
+            consent: None,
+            request_id: Some(self.request_id.clone()),
+        }
+    }
+
+    pub fn tenant_of(&self, tenant_key: u64) -> Option<Id> {
+        tenant_of(&self.services.callers, tenant_key)
+    }
+
+    /// The tenant key of what the path names, which the index has in this space.
+    pub fn owner(&self, space: Space) -> Result<(Id, u64), Problem> {
+        let id = self.id()?;
+        let owner = owner(self.services.engine.reader(), space, id)?;
+        Ok((id, owner.ok_or_else(Problem::not_found)?))
+    }
+
+    /// Asks an entity for a decision about this thing, once per Idempotency-Key, and answers with it.
+    pub async fn decide(&self, tenant_key: u64, entity: EntityId, command: Command, about: Id) -> CallResult {
+        self.decide_named(tenant_key, entity, (false, None), command, about).await
+    }
+
+    /// Asks an entity, which may be new and whose name may be held until the record is durable.
+    pub async fn decide_named(
+        &self,
+        tenant_key: u64,
+        entity: EntityId,
+        (is_new, name_held): (bool, Option<actors::Guard>),
+        command: Command,
+        about: Id,
+    ) -> CallResult {
+        self.services.may_decide(tenant_key)?;
+        let (keep, held) = self.keep();
+        let audit = self.sign_about(self.tenant_of(tenant_key), Some(about.to_string()));
+        let command = KeyedCommand::from(command).keeping(keep).audited(audit);
+        let engine = &self.services.engine;
+        let asked = engine.ask_entity(tenant_key, entity, is_new, command, name_held, held).await;
+        let settled = asked.map_err(failure)?;
+        self.answer(tenant_key, &settled)
     }
 
     /// The answer to a decision of an entity or a book.
@@ -189,18 +438,12 @@ impl Call {
         Ok(Done { status, ..Done::ok(body) }
             .traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
     }
-
-    /// The tenant that the path names.
-    pub fn tenant(&self) -> Option<Arc<Tenant>> {
-        self.services.callers.directory.tenant(self.id("id")?)
-    }
 }
 
 /// A success, or a refusal that was written down.
 pub struct Done {
-    /// HTTP status.
     pub status: u16,
-    /// The body, as JSON.
+    /// As JSON.
     pub body: Vec<u8>,
     /// The sequence and the times of the record that was written.
     pub trace: Trace,
@@ -213,31 +456,90 @@ pub struct Done {
 }
 
 impl Done {
-    /// A 200 with this body.
     pub fn ok(body: Vec<u8>) -> Done {
-        Done {
-            status: 200,
-            body,
-            trace: Trace::default(),
-            replayed: false,
-            waits: false,
-            without_secret: None,
-        }
+        let trace = Trace::default();
+        Done { status: 200, body, trace, replayed: false, waits: false, without_secret: None }
     }
 
-    /// A 201 with this body.
     pub fn created(body: Vec<u8>) -> Done {
         Done { status: 201, ..Done::ok(body) }
     }
 
-    /// Adds the sequence and the times of the record.
     pub fn traced(self, trace: Trace) -> Done {
         Done { trace, ..self }
     }
 }
 
-/// The outcome of a call.
 pub type CallResult = Result<Done, Problem>;
 
-/// A handler at work. It runs to its end, also when the caller goes away.
-pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;
+pub fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
+    let number = u32::try_from(tenant_key / 2).ok()?;
+    callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
+}
+
+/// The tenant key of something of a tenant's that the platform's index names in this space.
+pub fn owner(reader: &Reader, space: Space, id: Id) -> Result<Option<u64>, Unreadable> {
+    let Some(value) = reader.index_get(&index::name(PLATFORM, space, &id.to_string()))? else {
+        return Ok(None);
+    };
+    let key = <[u8; 8]>::try_from(value.as_slice());
+    key.map(|bytes| Some(u64::from_be_bytes(bytes)))
+        .map_err(|_| Unreadable("something that the index names is no tenant's".to_owned()))
+}
+
+pub fn owned(callers: &Callers, tenant_key: u64, item: Vec<u8>) -> Vec<u8> {
+    let mode = if is_live(tenant_key) { Mode::Live } else { Mode::Test };
+    let item = Object::reopened(item).maybe_plain("tenantId", tenant_of(callers, tenant_key));
+    item.plain("mode", mode.name()).end()
+}
+
+/// The schema of an item with its tenant and mode.
+pub fn owned_schema(item: schema::Schema) -> schema::Schema {
+    let mode = schema::one_of(Mode::ALL.map(Mode::name));
+    item.member("tenantId", values::uuid().or_null()).member("mode", mode)
+}
+
+/// A page of what is in memory, newest first, after the position that the page follows.
+pub fn page_of<T>(
+    page: &Page,
+    mut after_position: impl Iterator<Item = T>,
+    position: impl Fn(&T) -> Vec<u8>,
+    show: impl Fn(&T) -> Option<Vec<u8>>,
+) -> Vec<u8> {
+    let shown: Vec<T> = after_position.by_ref().take(page.limit).collect();
+    let more = after_position.next().is_some();
+    let next = shown.last().filter(|_| more).map(|last| page.next(&position(last)));
+    page_json(shown.iter().filter_map(show), next.as_deref())
+}
+
+/// A page of what lists of the index name, newest first, after at most so many looks; `show` says nothing of
+/// what is not meant.
+pub fn walk(
+    reader: &Reader,
+    parts: Vec<Vec<u8>>,
+    (before, from): (Option<&[u8]>, Option<Vec<u8>>),
+    (page, looks_max): (&Page, usize),
+    budget: &ReadBudget,
+    mut show: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, Stopped>,
+) -> Result<Vec<u8>, Stopped> {
+    let moment = reader.index_moment();
+    let mut newest = MergeCursor::new(&moment, parts, before, from, Some(budget))?;
+    let (mut items, mut last, mut looks) = (Vec::with_capacity(page.limit), Vec::new(), 0);
+    while let Some(position) = newest.take()? {
+        if items.len() == page.limit || looks == looks_max {
+            return Ok(page_json(items, Some(&page.next(&last))));
+        }
+        looks += 1;
+        budget.spend()?;
+        items.extend(show(&position)?);
+        last = position;
+    }
+    Ok(page_json(items, None))
+}
+
+/// The id that an entry of a list ends with.
+pub fn listed_id(position: &[u8]) -> Result<Id, Unreadable> {
+    <[u8; 16]>::try_from(position)
+        .map(Id::from_bytes)
+        .map_err(|_| Unreadable("a list entry of the operators that is no id".to_owned()))
+}

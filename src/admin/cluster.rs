@@ -5,7 +5,8 @@ use super::call::{Call, CallResult, Done};
 use crate::cluster::{Cluster, HandOverRefused, front};
 use crate::gateway::ask;
 use api::fields::{Bad, Fields, Got, Invalid};
-use api::kind::kind;
+use api::kind::{body, kind};
+use api::openapi::document::Chapter;
 use api::openapi::schema;
 use api::problem::Problem;
 use api::value::Value;
@@ -34,8 +35,7 @@ fn read_node(text: &str) -> Result<String, Bad> {
     if is_node_name(text) { Ok(text.to_owned()) } else { Err(Bad::from("must be the name of a node")) }
 }
 
-/// Reads the node that is to lead.
-pub(super) fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
+fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
     let node = kind(
         |value: Value<'_>| value.text_as(read_node),
         || schema::text().pattern("^[A-Za-z0-9._-]{1,63}$").about("The node."),
@@ -45,12 +45,10 @@ pub(super) fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
     Ok(to.get(&sound))
 }
 
-/// GET /admin/cluster
 pub async fn read(call: Call) -> CallResult {
     Ok(Done::ok(front::show(&node(&call)?.view())))
 }
 
-/// POST /admin/cluster/hand-over
 pub async fn hand_over(call: Call) -> CallResult {
     let cluster = node(&call)?;
     let to = read_leader(call.body.fields()?)?;
@@ -58,11 +56,61 @@ pub async fn hand_over(call: Call) -> CallResult {
     if !cluster.consider(&to).await? {
         // Written down before: afterwards this node can write nothing. So no answer is kept for a key, under
         // which the new leader answers the same: it leads already.
-        call.signature.targets(to.clone());
+        call.signature.amend(|entry| entry.target = Some(to.clone()));
         ask::platform(&call.services, PlatformAsk::Acted, None, call.sign()).await?;
         held = Some(call.pending_key.take());
     }
     let done = cluster.hand_over(&to).await?;
     drop(held);
     Ok(Done::ok(Object::new().text("leader", &done.leader).number("epoch", done.epoch).end()))
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{integer, list, named, object, one_of, text};
+    use api::openapi::values::instant;
+    let count = || integer().at_least("0");
+    Chapter {
+        tag: "Server",
+        operations: vec![
+            operation("getCluster", "How the machines of a cluster are")
+                .about("The view of the node that is asked, also while nobody leads. 404 where there is one machine.")
+                .answers(200, "ClusterView", "The nodes")
+                .refuses(404, &["not_found"]),
+            operation("handOver", "Have another node lead")
+                .about("A planned switch; nothing is refused for longer than a second. The node that leads already changes nothing.")
+                .body("NewLeader")
+                .example("another node", r#"{"to":"node-2"}"#)
+                .answers_with(200, object().member("leader", text()).member("epoch", count()), "The new leader, which serves")
+                .refuses(404, &["not_found"])
+                .refuses(409, &["not_a_candidate"]),
+        ],
+        schemas: vec![
+            ("NewLeader", body(read_leader)),
+            (
+                "ClusterView",
+                object()
+                    .member("partition", text())
+                    .member("node", text().about("The node that answers."))
+                    .member("role", one_of(["leader", "standby"]).about("Its part."))
+                    .member("leader", text().or_null().about("Who serves; null while nobody does, or this node cannot tell."))
+                    .member("epoch", count().about("The times that the log changed hands."))
+                    .member("walSeq", count().about("The last record that is synced on this node."))
+                    .member("agreedSeq", count().about("The last record that was agreed on."))
+                    .member("windowBytes", count().about("Bytes of the log in etcd."))
+                    .member("nodes", list(named("ClusterNode"))),
+            ),
+            (
+                "ClusterNode",
+                object()
+                    .member("node", text())
+                    .member("role", one_of(["leader", "standby"]))
+                    .member("walSeq", count())
+                    .member("behind", count().about("Records that were agreed on and are not synced there."))
+                    .member("seenAt", instant().about("When it last said so, by its own clock."))
+                    .member("version", text()),
+            ),
+        ],
+        ..Chapter::default()
+    }
 }

@@ -1,20 +1,17 @@
 //! Payouts of pesos as the operator makes them: asked for here, debited at once, paid at a bank in
 //! Colombia, and settled here again.
 
-use super::ask;
 use super::call::{Call, CallResult};
-use crate::gateway::ask::failure;
-use crate::store::history::{self, Unreadable};
+use crate::store::history;
 use api::cop_payments::document_number;
 use api::fields::{Bad, Fields, Got, Invalid};
-use api::kind::{Kind, kind};
+use api::kind::{Kind, body, kind};
 use api::number;
+use api::openapi::document::Chapter;
 use api::openapi::{kinds, schema, values};
-use api::problem::Problem;
 use api::value::Value;
-use domain::commands::{Command, KeyedCommand};
-use domain::index::{self, Space};
-use domain::platform::{Mode, PLATFORM, tenant_key};
+use domain::index::Space;
+use domain::platform::{Mode, tenant_key};
 use domain::resources::cop_payments::AMOUNT_MAX;
 use domain::resources::cop_payouts;
 use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout};
@@ -23,15 +20,13 @@ use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
 
-/// Characters of a bank's or a holder's name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 /// Characters of a bank's reference or of why a payout failed.
 const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 
-/// POST /admin/tenants/:id/cop-payouts
 pub async fn create(call: Call) -> CallResult {
     let (mode, new) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
-    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let tenant = call.tenant()?;
     if let Some(waiting) = call.waits_for_approval().await? {
         return Ok(waiting);
     }
@@ -44,19 +39,13 @@ pub async fn create(call: Call) -> CallResult {
     let known =
         history::named(call.services.engine.reader(), tenant_key, Space::CopPayout, &new.external_ref)?;
     let id = EntityId::cop_payout(known.unwrap_or(new.id));
-    tell(
-        &call,
-        tenant_key,
-        Target { id, new: known.is_none(), name_held: Some(Box::new(name_held)) },
-        cop_payouts::Command::Pay(Box::new(new)).into(),
-    )
-    .await
+    let (is_new, about) = (known.is_none(), id.id);
+    let command = cop_payouts::Command::Pay(Box::new(new)).into();
+    call.decide_named(tenant_key, id, (is_new, Some(Box::new(name_held))), command, about).await
 }
 
 /// The mode, and the payout that an id makes of the rest.
-pub(super) fn read(
-    mut fields: Fields<'_>,
-) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout + use<>), Invalid> {
+fn read(mut fields: Fields<'_>) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout + use<>), Invalid> {
     let mode = fields.required("mode", kinds::mode());
     let amount = fields.required("amountCop", pesos());
     let bank = fields.required("bank", kinds::trimmed(NAME_CHARACTERS));
@@ -99,69 +88,91 @@ fn read_pesos(value: Value<'_>) -> Result<Cop, Bad> {
     minor.filter(|minor| (1..=AMOUNT_MAX.minor()).contains(minor)).map(Cop::from_minor).ok_or_else(wanted)
 }
 
-/// POST /admin/cop-payouts/:id/complete
 pub async fn complete(call: Call) -> CallResult {
     let reference = read_reference(call.body.fields()?)?;
     settle(&call, PayoutEnd::Completed(reference)).await
 }
 
 /// Reads the bank's reference of a payout that was paid.
-pub(super) fn read_reference(mut fields: Fields<'_>) -> Result<String, Invalid> {
+fn read_reference(mut fields: Fields<'_>) -> Result<String, Invalid> {
     let reference = fields.required("reference", kinds::trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
     Ok(reference.get(&sound).into_owned())
 }
 
-/// POST /admin/cop-payouts/:id/fail
 pub async fn fail(call: Call) -> CallResult {
     let code = read_failure(call.body.fields()?)?;
     settle(&call, PayoutEnd::Failed(code)).await
 }
 
-/// Reads why a payout failed.
-pub(super) fn read_failure(mut fields: Fields<'_>) -> Result<String, Invalid> {
+fn read_failure(mut fields: Fields<'_>) -> Result<String, Invalid> {
     let code = fields.required("failureCode", kinds::trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
     Ok(code.get(&sound).into_owned())
 }
 
 async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
-    let id = call.id("id").ok_or_else(Problem::not_found)?;
-    let reader = call.services.engine.reader();
-    let whose = reader
-        .index_get(&index::name(PLATFORM, Space::CopPayout, &id.to_string()))
-        .map_err(Unreadable::from)?;
-    let whose = whose.ok_or_else(Problem::not_found)?;
-    let tenant_key = <[u8; 8]>::try_from(whose.as_slice())
-        .map(u64::from_be_bytes)
-        .map_err(|_| ask::defect("a payout in pesos of no tenant"))?;
+    let (id, tenant_key) = call.owner(Space::CopPayout)?;
     if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
         return Ok(waiting);
     }
-    let target = Target { id: EntityId::cop_payout(id), new: false, name_held: None };
-    tell(call, tenant_key, target, cop_payouts::Command::Settle(end).into()).await
+    call.decide(tenant_key, EntityId::cop_payout(id), cop_payouts::Command::Settle(end).into(), id).await
 }
 
-/// The payout that a command is for.
-struct Target {
-    id: EntityId,
-    new: bool,
-    name_held: Option<actors::Guard>,
-}
-
-/// Asks the payout for a decision, once per Idempotency-Key.
-async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Command) -> CallResult {
-    call.services.may_decide(tenant_key)?;
-    let (keep, key_held) = call.keep();
-    let audit = call.sign_about(call.tenant_of(tenant_key), Some(target.id.id.to_string()));
-    let command = KeyedCommand::from(ask).keeping(keep).audited(audit);
-    let settled = call
-        .services
-        .engine
-        .ask_entity(tenant_key, target.id, target.new, command, target.name_held, key_held)
-        .await
-        .map_err(failure)?;
-    call.answer(tenant_key, &settled)
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::{Operation, operation};
+    let settle = |operation: Operation| {
+        operation
+            .answers(200, "CopPayout", "The payout")
+            .answers(202, "AskedApproval", "It waits for a second person")
+            .refuses(409, &["payout_not_pending"])
+            .refuses(503, &["clock_stepped"])
+    };
+    Chapter {
+        tag: "Payouts in pesos",
+        about: "Paid by the operator at a bank in Colombia. The account's balance is debited at once.",
+        operations: vec![
+            operation("createCopPayout", "Debit pesos that are to be paid out")
+                .refuses(503, &["clock_stepped"])
+                .body("NewCopPayout")
+                .example(
+                    "to a wallet",
+                    concat!(
+                        r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","#,
+                        r#""accountType":"wallet","holderName":"Ana Perez","documentType":"CC","#,
+                        r#""documentNumber":"1020304050","externalRef":"cop-1"}"#,
+                    ),
+                )
+                .answers(201, "CopPayout", "The payout, pending")
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .answers(200, "CopPayout", "The payout that is there under this reference")
+                .refuses(403, &["cop_not_enabled"])
+                .refuses(409, &["external_ref_conflict"])
+                .refuses(422, &["insufficient_balance"]),
+            settle(operation(
+                "completeCopPayout",
+                "Say that a payout in pesos was \
+                 paid",
+            ))
+            .body("CopPayoutCompletion")
+            .example(
+                "the bank's \
+                 reference",
+                r#"{"reference":"BC-812"}"#,
+            ),
+            settle(operation("failCopPayout", "Say that a payout in pesos failed"))
+                .about("The pesos go back.")
+                .body("CopPayoutFailure")
+                .example("why", r#"{"failureCode":"account_closed"}"#),
+        ],
+        schemas: vec![
+            ("NewCopPayout", body(read)),
+            ("CopPayoutCompletion", body(read_reference)),
+            ("CopPayoutFailure", body(read_failure)),
+            ("CopPayout", api::cop_payments::description::payout()),
+        ],
+        ..Chapter::default()
+    }
 }
 
 #[cfg(test)]

@@ -5,30 +5,33 @@
 //! some seeks more with every tenant, and none more with history. They run where no request waits
 //! behind them.
 
-use super::call::{Call, CallResult, Done};
-use super::people::note_read;
+use super::call::{Call, CallResult, Done, owned, owned_schema, page_of, tenant_of};
+use super::people::{find, note_look, note_read};
 use crate::gateway::services::Services;
 use crate::gateway::{finding as requests, webhooks};
 use crate::requests::Found;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::Stored;
+use api::cop_payments::payouts::show_to_operator;
 use api::fields::{Got, Invalid, Sound};
 use api::kind::Kind;
 use api::lists::{GotStatus, List, Tenants};
+use api::openapi::document::Chapter;
 use api::openapi::kinds;
+use api::openapi::schema::Schema;
 use api::operators::masked;
-use api::page::{ListOf, Page, list_json, page_json};
+use api::page::{ListOf, Page, list_json};
 use api::problem::Problem;
 use api::query::Query;
 use api::records::{self, Records, RecordsNow, Unread};
+use api::search::description as search_words;
 use api::search::{Hit, Sought, Subject, Why, by_id, by_name, by_trait, item, newest};
-use api::writer::Object;
 use api::{chargebacks, conversions, cop_payments, payments, payouts};
 use domain::index;
 use domain::platform::audit::AuditEntry;
 use domain::platform::operators::Role;
-use domain::platform::{Mode, PLATFORM, Tenant, is_live, tenant_key};
+use domain::platform::{Mode, PLATFORM, Tenant, tenant_key};
 use domain::record::Entity;
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
@@ -41,7 +44,6 @@ const TENANTS_MAX: usize = 200;
 
 /// A search for the entities of a tenant key that have a name.
 type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, records::Stopped>;
-/// The JSON of an entity of a list.
 type Show = fn(&Entity) -> Option<Vec<u8>>;
 
 /// `tenantId` and `mode`, as they are read.
@@ -50,13 +52,11 @@ pub(super) struct GotWhose {
     mode: Got<Option<Mode>>,
 }
 
-/// The tenants and modes that a list is of.
 pub(super) struct Whose {
     tenant: Option<Id>,
     mode: Option<Mode>,
 }
 
-/// A mode of a query.
 pub(super) fn mode<'a>() -> impl Kind<'a, Mode> {
     kinds::named_one(Mode::ALL, Mode::name)
 }
@@ -66,7 +66,6 @@ impl GotWhose {
         GotWhose::read_by(query, mode())
     }
 
-    /// Reads them with a mode of this kind.
     pub(super) fn read_by<'a>(query: &mut Query<'a>, mode: impl Kind<'a, Mode>) -> GotWhose {
         GotWhose { tenant: query.optional("tenantId", kinds::uuid()), mode: query.optional("mode", mode) }
     }
@@ -77,7 +76,6 @@ impl GotWhose {
 }
 
 impl Whose {
-    /// The tenant keys.
     pub(super) fn keys(&self, services: &Services) -> Vec<u64> {
         let directory = &services.callers.directory;
         let tenants = match self.tenant {
@@ -109,47 +107,39 @@ fn asked<G, F>(
     Ok((get(filters, &sound), whose.get(&sound), page.get(&sound)))
 }
 
-/// Reads which payments are asked for.
-pub(super) fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payments::list::Filters> {
+fn asked_payments(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payments::list::Filters> {
     asked(query, list, payments::list::GotFilters::read, payments::list::GotFilters::get)
 }
 
-/// GET /admin/payments
 pub async fn payments(call: Call) -> CallResult {
     let (filters, whose, page) = call.listed("all payments", asked_payments)?;
     let name = filters.external_ref.clone().map(|name| (name, payments::list::named as Named));
     across(&call, whose, filters.list(), name, page, payments::show_entity).await
 }
 
-/// Reads which payouts are asked for.
-pub(super) fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payouts::list::Filters> {
+fn asked_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<payouts::list::Filters> {
     asked(query, list, payouts::list::GotFilters::read, payouts::list::GotFilters::get)
 }
 
-/// GET /admin/payouts
 pub async fn payouts(call: Call) -> CallResult {
     let (filters, whose, page) = call.listed("all payouts", asked_payouts)?;
     let name = filters.external_ref.clone().map(|name| (name, payouts::list::named as Named));
     across(&call, whose, filters.list(), name, page, payouts::list::show_entity).await
 }
 
-/// Reads which conversions are asked for.
-pub(super) fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
+fn asked_conversions(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, conversions::GotFilters::read, conversions::GotFilters::get)
 }
 
-/// GET /admin/conversions
 pub async fn conversions(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all conversions", asked_conversions)?;
     across(&call, whose, list, None, page, conversions::show_entity).await
 }
 
-/// Reads which payouts in pesos are asked for.
-pub(super) fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
+fn asked_cop_payouts(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, cop_payments::payouts::by_status, GotStatus::get)
 }
 
-/// GET /admin/cop-payouts
 pub async fn cop_payouts(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all payouts in pesos", asked_cop_payouts)?;
     across(&call, whose, list, None, page, show_cop_payout).await
@@ -161,12 +151,22 @@ fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
     Some(masked(&String::from_utf8_lossy(&shown)).into_bytes())
 }
 
-/// Reads which chargebacks are asked for.
-pub(super) fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
+/// Whoever pays it sees to whom, and that is in the audit.
+pub async fn read_cop_payout(call: Call) -> CallResult {
+    let id = call.id()?;
+    let (tenant_key, payout) = find(&call, vec![EntityId::cop_payout(id)]).await?;
+    let Entity::CopPayout(payout) = &*payout else { return Err(Problem::not_found()) };
+    let in_clear = call.operator.must_be(Role::Treasury).is_ok();
+    if in_clear {
+        note_look(&call, "cop-payout.unmask", tenant_key).await?;
+    }
+    Ok(Done::ok(owned(&call.services.callers, tenant_key, show_to_operator(payout, in_clear))))
+}
+
+fn asked_chargebacks(query: Query<'_>, list: ListOf<'_>) -> ListQuery<List> {
     asked(query, list, chargebacks::by_status, GotStatus::get)
 }
 
-/// GET /admin/chargebacks
 pub async fn chargebacks(call: Call) -> CallResult {
     let (list, whose, page) = call.listed("all chargebacks", asked_chargebacks)?;
     across(&call, whose, list, None, page, chargebacks::show_entity).await
@@ -203,7 +203,7 @@ fn walked(
         keys,
         entity: &|tenant, id| Ok(history::entity(reader, tenant, id)?),
         wanted: &|_| Ok(true),
-        show: &|tenant, entity| show(entity).map(|shown| owned(services, tenant, shown)),
+        show: &|tenant, entity| show(entity).map(|shown| owned(&services.callers, tenant, shown)),
     };
     list.page_across(&Stored::of(reader, PLATFORM).within(budget), &tenants, page).map_err(stopped)
 }
@@ -228,30 +228,13 @@ fn by_one_name(
         }
     }
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
-    let mut rest = found.into_iter().rev().filter(|(id, _)| after.is_none_or(|after| *id < after));
-    let shown: Vec<_> = rest.by_ref().take(page.limit).collect();
-    let more = rest.next().is_some();
-    let next = shown.last().filter(|_| more).map(|(last, _)| page.next(last.as_bytes()));
-    let items =
-        shown.iter().filter_map(|(_, (tenant, entity))| Some(owned(services, *tenant, show(entity)?)));
-    Ok(page_json(items.collect::<Vec<_>>(), next.as_deref()))
+    let rest = found.into_iter().rev().filter(|(id, _)| after.is_none_or(|after| *id < after));
+    let shown = |(_, (tenant, entity)): &(Id, (u64, Arc<Entity>))| {
+        show(entity).map(|item| owned(&services.callers, *tenant, item))
+    };
+    Ok(page_of(page, rest, |(last, _)| last.as_bytes().to_vec(), shown))
 }
 
-/// An item with its tenant and mode.
-pub(super) fn owned(services: &Services, tenant: u64, item: Vec<u8>) -> Vec<u8> {
-    let mode = if is_live(tenant) { Mode::Live } else { Mode::Test };
-    Object::reopened(item)
-        .maybe_plain("tenantId", tenant_id(services, tenant))
-        .plain("mode", mode.name())
-        .end()
-}
-
-fn tenant_id(services: &Services, tenant: u64) -> Option<Id> {
-    let number = u32::try_from(tenant / 2).ok()?;
-    services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
-}
-
-/// A list has no problems of its own.
 fn stopped(unread: Unread) -> Stopped {
     match unread {
         Unread::Stopped(stopped) => stopped.into(),
@@ -259,12 +242,10 @@ fn stopped(unread: Unread) -> Stopped {
     }
 }
 
-/// Reads which deliveries are asked for.
-pub(super) fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> ListQuery<()> {
+fn asked_deliveries(query: Query<'_>, list: ListOf<'_>) -> ListQuery<()> {
     asked(query, list, |_| (), |(), _| ())
 }
 
-/// GET /admin/webhooks/deliveries
 pub async fn deliveries(call: Call) -> CallResult {
     let ((), whose, page) = call.listed("all deliveries", asked_deliveries)?;
     let after = webhooks::last_delivery(&page)?;
@@ -276,12 +257,10 @@ pub async fn deliveries(call: Call) -> CallResult {
             budget.spend()?;
             let of_one =
                 webhooks::newest_deliveries(services, tenant, webhook, page.limit + 1, after, budget)?;
-            shown.extend(of_one.into_iter().map(|(id, item)| (id, owned(services, tenant, item))));
+            shown.extend(of_one.into_iter().map(|(id, item)| (id, owned(&services.callers, tenant, item))));
         }
-        let more = shown.len() > page.limit;
-        let items: Vec<(Id, Vec<u8>)> = shown.into_iter().rev().take(page.limit).collect();
-        let next = items.last().filter(|_| more).map(|(last, _)| page.next(last.as_bytes()));
-        Ok(page_json(items.into_iter().map(|(_, item)| item), next.as_deref()))
+        let newest = shown.into_iter().rev();
+        Ok(page_of(&page, newest, |(last, _)| last.as_bytes().to_vec(), |(_, item)| Some(item.clone())))
     };
     let services = &call.services;
     Ok(Done::ok(services.read_pool.read_long(services, PLATFORM, read).await?))
@@ -303,7 +282,6 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
     Ok(found)
 }
 
-/// GET /admin/search
 pub async fn search(call: Call) -> CallResult {
     let sought = may_find(&call, call.asked(Sought::read)?).await?;
     let services = &call.services;
@@ -330,7 +308,7 @@ pub async fn search(call: Call) -> CallResult {
         let stored = Stored::of(services.engine.reader(), hit.tenant).at(now);
         let tenant = match &hit.subject {
             Subject::Tenant(tenant) => Some(tenant.id),
-            _ => tenant_id(services, hit.tenant),
+            _ => tenant_of(&services.callers, hit.tenant),
         };
         items.push(item(&stored, stored.now(), tenant, hit).map_err(Stopped::from)?);
     }
@@ -343,8 +321,8 @@ async fn may_find(call: &Call, sought: Sought) -> Result<Sought, Problem> {
     let Some(masked) = sought.masked() else { return Ok(sought) };
     match call.operator.must_be(Role::Support) {
         Ok(()) => {
-            let entry = AuditEntry { target: Some(masked.to_owned()), ..*call.entry("search.person", None) };
-            note_read(call, Box::new(entry)).await?;
+            let target = Some(masked.to_owned());
+            note_read(call, AuditEntry { target, tenant: None, ..call.entry("search.person") }).await?;
             Ok(sought)
         }
         Err(missing) if sought.is_person() => Err(missing),
@@ -392,4 +370,108 @@ fn found(
         hits.extend(requests::made_by(services, Some(request))?);
     }
     Ok(hits)
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::{Operation, operation};
+    use api::openapi::values::page;
+    let whose = |operation: Operation| {
+        operation.about(
+            "Newest first whichever the tenant; both modes unless `mode` is given. What is personal \
+             is masked.",
+        )
+    };
+    Chapter {
+        tag: "Finding things",
+        about: "One text leads to everything that it names, among all tenants in both modes; and the lists \
+            of tenants, over all of them.",
+        operations: vec![
+            search_words::search(operation("searchAll", "Search among all tenants"))
+                .about(
+                    "By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id \
+                     of a request, the beginning of a tenant's name, a document or a phone of a payer or seller. \
+                     A document or a phone takes the role `support`, and is in the audit, masked.",
+                )
+                .refuses(503, &["storage_unavailable"]),
+            whose(operation("listAllPayments", "List the payments of all tenants").list(asked_payments))
+                .answers(200, "OwnedPaymentPage", "Newest first"),
+            whose(operation("listAllPayouts", "List the payouts of all tenants").list(asked_payouts))
+                .answers(200, "OwnedPayoutPage", "Newest first"),
+            whose(
+                operation("listAllConversions", "List the conversions of all tenants")
+                    .list(asked_conversions),
+            )
+            .answers(200, "OwnedConversionPage", "Newest first"),
+            whose(
+                operation("listAllCopPayouts", "List the payouts in pesos of all tenants")
+                    .list(asked_cop_payouts),
+            )
+            .answers(200, "OwnedCopPayoutPage", "Newest first"),
+            operation("getAnyCopPayout", "Read a payout in pesos")
+                .about(
+                    "Treasury, who pays it, sees to whom, and each look is in the audit; others see \
+                     `destination` instead: the end of the account.",
+                )
+                .answers(200, "SeenCopPayout", "The payout")
+                .refuses(503, &["storage_unavailable"]),
+            whose(
+                operation("listAllChargebacks", "List the chargebacks of all tenants")
+                    .list(asked_chargebacks),
+            )
+            .answers(200, "OwnedChargebackPage", "Newest first"),
+            whose(
+                operation("listAllDeliveries", "List the webhook deliveries of all tenants")
+                    .list(asked_deliveries),
+            )
+            .answers(200, "OwnedDeliveryPage", "Newest first"),
+        ],
+        schemas: [
+            search_words::found(),
+            vec![
+                ("PaymentChargeback", payments::description::payment_chargeback()),
+                ("OwnedPayment", owned_schema(payments::description::payment())),
+                ("OwnedPaymentPage", page("OwnedPayment")),
+                ("OwnedPayout", owned_schema(payouts::description::payout())),
+                ("OwnedPayoutPage", page("OwnedPayout")),
+                ("OwnedConversion", owned_schema(conversions::description::conversion())),
+                ("OwnedConversionPage", page("OwnedConversion")),
+                ("OwnedCopPayout", owned_schema(cop_payments::description::payout())),
+                ("OwnedCopPayoutPage", page("OwnedCopPayout")),
+                ("SeenCopPayout", seen_cop_payout()),
+                ("OwnedChargeback", owned_schema(chargebacks::description::chargeback())),
+                ("OwnedChargebackPage", page("OwnedChargeback")),
+                ("OwnedDelivery", owned_schema(api::webhooks::description::delivery())),
+                ("OwnedDeliveryPage", page("OwnedDelivery")),
+            ],
+        ]
+        .concat(),
+        ..Chapter::default()
+    }
+}
+
+/// A payout in pesos, with the person or the end of the account.
+fn seen_cop_payout() -> Schema {
+    use api::openapi::schema::{boolean, object, one_of, text};
+    use api::openapi::values::{instant, pesos, uuid};
+    let payout = object()
+        .member("id", uuid())
+        .member("payoutId", uuid())
+        .member("object", text().constant("cop_payout"))
+        .member("status", one_of(["pending", "completed", "failed"]))
+        .member("reference", text().or_null())
+        .member("failureCode", text().or_null())
+        .member("externalRef", text())
+        .member("amountCop", pesos())
+        .member("currency", text().constant("COP"))
+        .optional("bank", text())
+        .optional("accountNumber", text())
+        .optional("accountType", text())
+        .optional("holderName", text())
+        .optional("documentType", text())
+        .optional("documentNumber", text())
+        .optional("destination", text().about("An ellipsis and the last four digits."))
+        .member("livemode", boolean())
+        .member("createdAt", instant())
+        .member("settledAt", instant().or_null());
+    owned_schema(payout)
 }

@@ -1,41 +1,18 @@
-//! The part of Idempotency-Keys that is the operators' alone (`docs/contract.md, 1.13`; the rest is
-//! in `gateway/idempotency.rs`): a handler takes the key for the command that decides. API keys and tokens
-//! are in no record: a repeat makes them again, from the server's secret and the Idempotency-Key that is
-//! sent with it.
+//! Repeats of an operators' call under its Idempotency-Key (`docs/contract.md, 1.13`). API keys and tokens are
+//! in no record: a repeat makes them again, from the server's secret and the key that is sent with it.
 
-use super::call::{CallResult, Done};
-use super::operators::token_salt;
-use super::tenant_settings::push_tenant_settings;
+use super::call::{CallResult, Done, token_salt};
 use crate::gateway::answer::Shows;
-use crate::gateway::idempotency::{KeptAnswer, KeyUse};
+use crate::gateway::idempotency::KeptAnswer;
 use crate::gateway::key_secrets::{OPERATOR, Secret};
 use crate::gateway::services::Services;
+use crate::gateway::tenant_settings::push_tenant_settings;
 use crate::http::respond::Trace;
 use api::answer::Secrets;
 use api::operators::approvals;
-use domain::kept::KeepRef;
 use domain::platform::operators::OperatorAccount;
 use domain::platform::{ApiKey, PlatformChange};
 use domain::record::Entity;
-use std::sync::{Mutex, PoisonError};
-
-/// The key of a call, until it goes into a command.
-#[derive(Default)]
-pub struct PendingKey(Mutex<Option<KeyUse>>);
-
-impl PendingKey {
-    /// A key that waits.
-    pub fn holding(used: KeyUse) -> PendingKey {
-        PendingKey(Mutex::new(Some(used)))
-    }
-
-    /// Takes the key: the reference under which the answer is kept, and the guard that holds the
-    /// key until then.
-    pub fn take(&self) -> (Option<KeepRef>, Option<actors::Guard>) {
-        let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        used.map(KeyUse::keep).unzip()
-    }
-}
 
 /// What a repeat of a call makes again, for the Idempotency-Key that it was made with.
 struct MadeAgain<'a> {

@@ -1,12 +1,13 @@
 //! API keys: made, listed, revoked, rotated. A key is shown in the answer that makes it, and to who
 //! repeats that very call.
 
-use super::ask;
 use super::call::{Call, CallResult, Done};
-use crate::gateway::ask::failure;
+use crate::gateway::ask::{self, failure};
 use crate::gateway::key_secrets::{Secret, stem};
 use api::fields::{Bad, Fields, Invalid};
-use api::kind::{Kind, kind};
+use api::kind::{Kind, body, kind};
+use api::openapi::document::Chapter;
+use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema, values};
 use api::page::list_json;
 use api::problem::Problem;
@@ -21,27 +22,24 @@ use domain::values::time::{SECOND_MS, Timestamp};
 use domain::view::{Query, View};
 use std::sync::Arc;
 
-/// POST /admin/tenants/:id/keys
 pub async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let now = services.now();
     let Asked { mode, scopes, expires_at } = read_new(call.body.fields()?, now)?;
-    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let tenant = call.tenant()?;
     let id = services.fresh_id(PLATFORM);
     let secret = Secret::new(&services.keys, id, stem(mode), call.idempotency_key.as_deref())?;
     let key = ApiKey { tenant: tenant.number, scopes, expires_at, ..secret.key(id, mode) };
     make(&call, (tenant.id, id), &secret, PlatformAsk::AddKey(key)).await
 }
 
-/// A key as it is asked for.
-pub(super) struct Asked {
+struct Asked {
     mode: Mode,
     scopes: Scopes,
     expires_at: Option<Timestamp>,
 }
 
-/// Reads the body of a new key.
-pub(super) fn read_new(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Invalid> {
+fn read_new(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Invalid> {
     let mode = fields.required("mode", kinds::mode());
     let scopes = fields.optional("scopes", scopes());
     let expires_at = fields.optional("expiresAt", expiry(now));
@@ -56,7 +54,7 @@ pub(super) fn read_new(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, 
 /// Has a key made, and shows it. Only a repeat of the call shows it again.
 async fn make(call: &Call, (tenant, id): (Id, Id), secret: &Secret, ask: PlatformAsk) -> CallResult {
     let (keep, _held) = call.keep();
-    let about = call.id("keyId").unwrap_or(id);
+    let about = named_id(call).unwrap_or(id);
     let audit = call.sign_about(Some(tenant), Some(about.to_string()));
     let changed = ask::platform(&call.services, ask, keep, audit).await?;
     let shown = changed
@@ -90,36 +88,36 @@ fn expiry<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
     kind(read, || values::instant().about("In the future; never if missing."))
 }
 
-/// GET /admin/tenants/:id/keys
 pub async fn list(call: Call) -> CallResult {
-    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let tenant = call.tenant()?;
     let keys = call.services.callers.directory.keys_of(tenant.number);
     Ok(Done::ok(list_json(keys.iter().map(|(key, last_used_at)| show_key(key, *last_used_at)))))
 }
 
-/// The key that the path names.
 async fn named(call: &Call) -> Result<Arc<ApiKey>, Problem> {
-    let id = call.id("keyId").ok_or_else(Problem::not_found)?;
+    let id = named_id(call).ok_or_else(Problem::not_found)?;
     match call.services.engine.view(PLATFORM, Query::Key(id)).await.map_err(failure)? {
         View::Key(key) => key.ok_or_else(Problem::not_found),
         _ => Err(ask::defect("the platform's book knows no keys")),
     }
 }
 
-/// The tenant of a key.
+fn named_id(call: &Call) -> Option<Id> {
+    call.parameter("keyId").and_then(Id::parse)
+}
+
 fn tenant_id(call: &Call, key: &ApiKey) -> Option<Id> {
     call.services.callers.directory.tenant_numbered(key.tenant).map(|tenant| tenant.id)
 }
 
 /// Reads whether the keys that came in a key's place are revoked too.
-pub(super) fn asked_revocation(mut query: query::Query<'_>) -> Result<bool, Invalid> {
+fn asked_revocation(mut query: query::Query<'_>) -> Result<bool, Invalid> {
     let successors = kinds::boolean().about("Whether all keys that came in its place are revoked too.");
     let successors = query.optional("successors", successors);
     let sound = query.finish()?;
     Ok(successors.get(&sound).unwrap_or(false))
 }
 
-/// DELETE /admin/keys/:keyId
 pub async fn revoke(call: Call) -> CallResult {
     let with_successors = call.asked(asked_revocation)?;
     let key = named(&call).await?;
@@ -138,7 +136,6 @@ pub async fn revoke(call: Call) -> CallResult {
     Ok(Done::ok(Object::reopened(revoked).list("successors", followed).end()).traced(changed.trace))
 }
 
-/// POST /admin/keys/:keyId/rotate
 pub async fn rotate(call: Call) -> CallResult {
     let services = &*call.services;
     let overlap = tenants::read_rotation(call.body.optional_fields()?)?;
@@ -155,4 +152,62 @@ pub async fn rotate(call: Call) -> CallResult {
         PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) },
     )
     .await
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{list, named, object, one_of, text};
+    use api::openapi::values::{instant, items, uuid};
+    let scopes = || list(one_of(Scope::ALL.map(Scope::name))).about("What it may do.");
+    let mode = || one_of(Mode::ALL.map(Mode::name));
+    let known = |at: Schema| {
+        at.member("mode", mode())
+            .member("prefix", text().about("Its first characters."))
+            .member("scopes", scopes())
+            .member("createdAt", instant())
+            .member("expiresAt", instant().or_null())
+    };
+    let key = || {
+        known(object().member("keyId", uuid()))
+            .member("lastUsedAt", instant().or_null())
+            .member("revokedAt", instant().or_null())
+            .member("replaces", uuid().or_null().about("The key whose place it took."))
+    };
+    Chapter {
+        tag: "Keys",
+        about: "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.",
+        operations: vec![
+            operation("createKey", "Make a key")
+                .body("NewKey")
+                .example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
+                .answers(201, "MadeKey", "The key: the only time it is shown")
+                .refuses(409, &["too_many_keys"]),
+            operation("listKeys", "List an account's keys").answers(200, "KeyList", "Without their secrets"),
+            operation("revokeKey", "Revoke a key at once")
+                .about("Keys that came in its place work on, unless they are revoked too.")
+                .query(asked_revocation)
+                .answers(200, "RevokedKey", "The key, revoked, with those that came in its place"),
+            operation("rotateKey", "Replace a key")
+                .body_optional("KeyRotation")
+                .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
+                .answers(201, "MadeKey", "The new key; the old one works until the overlap is over")
+                .refuses(409, &["key_retiring", "too_many_keys"])
+                .refuses(429, &["too_many_attempts"]),
+        ],
+        schemas: vec![
+            ("NewKey", body(|fields| read_new(fields, Timestamp::EPOCH))),
+            ("KeyRotation", body(tenants::read_rotation)),
+            ("MadeKey", known(object().member("keyId", uuid()).member("key", text()))),
+            ("Key", key()),
+            (
+                "RevokedKey",
+                key().member(
+                    "successors",
+                    list(named("Key")).about("The keys that came in its place, and in theirs; oldest first."),
+                ),
+            ),
+            ("KeyList", items("Key")),
+        ],
+        ..Chapter::default()
+    }
 }

@@ -1,16 +1,17 @@
 //! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
 
-use super::call::{Call, CallResult, Done};
-use crate::gateway::ask::{defect, failure};
+use super::call::{Call, CallResult, Done, listed_id, tenant_of, walk};
+use crate::gateway::ask::failure;
 use crate::gateway::notices::collected;
 use crate::gateway::services::{Callers, Services};
 use crate::http::respond::Trace;
 use crate::store::history::{self, Unreadable};
-use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::fields::{Fields, Invalid};
+use api::kind::body;
+use api::openapi::document::Chapter;
 use api::openapi::kinds;
-use api::page::{ListOf, Page, page_json};
+use api::page::{ListOf, Page};
 use api::problem::Problem;
 use api::query::Query;
 use api::refusals;
@@ -24,41 +25,38 @@ use domain::resources::notices::{self, About, CLAIMED, Notice, Transfer, UNMATCH
 use domain::values::ids::{EntityId, Id, Kind};
 use wal::Reader;
 
-/// Characters of the evidence for whose a transfer is.
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 
-/// The rails that notices are of.
-pub const RAILS: [&str; 2] = ["r4", "wompi"];
+const RAILS: [&str; 2] = ["r4", "wompi"];
 
-/// Reads which notices are asked for.
-pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
     let (unmatched, page) = (query.optional("unmatched", kinds::boolean()), query.page(list));
     let sound = query.finish()?;
     Ok((unmatched.get(&sound), page.get(&sound)))
 }
 
-/// GET /admin/notices: newest first.
+/// newest first.
 pub async fn list(call: Call) -> CallResult {
     let (unmatched, page) = call.listed("notices", asked)?;
     let is_unmatched = unmatched == Some(true);
     let services = &call.services;
     let read = move |services: &Services, budget: &ReadBudget| items(services, is_unmatched, &page, budget);
-    Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await??))
+    Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await?))
 }
 
 /// Reads to which tenant a transfer is given, and why.
-pub(super) fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
+fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
     let tenant = fields.required("tenantId", kinds::uuid());
     let note = fields.required("note", kinds::prose(NOTE_CHARACTERS));
     let sound = fields.finish()?;
     Ok((Id::from(tenant.get(&sound)), note.get(&sound).into_owned()))
 }
 
-/// POST /admin/notices/:id/give: the transfer is the tenant's, whatever was guessed at; its next payment with
+/// the transfer is the tenant's, whatever was guessed at; its next payment with
 /// the whole reference claims it.
 pub async fn give(call: Call) -> CallResult {
     let (tenant, note) = read_gift(call.body.fields()?)?;
-    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let id = call.id()?;
     let owner = call.services.callers.directory.tenant(tenant);
     let owner = owner.ok_or_else(|| Problem::invalid_field("tenantId", "is no tenant's"))?;
     // What is not there is refused at once.
@@ -95,32 +93,17 @@ fn items(
     is_unmatched: bool,
     page: &Page,
     budget: &ReadBudget,
-) -> Result<Result<Vec<u8>, Problem>, Stopped> {
+) -> Result<Vec<u8>, Stopped> {
     let reader = services.engine.reader();
     let facets: &[u8] = if is_unmatched { &[UNMATCHED] } else { &[UNMATCHED, CLAIMED] };
     let parts = facets.iter().map(|facet| index::list(PLATFORM, Kind::Notice, *facet)).collect();
-    let moment = reader.index_moment();
-    let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, Some(budget))?;
-    let mut items = Vec::with_capacity(page.limit);
-    let mut last = Vec::new();
-    while let Some(suffix) = newest.take()? {
-        if items.len() == page.limit {
-            return Ok(Ok(page_json(items, Some(&page.next(&last)))));
-        }
-        let Ok(id) = <[u8; 16]>::try_from(suffix.as_slice()) else {
-            return Ok(Err(defect("an entry of the list of notices that is no id")));
-        };
-        budget.spend()?;
-        let found = history::entity(reader, PLATFORM, EntityId::notice(Id::from_bytes(id)))?;
-        if let Some(Entity::Notice(notice)) = found.as_deref() {
-            let payment = payment_of(reader, notice)?;
-            if !(is_unmatched && payment.is_some()) {
-                items.push(show(notice, payment, &services.callers));
-            }
-        }
-        last = suffix;
-    }
-    Ok(Ok(page_json(items, None)))
+    walk(reader, parts, (page.after.as_deref(), None), (page, usize::MAX), budget, |position| {
+        let found = history::entity(reader, PLATFORM, EntityId::notice(listed_id(position)?))?;
+        let Some(Entity::Notice(notice)) = found.as_deref() else { return Ok(None) };
+        let payment = payment_of(reader, notice)?;
+        let is_meant = !(is_unmatched && payment.is_some());
+        Ok(is_meant.then(|| show(notice, payment, &services.callers)))
+    })
 }
 
 /// The payment that a notice is matched with, and its tenant in its mode: the one that claimed it, or that
@@ -154,14 +137,67 @@ fn show(notice: &Notice, payment: Option<(u64, Id)>, callers: &Callers) -> Vec<u
             .null("amountVes")
             .null("paidAt"),
     };
-    let tenant = |of: u64| {
-        let number = u32::try_from(of / 2).ok()?;
-        callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
-    };
+    let tenant = |of: u64| tenant_of(callers, of);
     shown
         .plain("receivedAt", notice.received_at)
         .maybe_plain("paymentId", payment.map(|(_, payment)| payment))
         .maybe_plain("tenantId", payment.and_then(|(of, _)| tenant(of)))
         .maybe_plain("givenTo", notice.given_to.and_then(tenant))
         .end()
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{object, one_of, text};
+    use api::openapi::values::{instant, page, uuid};
+    Chapter {
+        tag: "Notices",
+        about: "What banks and processors said by themselves of money that came. A notice of a transfer verifies one Pago Móvil payment of whatever account; a transaction of Wompi is listed if no payment is known by it.",
+        operations: vec![
+            operation("listNotices", "List what banks said by themselves").list(asked).answers(
+                200,
+                "NoticePage",
+                "Newest first; with `unmatched=true` those that nobody claimed",
+            ),
+            operation("giveNotice", "Say whose a transfer is whose reference was guessed at")
+                .about(
+                    "After 20 wrong references for a phone, bank and day nobody's payment is verified by its \
+                     transfers until it is known whose they are. The account's next payment with the whole \
+                     reference is verified then, and nobody else's.",
+                )
+                .body("NoticeGift")
+                .example(
+                    "the buyer showed the bank's receipt",
+                    r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#,
+                )
+                .answers(200, "Notice", "The notice")
+                .refuses(409, &["notice_claimed"]),
+        ],
+        schemas: vec![
+            (
+                "Notice",
+                object()
+                    .member("noticeId", uuid())
+                    .member("rail", one_of(RAILS))
+                    .member(
+                        "reference",
+                        text().or_null().about(
+                            "The bank's, as it wrote it; of a transaction the one that it was made under.",
+                        ),
+                    )
+                    .member("transactionId", text().or_null().about("Wompi's id of a transaction."))
+                    .member("bankCode", text().or_null())
+                    .member("phone", text().or_null().about("The payer's, masked."))
+                    .member("amountVes", text().or_null())
+                    .member("paidAt", instant().or_null())
+                    .member("receivedAt", instant())
+                    .member("paymentId", uuid().or_null().about("The payment that it verified."))
+                    .member("tenantId", uuid().or_null().about("Whose payment that is."))
+                    .member("givenTo", uuid().or_null().about("Whose the transfer is, as an operator said.")),
+            ),
+            ("NoticeGift", body(read_gift)),
+            ("NoticePage", page("Notice")),
+        ],
+        ..Chapter::default()
+    }
 }

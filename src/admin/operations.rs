@@ -7,21 +7,21 @@
 mod count;
 mod list;
 mod lookup;
-mod queues;
 
 pub use count::keep_counted;
-pub use list::{STATUSES, asked, list};
+pub use list::list;
 pub use lookup::find;
 
 use super::call::{Call, CallResult, Done};
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
-use crate::gateway::services::{Callers, Services};
+use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::ReadBudget;
 use actors::{Failure, Settled};
 use api::fields::{Bad, Fields, Got, Invalid};
-use api::kind::{Kind as _, kind};
+use api::kind::{Kind as _, body, kind};
+use api::openapi::document::Chapter;
 use api::openapi::{kinds, schema};
 use api::payouts::own_account;
 use api::problem::Problem;
@@ -34,7 +34,7 @@ use domain::platform::PLATFORM;
 use domain::platform::audit::AuditEntry;
 use domain::rail::RailAnswer;
 use domain::record::Entity;
-use domain::resources::operations::{self, Operation, Resolution};
+use domain::resources::operations::{self, Operation, Resolution, Subject};
 use domain::resources::verification::booked::Booking;
 use domain::trace::NEVER;
 use domain::values::ids::{EntityId, Id, Kind};
@@ -48,14 +48,12 @@ const READS_MAX: usize = 10_000;
 /// Characters of a bank's reference and of an operator's note.
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
-/// The longest code of a bank.
 const CODE_CHARACTERS_MAX: usize = 32;
 
 /// A deadline of an entity, which may be a look at a bank.
 struct Due {
     id: EntityId,
     tenant_key: u64,
-    /// The tenant's clock.
     now: Timestamp,
     /// Whether the look never comes: nobody can be asked.
     is_never_asked: bool,
@@ -139,16 +137,10 @@ pub(super) async fn unresolved(
     services.read_pool.read_long(services, PLATFORM, read).await
 }
 
-fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
-    let number = u32::try_from(tenant_key / 2).ok()?;
-    callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
-}
-
-/// POST /admin/operations/:id/resolve
 pub async fn resolve(call: Call) -> CallResult {
     let (answer, note) = call.body.read(|body| Ok(read(Fields::parse(body)?)?))?;
     let services = &call.services;
-    let operation = call.id("id").ok_or_else(Problem::not_found)?;
+    let operation = call.id()?;
     let (tenant_key, entity) = find(services, operation).await?.ok_or_else(Problem::not_found)?;
     if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
         return Ok(waiting);
@@ -168,12 +160,9 @@ pub async fn resolve(call: Call) -> CallResult {
     Ok(done)
 }
 
-/// An operator's word on an operation.
 pub(super) struct Word<'a> {
     pub operation: Id,
-    /// The answer that the bank would give.
     pub answer: RailAnswer,
-    /// The reason why it is believed.
     pub note: &'a str,
 }
 
@@ -219,8 +208,7 @@ async fn command_entity(
     }
 }
 
-/// Reads an operator's word: the answer that the bank would give, and why it is believed.
-pub(super) fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Invalid> {
+fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Invalid> {
     let outcomes = [("done", true), ("refused", false)];
     let is_done = fields.required("outcome", kinds::one_of(outcomes));
     let reference = kinds::trimmed(REFERENCE_CHARACTERS)
@@ -261,7 +249,6 @@ pub(super) fn read(mut fields: Fields<'_>) -> Result<(RailAnswer, String), Inval
     Ok((answer, note.get(&sound).into_owned()))
 }
 
-/// A bank's code.
 fn failure_code(text: &str) -> Result<String, Bad> {
     let is_code = !text.is_empty()
         && text.len() <= CODE_CHARACTERS_MAX
@@ -278,6 +265,70 @@ fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
         Entity::OwnAccount(account) => own_account::show(account),
         _ => return None,
     })
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{any_of, integer, object, one_of, text};
+    use api::openapi::values::{currency, instant, page, uuid};
+    let entity = || {
+        object()
+            .member("type", one_of(Subject::TYPES))
+            .member("id", uuid().or_null().about("The account's own payout account has none."))
+    };
+    Chapter {
+        tag: "Operations",
+        about: "Orders to banks that may need an operator. A pending one has no answer; an unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A contradicted one was done and not done, as the bank says: what it said first counts, and its second word moved no money.",
+        operations: vec![
+            operation("listOperations", "List the orders to banks that may need an operator")
+                .about("All of them, each with its status, unless `status` names one. A rail that there is not is refused with the names of those that there are.")
+                .list(|query, list| list::asked(query, list, &[]))
+                .answers(200, "OperationPage", "Newest first"),
+            operation("resolveOperation", "Say what became of an order that no bank has answered")
+                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, and if it says the opposite that is a contradiction, which moves no money.")
+                .body("OperationResolution")
+                .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
+                .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
+                .refuses(409, &["operation_resolved"])
+                .refuses(503, &["clock_stepped"]),
+        ],
+        schemas: vec![
+            (
+                "BankOperation",
+                object()
+                    .member("operationId", uuid())
+                    .member("kind", one_of(operations::Kind::ALL.map(operations::Kind::name)))
+                    .member("rail", text())
+                    .member("tenantId", uuid().or_null())
+                    .member("mode", one_of(["live", "test"]))
+                    .member("entity", entity())
+                    .member("amount", text())
+                    .member("currency", currency())
+                    .member("sentAt", instant().or_null().about("None while it waits for its turn: nothing of it has left the gateway."))
+                    .member("askedAt", instant().or_null())
+                    .member("asks", integer().at_least("0"))
+                    .member("bankCode", text().or_null().about("With which the bank refused it."))
+                    .member("bankText", text().or_null())
+                    .member("bankReference", text().or_null().about("Under which the bank did it."))
+                    .member("contradictedAt", instant().or_null())
+                    .member("otherAttemptId", uuid().or_null().about("Of a payment that failed and was paid all the same, as its bank says later: another attempt under its `externalRef` that was paid too. An operator decides which goes back."))
+                    .member("status", one_of(list::STATUSES)),
+            ),
+            ("OperationPage", page("BankOperation")),
+            ("OperationResolution", body(read)),
+            ("Payout", payouts::description::payout()),
+            ("Merchant", merchants::description::merchant()),
+            ("PayoutAccount", payouts::description::account()),
+            (
+                "ResolvedOperation",
+                any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"].map(schema::named))
+                .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them."),
+            ),
+        ],
+        ..Chapter::default()
+    }
 }
 
 #[cfg(test)]

@@ -2,15 +2,17 @@
 //! the answer that makes it, and to who repeats that very call.
 
 use super::approvals::end_all;
-use super::ask;
-use super::call::{Call, CallResult, Done};
+use super::audit::operator_id;
+use super::call::{Call, CallResult, Done, page_of, token_salt};
+use crate::gateway::ask;
 use crate::gateway::key_secrets::{OPERATOR, Secret};
 use api::fields::{Fields, Got, Invalid};
-use api::kind::{Kind, kind};
+use api::kind::{Kind, body, kind};
 use api::merchants::email;
+use api::openapi::document::Chapter;
 use api::openapi::{kinds, schema};
 use api::operators::{made, of, show, show_root};
-use api::page::{bad_cursor, page_json};
+use api::page::bad_cursor;
 use api::problem::Problem;
 use api::query;
 use api::value::Value;
@@ -22,12 +24,10 @@ use std::sync::Arc;
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 
-/// GET /admin/me
 pub async fn me(call: Call) -> CallResult {
     Ok(Done::ok(call.operator.account().map_or_else(show_root, show)))
 }
 
-/// POST /admin/operators
 pub async fn create(call: Call) -> CallResult {
     let (name, email, role) = read_new(call.body.fields()?)?;
     if let Some(waiting) = call.waits_about(None).await? {
@@ -48,8 +48,7 @@ pub async fn create(call: Call) -> CallResult {
     give(&call, id, &token, PlatformAsk::AddOperator(account, call.people())).await
 }
 
-/// Reads a new operator: name, address and role.
-pub(super) fn read_new(mut fields: Fields<'_>) -> Result<(String, String, Role), Invalid> {
+fn read_new(mut fields: Fields<'_>) -> Result<(String, String, Role), Invalid> {
     let name = kinds::trimmed(NAME_CHARACTERS).about("Several operators may have the same.");
     let name = fields.required("name", name);
     let words = "Nobody else's, however its letters are written.";
@@ -77,11 +76,6 @@ fn salt(call: &Call) -> Option<String> {
     call.idempotency_key.as_deref().map(|key| token_salt(&call.path, key))
 }
 
-/// The words that the token of a call under an Idempotency-Key derives from.
-pub fn token_salt(path: &str, idempotency_key: &str) -> String {
-    format!("{path} {idempotency_key}")
-}
-
 fn role<'a>() -> impl Kind<'a, Role> {
     kind(
         |value: Value<'a>| value.text_known("viewer, support, treasury or admin", Role::from_name),
@@ -91,11 +85,10 @@ fn role<'a>() -> impl Kind<'a, Role> {
 
 /// The operator that the path names. `root` has no account.
 fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
-    let id = call.id("id").ok_or_else(Problem::not_found)?;
-    call.services.callers.operators.named(id).ok_or_else(Problem::not_found)
+    call.services.callers.operators.named(call.id()?).ok_or_else(Problem::not_found)
 }
 
-/// GET /admin/operators: newest first.
+/// newest first.
 pub async fn list(call: Call) -> CallResult {
     let page = call.listed("operators", query::page)?;
     let after = match &page.after {
@@ -104,27 +97,16 @@ pub async fn list(call: Call) -> CallResult {
             Some(<[u8; 16]>::try_from(position.as_slice()).map(Id::from_bytes).map_err(|_| bad_cursor())?)
         }
     };
-    let operators: Vec<_> = call
-        .services
-        .callers
-        .operators
-        .all()
-        .into_iter()
-        .filter(|operator| after.is_none_or(|after| operator.id < after))
-        .take(page.limit + 1)
-        .collect();
-    let shown = &operators[..operators.len().min(page.limit)];
-    let next =
-        shown.last().filter(|_| operators.len() > page.limit).map(|last| page.next(last.id.as_bytes()));
-    Ok(Done::ok(page_json(shown.iter().map(|operator| show(operator)), next.as_deref())))
+    let operators = call.services.callers.operators.all().into_iter();
+    let operators = operators.filter(|operator| after.is_none_or(|after| operator.id < after));
+    let shown = page_of(&page, operators, |last| last.id.as_bytes().to_vec(), |one| Some(show(&**one)));
+    Ok(Done::ok(shown))
 }
 
-/// GET /admin/operators/:id
 pub async fn read(call: Call) -> CallResult {
     Ok(Done::ok(show(&*named(&call)?)))
 }
 
-/// PATCH /admin/operators/:id
 pub async fn change(call: Call) -> CallResult {
     let (role, status) = read_change(call.body.fields()?)?;
     let known = named(&call)?;
@@ -135,15 +117,15 @@ pub async fn change(call: Call) -> CallResult {
         return Ok(waiting);
     }
     // What an asker asked for ends with the right to ask for it: before that comes back, too.
-    end_all(&call.services).await?;
+    end_all(&call.services, call.rows).await?;
     let ask = PlatformAsk::ChangeOperator { id: known.id, role, status, by: call.people() };
     let changed = ask::platform(&call.services, ask, None, call.sign()).await?;
-    end_all(&call.services).await?;
+    end_all(&call.services, call.rows).await?;
     let now = changed.record.as_deref().and_then(of);
     Ok(Done::ok(show(now.unwrap_or(&*known))).traced(changed.trace))
 }
 
-pub(super) fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Option<OperatorStatus>), Invalid> {
+fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Option<OperatorStatus>), Invalid> {
     fields.changes();
     let role = fields.optional("role", role());
     let status = kind(
@@ -155,9 +137,8 @@ pub(super) fn read_change(mut fields: Fields<'_>) -> Result<(Option<Role>, Optio
     Ok((role.get(&sound), status.get(&sound)))
 }
 
-/// POST /admin/operators/:id/rotate
 pub async fn rotate(call: Call) -> CallResult {
-    call.body.optional_fields()?.finish()?;
+    call.body.nothing()?;
     let OperatorAccount { id, token_hash, .. } = *named(&call)?;
     if let Some(waiting) = call.waits_about(None).await? {
         return Ok(waiting);
@@ -169,4 +150,93 @@ pub async fn rotate(call: Call) -> CallResult {
     }
     let ask = PlatformAsk::RotateOperator { id, token_hash: token.hash(), by: call.people() };
     give(&call, id, &token, ask).await
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{object, one_of, text};
+    use api::openapi::values::{instant, page, uuid};
+    let begin = || {
+        object()
+            .member("operatorId", uuid())
+            .member("name", text())
+            .member("email", text().example(r#""ana@example.com""#))
+            .member("role", one_of(Role::ALL.map(Role::name)))
+            .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name)))
+    };
+    Chapter {
+        tag: "Operators",
+        about: "People with a token and a role of their own. `viewer` reads everything, with personal data \
+            masked; `support` also sees payers one at a time, sends events again and cancels payments; \
+            `treasury` also does everything that moves or prices money; `admin` does everything. The token \
+            of the configuration is the operator `root`.",
+        operations: vec![
+            operation("getMe", "Read who you are").answers(200, "Me", "The operator whose token was sent"),
+            operation("createOperator", "Make an operator")
+                .body("NewOperator")
+                .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
+                .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .refuses(409, &["operator_exists"]),
+            operation("listOperators", "List operators").list(query::page).answers(
+                200,
+                "OperatorPage",
+                "Newest first",
+            ),
+            operation("getOperator", "Read an operator").answers(200, "Operator", "The operator"),
+            operation("updateOperator", "Change an operator's role, or whether the token is taken")
+                .about(
+                    "Who is disabled is refused at once, and what that one asked for and nobody approved yet \
+                     has ended.",
+                )
+                .body("OperatorChange")
+                .example("disable", r#"{"status":"disabled"}"#)
+                .answers(200, "Operator", "The operator")
+                .answers(
+                    202,
+                    "AskedApproval",
+                    "A higher role, or an end of being disabled, waits for a second person",
+                ),
+            operation("rotateOperator", "Give an operator a new token")
+                .about("The old one ends at once.")
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .answers(
+                    201,
+                    "OperatorWithToken",
+                    "The operator with the new token: the only time it is \
+                     shown",
+                ),
+        ],
+        schemas: vec![
+            (
+                "Me",
+                object()
+                    .member("operatorId", operator_id())
+                    .member("name", text())
+                    .member("email", text().or_null())
+                    .member("role", one_of(Role::ALL.map(Role::name)))
+                    .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name)))
+                    .optional("createdAt", instant()),
+            ),
+            ("Operator", begin().member("createdAt", instant())),
+            ("OperatorPage", page("Operator")),
+            (
+                "OperatorWithToken",
+                begin()
+                    .member(
+                        "token",
+                        text()
+                            .about(
+                                "Begins with `op_`. Shown here, and again only to a repeat \
+                                 with the same Idempotency-Key.",
+                            )
+                            .example(r#""op_3f1Zk0""#),
+                    )
+                    .member("createdAt", instant()),
+            ),
+            ("NewOperator", body(read_new)),
+            ("OperatorChange", body(read_change)),
+        ],
+        ..Chapter::default()
+    }
 }

@@ -2,17 +2,16 @@
 //! look at those is in the audit (`docs/contract.md, 20.1, 20.3`). And what support may do of a tenant's:
 //! cancel a payment, send an event again.
 
-use super::call::{Call, CallResult, Done};
-use super::chargebacks::tell;
+use super::call::{Call, CallResult, Done, owned, owned_schema};
 use crate::gateway::services::Services;
 use crate::gateway::{ask, webhooks};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::{history, story};
 use crate::webhooks::backlog;
 use api::answer::{Facts, Rendered};
-use api::cop_payments::payouts::show_to_operator;
 use api::kind::Kind as _;
 use api::merchants;
+use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::operators::{masked, unmasked_payment};
 use api::payments::show_entity;
@@ -34,7 +33,7 @@ use std::sync::Arc;
 type Found = (u64, Arc<Entity>);
 
 /// Looks for an entity of any of these kinds among those of all tenants, in both modes.
-async fn find(call: &Call, ids: Vec<EntityId>) -> Result<Found, Problem> {
+pub(super) async fn find(call: &Call, ids: Vec<EntityId>) -> Result<Found, Problem> {
     let read = move |services: &Services, budget: &ReadBudget| search(services, &ids, budget);
     call.services.read_pool.read(&call.services, PLATFORM, read).await?.ok_or_else(Problem::not_found)
 }
@@ -55,7 +54,7 @@ fn search(services: &Services, ids: &[EntityId], budget: &ReadBudget) -> Result<
 }
 
 async fn find_payment(call: &Call) -> Result<Found, Problem> {
-    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let id = call.id()?;
     find(call, vec![EntityId::payment(id), EntityId::cop_payment(id)]).await
 }
 
@@ -65,10 +64,7 @@ fn reads_unmasked(call: &Call) -> Result<bool, Problem> {
 }
 
 /// Reads whether personal data are asked for unmasked, if whoever calls may see them.
-pub(super) fn asked(
-    mut query: Query<'_>,
-    must_see: impl FnOnce() -> Result<(), Problem>,
-) -> Result<bool, Problem> {
+fn asked(mut query: Query<'_>, must_see: impl FnOnce() -> Result<(), Problem>) -> Result<bool, Problem> {
     let unmask = kinds::boolean().about("People unmasked; takes the role `support`, and is in the audit.");
     let unmask = query.optional("unmask", unmask);
     if unmask.peek_some() == Some(&true) {
@@ -78,25 +74,18 @@ pub(super) fn asked(
     Ok(unmask.get(&sound).unwrap_or(false))
 }
 
-/// The members that operators see of anything: whose it is, and in which mode.
-fn with_tenant(call: &Call, tenant_key: u64, shown: Vec<u8>) -> Vec<u8> {
-    let mode = if domain::platform::is_live(tenant_key) { Mode::Live } else { Mode::Test };
-    let shown = Object::reopened(shown).maybe_plain("tenantId", call.tenant_of(tenant_key));
-    shown.plain("mode", mode.name()).end()
-}
-
 /// Writes down that somebody sees personal data, before they are shown.
-async fn note_look(call: &Call, action: &str, tenant_key: u64) -> Result<(), Problem> {
-    note_read(call, call.entry(action, call.tenant_of(tenant_key))).await
+pub(super) async fn note_look(call: &Call, action: &str, tenant_key: u64) -> Result<(), Problem> {
+    let entry = AuditEntry { tenant: call.tenant_of(tenant_key), ..call.entry(action) };
+    note_read(call, entry).await
 }
 
 /// Writes down what a read uncovers, before it is shown: it needs what a write needs.
-pub(super) async fn note_read(call: &Call, entry: Box<AuditEntry>) -> Result<(), Problem> {
-    call.services.admit(None)?;
-    ask::platform(&call.services, PlatformAsk::Acted, None, Some(entry)).await.map(drop)
+pub(super) async fn note_read(call: &Call, entry: AuditEntry) -> Result<(), Problem> {
+    call.services.admit(None, true)?;
+    ask::platform(&call.services, PlatformAsk::Acted, None, Some(Box::new(entry))).await.map(drop)
 }
 
-/// GET /admin/payments/:id
 pub async fn read_payment(call: Call) -> CallResult {
     let is_unmasked = reads_unmasked(&call)?;
     let (tenant_key, payment) = find_payment(&call).await?;
@@ -112,7 +101,7 @@ pub async fn read_payment(call: Call) -> CallResult {
     if is_unmasked {
         note_look(&call, "payment.unmask", tenant_key).await?;
     }
-    Ok(Done::ok(with_tenant(&call, tenant_key, shown)))
+    Ok(Done::ok(owned(&call.services.callers, tenant_key, shown)))
 }
 
 /// The number of wrong SMS codes that were typed for a payment in pesos; none if its first records are
@@ -132,10 +121,9 @@ async fn wrong_codes(call: &Call, tenant_key: u64, id: Id) -> Result<Option<usiz
     Ok(story.is_whole.then_some(wrong))
 }
 
-/// GET /admin/merchants/:id
 pub async fn read_merchant(call: Call) -> CallResult {
     let is_unmasked = reads_unmasked(&call)?;
-    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let id = call.id()?;
     let (tenant_key, merchant) = find(&call, vec![EntityId::merchant(id)]).await?;
     let Entity::Merchant(merchant) = &*merchant else { return Err(Problem::not_found()) };
     let clear = merchants::show(merchant);
@@ -145,24 +133,12 @@ pub async fn read_merchant(call: Call) -> CallResult {
     } else {
         masked(&String::from_utf8_lossy(&clear)).into_bytes()
     };
-    Ok(Done::ok(with_tenant(&call, tenant_key, shown)))
+    Ok(Done::ok(owned(&call.services.callers, tenant_key, shown)))
 }
 
-/// GET /admin/cop-payouts/:id: whoever pays it sees to whom, and that is in the audit.
-pub async fn read_cop_payout(call: Call) -> CallResult {
-    let id = call.id("id").ok_or_else(Problem::not_found)?;
-    let (tenant_key, payout) = find(&call, vec![EntityId::cop_payout(id)]).await?;
-    let Entity::CopPayout(payout) = &*payout else { return Err(Problem::not_found()) };
-    let in_clear = call.operator.must_be(Role::Treasury).is_ok();
-    if in_clear {
-        note_look(&call, "cop-payout.unmask", tenant_key).await?;
-    }
-    Ok(Done::ok(with_tenant(&call, tenant_key, show_to_operator(payout, in_clear))))
-}
-
-/// POST /admin/payments/:id/cancel: an intent, or a payment in pesos, that waits for its payer.
+/// an intent, or a payment in pesos, that waits for its payer.
 pub async fn cancel_payment(call: Call) -> CallResult {
-    call.body.optional_fields()?.finish()?;
+    call.body.nothing()?;
     let (tenant_key, payment) = find_payment(&call).await?;
     let not_pending = || {
         Problem::conflict(
@@ -175,13 +151,13 @@ pub async fn cancel_payment(call: Call) -> CallResult {
     match &*payment {
         Entity::Payment(payment) if payment.method() == Method::C2p && payment.status == Status::Pending => {
             let command = payments::Command::CancelIntent.into();
-            tell(&call, tenant_key, id, command, id.id).await
+            call.decide(tenant_key, id, command, id.id).await
         }
         Entity::CopPayment(_) => {
             // The processor has a say: the entry goes into the record of its word.
             let by = call.sign_about(call.tenant_of(tenant_key), Some(id.id.to_string()));
             let command = cop_payments::Command::Cancel(by).into();
-            tell(&call, tenant_key, id, command, id.id).await
+            call.decide(tenant_key, id, command, id.id).await
         }
         _ => Err(not_pending()),
     }
@@ -195,13 +171,13 @@ pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
     }
 }
 
-/// POST /admin/events/:id/resend: to whoever listens now, as the tenant's own call does.
+/// to whoever listens now, as the tenant's own call does.
 pub async fn resend_event(call: Call) -> CallResult {
-    call.body.optional_fields()?.finish()?;
-    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    call.body.nothing()?;
+    let id = call.id()?;
     let tenant_key = tenant_of_event(&call, id).await?.ok_or_else(Problem::not_found)?;
     let (body, seq) = webhooks::resend_to_all(&call.services, tenant_key, id, None).await?;
-    call.signature.about(call.tenant_of(tenant_key));
+    call.signature.amend(|entry| entry.tenant = call.tenant_of(tenant_key));
     let mut done = Done { status: 202, ..Done::ok(body) };
     done.trace.seq = seq;
     Ok(done)
@@ -223,4 +199,80 @@ async fn tenant_of_event(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
         Ok(None)
     };
     call.services.read_pool.read(&call.services, PLATFORM, read).await
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::{Operation, operation};
+    use api::openapi::schema::{any_of, integer, list, named, object, text};
+    use api::openapi::values::uuid;
+    // A look at a person is written down first.
+    let read = |operation: Operation| {
+        let asked = operation.query(|query| asked(query, || Ok(())));
+        asked.refuses(503, &["storage_unavailable"])
+    };
+    Chapter {
+        tag: "People",
+        about: "Payments and sellers one at a time, across accounts, with the people in them masked unless \
+            they are asked for unmasked.",
+        operations: vec![
+            read(operation("getAnyPayment", "Read a payment of any account")).answers(
+                200,
+                "AnyPayment",
+                "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`",
+            ),
+            read(operation("getAnyMerchant", "Read a seller of any account")).answers(
+                200,
+                "AnyMerchant",
+                "As its account reads it, with `tenantId` and `mode`",
+            ),
+            operation("cancelAnyPayment", "Cancel a payment that waits for its payer")
+                .about("An intent by C2P, or a payment in pesos.")
+                .answers_with(200, named("CanceledPayment"), "The payment")
+                .answers_with(202, named("CanceledPayment"), "The processor is asked")
+                .refuses(409, &["payment_not_pending", "charge_in_progress", "session_paid"])
+                .refuses(503, &["clock_stepped"]),
+            operation("resendAnyEvent", "Send an event again")
+                .about("To every endpoint that is enabled and lists it now.")
+                .answers(202, "AnyDeliveries", "The deliveries that wait"),
+        ],
+        schemas: vec![
+            (
+                "AnyPayment",
+                owned_schema(api::payments::description::payment())
+                    .optional(
+                        "wrongCodes",
+                        integer().at_least("0").or_null().about(
+                            "Of a payment in pesos by SMS code: the wrong codes that were typed, or null where \
+                             its first records are too old to be looked at.",
+                        ),
+                    )
+                    .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`."),
+            ),
+            ("PayoutMethod", merchants::description::method()),
+            ("Payment", api::payments::description::payment()),
+            ("CopPayment", api::cop_payments::description::payment()),
+            ("SeenPayoutMethod", merchants::description::method().instead("phone", text())),
+            (
+                "AnyMerchant",
+                owned_schema(merchants::description::merchant())
+                    .instead("identification", text())
+                    .instead("contactEmail", text())
+                    .instead("contactPhone", text())
+                    .instead("payoutMethods", list(named("SeenPayoutMethod")))
+                    .about("A seller, with `tenantId` and `mode`; masked unless it is asked for unmasked."),
+            ),
+            (
+                "CanceledPayment",
+                any_of([named("Payment"), named("CopPayment")]).about("The payment, as its account reads it."),
+            ),
+            (
+                "AnyDeliveries",
+                object()
+                    .member("eventId", uuid())
+                    .member("deliveries", list(api::webhooks::description::delivery()))
+                    .about("As the account's own call answers."),
+            ),
+        ],
+        ..Chapter::default()
+    }
 }

@@ -6,7 +6,8 @@ use crate::gateway::beside;
 use crate::gateway::prices::Prices;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
 use api::fields::{Bad, Fields, Got, Invalid};
-use api::kind::{Kind, kind};
+use api::kind::{Kind, body, kind};
+use api::openapi::document::Chapter;
 use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
 use api::query::Query;
@@ -23,16 +24,14 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Characters of the reason for a pin.
 const REASON_CHARACTERS: RangeInclusive<usize> = 1..=500;
 
 /// A sample as it is asked for, and the end and the reason of its pin if it is to be pinned.
-pub(super) struct Asked {
+struct Asked {
     sample: Sample,
     pin: Option<(Timestamp, String)>,
 }
 
-/// POST /admin/rates
 pub async fn record(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let now = call.services.now();
@@ -53,7 +52,7 @@ pub async fn record(call: Call) -> CallResult {
         let shown = show(&sample).end();
         prices.board.restore(Arc::unwrap_or_clone(sample));
         if let Some(before) = before {
-            call.signature.replaces(&before);
+            replaces(&call, &before);
         }
         return Ok(Done::created(shown));
     };
@@ -69,7 +68,7 @@ pub async fn record(call: Call) -> CallResult {
     let shown = show(&pin.sample).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
     prices.board.pin(pin);
     if let Some(replaced) = replaced {
-        call.signature.replaces(&replaced);
+        replaces(&call, &replaced);
     }
     Ok(Done::created(shown))
 }
@@ -81,7 +80,7 @@ fn before(prices: &Prices, place: &PinPlace, now: Timestamp) -> Option<Vec<u8>> 
     Some(show(&found.sample).end())
 }
 
-/// GET /admin/rates: the newest sample of every series, with the pin that stands for it, and beside it
+/// the newest sample of every series, with the pin that stands for it, and beside it
 /// the one that is suspect.
 pub async fn list(call: Call) -> CallResult {
     let (board, now) = (&call.services.prices.board, call.services.now());
@@ -104,7 +103,6 @@ pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(Object::with_capacity(2048).list("items", shown).end()))
 }
 
-/// DELETE /admin/rates/pin
 pub async fn unpin(call: Call) -> CallResult {
     let prices = &call.services.prices;
     let place = call.asked(asked_place)?;
@@ -119,8 +117,14 @@ pub async fn unpin(call: Call) -> CallResult {
     prices.history.end_pin(place.clone()).await.map_err(not_kept)?;
     prices.board.unpin(&place);
     let shown = show_pin(&pin);
-    call.signature.removes(&shown);
+    replaces(&call, &shown);
+    call.signature.amend(|entry| entry.after = Some("null".to_owned()));
     Ok(Done::ok(shown))
+}
+
+/// Says in the audit what was in the place of what the call makes.
+fn replaces(call: &Call, shown: &[u8]) {
+    call.signature.amend(|entry| entry.before = String::from_utf8(shown.to_vec()).ok());
 }
 
 fn not_kept(why: RateStoreError) -> Problem {
@@ -142,8 +146,7 @@ fn is_pinned(pin: &Pin) -> Problem {
     )
 }
 
-/// Reads the body of a new sample.
-pub(super) fn read(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Problem> {
+fn read(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Problem> {
     let pair = kind(
         |value: Value<'_>| value.text_as(Pair::parse),
         || schema::text().pattern("^[A-Za-z]{3,5}/[A-Za-z]{3,5}$"),
@@ -192,8 +195,7 @@ fn known_name<'a>() -> impl Kind<'a, Arc<str>> {
     kind(|value: Value<'a>| value.text_as(name), || schema::text().chars(1..=NAME_CHARACTERS_MAX))
 }
 
-/// Reads which rate is asked for. One may have no side: nothing after the equals sign.
-pub(super) fn asked_place(mut query: Query<'_>) -> Result<PinPlace, Invalid> {
+fn asked_place(mut query: Query<'_>) -> Result<PinPlace, Invalid> {
     let pair = kind(|value: Value<'_>| value.text_as(Pair::parse), schema::text);
     let side = kind(
         |value: Value<'_>| match &*value.string()? {
@@ -208,7 +210,6 @@ pub(super) fn asked_place(mut query: Query<'_>) -> Result<PinPlace, Invalid> {
     Ok(PinPlace { pair: pair.get(&sound), source: source.get(&sound), side: side.get(&sound) })
 }
 
-/// The end of a pin.
 fn end<'a>(now: Timestamp) -> impl Kind<'a, Timestamp> {
     let read = move |value: Value<'a>| {
         let until = Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis());
@@ -277,6 +278,72 @@ pub fn show_pin(pin: &Pin) -> Vec<u8> {
         .text("reason", &pin.reason)
         .json("operator", &operator)
         .end()
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{boolean, list, named, number, object, text};
+    use api::openapi::values::instant;
+    Chapter {
+        tag: "Rates and banks",
+        about: "What the server knows of the outside.",
+        operations: vec![
+            operation("recordRate", "Enter a sample of a rate")
+                .body("NewRate")
+                .example(
+                    "the BCV's",
+                    r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#,
+                )
+                .example(
+                    "one that no feed replaces",
+                    r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#,
+                )
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .answers(201, "RateSample", "The sample")
+                .refuses(409, &["rate_pinned"]),
+            operation("listRates", "List the newest sample of every rate")
+                .about("One for each pair, source, side and method; where one is pinned, until when and why. After them, the suspect ones that are the last word of their series.")
+                .answers_with(200, object().member("items", list(named("RateSample"))), "By pair, source and side"),
+            operation("unpinRate", "End the pin of a rate")
+                .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
+                .query(asked_place)
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .answers(200, "RatePin", "The pin as it was")
+                .refuses(404, &["not_found"]),
+        ],
+        schemas: vec![
+            ("NewRate", body(|fields| read(fields, Timestamp::EPOCH))),
+            (
+                "RatePin",
+                object()
+                    .member("pair", text())
+                    .member("source", text())
+                    .member("side", text().or_null())
+                    .member("method", text().or_null())
+                    .member("price", number())
+                    .member("pinnedUntil", instant())
+                    .member("reason", text())
+                    .member("operator", object().member("operatorId", text()).member("name", text())),
+            ),
+            (
+                "RateSample",
+                object()
+                    .member("pair", text())
+                    .member("source", text())
+                    .member("side", text().or_null())
+                    .member("method", text().or_null())
+                    .member("paymentMethod", text().or_null())
+                    .member("price", number())
+                    .member("asOf", instant())
+                    .member("fetchedAt", instant())
+                    .member("valueDate", text().format("date").or_null())
+                    .member("suspect", boolean().about("It is too far from the last accepted one of its series, and decides nothing until three in a row say it for a quarter of an hour, or a pin does."))
+                    .optional("pinnedUntil", instant().or_null())
+                    .optional("reason", text().or_null()),
+            ),
+        ],
+        ..Chapter::default()
+    }
 }
 
 #[cfg(test)]

@@ -8,9 +8,11 @@
 mod accepting;
 mod gathering;
 
-pub use accepting::{accept, read_chosen};
+pub use accepting::accept;
 
-use super::call::{Call, CallResult, Done};
+use accepting::read_chosen;
+
+use super::call::{Call, CallResult, Done, page_of, tenant_of};
 use crate::gateway::services::Services;
 use crate::reconciliation::entries::{Entry, zone};
 use crate::reconciliation::matching::{Met, matched};
@@ -19,7 +21,8 @@ use crate::reconciliation::shelf::{
 };
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
 use api::fields::Invalid;
-use api::kind::{Kind as _, kind};
+use api::kind::{Kind as _, body, kind};
+use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::schema::{self, Schema};
 use api::operators::masked;
@@ -34,12 +37,9 @@ use domain::values::money::{Currency, write_minor};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The rails that have statements.
-pub(super) const RAILS: [&str; 2] = ["r4", "wompi"];
+const RAILS: [&str; 2] = ["r4", "wompi"];
 const ACCOUNT_DIGITS: usize = 20;
-/// The results of items.
-pub(super) const RESULTS: [&str; 6] =
-    ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
+const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
 /// The most items that may be named at once.
 const ACCEPTED_MAX: usize = 100_000;
 /// The size of the pages in which items are read here.
@@ -57,7 +57,6 @@ fn failed(error: ShelfError) -> Problem {
     Problem::internal_error(error)
 }
 
-/// POST /admin/reconciliations
 pub async fn create(call: Call) -> CallResult {
     // A large file takes a while, in which others are to be answered.
     let read = move || {
@@ -96,7 +95,7 @@ pub async fn create(call: Call) -> CallResult {
         drop(call.signature.take());
         return Ok(Done::ok(show_begun(known, summary.status)));
     }
-    call.signature.targets(id.to_string());
+    call.signature.amend(|entry| entry.target = Some(id.to_string()));
     let services = Arc::clone(services);
     let task = Task { rail, from, to, statement };
     tokio::spawn(async move { run(&services, id, task).await });
@@ -104,7 +103,7 @@ pub async fn create(call: Call) -> CallResult {
 }
 
 /// Reads what is asked for beside the file: what it is of, its rail and its days.
-pub(super) fn asked(mut query: Query<'_>) -> Result<(Asked, &'static str, Date, Date), Invalid> {
+fn asked(mut query: Query<'_>) -> Result<(Asked, &'static str, Date, Date), Invalid> {
     let account = kind(|value| value.text_as(account), described_account);
     let rail = query.required("rail", kinds::named_one(RAILS, |rail| rail));
     let account = query.required("account", account);
@@ -133,7 +132,7 @@ fn shown_bad(bad: &BadLine) -> shelf::BadLine {
 }
 
 /// The schema of the account that a statement is of.
-pub(super) fn described_account() -> Schema {
+fn described_account() -> Schema {
     let text = schema::text().pattern("^[0-9]{20}$");
     text.about("A label: the account that the statement is of.").example(r#""01690001001234567890""#)
 }
@@ -273,46 +272,40 @@ fn show_bad(bad: &BadLine) -> Vec<u8> {
 
 fn show_entry(services: &Services, entry: &Entry) -> Vec<u8> {
     let minor = if entry.currency == Currency::Cop { entry.cents / 100 } else { entry.cents };
-    let number = u32::try_from(entry.tenant_key / 2).ok();
-    let tenant = number.and_then(|number| services.callers.directory.tenant_numbered(number));
     Object::new()
         .plain("kind", entry.kind)
         .plain("id", entry.id)
-        .maybe_plain("tenantId", tenant.map(|tenant| tenant.id))
+        .maybe_plain("tenantId", tenant_of(&services.callers, entry.tenant_key))
         .plain("amount", amount(minor, entry.currency.decimals()))
         .maybe_text("reference", entry.reference.as_deref())
         .plain("createdAt", entry.created_at)
         .end()
 }
 
-/// Reads which reconciliations are asked for.
-pub(super) fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
+fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
     let status = query.optional("status", kinds::named_one(Status::ALL, Status::name));
     let page = query.page(list);
     let sound = query.finish()?;
     Ok((status.get(&sound), page.get(&sound)))
 }
 
-/// GET /admin/reconciliations: newest first, without items.
+/// newest first, without items.
 pub async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("reconciliations", asked_all)?;
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
     let all = call.services.files.reconciliations.list(status);
-    let mut rest = all.iter().filter(|(id, _)| after.is_none_or(|after| *id < after));
-    let shown: Vec<_> = rest.by_ref().take(page.limit).collect();
-    let more = rest.next().is_some();
-    let next = shown.last().filter(|_| more).map(|(id, _)| page.next(id.as_bytes()));
-    Ok(Done::ok(page_json(shown.iter().map(|(id, summary)| show(*id, summary)), next.as_deref())))
+    let rest = all.iter().filter(|(id, _)| after.is_none_or(|after| *id < after));
+    let position = |(id, _): &&(Id, Summary)| id.as_bytes().to_vec();
+    Ok(Done::ok(page_of(&page, rest, position, |(id, summary)| Some(show(*id, summary)))))
 }
 
-/// GET /admin/reconciliations/:id
 pub async fn read(call: Call) -> CallResult {
     let (id, summary) = named(&call)?;
     Ok(Done::ok(show(id, &summary)))
 }
 
 fn named(call: &Call) -> Result<(Id, Summary), Problem> {
-    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let id = call.id()?;
     Ok((id, call.services.files.reconciliations.find(id).ok_or_else(Problem::not_found)?))
 }
 
@@ -343,20 +336,15 @@ fn show(id: Id, summary: &Summary) -> Vec<u8> {
         .end()
 }
 
-/// Reads which items are asked for.
-pub(super) fn asked_items(
-    mut query: Query<'_>,
-    list: ListOf<'_>,
-) -> Result<(Option<&'static str>, Page), Invalid> {
+fn asked_items(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'static str>, Page), Invalid> {
     let result = query.optional("result", kinds::named_one(RESULTS, |result| result));
     let page = query.page(list);
     let sound = query.finish()?;
     Ok((result.get(&sound), page.get(&sound)))
 }
 
-/// GET /admin/reconciliations/:id/items
 pub async fn items(call: Call) -> CallResult {
-    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let id = call.id()?;
     let (result, page) = call.listed(&format!("items of {id}"), asked_items)?;
     let (id, summary) = named(&call)?;
     if summary.status != Status::Done {
@@ -370,7 +358,6 @@ pub async fn items(call: Call) -> CallResult {
     Ok(Done::ok(page_json(shown, next.as_deref())))
 }
 
-/// Reads items where no request waits.
 async fn read_items(
     services: &Arc<Services>,
     id: Id,
@@ -381,4 +368,138 @@ async fn read_items(
     let services = Arc::clone(services);
     let read = move || services.files.reconciliations.items(id, from, limit, result);
     tokio::task::spawn_blocking(read).await.map_err(Problem::internal_error)?.map_err(failed)
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{integer, list, object, one_of, text};
+    use api::openapi::values::{page, uuid};
+    Chapter {
+        tag: "Reconciliation",
+        about: "A bank's statement beside what went over its rail in live mode, of all tenants: what is on \
+            both sides, on one alone, and what answers an operation without an outcome.",
+        operations: vec![
+            operation("createReconciliation", "Upload a bank's statement")
+                .about(
+                    "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), \
+                     `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name \
+                     `phone` and `bank`, in any order, divided by commas or semicolons. The same statement \
+                     of \
+                     the same rail, account and days again is the first one, with 200, unless that failed.",
+                )
+                .query(asked)
+                .body_in("text/csv", text())
+                .answers(202, "ReconciliationBegun", "It runs")
+                .answers(200, "ReconciliationBegun", "The same statement was uploaded before"),
+            operation("listReconciliations", "List reconciliations").list(asked_all).answers(
+                200,
+                "ReconciliationPage",
+                "Newest first",
+            ),
+            operation("getReconciliation", "Read how far a reconciliation is").answers(
+                200,
+                "Reconciliation",
+                "The reconciliation",
+            ),
+            operation("listReconciliationItems", "List what came of each line")
+                .about("In the order of the statement, then what is missing there. None before it is done.")
+                .list(asked_items)
+                .answers(200, "ReconciliationItemPage", "Items"),
+            operation("acceptReconciliation", "Resolve the operations that lines answer")
+                .about(
+                    "Each in a record of its own, as an operator's own word would: done, with the line's \
+                     reference. The line of one of two micro-deposits books that one alone: their operation \
+                     is resolved when both are. What is resolved already is not accepted again.",
+                )
+                .body("ReconciliationAcceptance")
+                .example("all proposals", r#"{"all":true}"#)
+                .answers(200, "ReconciliationAccepted", "How many, and which not")
+                .answers(202, "AskedApproval", "It waits for a second person"),
+        ],
+        schemas: vec![
+            (
+                "ReconciliationBegun",
+                object().member("id", uuid()).member("status", one_of(Status::ALL.map(Status::name))),
+            ),
+            ("Reconciliation", reconciliation_schema()),
+            ("ReconciliationPage", page("Reconciliation")),
+            ("ReconciliationItem", item_schema()),
+            ("ReconciliationItemPage", page("ReconciliationItem")),
+            ("ReconciliationAcceptance", body(read_chosen).members_min(1)),
+            (
+                "ReconciliationAccepted",
+                object()
+                    .member("accepted", integer().at_least("0"))
+                    .member("refused", list(refused_schema())),
+            ),
+        ],
+        ..Chapter::default()
+    }
+}
+
+fn refused_schema() -> Schema {
+    use api::openapi::schema::{object, text};
+    use api::openapi::values::uuid;
+    object().member("id", uuid()).member(
+        "error",
+        text().about(
+            "A code: `operation_resolved`, `not_found`, or `deposit_booked`, where a line has \
+             booked this one of two micro-deposits before.",
+        ),
+    )
+}
+
+fn reconciliation_schema() -> Schema {
+    use api::openapi::schema::{integer, list, object, one_of, text};
+    use api::openapi::values::{day, instant, uuid};
+    let count = || integer().at_least("0");
+    object()
+        .member("id", uuid())
+        .member("status", one_of(Status::ALL.map(Status::name)))
+        .member("rail", one_of(RAILS))
+        .member("account", described_account())
+        .member("from", day())
+        .member("to", day())
+        .member("progress", integer().range("0", "100").about("Percent."))
+        .member("lines", count())
+        .member("matched", count())
+        .member("missingHere", count())
+        .member("missingThere", count().about("Ours between the days, of which no line is."))
+        .member("amountDiffers", count())
+        .member("proposals", count())
+        .member("bad", count())
+        .member(
+            "badLines",
+            list(object().member("line", integer().about("The header is 1.")).member("message", text()))
+                .about("The first 100."),
+        )
+        .member("message", text().or_null().about("Why it failed."))
+        .member("createdAt", instant())
+        .member("endedAt", instant().or_null())
+}
+
+fn item_schema() -> Schema {
+    use api::openapi::schema::{integer, object, one_of, text};
+    use api::openapi::values::{amount, day, instant, uuid};
+    let line = object()
+        .member("number", integer())
+        .member("date", day().or_null())
+        .member("reference", text().or_null())
+        .member("amount", amount().or_null())
+        .member("kind", one_of(["credit", "debit"]).or_null())
+        .member("phone", text().or_null().about("Masked."))
+        .member("bank", text().or_null());
+    let ours = object()
+        .member("kind", one_of(["payment", "payout", "reversal", "micro_deposit", "operation"]))
+        .member("id", uuid().about("Of the payment or payout; of an operation its own."))
+        .member("tenantId", uuid().or_null())
+        .member("amount", text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]{2})?$").example(r#""10.00""#))
+        .member("reference", text().or_null())
+        .member("createdAt", instant());
+    object()
+        .member("id", uuid())
+        .member("result", one_of(RESULTS))
+        .member("line", line.or_null())
+        .member("ours", ours.or_null())
+        .member("message", text().or_null())
 }

@@ -1,111 +1,86 @@
-//! THE TABLE of the operators' API: one row per endpoint. Everything that holds for a row as a
-//! whole is in it.
+//! THE TABLE of the operators' API: one row per endpoint, with everything that holds for it as a whole and its
+//! command in the command line. The description of an endpoint is beside its handler.
 
-use super::call::{Call, Working};
+use super::call::{Call, Fills, Handler, Operand, Route, Verb, Working};
 use super::{
-    adjustments, approvals, audit, banks, books, chargebacks, cluster, cop_payouts, crypto, finding, keys,
-    notices, operations, operators, people, rates, reconciliations, state, statements, tenants,
+    adjustments, approvals, audit, banks, chargebacks, cluster, cop_payouts, crypto, finding, keys, notices,
+    operations, operators, people, rates, reconciliations, state, statements, tenants,
 };
+use crate::gateway::services::Services;
 use api::answer::Show;
-use api::csv::Table;
+use api::openapi::document::{Access, Document, ErrorShape, Row};
+use api::problem::Problem;
+use api::writer::Object;
 use domain::platform::operators::Role;
 use domain::resources::approvals::Approvable;
+use domain::values::ids::Id;
 use hyper::Method;
-use std::sync::Arc;
-
-/// Reads a request, does what it asks, and says what came of it.
-pub type Handler = fn(Call) -> Working;
-
-/// A row of the operators' route table.
-#[derive(Clone)]
-pub struct Route {
-    /// The row's method.
-    pub method: Method,
-    /// The row's path, with `:names`.
-    pub path: &'static str,
-    /// The operation's name in the documentation and in the log.
-    pub operation: &'static str,
-    /// The least role that may call it.
-    pub role: Role,
-    /// The name of what it changes or uncovers in the audit; none of what only reads.
-    pub action: Option<&'static str>,
-    /// The name under which it may need a second person; none if it never does.
-    pub approval: Option<Approvable>,
-    /// Whether it is the second person's word: the least role is then that of what waits.
-    pub decides_approval: bool,
-    /// Whether it takes parameters after the question mark; if not, any is unknown. Derived from the
-    /// description.
-    pub takes_query: bool,
-    /// Whether its body is CSV, and no JSON.
-    pub takes_csv: bool,
-    /// Whether what it does is no record by itself, so that one is written which says who did what.
-    pub noted: bool,
-    /// Whether it is taken also while the disk is nearly full: it is small, and the way out of
-    /// something worse.
-    pub in_reserve: bool,
-    /// The function that answers.
-    pub handler: Handler,
-    /// The function that shows what was decided; none where nothing is decided by a command, or the answer is
-    /// kept as it was sent.
-    pub show: Option<Show>,
-    /// The columns of a list, which can be read as CSV; derived from the description.
-    pub table: Option<Arc<Table>>,
-}
+use std::sync::LazyLock;
 
 impl Route {
-    /// Whether it may change something, which is then recorded.
-    pub fn is_write(&self) -> bool {
-        self.method != Method::GET
+    fn by(self, role: Role) -> Route {
+        Route { role, ..self }
     }
 
-    /// Whether it takes a body of JSON. Its handler reads that before it does anything.
-    pub fn takes_json(&self) -> bool {
-        matches!(self.method, Method::POST | Method::PATCH) && !self.takes_csv
-    }
-
-    /// Gives the row its least role, and the name of its act.
-    fn by(self, role: Role, action: &'static str) -> Route {
-        Route { role, action: Some(action), ..self }
-    }
-
-    /// Shows what the row decides with this function.
     fn shows(self, show: Show) -> Route {
         Route { show: Some(show), ..self }
     }
 
-    /// Says under which name the row may need a second person.
     fn approved_as(self, approval: Approvable) -> Route {
         Route { approval: Some(approval), ..self }
     }
 
-    /// Marks the row as the second person's word.
     fn decides_approval(self) -> Route {
         Route { decides_approval: true, ..self }
     }
 
-    /// Marks the row as one that takes CSV.
     fn with_csv(self) -> Route {
         Route { takes_csv: true, ..self }
     }
 
-    /// Marks the row as one that leaves a record of who did it.
     fn noted(self) -> Route {
         Route { noted: true, ..self }
     }
 
-    /// Marks the row as one that is served from the disk's reserve too.
     fn in_reserve(self) -> Route {
         Route { in_reserve: true, ..self }
     }
+
+    /// Adds a command with its help, and what follows its name and the ids of the path in the example.
+    fn verb(mut self, name: &'static str, about: &'static str, example: &'static str) -> Route {
+        self.verbs.push(Verb { name, about, example, operand: None, fixed: None, asks_for: None });
+        self
+    }
+
+    /// Says what the last command takes without a name, after the ids of the path.
+    fn operand(mut self, name: &'static str, fills: Fills, about: &'static str) -> Route {
+        if let Some(verb) = self.verbs.last_mut() {
+            verb.operand = Some(Operand { name, fills, about });
+        }
+        self
+    }
+
+    fn asking_for(mut self, member: &'static str) -> Route {
+        if let Some(verb) = self.verbs.last_mut() {
+            verb.asks_for = Some(member);
+        }
+        self
+    }
+
+    fn fixed(mut self, name: &'static str, value: &'static str) -> Route {
+        if let Some(verb) = self.verbs.last_mut() {
+            verb.fixed = Some((name, value));
+        }
+        self
+    }
 }
 
-const fn row(method: Method, path: &'static str, operation: &'static str, handler: Handler) -> Route {
+fn row(method: Method, path: &'static str, operation: &'static str, handler: Handler) -> Route {
     Route {
         method,
         path,
         operation,
         role: Role::Viewer,
-        action: None,
         approval: None,
         decides_approval: false,
         takes_query: false,
@@ -115,206 +90,478 @@ const fn row(method: Method, path: &'static str, operation: &'static str, handle
         handler,
         show: None,
         table: None,
+        verbs: Vec::new(),
     }
 }
 
-/// The operators' route table.
+macro_rules! run {
+    ($handler:path) => {
+        |call: Call| -> Working { Box::pin($handler(call)) }
+    };
+}
+
 pub fn routes() -> Vec<Route> {
-    let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
+    let get = |path, operation, handler| row(Method::GET, path, operation, handler);
+    let post = |path, operation, handler| row(Method::POST, path, operation, handler);
+    let patch = |path, operation, handler| row(Method::PATCH, path, operation, handler);
+    let delete = |path, operation, handler| row(Method::DELETE, path, operation, handler);
     vec![
-        row(post(), "/admin/tenants", "createTenant", |call| Box::pin(tenants::create(call)))
+        post("/admin/tenants", "createTenant", run!(tenants::create))
             .shows(api::tenants::show_opened)
-            .by(Role::Admin, "tenant.create"),
-        row(get(), "/admin/tenants", "listTenants", |call| Box::pin(tenants::list(call))),
-        row(get(), "/admin/tenants/:id", "getTenant", |call| Box::pin(tenants::read(call))),
-        row(patch(), "/admin/tenants/:id/settings", "updateSettings", |call| {
-            Box::pin(tenants::set_settings(call))
-        })
-        .by(Role::Admin, "tenant.settings"),
-        row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", |call| {
-            Box::pin(tenants::set_live_status(call))
-        })
-        .shows(api::tenants::show_changed)
-        .by(Role::Admin, "tenant.live-status")
-        .approved_as(Approvable::LiveStatus)
-        .in_reserve(),
-        row(post(), "/admin/tenants/:id/resume", "resumeTenant", |call| Box::pin(books::resume(call)))
-            .by(Role::Admin, "tenant.resume")
+            .by(Role::Admin)
+            .verb(
+                "tenant create",
+                "Create a tenant; its first two keys are shown only now",
+                "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'",
+            ),
+        get("/admin/tenants", "listTenants", run!(tenants::list)).verb(
+            "tenant list",
+            "List tenants, newest first",
+            "--limit 100",
+        ),
+        get("/admin/tenants/:id", "getTenant", run!(tenants::read)).verb("tenant get", "Show a tenant", ""),
+        patch("/admin/tenants/:id/settings", "updateSettings", run!(tenants::set_settings))
+            .by(Role::Admin)
+            .verb(
+                "tenant settings",
+                "Change settings; what is not named stays",
+                "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'",
+            )
+            .operand("JSON", Fills::Body, "The settings to change"),
+        post("/admin/tenants/:id/live-status", "setLiveStatus", run!(tenants::set_live_status))
+            .shows(api::tenants::show_changed)
+            .by(Role::Admin)
+            .approved_as(Approvable::LiveStatus)
+            .in_reserve()
+            .verb(
+                "tenant live-status",
+                "Set whether a tenant may use live mode",
+                "active --reason \"contract signed\"",
+            )
+            .operand("STATUS", Fills::Member("status"), "active, suspended or inactive"),
+        post("/admin/tenants/:id/resume", "resumeTenant", run!(tenants::resume))
+            .by(Role::Admin)
             .noted()
-            .in_reserve(),
-        row(post(), "/admin/tenants/:id/keys", "createKey", |call| Box::pin(keys::create(call)))
+            .in_reserve()
+            .verb("tenant resume", "Resume a tenant's halted books, if their records verify", ""),
+        post("/admin/tenants/:id/keys", "createKey", run!(keys::create))
             .shows(api::tenants::show_made)
-            .by(Role::Admin, "key.create"),
-        row(get(), "/admin/tenants/:id/keys", "listKeys", |call| Box::pin(keys::list(call))),
-        row(delete(), "/admin/keys/:keyId", "revokeKey", |call| Box::pin(keys::revoke(call)))
-            .by(Role::Admin, "key.revoke")
-            .in_reserve(),
-        row(post(), "/admin/keys/:keyId/rotate", "rotateKey", |call| Box::pin(keys::rotate(call)))
+            .by(Role::Admin)
+            .verb(
+                "key create",
+                "Create an API key; it is shown only now",
+                "--mode test --scopes read,collect",
+            ),
+        get("/admin/tenants/:id/keys", "listKeys", run!(keys::list)).verb(
+            "key list",
+            "List a tenant's keys",
+            "",
+        ),
+        delete("/admin/keys/:keyId", "revokeKey", run!(keys::revoke)).by(Role::Admin).in_reserve().verb(
+            "key revoke",
+            "Revoke a key at once",
+            "",
+        ),
+        post("/admin/keys/:keyId/rotate", "rotateKey", run!(keys::rotate))
             .shows(api::tenants::show_made)
-            .by(Role::Admin, "key.rotate"),
-        row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", |call| {
-            Box::pin(adjustments::create(call))
-        })
-        .shows(api::balance::new_movement)
-        .by(Role::Treasury, "adjustment.create")
-        .approved_as(Approvable::Adjustments),
-        row(get(), "/admin/tenants/:id/statements", "getTenantStatement", |call| {
-            Box::pin(statements::of_tenant(call))
-        }),
-        row(get(), "/admin/statements", "getPlatformStatement", |call| {
-            Box::pin(statements::of_platform(call))
-        }),
-        row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call)))
-            .by(Role::Treasury, "rate.add")
+            .by(Role::Admin)
+            .verb("key rotate", "Replace a key; the old one works on for a while", "--overlap-seconds 3600"),
+        post("/admin/tenants/:id/adjustments", "createAdjustment", run!(adjustments::create))
+            .shows(api::balance::new_movement)
+            .by(Role::Treasury)
+            .approved_as(Approvable::Adjustments)
+            .verb(
+                "adjustment create",
+                "Correct a balance",
+                "--mode live --currency VES --amount=-12.50 --description \"bank fee\"",
+            ),
+        get("/admin/tenants/:id/statements", "getTenantStatement", run!(statements::of_tenant)).verb(
+            "statement tenant",
+            "Show a tenant's statement, day by day",
+            "--currency VES --from 2026-11-01 --to 2026-11-30",
+        ),
+        get("/admin/statements", "getPlatformStatement", run!(statements::of_platform)).verb(
+            "statement platform",
+            "Show what the platform earned, day by day",
+            "--currency VES --from 2026-11-01 --to 2026-11-30",
+        ),
+        post("/admin/rates", "recordRate", run!(rates::record))
+            .by(Role::Treasury)
             .approved_as(Approvable::Rates)
-            .noted(),
-        row(get(), "/admin/rates", "listRates", |call| Box::pin(rates::list(call))),
-        row(delete(), "/admin/rates/pin", "unpinRate", |call| Box::pin(rates::unpin(call)))
-            .by(Role::Treasury, "rate.unpin")
-            .approved_as(Approvable::Rates)
-            .noted(),
-        row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
-        row(get(), "/admin/cluster", "getCluster", |call| Box::pin(cluster::read(call))),
-        row(post(), "/admin/cluster/hand-over", "handOver", |call| Box::pin(cluster::hand_over(call)))
-            .by(Role::Admin, "cluster.hand-over")
-            .in_reserve(),
-        row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
-        row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call)))
-            .by(Role::Admin, "snapshot")
-            .noted(),
-        row(post(), "/admin/clock/confirm", "confirmClock", |call| Box::pin(state::confirm_clock(call)))
-            .by(Role::Admin, "clock.confirm")
             .noted()
-            .in_reserve(),
-        row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| {
-            Box::pin(chargebacks::open(call))
-        })
-        .shows(api::chargebacks::opened)
-        .by(Role::Treasury, "chargeback.create")
-        .approved_as(Approvable::Adjustments),
-        row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| {
-            Box::pin(chargebacks::close(call))
-        })
-        .shows(api::chargebacks::closed)
-        .by(Role::Treasury, "chargeback.close"),
-        row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call)))
-            .by(Role::Admin, "backup"),
-        row(get(), "/admin/crypto/payouts", "listAllCryptoPayouts", |call| Box::pin(crypto::list(call))),
-        row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", |call| {
-            Box::pin(crypto::approve(call))
-        })
-        .shows(api::crypto::reviewed)
-        .by(Role::Treasury, "crypto-payout.approve")
-        .approved_as(Approvable::CryptoPayouts),
-        row(post(), "/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", |call| {
-            Box::pin(crypto::reject(call))
-        })
-        .shows(api::crypto::reviewed)
-        .by(Role::Treasury, "crypto-payout.reject")
-        .approved_as(Approvable::CryptoPayouts),
-        row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", |call| {
-            Box::pin(cop_payouts::create(call))
-        })
-        .shows(api::cop_payments::payouts::created)
-        .by(Role::Treasury, "cop-payout.create")
-        .approved_as(Approvable::CopPayouts),
-        row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", |call| {
-            Box::pin(cop_payouts::complete(call))
-        })
-        .shows(api::cop_payments::payouts::settled)
-        .by(Role::Treasury, "cop-payout.complete")
-        .approved_as(Approvable::CopPayouts),
-        row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call)))
+            .verb(
+                "rate add",
+                "Enter a sample of a rate",
+                "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462",
+            ),
+        get("/admin/rates", "listRates", run!(rates::list)).verb(
+            "rate list",
+            "List the newest sample of every rate, and what is pinned",
+            "",
+        ),
+        delete("/admin/rates/pin", "unpinRate", run!(rates::unpin))
+            .by(Role::Treasury)
+            .approved_as(Approvable::Rates)
+            .noted()
+            .verb(
+                "rate unpin",
+                "Unpin a rate; its feed sets it again",
+                "--pair USDT/VES --source p2p --side FLOOR",
+            ),
+        get("/admin/banks", "listAllBanks", run!(banks::list)).verb(
+            "bank list",
+            "List banks, hidden ones too",
+            "",
+        ),
+        get("/admin/cluster", "getCluster", run!(cluster::read)).verb(
+            "cluster get",
+            "Show the nodes, as `pasarela cluster status --json` does",
+            "",
+        ),
+        post("/admin/cluster/hand-over", "handOver", run!(cluster::hand_over))
+            .by(Role::Admin)
+            .in_reserve()
+            .verb(
+                "cluster hand-over",
+                "Make another node the leader, as `pasarela cluster hand-over` does",
+                "node-2",
+            )
+            .operand("NODE", Fills::Member("to"), "The node that becomes the leader"),
+        get("/admin/status", "getStatus", run!(state::read)).verb(
+            "status",
+            "Show the state of the server",
+            "",
+        ),
+        post("/admin/snapshot", "takeSnapshot", run!(state::snapshot)).by(Role::Admin).noted().verb(
+            "snapshot",
+            "Write snapshots now, so that the next start replays nothing",
+            "",
+        ),
+        post("/admin/clock/confirm", "confirmClock", run!(state::confirm_clock))
+            .by(Role::Admin)
+            .noted()
+            .in_reserve()
+            .verb("clock confirm", "Confirm that the machine's clock is right after it was set", ""),
+        post("/admin/tenants/:id/chargebacks", "openChargeback", run!(chargebacks::open))
+            .shows(api::chargebacks::opened)
+            .by(Role::Treasury)
+            .approved_as(Approvable::Adjustments)
+            .verb(
+                "chargeback create",
+                "Record that a bank takes a card payment back",
+                "--payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud",
+            ),
+        post("/admin/chargebacks/:id/close", "closeChargeback", run!(chargebacks::close))
+            .shows(api::chargebacks::closed)
+            .by(Role::Treasury)
+            .verb("chargeback close", "Record how the dispute ended", "--outcome won"),
+        post("/admin/backup", "makeBackup", run!(state::backup))
+            .by(Role::Admin)
+            .verb(
+                "backup",
+                "Have the server copy everything to a new directory on its disk",
+                "/mnt/backup/pasarela-2026-11-21",
+            )
+            .operand("PATH", Fills::Directory("path"), "The directory to make"),
+        get("/admin/crypto/payouts", "listAllCryptoPayouts", run!(crypto::list)).verb(
+            "crypto-payout list",
+            "List payouts in USDT",
+            "--status pending_review",
+        ),
+        post("/admin/crypto/payouts/:id/approve", "approveCryptoPayout", run!(crypto::approve))
+            .shows(api::crypto::reviewed)
+            .by(Role::Treasury)
+            .approved_as(Approvable::CryptoPayouts)
+            .verb("crypto-payout approve", "Approve a large payout", ""),
+        post("/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", run!(crypto::reject))
+            .shows(api::crypto::reviewed)
+            .by(Role::Treasury)
+            .approved_as(Approvable::CryptoPayouts)
+            .verb(
+                "crypto-payout reject",
+                "Reject a large payout; the money returns to the balance",
+                "--reason \"address on a list\"",
+            )
+            .asking_for("reason"),
+        post("/admin/tenants/:id/cop-payouts", "createCopPayout", run!(cop_payouts::create))
+            .shows(api::cop_payments::payouts::created)
+            .by(Role::Treasury)
+            .approved_as(Approvable::CopPayouts)
+            .verb(
+                "cop-payout create",
+                "Pay pesos out; the balance is debited at once",
+                "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 \
+                 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number \
+                 1020304050",
+            ),
+        post("/admin/cop-payouts/:id/complete", "completeCopPayout", run!(cop_payouts::complete))
             .shows(api::cop_payments::payouts::settled)
-            .by(Role::Treasury, "cop-payout.fail")
-            .approved_as(Approvable::CopPayouts),
-        row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call)))
-            .by(Role::Admin, "bank.refresh"),
-        row(get(), "/admin/operations", "listOperations", |call| Box::pin(operations::list(call))),
-        row(post(), "/admin/operations/:id/resolve", "resolveOperation", |call| {
-            Box::pin(operations::resolve(call))
-        })
-        .by(Role::Treasury, "operation.resolve")
-        .approved_as(Approvable::Operations),
-        row(post(), "/admin/reconciliations", "createReconciliation", |call| {
-            Box::pin(reconciliations::create(call))
-        })
-        .with_csv()
-        .by(Role::Treasury, "reconciliation.create")
-        .noted(),
-        row(get(), "/admin/reconciliations", "listReconciliations", |call| {
-            Box::pin(reconciliations::list(call))
-        }),
-        row(get(), "/admin/reconciliations/:id", "getReconciliation", |call| {
-            Box::pin(reconciliations::read(call))
-        }),
-        row(get(), "/admin/reconciliations/:id/items", "listReconciliationItems", |call| {
-            Box::pin(reconciliations::items(call))
-        }),
-        row(post(), "/admin/reconciliations/:id/accept", "acceptReconciliation", |call| {
-            Box::pin(reconciliations::accept(call))
-        })
-        .by(Role::Treasury, "reconciliation.accept")
-        .approved_as(Approvable::Operations)
-        .noted(),
-        row(get(), "/admin/me", "getMe", |call| Box::pin(operators::me(call))),
-        row(post(), "/admin/operators", "createOperator", |call| Box::pin(operators::create(call)))
+            .by(Role::Treasury)
+            .approved_as(Approvable::CopPayouts)
+            .verb("cop-payout complete", "Record that pesos have arrived", "--reference 778899"),
+        post("/admin/cop-payouts/:id/fail", "failCopPayout", run!(cop_payouts::fail))
+            .shows(api::cop_payments::payouts::settled)
+            .by(Role::Treasury)
+            .approved_as(Approvable::CopPayouts)
+            .verb(
+                "cop-payout fail",
+                "Record that pesos have not arrived; they return to the balance",
+                "--failure-code AC01",
+            ),
+        post("/admin/banks/refresh", "refreshBanks", run!(banks::refresh_now)).by(Role::Admin).verb(
+            "bank refresh",
+            "Fetch the catalogue from its feed now",
+            "",
+        ),
+        get("/admin/operations", "listOperations", run!(operations::list)).verb(
+            "operation list",
+            "List orders to banks that are pending, unresolved or contradicted",
+            "--status contradicted",
+        ),
+        post("/admin/operations/:id/resolve", "resolveOperation", run!(operations::resolve))
+            .by(Role::Treasury)
+            .approved_as(Approvable::Operations)
+            .verb(
+                "operation resolve",
+                "Record what became of an order whose outcome no bank has confirmed",
+                "--outcome done --reference 81234567 --note \"on the statement\"",
+            ),
+        post("/admin/reconciliations", "createReconciliation", run!(reconciliations::create))
+            .with_csv()
+            .by(Role::Treasury)
+            .noted()
+            .verb(
+                "reconciliation create",
+                "Upload a bank's statement",
+                "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30",
+            )
+            .operand("FILE", Fills::File, "The statement as CSV, with the names of its columns"),
+        get("/admin/reconciliations", "listReconciliations", run!(reconciliations::list)).verb(
+            "reconciliation list",
+            "List reconciliations, newest first",
+            "--status failed",
+        ),
+        get("/admin/reconciliations/:id", "getReconciliation", run!(reconciliations::read)).verb(
+            "reconciliation show",
+            "Show the progress and the figures of a reconciliation",
+            "",
+        ),
+        get("/admin/reconciliations/:id/items", "listReconciliationItems", run!(reconciliations::items))
+            .verb("reconciliation items", "List the result of each line", "--result missingHere"),
+        post("/admin/reconciliations/:id/accept", "acceptReconciliation", run!(reconciliations::accept))
+            .by(Role::Treasury)
+            .approved_as(Approvable::Operations)
+            .noted()
+            .verb(
+                "reconciliation accept",
+                "Accept proposals: resolve the operations that lines answer",
+                "--all true",
+            ),
+        get("/admin/me", "getMe", run!(operators::me)).verb("me", "Show who the token is", ""),
+        post("/admin/operators", "createOperator", run!(operators::create))
             .shows(api::operators::show_made)
-            .by(Role::Admin, "operator.create")
-            .approved_as(Approvable::Operators),
-        row(get(), "/admin/operators", "listOperators", |call| Box::pin(operators::list(call))),
-        row(get(), "/admin/operators/:id", "getOperator", |call| Box::pin(operators::read(call))),
-        row(patch(), "/admin/operators/:id", "updateOperator", |call| Box::pin(operators::change(call)))
-            .by(Role::Admin, "operator.update")
+            .by(Role::Admin)
             .approved_as(Approvable::Operators)
-            .in_reserve(),
-        row(post(), "/admin/operators/:id/rotate", "rotateOperator", |call| {
-            Box::pin(operators::rotate(call))
-        })
-        .shows(api::operators::show_made)
-        .by(Role::Admin, "operator.rotate")
-        .approved_as(Approvable::Operators)
-        .in_reserve(),
-        row(get(), "/admin/payments/:id", "getAnyPayment", |call| Box::pin(people::read_payment(call))),
-        row(get(), "/admin/merchants/:id", "getAnyMerchant", |call| Box::pin(people::read_merchant(call))),
-        row(post(), "/admin/payments/:id/cancel", "cancelAnyPayment", |call| {
-            Box::pin(people::cancel_payment(call))
-        })
-        .shows(people::show_canceled)
-        .by(Role::Support, "payment.cancel"),
-        row(post(), "/admin/events/:id/resend", "resendAnyEvent", |call| {
-            Box::pin(people::resend_event(call))
-        })
-        .by(Role::Support, "event.resend")
-        .noted(),
-        row(get(), "/admin/approvals", "listApprovals", |call| Box::pin(approvals::list(call))),
-        row(get(), "/admin/approvals/:id", "getApproval", |call| Box::pin(approvals::read(call))),
-        row(post(), "/admin/approvals/:id/approve", "approveCall", |call| Box::pin(approvals::approve(call)))
-            .by(Role::Treasury, "approval.approve")
-            .decides_approval(),
-        row(post(), "/admin/approvals/:id/reject", "rejectCall", |call| Box::pin(approvals::reject(call)))
-            .by(Role::Treasury, "approval.reject")
-            .decides_approval(),
-        row(get(), "/admin/audit", "listAudit", |call| Box::pin(audit::list(call))),
-        row(get(), "/admin/search", "searchAll", |call| Box::pin(finding::search(call))),
-        row(get(), "/admin/payments", "listAllPayments", |call| Box::pin(finding::payments(call))),
-        row(get(), "/admin/payouts", "listAllPayouts", |call| Box::pin(finding::payouts(call))),
-        row(get(), "/admin/conversions", "listAllConversions", |call| Box::pin(finding::conversions(call))),
-        row(get(), "/admin/cop-payouts", "listAllCopPayouts", |call| Box::pin(finding::cop_payouts(call))),
-        row(get(), "/admin/cop-payouts/:id", "getAnyCopPayout", |call| {
-            Box::pin(people::read_cop_payout(call))
-        }),
-        row(get(), "/admin/chargebacks", "listAllChargebacks", |call| Box::pin(finding::chargebacks(call))),
-        row(get(), "/admin/webhooks/deliveries", "listAllDeliveries", |call| {
-            Box::pin(finding::deliveries(call))
-        }),
-        row(get(), "/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
-        row(post(), "/admin/notices/:id/give", "giveNotice", |call| Box::pin(notices::give(call)))
-            .by(Role::Treasury, "notice.give")
-            .approved_as(Approvable::Operations),
-        row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call)))
-            .by(Role::Admin, "bank.update"),
+            .verb(
+                "operator create",
+                "Make an operator; the token is shown only now",
+                "--name Ana --email ana@example.com --role support",
+            ),
+        get("/admin/operators", "listOperators", run!(operators::list)).verb(
+            "operator list",
+            "List operators, newest first",
+            "",
+        ),
+        get("/admin/operators/:id", "getOperator", run!(operators::read)).verb(
+            "operator get",
+            "Show an operator",
+            "",
+        ),
+        patch("/admin/operators/:id", "updateOperator", run!(operators::change))
+            .by(Role::Admin)
+            .approved_as(Approvable::Operators)
+            .in_reserve()
+            .verb("operator update", "Change the role, or disable", "--status disabled"),
+        post("/admin/operators/:id/rotate", "rotateOperator", run!(operators::rotate))
+            .shows(api::operators::show_made)
+            .by(Role::Admin)
+            .approved_as(Approvable::Operators)
+            .in_reserve()
+            .verb("operator rotate", "Give a new token, shown only now; the old one ends at once", ""),
+        get("/admin/payments/:id", "getAnyPayment", run!(people::read_payment)).verb(
+            "payment get",
+            "Show a payment of any tenant",
+            "",
+        ),
+        get("/admin/merchants/:id", "getAnyMerchant", run!(people::read_merchant)).verb(
+            "merchant get",
+            "Show a seller of any tenant",
+            "",
+        ),
+        post("/admin/payments/:id/cancel", "cancelAnyPayment", run!(people::cancel_payment))
+            .shows(people::show_canceled)
+            .by(Role::Support)
+            .verb("payment cancel", "Cancel a payment that waits for its payer", ""),
+        post("/admin/events/:id/resend", "resendAnyEvent", run!(people::resend_event))
+            .by(Role::Support)
+            .noted()
+            .verb("event resend", "Send an event to its endpoints again", ""),
+        get("/admin/approvals", "listApprovals", run!(approvals::list)).verb(
+            "approval list",
+            "List calls that wait or waited for a second person",
+            "--status pending",
+        ),
+        get("/admin/approvals/:id", "getApproval", run!(approvals::read)).verb(
+            "approval get",
+            "Show an approval",
+            "",
+        ),
+        post("/admin/approvals/:id/approve", "approveCall", run!(approvals::approve))
+            .by(Role::Treasury)
+            .decides_approval()
+            .verb(
+                "approval approve",
+                "Let a call of somebody else go on",
+                "--note \"seen on the statement\"",
+            ),
+        post("/admin/approvals/:id/reject", "rejectCall", run!(approvals::reject))
+            .by(Role::Treasury)
+            .decides_approval()
+            .verb("approval reject", "Refuse a call of somebody else", "--note \"ask the bank first\""),
+        get("/admin/audit", "listAudit", run!(audit::list))
+            .verb("audit list", "List who changed what, newest first", "--action adjustment.create")
+            .verb(
+                "adjustment list",
+                "List who corrected which balance, newest first",
+                "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000",
+            )
+            .fixed("action", "adjustment.create"),
+        get("/admin/search", "searchAll", run!(finding::search))
+            .verb("search", "Search all tenants by an id, reference, document, phone or name", "order-81")
+            .operand("TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name"),
+        get("/admin/payments", "listAllPayments", run!(finding::payments)).verb(
+            "payment list",
+            "List payments, newest first",
+            "--status PENDING",
+        ),
+        get("/admin/payouts", "listAllPayouts", run!(finding::payouts)).verb(
+            "payout list",
+            "List payouts, newest first",
+            "--status pending",
+        ),
+        get("/admin/conversions", "listAllConversions", run!(finding::conversions)).verb(
+            "conversion list",
+            "List conversions, newest first",
+            "--status PENDING",
+        ),
+        get("/admin/cop-payouts", "listAllCopPayouts", run!(finding::cop_payouts)).verb(
+            "cop-payout list",
+            "List payouts in pesos, newest first",
+            "--status pending",
+        ),
+        get("/admin/cop-payouts/:id", "getAnyCopPayout", run!(finding::read_cop_payout)).verb(
+            "cop-payout get",
+            "Show a payout in pesos; to treasury also to whom it goes",
+            "",
+        ),
+        get("/admin/chargebacks", "listAllChargebacks", run!(finding::chargebacks)).verb(
+            "chargeback list",
+            "List chargebacks, newest first",
+            "--status open",
+        ),
+        get("/admin/webhooks/deliveries", "listAllDeliveries", run!(finding::deliveries)).verb(
+            "delivery list",
+            "List webhook deliveries, newest first",
+            "--mode live",
+        ),
+        get("/admin/notices", "listNotices", run!(notices::list)).verb(
+            "notice list",
+            "List transfers that banks reported, newest first",
+            "--unmatched true",
+        ),
+        post("/admin/notices/:id/give", "giveNotice", run!(notices::give))
+            .by(Role::Treasury)
+            .approved_as(Approvable::Operations)
+            .verb(
+                "notice give",
+                "Say whose a transfer is whose reference was guessed at",
+                "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"",
+            ),
+        patch("/admin/banks/:code", "updateBank", run!(banks::update)).by(Role::Admin).verb(
+            "bank update",
+            "Change a bank's entry in the catalogue",
+            "--hidden true",
+        ),
     ]
+}
+
+static ROWS: LazyLock<Vec<Route>> = LazyLock::new(routes);
+
+/// The operators' route table, made once.
+pub fn rows() -> &'static [Route] {
+    &ROWS
+}
+
+/// The least role that may decide about an approval.
+pub fn least_role(services: &Services, approval: Option<Id>) -> Role {
+    approvals::least_role(services, rows(), approval)
+}
+
+/// Writes down, at a start, what the last run did by an approval and did not come to say, and what ended.
+pub async fn settle_approvals(services: &Services) -> Result<(), Problem> {
+    approvals::settle_all(services, rows()).await
+}
+
+const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, \
+    corrections, chargebacks, banks, rates, and the state of the server.\n\n\
+    Send `Authorization: Bearer <token>`: an operator's, or that of the configuration, which is the operator \
+    `root`; a server for local work may need none. What a call takes, its least role says; less is refused \
+    with 403 `role_missing`. Every call has a twin in the command line, `pasarela admin …`. Every POST takes \
+    an `Idempotency-Key`, which belongs to operators and not to a tenant. Errors and conventions are those \
+    of the tenants' API.";
+
+pub fn document() -> Document {
+    let rows = rows().iter().map(|route| Row {
+        takes_key: route.method == Method::POST,
+        method: route.method.clone(),
+        path: route.path,
+        operation: route.operation,
+        access: Access::Operator { role: route.role.name() },
+        errors: ErrorShape::Gateway,
+    });
+    let operator = Object::new()
+        .plain("type", "http")
+        .plain("scheme", "bearer")
+        .text("description", "An operator's token, or that of `[admin] token`.")
+        .end();
+    Document {
+        title: "Pasarela for operators",
+        about: ABOUT,
+        rows: rows.collect(),
+        chapters: vec![
+            operators::chapter(),
+            approvals::chapter(),
+            audit::chapter(),
+            people::chapter(),
+            tenants::chapter(),
+            finding::chapter(),
+            keys::chapter(),
+            adjustments::chapter(),
+            chargebacks::chapter(),
+            statements::chapter(),
+            crypto::chapter(),
+            cop_payouts::chapter(),
+            operations::chapter(),
+            reconciliations::chapter(),
+            notices::chapter(),
+            rates::chapter(),
+            banks::chapter(),
+            state::chapter(),
+            cluster::chapter(),
+            state::copies(),
+        ],
+        security: vec![("operator", operator)],
+    }
 }
 
 #[cfg(test)]
@@ -371,10 +618,22 @@ mod tests {
         let routes = routes();
         let mut names = BTreeSet::new();
         for route in routes.iter().filter(|route| route.is_write()) {
-            let action = route.action.unwrap_or_default();
-            assert!(route.role > Role::Viewer && names.insert(action), "{}: {action:?}", route.operation);
+            let action = route.action().unwrap_or_default();
+            assert!(
+                route.role > Role::Viewer && names.insert(action.clone()),
+                "{}: {action:?}",
+                route.operation
+            );
             let is_name = |byte: u8| byte.is_ascii_lowercase() || b"-.".contains(&byte);
             assert!(!action.is_empty() && action.bytes().all(is_name), "{action}");
+        }
+    }
+
+    #[test]
+    fn every_route_is_described_and_has_a_command() {
+        assert_eq!(document().gaps(), Vec::<String>::new());
+        for route in routes() {
+            assert!(!route.verbs.is_empty(), "{} has no twin in the command line", route.operation);
         }
     }
 

@@ -4,17 +4,15 @@
 //! The last step is a task here, Idempotency-Key included: a caller who goes away must not leave a
 //! durable change half done, whoever asked first.
 
-use super::approvals::least_role;
-use super::call::{Body, Call, CallResult, Done};
-use super::kept::{self, PendingKey};
-use super::routes::{Handler, Route};
-use super::signature::{Beginning, Signature, begin, said};
+use super::call::{Body, Call, CallResult, Done, Handler, PendingKey, Route, Signature};
+use super::kept;
+use super::routes::{least_role, rows};
 use crate::gateway::answer::Shows;
 use crate::gateway::ask;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
-use crate::gateway::on_behalf::OnBehalf;
 use crate::gateway::operators::{Operator, TokenDigest};
+use crate::gateway::request::OnBehalf;
 use crate::gateway::request::Request;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
@@ -49,14 +47,13 @@ impl AdminApi {
     }
 }
 
-/// The pages of an operators' list.
 #[derive(Clone)]
 struct OperatorPages(Arc<(Handler, Call)>);
 
 impl Pages for OperatorPages {
     async fn page(&self, query: String) -> Result<Bytes, Problem> {
         let (handler, call) = &*self.0;
-        Ok(handler(call.again(query)).await?.body.into())
+        Ok(handler(call.again(call.path.clone(), Some(query))).await?.body.into())
     }
 }
 
@@ -103,12 +100,6 @@ impl AdminApi {
             asked.parameters.iter().map(|(name, text)| (name, canonical(text))).collect();
         let path = path_of(row.path, &parameters);
         let shows = Shows::of(row.show, parameters.iter().map(|(_, text)| text.as_str()));
-        let signature = row.action.map(|action| {
-            let (peer, request_id) = (peer.ip().to_string(), request_id.as_str());
-            let path = (path.as_str(), parameters.as_slice());
-            let beginning = Beginning { at: self.services.now(), peer: &peer, request_id, path };
-            Signature::of(begin(&operator, action, &beginning))
-        });
         let Route { table, takes_query, path: named, .. } = row;
         let export = Export::wanted(table.as_ref(), *takes_query, &head.headers, named, head.uri.query());
         let (export, bad) = export.unzip();
@@ -119,15 +110,16 @@ impl AdminApi {
         if let Some(bad) = bad {
             unexpected = bad;
         }
-        let call = Call {
+        let mut call = Call {
             services: Arc::clone(&self.services),
+            rows: rows(),
             turns: Arc::clone(&self.services.callers.turns),
             path,
             parameters,
             query,
             idempotency_key: key.map(str::to_owned),
             pending_key: Arc::default(),
-            signature: Arc::new(signature.unwrap_or_default()),
+            signature: Arc::default(),
             shows,
             operator,
             approval: self.waiting(row),
@@ -135,9 +127,12 @@ impl AdminApi {
             request_id: request_id.as_str().to_owned(),
             body: Body::new(mem::take(&mut asked.body), unexpected),
         };
+        if let Some(action) = row.action() {
+            call.signature = Arc::new(Signature::of(call.entry(&action)));
+        }
         let route = row.clone();
         if let Some(export) = export {
-            let pages = OperatorPages(Arc::new((route.handler, call.again(String::new()))));
+            let pages = OperatorPages(Arc::new((route.handler, call.again(call.path.clone(), None))));
             let first = run(route, call).await?;
             return export.reply(&first.body, pages, request_id.clone());
         }
@@ -211,11 +206,11 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
         call.pending_key = Arc::new(PendingKey::holding(used));
     }
     if !route.takes_json() && !route.takes_csv {
-        call.body.none()?;
+        call.body.read(|_| Ok(()))?;
     }
     let (services, pending_key, request_id) =
         (Arc::clone(&call.services), Arc::clone(&call.pending_key), call.request_id.clone());
-    match perform(route, call).await {
+    match route.perform(call).await {
         Err(problem) if matches!(problem.status, 409 | 410 | 422) => {
             // The key is taken already if a rule of the engine refused: the refusal is kept with
             // it.
@@ -234,25 +229,6 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
         }
         failed => failed,
     }
-}
-
-/// Runs the handler of a row. What makes no record by itself is written down after it, with its answer.
-pub async fn perform(route: &Route, call: Call) -> CallResult {
-    let (services, pending_key, signature) =
-        (Arc::clone(&call.services), Arc::clone(&call.pending_key), Arc::clone(&call.signature));
-    let done = (route.handler)(call).await?;
-    // A call that waits for a second person did nothing yet.
-    if !route.noted || done.waits {
-        return Ok(done);
-    }
-    let (keep, _held) = pending_key.take();
-    let shown = (done.status, done.body.as_slice());
-    let noted = ask::Done { act: None, audit: said(signature.take(), &done.body) };
-    if keep.is_none() && noted.audit.is_none() {
-        return Ok(done);
-    }
-    let trace = ask::done_and_answered(&services, noted, keep, shown).await?;
-    Ok(done.traced(trace))
 }
 
 /// Logs the operation, who asked for it from where, and its outcome. The path names the tenant or

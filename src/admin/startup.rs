@@ -1,12 +1,11 @@
 //! The steps of a start that need the platform's book: loading the directory of callers, and making
 //! the first tenants.
 
-use super::ask;
-use super::tenant_settings::push_tenant_settings;
 use super::tenants;
-use crate::gateway::ask::failure;
+use crate::gateway::ask::{self, failure};
 use crate::gateway::key_secrets::{Secret, stem};
 use crate::gateway::services::Services;
+use crate::gateway::tenant_settings::push_tenant_settings;
 use api::problem::Problem;
 use domain::platform::{ApiKey, Mode, PLATFORM};
 use domain::view::{Query, View};
@@ -19,7 +18,6 @@ const FIXED_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 9..=200;
 /// A tenant of the first start (`docs/contract.md, 2.4`).
 #[derive(Clone, Default)]
 pub struct BootstrapTenant {
-    /// The tenant's name.
     pub name: String,
     /// The tenant's test key, if it is fixed. A key that nobody would be shown is not made.
     pub test_key: Option<String>,
@@ -34,7 +32,6 @@ impl fmt::Debug for BootstrapTenant {
     }
 }
 
-/// Fills the directory of callers from the platform's book.
 pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     match services.engine.view(PLATFORM, Query::Platform).await.map_err(failure)? {
         View::Platform { tenants, keys, operators, live_asked } => {

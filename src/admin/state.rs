@@ -1,24 +1,26 @@
 //! The state of the server, and copies of its data: status, snapshot, backup.
 
-use super::books;
-use super::call::{Call, CallResult, Done};
+use super::call::{Call, CallResult, Done, said};
 use super::rates::show_pin;
-use super::signature::said;
+use super::tenants::show_halted;
 use crate::backups;
-use crate::gateway::ask;
-use crate::gateway::ask::failure;
+use crate::config::EVM_NETWORKS;
+use crate::gateway::ask::{self, failure};
 use crate::gateway::prices::Prices;
 use crate::gateway::services::Services;
 use crate::rails::evm::{Evm, Waits};
 use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
+use api::kind::body;
+use api::openapi::document::Chapter;
+use api::openapi::schema::Schema;
 use api::problem::Problem;
 use api::writer::{Object, text};
+use domain::platform::Mode;
 use domain::platform::acts::Deed;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::atomic::Ordering;
 
-/// GET /admin/status
 pub async fn read(call: Call) -> CallResult {
     let status = call.services.engine.status();
     let log = &status.log;
@@ -42,7 +44,7 @@ pub async fn read(call: Call) -> CallResult {
             "actors",
             &Object::new().number("books", status.books).number("entities", status.entities).end(),
         )
-        .list("haltedBooks", books::show(&call.services))
+        .list("haltedBooks", show_halted(&call.services))
         .number("underWay", status.under_way)
         .json("rails", &show_rails(&call.services))
         .json("log", &log)
@@ -67,7 +69,6 @@ pub async fn read(call: Call) -> CallResult {
     Ok(Done::ok(body))
 }
 
-/// The self-check since the start.
 fn show_self_check(services: &Services) -> Vec<u8> {
     let counters = &services.observed.selfcheck;
     Object::new()
@@ -150,22 +151,19 @@ fn show_rates(prices: &Prices, now: Timestamp) -> Vec<u8> {
         .end()
 }
 
-/// POST /admin/clock/confirm
 pub async fn confirm_clock(call: Call) -> CallResult {
-    call.body.optional_fields()?.finish()?;
+    call.body.nothing()?;
     let step_ms = call.services.engine.clock().confirm();
     tracing::warn!(step_ms, "an operator confirmed the wall clock");
     Ok(Done::ok(Object::new().number("stepMs", step_ms).plain("now", call.services.now()).end()))
 }
 
-/// POST /admin/snapshot
 pub async fn snapshot(call: Call) -> CallResult {
-    call.body.optional_fields()?.finish()?;
+    call.body.nothing()?;
     let seq = call.services.engine.snapshot().await.map_err(failure)?;
     Ok(Done::ok(Object::new().number("walSeq", seq).end()))
 }
 
-/// POST /admin/backup
 pub async fn backup(call: Call) -> CallResult {
     let path = backups::wanted(call.body.fields()?)?;
     let disk = &call.services.site.disk;
@@ -181,4 +179,153 @@ pub async fn backup(call: Call) -> CallResult {
     let done = ask::Done { act: Some(act), audit };
     let trace = ask::done_and_answered(&call.services, done, keep, (200, &shown)).await?;
     Ok(Done::ok(shown).traced(trace))
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{boolean, integer, list, named, object, one_of, text};
+    use api::openapi::values::{instant, uuid};
+    let count = || integer().at_least("0");
+    let log = [
+        "records",
+        "snapshots",
+        "batches",
+        "bytes",
+        "syncMs",
+        "lastSyncUs",
+        "lastBatchRecords",
+        "lastBatchBytes",
+        "pendingRecords",
+        "pendingBytes",
+    ];
+    let log = log.into_iter().fold(object(), |at, name| at.member(name, count()));
+    let history = object()
+        .member("written", count().about("Samples that are on the disk since the start."))
+        .member("lost", count().about("Samples that the disk did not keep up with."))
+        .member("feeds", list(named("Feed")).about("What prices come from, and how it does."))
+        .member("pins", list(named("RatePin")).about("The prices that operators hold in force."));
+    Chapter {
+        tag: "Server",
+        about: "How it is, and copies of what it knows.",
+        operations: vec![
+            operation("getStatus", "How the server is").answers(200, "Status", "Its figures"),
+            operation("confirmClock", "Believe the machine's clock after it was set")
+                .about("A step of more than a minute that the clock since boot does not explain is not believed: live money waits (503 `clock_stepped`) until the step is undone or confirmed here.")
+                .answers_with(200, object().member("stepMs", integer()).member("now", instant()), "How far the clock had been set; 0 when it was believed already"),
+        ],
+        schemas: vec![
+            (
+                "Status",
+                object()
+                    .member("walSeq", count().about("The last durable record."))
+                    .member("snapshotSeq", count())
+                    .member("snapshotAgeSeconds", count().about("Since the last round of snapshots, or since the start; without writes there is none."))
+                    .member("actors", object().member("books", count()).member("entities", count()))
+                    .member("haltedBooks", list(named("HaltedBook")).about("Accounts that decide nothing while the others go on."))
+                    .member("underWay", count())
+                    .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")).member("networks", list(usdt_network()).about("The networks of USDT that are configured, as they stood when they were looked at last.")).member("live", list(named("LiveRail")).about("The rails of live mode that are configured.")))
+                    .member("log", log)
+                    .member("selfCheck", object().member("books", count().about("Books that were checked since the start.")).member("breaches", count().about("Those of them that were not what the records lead to: to be 0.")).member("ageSeconds", count().about("Since everything that was to be checked had been.")))
+                    .member("disk", object().member("freeBytes", count()).member("reserveBytes", count().about("With less room than this writes are refused.")))
+                    .member("rates", history)
+                    .member(
+                        "clock",
+                        object().member("now", instant()).member("stepMs", integer().about("How far the wall clock was set; 0 while it is believed.")),
+                    )
+                    .member("outbound", one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.")),
+            ),
+            (
+                "LiveRail",
+                object()
+                    .member("name", text())
+                    .member("serves", list(text()).about("What it does: methods as in `GET /v1/payment-methods`, `PAYOUTS`, `MICRO_DEPOSITS`, and `USDT_` with a network."))
+                    .member("circuit", one_of(["closed", "open"]).about("`open`: calls have failed, and it is probed until it answers."))
+                    .member("isSilent", boolean().about("Whether it did not answer the last probe: all charges are refused, and all payouts wait."))
+                    .member("openCalls", list(text()).about("The calls that are not made though it answers, each with the bank of the payer or payee: `charge_c2p 0102`."))
+                    .member("calls", count().about("Since the start, without probes."))
+                    .member("errors", count().about("Those of them without a readable answer."))
+                    .member("p50Ms", count().or_null().about("Of the newest calls; null before the first."))
+                    .member("p99Ms", count().or_null())
+                    .member("lastOkAt", instant().or_null().about("When it last answered a call or a probe."))
+                    .member("unresolved", count().about("Its orders that nobody can tell the outcome of, at the last count.")),
+            ),
+            (
+                "HaltedBook",
+                object()
+                    .member("tenantKey", count().about("As `serve --set-aside` takes it."))
+                    .member("tenantId", uuid().or_null())
+                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                    .member("since", instant())
+                    .member("why", text()),
+            ),
+            (
+                "Feed",
+                object()
+                    .member("pair", text())
+                    .member("source", text())
+                    .member("side", text().or_null())
+                    .member("method", text().or_null())
+                    .member("ageSeconds", count().or_null().about("Of its newest price; null as long as there is none."))
+                    .member("failures", count())
+                    .member("failuresInARow", count())
+                    .member("lastError", text().or_null()),
+            ),
+        ],
+        ..Chapter::default()
+    }
+}
+
+fn usdt_network() -> Schema {
+    use api::openapi::schema::{integer, object, one_of, text};
+    use api::openapi::values::ves;
+    let count = || integer().at_least("0");
+    object()
+        .member("network", one_of(EVM_NETWORKS))
+        .member("wallet", text().about("The hot wallet's address."))
+        .member("balanceUsdt", ves().or_null())
+        .member("gasWei", text().or_null().about("What gas is paid from, in wei."))
+        .member("nonce", count().or_null().about("The wallet's transactions in blocks."))
+        .member("head", count().or_null().about("The number of the node's newest block."))
+        .member("lagSeconds", count().or_null().about("How old that block is."))
+        .member("scannedBlock", count().or_null().about("The last block that was searched for deposits."))
+        .member("waiting", count().about("Payouts without a transaction."))
+        .member("inFlight", count().about("Payouts whose transaction is not final."))
+        .member(
+            "doubtful",
+            count()
+                .about("Payouts of which what the node says does not fit together: an operator has to look."),
+        )
+        .member(
+            "waits",
+            one_of(Waits::ALL.map(Waits::name)).or_null().about("What payouts wait for, if they do."),
+        )
+}
+
+/// Snapshots and backups.
+pub fn copies() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{integer, object, text};
+    let count = || integer().at_least("0");
+    Chapter {
+        tag: "Server",
+        operations: vec![
+            operation("takeSnapshot", "Write a snapshot now").answers_with(
+                200,
+                object().member("walSeq", count()),
+                "It holds everything up to here",
+            ),
+            operation("makeBackup", "Copy everything without stopping")
+                .body("NewBackup")
+                .example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
+                .answers_with(
+                    200,
+                    object().member("path", text()).member("walSeq", count()),
+                    "The copy holds at least everything up to here",
+                )
+                .refuses(409, &["directory_exists"])
+                .refuses(500, &["backup_failed"]),
+        ],
+        schemas: vec![("NewBackup", body(backups::wanted))],
+        ..Chapter::default()
+    }
 }

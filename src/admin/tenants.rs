@@ -1,34 +1,36 @@
-//! Tenants, their settings and their live status.
+//! Tenants, their settings and live status, and their halted books: which they are, and their way back.
 
-use super::ask;
-use super::call::{Call, CallResult, Done};
-use super::tenant_settings::{push_tenant_settings, set_tenant_settings};
-use crate::gateway::ask::Changed;
+use super::call::{Call, CallResult, Done, page_of, tenant_of};
+use crate::gateway::ask::{self, Changed, failure};
 use crate::gateway::key_secrets::{Secret, stem};
 use crate::gateway::services::Services;
+use crate::gateway::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::rails::registry::Registry;
+use crate::recovery::rederive::{Rederived, rederive};
 use api::fields::{Fields, Got, Invalid};
-use api::kind::{Kind as _, kind};
+use api::kind::{Kind as _, body, kind};
+use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::schema::{self, Schema};
-use api::page::{ListOf, Page, bad_cursor, page_json};
+use api::page::{ListOf, Page, bad_cursor};
 use api::problem::Problem;
 use api::query::Query;
+use api::reference;
 use api::tenants::{self, settings};
 use api::value::Value;
+use api::writer::Object;
 use domain::kept::KeepRef;
 use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
-use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
+use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant, is_live, tenant_key};
 use domain::resources::payments::Method;
 use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// Characters of a tenant's name.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
 const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 
-/// POST /admin/tenants
 pub async fn create(call: Call) -> CallResult {
     let services = &*call.services;
     let (name, settings) = read_new(call.body.fields()?, &services.callers.tenant_defaults)?;
@@ -52,8 +54,7 @@ pub async fn create(call: Call) -> CallResult {
     Ok(Done::created(shown.unwrap_or_default()).traced(changed.trace))
 }
 
-/// Reads the body of a new tenant: its name, and its settings, which are the defaults with what is said.
-pub(super) fn read_new(mut fields: Fields<'_>, defaults: &Settings) -> Result<(String, Settings), Invalid> {
+fn read_new(mut fields: Fields<'_>, defaults: &Settings) -> Result<(String, Settings), Invalid> {
     let name = fields.required("name", kinds::trimmed(NAME_CHARACTERS));
     let part = kinds::named("SettingsPart", |fields| settings::read(defaults, fields));
     let given: Got<Option<Settings>> = fields.optional("settings", part);
@@ -78,8 +79,7 @@ pub(super) async fn open(
     Ok((opened, tenant))
 }
 
-/// Reads which accounts are asked for: all, or those that wait for live mode.
-pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(bool, Page), Invalid> {
+fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(bool, Page), Invalid> {
     let asked = kinds::boolean().about("Only those that asked for live mode and were not answered.");
     let asked = query.optional("liveAsked", asked);
     let page = query.page(list);
@@ -87,7 +87,6 @@ pub(super) fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(bool, Pag
     Ok((asked.get(&sound).unwrap_or(false), page.get(&sound)))
 }
 
-/// GET /admin/tenants
 pub async fn list(call: Call) -> CallResult {
     let (only_asked, page) = call.listed("tenants", asked)?;
     let after = match &page.after {
@@ -99,37 +98,29 @@ pub async fn list(call: Call) -> CallResult {
     };
     let directory = &call.services.callers.directory;
     let asked_at = |tenant: &Tenant| directory.live_asked_at(tenant.number);
-    let tenants: Vec<_> = directory
-        .tenants()
-        .into_iter()
-        .filter(|tenant| tenant.number < after && (!only_asked || asked_at(tenant).is_some()))
-        .take(page.limit + 1)
-        .collect();
-    let shown = &tenants[..tenants.len().min(page.limit)];
-    let next =
-        shown.last().filter(|_| tenants.len() > page.limit).map(|last| page.next(&last.number.to_be_bytes()));
-    let shown = shown.iter().map(|tenant| tenants::show_asking(tenant, asked_at(tenant)));
-    Ok(Done::ok(page_json(shown, next.as_deref())))
+    let tenants = directory.tenants().into_iter();
+    let tenants =
+        tenants.filter(|tenant| tenant.number < after && (!only_asked || asked_at(tenant).is_some()));
+    let show = |tenant: &Arc<Tenant>| Some(tenants::show_asking(tenant, asked_at(tenant)));
+    Ok(Done::ok(page_of(&page, tenants, |last| last.number.to_be_bytes().to_vec(), show)))
 }
 
-/// GET /admin/tenants/:id
 pub async fn read(call: Call) -> CallResult {
-    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let tenant = call.tenant()?;
     let live_asked_at = call.services.callers.directory.live_asked_at(tenant.number);
     Ok(Done::ok(tenants::show_asking(&tenant, live_asked_at)))
 }
 
-/// PATCH /admin/tenants/:id/settings
 pub async fn set_settings(call: Call) -> CallResult {
     let services = &*call.services;
     let known = call.tenant();
-    let _turn = call.turns.of(known.as_ref().map_or(0, |tenant| tenant.number)).await;
+    let _turn = call.turns.of(known.map_or(0, |tenant| tenant.number)).await;
     // Read again in turn: the settings that the change is merged into are those in force.
     let tenant = call.tenant();
     let base =
         tenant.as_ref().map_or(&services.callers.tenant_defaults, |tenant| &*tenant.tenant_settings.settings);
     let merged = settings::change(base, call.body.fields()?)?;
-    let tenant = tenant.as_ref().ok_or_else(Problem::not_found)?;
+    let tenant = &tenant?;
     let tenant_settings = &tenant.tenant_settings;
     let (tenant, trace) = set_tenant_settings(
         services,
@@ -144,15 +135,14 @@ pub async fn set_settings(call: Call) -> CallResult {
     Ok(Done::ok(settings::show(&tenant.tenant_settings.settings)).traced(trace))
 }
 
-/// POST /admin/tenants/:id/live-status
 pub async fn set_live_status(call: Call) -> CallResult {
     let (status, reason) = read_live_status(call.body.fields()?)?;
-    let known = call.tenant().ok_or_else(Problem::not_found)?;
+    let known = call.tenant()?;
     if let Some(waiting) = call.waits_for_approval().await? {
         return Ok(waiting);
     }
     let _turn = call.turns.of(known.number).await;
-    let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    let tenant = call.tenant()?;
     let is_activated = status == LiveStatus::Active;
     let services = &call.services;
     let (keep, _held) = call.keep();
@@ -176,8 +166,7 @@ pub async fn set_live_status(call: Call) -> CallResult {
     Ok(Done::ok(body).traced(trace))
 }
 
-/// Reads a live status, and why it is to be so.
-pub(super) fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Option<String>), Invalid> {
+fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Option<String>), Invalid> {
     let status = kind(
         |value: Value<'_>| value.text_known("active, suspended or inactive", LiveStatus::from_name),
         live_status,
@@ -189,7 +178,7 @@ pub(super) fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Op
     Ok((status.get(&sound), reason))
 }
 
-pub(super) fn live_status() -> Schema {
+fn live_status() -> Schema {
     schema::one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name))
 }
 
@@ -208,4 +197,313 @@ fn unserved(rails: &Registry) -> Vec<String> {
         )
     };
     missing.map(warning).collect()
+}
+
+/// The halted books, as the state of the server shows them.
+pub fn show_halted(services: &Services) -> Vec<Vec<u8>> {
+    let show = |book: actors::Halted| {
+        Object::new()
+            .number("tenantKey", book.tenant)
+            .maybe_plain("tenantId", tenant_of(&services.callers, book.tenant))
+            .plain("mode", if is_live(book.tenant) { Mode::Live.name() } else { Mode::Test.name() })
+            .plain("since", Timestamp::from_unix_ms(book.since_ms))
+            .text("why", book.why)
+            .end()
+    };
+    services.engine.halted().into_iter().map(show).collect()
+}
+
+pub async fn resume(call: Call) -> CallResult {
+    call.body.nothing()?;
+    let tenant = call.tenant()?;
+    let _turn = call.turns.of(tenant.number).await;
+    let halted: Vec<Mode> = Mode::ALL
+        .into_iter()
+        .filter(|mode| call.services.engine.is_halted(tenant_key(tenant.number, *mode)))
+        .collect();
+    if halted.is_empty() {
+        return Err(Problem::conflict("tenant_not_halted", "no book of this tenant is halted"));
+    }
+    // The resumption may stop half-way, so it is written down before. That also gives the next
+    // snapshot another sequence than every snapshot before it.
+    ask::platform(&call.services, PlatformAsk::Acted, None, call.sign()).await?;
+    let mut resumed = Vec::new();
+    for mode in halted {
+        let key = tenant_key(tenant.number, mode);
+        let derived = match go_on(&call.services, key).await {
+            Ok(derived) => derived,
+            Err(problem) => {
+                // A book that went on already must not do so under old settings; that this one
+                // cannot take them is known.
+                if !resumed.is_empty() {
+                    let _ = push_tenant_settings(&call.services, tenant.number).await;
+                }
+                return Err(problem);
+            }
+        };
+        tracing::info!(
+            tenant_key = key,
+            records = derived.records,
+            snapshots_removed = derived.wrong.len(),
+            "an operator resumed a book"
+        );
+        let shown = Object::new()
+            .plain("mode", mode.name())
+            .number("tenantKey", key)
+            .number("records", derived.records);
+        resumed.push(shown.number("snapshotsRemoved", derived.wrong.len()).end());
+    }
+    // The tenant's settings may have changed while its books were halted.
+    push_tenant_settings(&call.services, tenant.number).await?;
+    Ok(Done::ok(Object::new().plain("tenantId", tenant.id).list("resumed", resumed).end()))
+}
+
+/// Has a halted book go on as what its records lead to, if they prove right.
+async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
+    let engine = &services.engine;
+    engine.halted_fence(key).await.map_err(failure)?;
+    let reader = engine.reader().clone();
+    let seq = reader.last_seq();
+    let derived = tokio::task::spawn_blocking(move || rederive(&reader, key, seq)).await;
+    let derived =
+        derived.map_err(|_| ask::defect("a panic while a book was derived"))?.map_err(|failed| {
+            let public =
+                format!("the records of tenant key {key} do not prove right, so it stays halted: {failed}");
+            Problem::conflict("book_not_proved", public)
+                .because(format!("the book of tenant key {key} cannot be resumed: {failed}"))
+        })?;
+    engine
+        .resume(key, seq, derived.book.clone(), derived.settled_ms, &derived.wrong)
+        .await
+        .map_err(failure)?;
+    Ok(derived)
+}
+
+pub fn chapter() -> Chapter {
+    use api::openapi::operation::operation;
+    use api::openapi::schema::{integer, list, named, object, one_of, text};
+    use api::openapi::values::{instant, page, uuid};
+    let begin =
+        || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", live_status());
+    let defaults = Settings::default();
+    let tenant = || {
+        begin()
+            .member(
+                "liveAskedAt",
+                instant().or_null().about("When it asked for live mode, if that was not answered yet."),
+            )
+            .member("liveStatusReason", text().or_null())
+            .member(
+                "movedTo",
+                text()
+                    .or_null()
+                    .about("The deployment that the account moves to; then nothing is decided for it here."),
+            )
+            .member("settings", named("Settings"))
+            .member("createdAt", instant())
+    };
+    let count = || integer().at_least("0");
+    let first_key = || {
+        object().member("keyId", uuid()).member(
+            "key",
+            text().about("Shown here, and again only to a repeat with the same Idempotency-Key."),
+        )
+    };
+    Chapter {
+        tag: "Tenants",
+        about: "The accounts of this server.",
+        operations: vec![
+            operation("createTenant", "Open an account")
+                .body("NewTenant")
+                .example("a shop", r#"{"name":"mi tienda"}"#)
+                .example(
+                    "with a fee of its \
+                     own",
+                    concat!(
+                        r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","#,
+                        r#""fixedVes":"0.00"}}}}"#,
+                    ),
+                )
+                .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
+            operation("listTenants", "List accounts").list(asked).answers(200, "TenantPage", "Newest first"),
+            operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
+            operation("updateSettings", "Change settings")
+                .about("What is not named stays as it is; objects are merged, lists replaced.")
+                .body("SettingsChange")
+                .example("a reserve", r#"{"reserveVes":"1000.00"}"#)
+                .answers(200, "Settings", "All settings as they are now")
+                .refuses(409, &["settings_changed"]),
+            operation("setLiveStatus", "Allow or forbid live mode")
+                .about(
+                    "A change sends `tenant.live_status_changed` in both modes. With `active` the answer \
+                     has `warnings`: a text for each method that no rail serves, so that live calls of it \
+                     are \
+                     refused with `rail_not_configured`, and for each price that live mode needs and nothing \
+                     gives (`rate_unavailable`); none of them keeps the status from being set.",
+                )
+                .body("LiveStatusChange")
+                .example("approve", r#"{"status":"active","reason":"documents checked"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person")
+                .answers(200, "TenantWithWarnings", "The account")
+                .refuses(409, &["settings_changed"]),
+            operation("resumeTenant", "Resume halted books")
+                .about(
+                    "A book is halted when its state is in doubt, or set aside by `serve --set-aside`. \
+                     Its state is derived from all of its records, which are proved on the way; snapshots \
+                     that say \
+                     something else are removed. What does not prove right stays halted.",
+                )
+                .answers(200, "ResumedTenant", "The account goes on in these modes")
+                .refuses(409, &["tenant_not_halted", "book_not_proved"]),
+        ],
+        schemas: vec![
+            ("NewTenant", body(|fields| read_new(fields, &defaults))),
+            (
+                "OpenedTenant",
+                begin()
+                    .member("testKey", first_key())
+                    .member("liveKey", first_key())
+                    .member("settings", named("Settings"))
+                    .member("createdAt", instant()),
+            ),
+            ("Tenant", tenant()),
+            (
+                "TenantWithWarnings",
+                tenant().optional(
+                    "warnings",
+                    list(text()).about(
+                        "Only of a change to \
+                         `active`; empty when nothing is missing.",
+                    ),
+                ),
+            ),
+            ("TenantPage", page("Tenant")),
+            (
+                "ResumedTenant",
+                object().member("tenantId", uuid()).member(
+                    "resumed",
+                    list(
+                        object()
+                            .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                            .member("tenantKey", count())
+                            .member("records", count().about("That lead to the book."))
+                            .member(
+                                "snapshotsRemoved",
+                                count().about(
+                                    "That were not what the records lead \
+                                     to.",
+                                ),
+                            ),
+                    ),
+                ),
+            ),
+            ("LiveStatusChange", body(read_live_status)),
+            ("Settings", settings_schema()),
+            ("SettingsPart", body(|fields| settings::read(&defaults, fields))),
+            ("SettingsChange", body(|fields| settings::change(&defaults, fields))),
+            ("Error", reference::description::error()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+/// The settings of a tenant, all of them.
+fn settings_schema() -> Schema {
+    use api::openapi::schema::{boolean, integer, list, object, one_of, text};
+    use api::openapi::values::{four_decimals, pesos, ves};
+    let of = |members: Vec<(&'static str, Schema)>| {
+        members.into_iter().fold(object(), |at, (name, schema)| at.member(name, schema))
+    };
+    let fee = || of(vec![("percent", four_decimals()), ("fixedVes", ves())]);
+    let fees = of(vec![
+        ("c2p", fee()),
+        ("vpos", fee()),
+        ("debit", fee()),
+        ("pagoMovil", fee()),
+        (
+            "linkPercent",
+            four_decimals().about("The operator's share of sales through payment links, in percent."),
+        ),
+        ("chargebackVes", ves()),
+        ("payoutVes", ves()),
+    ]);
+    let conversions = of(vec![
+        ("enabled", list(one_of(["VES", "COP"])).distinct()),
+        ("spreadPercent", of(vec![("VES", four_decimals()), ("COP", four_decimals())])),
+        ("minimumUsdt", ves()),
+        (
+            "dailyLimit",
+            of(vec![
+                ("VES", ves().or_null().about("Null: none.")),
+                ("COP", pesos().or_null().about("Null: none.")),
+            ]),
+        ),
+    ]);
+    of(vec![
+        ("reserveVes", ves()),
+        ("fees", fees),
+        ("sellerHoldBusinessDays", integer().range("0", "365")),
+        ("conversions", conversions),
+        ("usdt", of(vec![("enabled", boolean()), ("payoutAutoLimitUsdt", ves())])),
+        ("cop", of(vec![("enabled", boolean())])),
+        ("withdrawFeePolicy", one_of(["legacy_flat", "tiered_v1", "tiered_v2"])),
+        (
+            "checkout",
+            of(vec![(
+                "allowedOrigins",
+                list(text().about("An https origin; http to loopback.")).count(0..=100).distinct(),
+            )]),
+        ),
+        (
+            "shop",
+            of(vec![
+                (
+                    "name",
+                    text()
+                        .chars(1..=120)
+                        .or_null()
+                        .about("On checkout pages and receipts; null: the account's name."),
+                ),
+                (
+                    "rif",
+                    text().or_null().about(
+                        "On checkout pages and receipts, such as `J-12345678-9`; null: \
+                         none.",
+                    ),
+                ),
+                (
+                    "logo",
+                    text().or_null().about(
+                        "On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most \
+                         12288 characters.",
+                    ),
+                ),
+                ("email", text().or_null().about("Where buyers write to.")),
+                ("phone", text().or_null().about("Where buyers call, such as `+58 212 555 0101`.")),
+                (
+                    "pagoMovil",
+                    object()
+                        .member("bankCode", text().pattern("^[0-9]{4}$"))
+                        .member("phone", text())
+                        .member("identification", text())
+                        .closed()
+                        .or_null()
+                        .about(
+                            "Where checkout pages have buyers send a Pago Móvil; null: that is not \
+                             offered in live mode.",
+                        ),
+                ),
+            ]),
+        ),
+        (
+            "chargebackFeeMax",
+            ves().or_null().about(
+                "The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`.",
+            ),
+        ),
+        (
+            "microDepositsDailyMax",
+            integer().range("0", "10000").about("Verifications that may be started in 24 hours."),
+        ),
+    ])
 }

@@ -17,7 +17,6 @@ use wal::Retention;
 /// The time that deliveries under way have to end; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 
-/// The threads and tasks that no request waits for.
 pub(super) struct Background {
     /// The check of the books, whose findings are metrics.
     pub(super) selfcheck: Arc<SelfCheck>,
@@ -27,7 +26,6 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Starts all of it.
     pub(super) fn start(
         config: &Config,
         services: &Arc<Services>,
@@ -58,7 +56,6 @@ impl Background {
     }
 }
 
-/// The ages to which snapshots are kept.
 fn retention(config: &Config) -> Retention {
     let storage = &config.storage;
     let ms = |units: u32, unit_ms: i64| i64::from(units) * unit_ms;

@@ -1,21 +1,19 @@
 //! The BCV rate as R4 says it, as a feed of rates (`docs/contract.md, 18.3`): where R4 is configured
 //! and no other bank is named for it. Live mode is priced by it where nothing else is said.
 
-use super::startup_error::FeedSpecError;
+use super::translate::FeedSpecError;
 use super::{LiveRailError, live_rails, translate};
 use crate::config::Config;
 use crate::outbound::Outbound;
 use crate::rails::r4::R4;
-use crate::rates::asked::{Answering, Quoting};
-use crate::rates::needs::{NEEDS, Need};
+use crate::rates::feeds::{Answering, Quoting};
+use crate::rates::market::{NEEDS, Need};
 use crate::rates::{FeedKind, FeedSpec, Pair, Series};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The name of the series.
 const SOURCE: &str = "bank";
-/// The currency that is asked for.
 const CURRENCY: &str = "USD";
 /// Between two questions.
 const EVERY: Duration = Duration::from_secs(900);
@@ -44,7 +42,6 @@ impl Quoting for BankRate {
     }
 }
 
-/// The source that stands for the bank in quotes.
 pub fn source(config: &Config) -> Option<String> {
     let named = config.rates.bank.as_ref().map(|bank| bank.source.clone());
     named.or_else(|| config.rails.r4.as_ref().map(|_| SOURCE.to_owned()))

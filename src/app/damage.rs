@@ -19,7 +19,6 @@ pub const ADVICE: &str = "start nothing on this directory; `pasarela wal salvage
 /// Time for the answers that are on their way to leave.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Whether this process is about to end for damage.
 static IS_MET: AtomicBool = AtomicBool::new(false);
 
 /// Leaves the end of a start that failed to the damage that it met, if it did: that has its own exit code.

@@ -16,7 +16,6 @@ pub struct HaltedFile {
 }
 
 impl HaltedFile {
-    /// The file of a data directory.
     pub fn new(data: PathBuf) -> Arc<HaltedFile> {
         Arc::new(HaltedFile { data, newest: Mutex::default(), writing: Mutex::new(()) })
     }

@@ -13,11 +13,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// The listeners of one server.
 pub(super) struct Listeners {
     /// The gate of tenants, merchants, buyers and the public.
     pub(super) api_gate: Arc<StartupGate>,
-    /// The gate of operators.
     pub(super) admin_gate: Arc<StartupGate>,
     /// The counters of connections, by listener.
     pub(super) traffic: [(&'static str, Arc<Traffic>); 2],
@@ -47,11 +45,11 @@ impl Listeners {
         let renewing = tokio::spawn(tls::keep_fresh(certificates.clone()));
         let traffic = [("api", api.traffic()), ("admin", admin.traffic())];
         let (stop, stopped) = watch::channel(false);
-        let api_gate = Arc::new(StartupGate::new());
+        let api_gate = Arc::new(StartupGate::default());
         let api = tokio::spawn(api.serve(Arc::clone(&api_gate), limits.clone(), until(stopped)));
         Ok(Listeners {
             api_gate,
-            admin_gate: Arc::new(StartupGate::new()),
+            admin_gate: Arc::new(StartupGate::default()),
             traffic,
             certificates,
             api,
@@ -72,7 +70,6 @@ impl Listeners {
         }
     }
 
-    /// Binds and serves the listener of the other nodes.
     pub(super) async fn serve_peers(
         &mut self,
         config: &Config,
@@ -86,7 +83,6 @@ impl Listeners {
         Ok(())
     }
 
-    /// Takes no more requests.
     pub(super) fn stop(&self) {
         self.stop.send_replace(true);
     }

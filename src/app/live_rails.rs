@@ -18,7 +18,6 @@ use std::time::Duration;
 /// Networks of USDT, ready to be called.
 pub type Networks = Vec<Arc<Evm>>;
 
-/// The rails of live mode that are configured.
 pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, LiveRailError> {
     let mut live: Vec<Arc<dyn LiveRail>> = Vec::new();
     if let Some(configured) = &rails.r4 {
@@ -135,12 +134,10 @@ pub fn callers(config: &config::Config) -> Result<rail_calls::Settings, StartupE
     Ok(rail_calls::Settings { r4: r4.transpose()?, wompi_events_secret: events_secret.transpose()? })
 }
 
-/// The address of a rail's API.
 fn address(key: &str, text: &str) -> Result<BaseUrl, BadSetting> {
     BaseUrl::parse(text).map_err(|rule| BadSetting::rule(key, rule))
 }
 
-/// A secret whose file was read.
 fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, BadSetting> {
     let read = source.secret().ok_or_else(|| BadSetting::rule(key, "its file was not read"))?;
     Ok(ApiSecret::new(read.expose()))

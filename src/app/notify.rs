@@ -9,12 +9,10 @@ pub fn starting(why: &str, longer: Duration) {
     tell(&[NotifyState::ExtendTimeoutUsec(micros), NotifyState::Status(why)]);
 }
 
-/// The server accepts writes.
 pub fn ready() {
     tell(&[NotifyState::Ready]);
 }
 
-/// The server was asked to end.
 pub fn stopping() {
     tell(&[NotifyState::Stopping]);
 }

@@ -17,14 +17,14 @@ use crate::gateway::banks::Banks;
 use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
 use crate::gateway::directory::Directory;
-use crate::gateway::misses::Misses;
+use crate::gateway::limits::{self, Failures, Rate, Shares};
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::{
     Callers, Files, Names, Observed, OutsideWaits, Services, Site, Unresolved, system_now,
 };
-use crate::gateway::shares::{self, Shares};
+use crate::gateway::tenant_settings;
 use crate::gateway::waiting::Waiting;
 use crate::outbound::{Leads, Outbound};
 use crate::outbox::{self, Observers, Outbox};
@@ -54,6 +54,9 @@ use wal::{Reader, RocksStore};
 
 /// The seconds without a request after which a book without a deadline leaves memory.
 const IDLE_SECONDS: u64 = 60;
+/// Searches of an account within ten minutes that found nobody, after which it has to wait: whoever guesses
+/// documents and phones finds nobody most of the time.
+const MISSES_MAX: usize = 30;
 /// The number of books that a start leaves in memory without another thought: they take about as much
 /// as the program itself. Where there are more, they are saved, which needs room on the disk.
 const BOOKS_AWAKE_MAX: usize = 1_000;
@@ -106,7 +109,8 @@ pub(super) async fn open(
         read_pool: start_read_pool(config)?,
         names: Names::default(),
         shares: Shares::new(share_bounds(config)),
-        misses: Misses::default(),
+        misses: Failures::new(MISSES_MAX),
+        rate: Rate::new(config.limits.requests_per_second, config.limits.burst),
         callers: callers(config)?,
         prices,
         banks: Banks::new(bank_feed(config)?),
@@ -147,7 +151,7 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     warn_of_missing_prices(services);
     admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
     services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
-    admin::push_pending(services).await.map_err(failed)?;
+    tenant_settings::push_pending(services).await.map_err(failed)?;
     outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
 }
 
@@ -248,7 +252,7 @@ fn start_read_pool(config: &Config) -> Result<ReadPool, StartupError> {
     let bounds = read_pool::Bounds {
         waiting_max: config.limits.long_reads_max,
         per_tenant_max: config.limits.long_reads_per_tenant_max,
-        pause: shares::PAUSE,
+        pause: limits::PAUSE,
     };
     ReadPool::start(bounds).map_err(not_started("the threads of long reads"))
 }
@@ -356,7 +360,6 @@ fn leads(cluster: &Cluster) -> Leads {
     })
 }
 
-/// The source of the log.
 enum Origin {
     /// The directory of this machine, to be opened and replayed.
     Store(Box<RocksStore>),
@@ -477,8 +480,8 @@ fn parts(config: &Config) -> actors::Shares {
     }
 }
 
-fn share_bounds(config: &Config) -> shares::Bounds {
-    shares::Bounds {
+fn share_bounds(config: &Config) -> limits::Bounds {
+    limits::Bounds {
         live_slots: config.limits.live_slots,
         test_slots: config.limits.test_slots,
         waiting_max: config.limits.waiting_max,

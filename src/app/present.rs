@@ -2,7 +2,7 @@
 //! outbound shut until an operator takes over.
 
 use super::StartupError;
-use crate::admin::take_over::{Begun, begin};
+use crate::admin::{Begun, begin_take_over};
 use crate::gateway::services::Services;
 use crate::outbound::Outbound;
 use crate::recovery::Failed;
@@ -11,7 +11,6 @@ use std::path::Path;
 
 /// The state of a directory, as its marker says it.
 pub struct DirectoryState {
-    /// The switch of everything that goes outside.
     pub outbound: Outbound,
     copy: Option<RestoredCopy>,
     take_over: bool,
@@ -46,7 +45,7 @@ impl DirectoryState {
         }
         let unanswered =
             |problem| StartupError::Unanswered { what: "the take-over", problem: Box::new(problem) };
-        if let Begun::Waits(approval) = begin(services, &made_by, seq).await.map_err(unanswered)? {
+        if let Begun::Waits(approval) = begin_take_over(services, &made_by, seq).await.map_err(unanswered)? {
             tracing::warn!(
                 made_by,
                 seq,

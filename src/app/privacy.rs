@@ -62,7 +62,6 @@ fn open_to_others(config: &Config) -> Vec<(PathBuf, u32)> {
         .collect()
 }
 
-/// The permissions of a file or directory.
 fn mode(path: &Path) -> Option<u32> {
     fs::metadata(path).ok().map(|found| found.permissions().mode() & 0o7777)
 }

@@ -19,7 +19,6 @@ use std::time::Duration;
 const BALLAST_BYTES: RangeInclusive<u64> = 4 << 20..=32 << 20;
 /// The free bytes below which a failed start is taken for the full disk's doing.
 const ROOM_MIN: u64 = 1 << 20;
-/// The time between two looks at the disk.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The time between two tries to start on a full disk.
 pub const TRY_EVERY: Duration = Duration::from_secs(5);

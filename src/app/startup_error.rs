@@ -3,7 +3,7 @@
 
 use super::damage::ADVICE;
 use super::live_rail_error::LiveRailError;
-use super::translate::OutOfRange;
+use super::translate::{FeedSpecError, OutOfRange};
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;
 use crate::fetch::FetchError;
@@ -26,16 +26,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use wal::{OpenError, StoreError};
 
-/// The reason why the server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartupError {
     /// The configuration names no operator, or in a way that is not accepted.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The machine is not one of its cluster.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
-    /// The client for other nodes cannot be made.
     #[error("server.tls: the certificates for other nodes: {0}")]
     Peers(reqwest::Error),
     /// A value of the configuration is too large for what it is used for.
@@ -44,101 +41,45 @@ pub enum StartupError {
     /// The configuration names a policy of fees that it does not have.
     #[error("tenant_defaults.withdraw_fee_policy: there is no such policy")]
     NoPolicy,
-    /// A feed of rates is not one.
     #[error("rates.feeds: {0}")]
     Feed(#[from] FeedSpecError),
-    /// A feed of rates cannot be asked.
     #[error("rates.feeds: {0}")]
     Feeds(#[from] FeedError),
-    /// The feed of banks cannot be asked.
     #[error("banks.feed_url: {0}")]
     BankFeed(FetchError),
     /// Too few files may be open.
     #[error(transparent)]
     OpenFiles(#[from] OpenFilesError),
-    /// The system tells no signals.
     #[error("no signals: {0}")]
     Signals(io::Error),
-    /// A listener has no usable certificate.
     #[error("{key}: {source}")]
-    Certificates {
-        /// The key of the configuration.
-        key: &'static str,
-        /// The reason why the files are refused.
-        source: CertificateError,
-    },
-    /// A listener does not get its address.
+    Certificates { key: &'static str, source: CertificateError },
     #[error("{key}: {address}: {source}")]
-    Bind {
-        /// The key of the configuration.
-        key: &'static str,
-        address: SocketAddr,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// A thread does not start.
+    Bind { key: &'static str, address: SocketAddr, source: io::Error },
     #[error("{what} did not start: {source}")]
-    Thread {
-        /// The purpose of the thread.
-        what: &'static str,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The data directory cannot be made.
+    Thread { what: &'static str, source: io::Error },
     #[error("storage.path: {}: {source}", path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    Directory { path: PathBuf, source: io::Error },
     /// The data directory is damaged, or not one of ours.
     #[error(transparent)]
     Recovery(#[from] Failed),
-    /// The log does not open.
     #[error(transparent)]
     Log(#[from] OpenError),
-    /// The books of the simulated bank do not open.
     #[error("{}: {source}", path.display())]
-    Simulator {
-        /// The directory of the books.
-        path: PathBuf,
-        /// The reason of the failure.
-        source: BooksError,
-    },
-    /// The log of requests does not open.
+    Simulator { path: PathBuf, source: BooksError },
     #[error(transparent)]
     Requests(RequestsError),
-    /// The reconciliations do not open.
     #[error(transparent)]
     Reconciliations(#[from] ShelfError),
-    /// The rates that other machines learned cannot be read.
     #[error("what other machines learned of rates: {0}")]
     Learned(#[from] NotFound),
-    /// The history of rates does not open.
     #[error("{}: {source}", path.display())]
-    Rates {
-        /// The directory of the store.
-        path: PathBuf,
-        /// The reason of the failure.
-        source: RateStoreError,
-    },
-    /// The books cannot be recovered from the log.
+    Rates { path: PathBuf, source: RateStoreError },
     #[error("{}: {source}{}", path.display(), aside(source))]
-    Engine {
-        /// The data directory.
-        path: PathBuf,
-        /// The reason of the failure.
-        source: actors::StartError,
-    },
+    Engine { path: PathBuf, source: actors::StartError },
     /// The last run met damage, and it is still there.
     #[error("{}: the last run met damage, and it is still there: {source}", path.display())]
-    StillDamaged {
-        /// The file that the last run left.
-        path: PathBuf,
-        /// The first thing that could not be read.
-        source: StoreError,
-    },
+    StillDamaged { path: PathBuf, source: StoreError },
     /// Webhooks cannot be delivered.
     #[error(transparent)]
     Webhooks(#[from] WebhooksError),
@@ -149,9 +90,7 @@ pub enum StartupError {
     #[error("{what} could not be read: \
         {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
     Unanswered {
-        /// The data that was asked for.
         what: &'static str,
-        /// The answer.
         #[source]
         problem: Box<Problem>,
     },
@@ -161,16 +100,13 @@ pub enum StartupError {
     /// A live rail is not configured as it must be.
     #[error(transparent)]
     LiveRail(#[from] LiveRailError),
-    /// A page cannot be made.
     #[error("the page at /: {0}")]
     Page(askama::Error),
-    /// The route tables contradict themselves.
     #[error(transparent)]
     Routes(#[from] BadRoute),
 }
 
 impl StartupError {
-    /// Whether stored data is not what was written.
     pub fn is_damage(&self) -> bool {
         match self {
             StartupError::StillDamaged { .. } => true,
@@ -223,18 +159,6 @@ impl StartupError {
 
 fn is_damaged(error: &OpenError) -> bool {
     matches!(error, OpenError::Damage(_) | OpenError::Store(StoreError::Corrupt(_)))
-}
-
-/// A feed as it is configured, and why it is none.
-#[derive(Debug, thiserror::Error)]
-#[error("{pair} {name}: {why}")]
-pub struct FeedSpecError {
-    /// The feed's pair.
-    pub pair: String,
-    /// The name of its source.
-    pub name: String,
-    /// The rule that it breaks.
-    pub why: &'static str,
 }
 
 /// The advice to an operator when the book of one tenant is the only one that is not right.

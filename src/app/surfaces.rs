@@ -34,7 +34,7 @@ pub(super) fn servers(
     let is_secure = server.tls.is_some() || services.site.base_url.starts_with("https://");
     let buyers = checkout::Limits::new(proxies.clone(), limits.misses_per_minute, limits.misses_burst);
     let audiences = Arc::new(Audiences {
-        tenants: Gateway::new(shared(), limits.requests_per_second, limits.burst)?,
+        tenants: Gateway::new(shared())?,
         visitors: Public::new(shared(), &config.public_allowed_origins, withdrawals, policy),
         banks: RailCalls::new(shared(), live_rails::callers(config)?),
         buyers: Checkout::new(shared(), buyers),

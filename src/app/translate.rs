@@ -1,6 +1,5 @@
 //! The translation from the configuration's words to those of the parts.
 
-use super::startup_error::FeedSpecError;
 use crate::admin::BootstrapTenant;
 use crate::config::{self, Config};
 use crate::json_pointer::Pointer;
@@ -15,6 +14,15 @@ use domain::values::time::SECOND_MS;
 use rust_decimal::Decimal;
 use std::time::Duration;
 
+/// A feed as it is configured, and why it is none.
+#[derive(Debug, thiserror::Error)]
+#[error("{pair} {name}: {why}")]
+pub struct FeedSpecError {
+    pub pair: String,
+    pub name: String,
+    pub why: &'static str,
+}
+
 /// A value of the configuration that is larger than the type that counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: an amount is out of range")]
@@ -23,7 +31,6 @@ pub struct OutOfRange {
     pub key: &'static str,
 }
 
-/// The days on which banks are closed.
 pub fn holidays(config: &Config) -> Vec<Date> {
     config.holidays.iter().filter_map(|day| Date::parse(&day.format("%Y-%m-%d").to_string()).ok()).collect()
 }
@@ -60,7 +67,6 @@ fn feed(feed: &config::Feed) -> Result<FeedSpec, FeedSpecError> {
     Ok(FeedSpec { series, kind, every: Duration::from_secs(feed.every_seconds) })
 }
 
-/// The series that a feed writes.
 fn series(feed: &config::Feed) -> Result<Series, FeedSpecError> {
     let failed = |why| FeedSpecError { pair: feed.pair.clone(), name: feed.source.clone(), why };
     let mut series = Series::of(Pair::parse(&feed.pair).map_err(failed)?, &feed.source);
@@ -73,7 +79,6 @@ fn series(feed: &config::Feed) -> Result<Series, FeedSpecError> {
     Ok(series)
 }
 
-/// The series whose prices are not made up.
 pub fn real_series(rates: &config::Rates) -> Result<Vec<Series>, FeedSpecError> {
     rates.feeds.iter().filter(|feed| !feed.kind.is_made_up()).map(series).collect()
 }
@@ -166,7 +171,6 @@ pub fn confirmations(rails: &config::Rails) -> [Option<u64>; 4] {
     })
 }
 
-/// The settings of a new tenant.
 pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, OutOfRange> {
     let failed = || OutOfRange { key: "tenant_defaults" };
     let ves = |amount: Decimal| Ves::exact(amount).ok_or_else(failed);
@@ -217,7 +221,6 @@ pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, OutOfRang
     })
 }
 
-/// The tenants of a first start.
 pub fn bootstrap(config: &Config) -> Vec<BootstrapTenant> {
     let key = |secret: &Option<config::Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
     config

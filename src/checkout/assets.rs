@@ -8,7 +8,6 @@ use hyper::header::{self, HeaderValue};
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// The path of all assets.
 pub const PREFIX: &str = "/checkout-assets/";
 
 /// The caching of a file whose content never changes under its name.
@@ -23,7 +22,6 @@ struct Asset {
     bytes: &'static [u8],
 }
 
-/// The names of all assets.
 pub struct Assets {
     style: Asset,
     script: Asset,
@@ -49,18 +47,15 @@ impl Asset {
     }
 }
 
-/// The paths of style sheet, script and icon.
 pub fn paths() -> [String; 3] {
     [ASSETS.style.path(), ASSETS.script.path(), ASSETS.icon.path()]
 }
 
-/// The asset with this name.
 pub fn find(name: &str) -> Option<Reply> {
     let asset = [&ASSETS.style, &ASSETS.script, &ASSETS.icon].into_iter().find(|asset| asset.name == name)?;
     Some(served(asset.content_type, asset.bytes, FOR_EVER))
 }
 
-/// The script that shops embed.
 pub fn embed_script() -> Reply {
     // Shops load it from their own pages, which may demand that it says so.
     let anywhere = header::HeaderName::from_static("cross-origin-resource-policy");

@@ -3,14 +3,12 @@
 
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::steps;
-use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
+use crate::checkout::visit::{Call, Shop, Tried, Visit, secret_of, shop_of};
 use crate::gateway::answer::{Shows, reply};
 use crate::gateway::ids::random_id;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
 use crate::gateway::{ask, card_vault};
-use crate::http::body::Inbound;
-use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use crate::network::Client;
 use crate::store::history;
@@ -72,15 +70,13 @@ async fn visited(services: &Services, id: Id) -> Result<Visit, Problem> {
 /// A call with a body: the session that it is about, and what `read` makes of its body. The session
 /// is read last, as the body may take long.
 async fn called<T>(
-    services: &Services,
-    id: &str,
-    arrival: &Arrival,
-    body: &mut Inbound,
+    call: &mut Call<'_>,
     read: impl FnOnce(Fields<'_>) -> Result<T, Problem>,
 ) -> Result<(Visit, T), Problem> {
-    let id = admitted(services, id, &arrival.head.headers)?;
-    let asked = read(Fields::parse(&body.json(&arrival.head.headers).await?)?)?;
-    Ok((visited(services, id).await?, asked))
+    let headers = &call.arrival.head.headers;
+    let id = admitted(call.services, call.named, headers)?;
+    let asked = read(Fields::parse(&call.body.json(headers).await?)?)?;
+    Ok((visited(call.services, id).await?, asked))
 }
 
 /// Whether this is the client secret of a session. What is compared are keyed hashes, so the time
@@ -91,20 +87,15 @@ pub fn is_secret(keys: &ServerKeys, id: Id, sent: &str) -> bool {
 }
 
 /// GET /checkout/:id/state
-pub async fn state(
-    services: &Services,
-    id: &str,
-    headers: &HeaderMap,
-    query: Option<&str>,
-) -> Result<Reply, Problem> {
-    let admitted = admitted(services, id, headers)?;
-    let attempt = query::read(query, asked_attempt)?;
+pub async fn state(call: Call<'_>) -> Result<Reply, Problem> {
+    let services = call.services;
+    let admitted = admitted(services, call.named, &call.arrival.head.headers)?;
+    let attempt = query::read(call.query(), asked_attempt)?;
     let visit = visited(services, admitted).await?;
     let attempt = attempt.map(|attempt| visit.attempt(services, attempt)).transpose()?.flatten();
     Ok(state_reply(services, &visit, attempt.as_ref()))
 }
 
-/// The answer with the state of a session, and with an attempt to pay it.
 fn state_reply(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
     let besides = Besides {
         newest: visit.attempts.newest(),
@@ -139,43 +130,37 @@ async fn state_reply_after(
 }
 
 /// POST /checkout/:id/c2p/request
-pub async fn request(
-    (services, limits): (&Services, &Limits),
-    id: &str,
-    arrival: &Arrival,
-    body: &mut Inbound,
-) -> Result<Reply, Problem> {
+pub async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
+    let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_request(fields, &services.banks.now())?);
-    let (visit, debtor) = called(services, id, arrival, body, read).await?;
-    limits.message(limits.client(arrival), &visit.session, Phone::Venezuelan(debtor.phone))?;
+    let (visit, debtor) = called(&mut call, read).await?;
+    call.limits.message(call.client(), &visit.session, Phone::Venezuelan(debtor.phone))?;
     let settled = visit.request(services, debtor).await?;
-    Ok(reply(services, visit.shop.tenant_key, Shows::by(payments::intent), Ok(settled), &arrival.request_id)?
-        .header(header::CACHE_CONTROL, NO_STORE))
+    Ok(reply(
+        services,
+        visit.shop.tenant_key,
+        Shows::by(payments::intent),
+        Ok(settled),
+        &call.arrival.request_id,
+    )?
+    .header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// POST /checkout/:id/c2p
-pub async fn pay(
-    services: &Services,
-    id: &str,
-    arrival: &Arrival,
-    body: &mut Inbound,
-) -> Result<Reply, Problem> {
+pub async fn pay(mut call: Call<'_>) -> Result<Reply, Problem> {
+    let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_execution(fields, &services.banks.now())?);
-    let (visit, (intent, debtor, token)) = called(services, id, arrival, body, read).await?;
+    let (visit, (intent, debtor, token)) = called(&mut call, read).await?;
     let settled = visit.pay(services, intent, Some(debtor), token).await?;
     state_reply_after(services, &visit, intent, &settled).await
 }
 
 /// POST /checkout/:id/card
-pub async fn card(
-    (services, limits): (&Services, &Limits),
-    id: &str,
-    arrival: &Arrival,
-    body: &mut Inbound,
-) -> Result<Reply, Problem> {
+pub async fn card(mut call: Call<'_>) -> Result<Reply, Problem> {
+    let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_card_call(fields)?);
-    let (visit, GotCard { card, tokenize, quote }) = called(services, id, arrival, body, read).await?;
-    limits.guess(limits.client(arrival), visit.shop.tenant_key, visit.session.id)?;
+    let (visit, GotCard { card, tokenize, quote }) = called(&mut call, read).await?;
+    call.limits.guess(call.client(), visit.shop.tenant_key, visit.session.id)?;
     if !tokenize {
         let (attempt, settled) = visit.charge_card(services, card, quote.as_ref()).await?;
         return state_reply_after(services, &visit, attempt, &settled).await;
@@ -183,7 +168,6 @@ pub async fn card(
     Ok(Reply::json(201, tokenized(services, &visit, card)?).header(header::CACHE_CONTROL, NO_STORE))
 }
 
-/// Makes a token of a card, as JSON.
 pub fn tokenized(services: &Services, visit: &Visit, card: Arc<Card>) -> Result<Vec<u8>, Problem> {
     let expiry = card.expiry;
     let token = visit.keep_card(services, card)?;
@@ -194,15 +178,11 @@ pub fn tokenized(services: &Services, visit: &Visit, card: Arc<Card>) -> Result<
 }
 
 /// POST /checkout/:id/pago-movil
-pub async fn transfer(
-    (services, limits): (&Services, &Limits),
-    id: &str,
-    arrival: &Arrival,
-    body: &mut Inbound,
-) -> Result<Reply, Problem> {
+pub async fn transfer(mut call: Call<'_>) -> Result<Reply, Problem> {
+    let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_transfer(fields, &services.banks.now())?);
-    let (visit, transfer) = called(services, id, arrival, body, read).await?;
-    limits.guess(limits.client(arrival), visit.shop.tenant_key, visit.session.id)?;
+    let (visit, transfer) = called(&mut call, read).await?;
+    call.limits.guess(call.client(), visit.shop.tenant_key, visit.session.id)?;
     let (attempt, settled) = visit.verify_transfer(services, transfer).await?;
     state_reply_after(services, &visit, attempt, &settled).await
 }
@@ -227,52 +207,40 @@ pub fn may_collect(
 }
 
 /// POST /checkout/:id/cop
-pub async fn collect(
-    (services, limits): (&Services, &Limits),
-    id: &str,
-    arrival: &Arrival,
-    body: &mut Inbound,
-) -> Result<Reply, Problem> {
+pub async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
+    let (services, named) = (call.services, call.named);
     let read = |fields: Fields<'_>| {
-        let shop = Id::parse(id).map(|id| shop_of(services, id)).transpose()?.flatten();
+        let shop = Id::parse(named).map(|id| shop_of(services, id)).transpose()?.flatten();
         Ok(read_pesos(fields, shop.is_some_and(|shop| is_live(shop.tenant_key)))?)
     };
-    let (visit, (channel, buyer)) = called(services, id, arrival, body, read).await?;
+    let (visit, (channel, buyer)) = called(&mut call, read).await?;
     let price = visit.in_pesos(services, None)?;
-    may_collect(limits, limits.client(arrival), &visit, messaged(channel, buyer.as_ref()))?;
+    may_collect(call.limits, call.client(), &visit, messaged(channel, buyer.as_ref()))?;
     let settled = visit.collect(services, channel, buyer, price).await?;
     Ok(reply(
         services,
         visit.shop.tenant_key,
         Shows::by(cop_payments::created),
         Ok(settled),
-        &arrival.request_id,
+        &call.arrival.request_id,
     )?
     .header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// POST /checkout/:id/cop/otp
-pub async fn submit_code(
-    services: &Services,
-    id: &str,
-    arrival: &Arrival,
-    body: &mut Inbound,
-) -> Result<Reply, Problem> {
-    let (visit, code) = called(services, id, arrival, body, |fields| Ok(read_code(fields)?)).await?;
+pub async fn submit_code(mut call: Call<'_>) -> Result<Reply, Problem> {
+    let services = call.services;
+    let (visit, code) = called(&mut call, |fields| Ok(read_code(fields)?)).await?;
     let settled = visit.submit_code(services, code).await?;
     let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
     state_reply_after(services, &visit, attempt, &settled).await
 }
 
 /// POST /checkout/:id/usdt
-pub async fn deposit_address(
-    services: &Services,
-    id: &str,
-    arrival: &Arrival,
-    body: &mut Inbound,
-) -> Result<Reply, Problem> {
+pub async fn deposit_address(mut call: Call<'_>) -> Result<Reply, Problem> {
+    let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_network(fields)?);
-    let (visit, (network, asset)) = called(services, id, arrival, body, read).await?;
+    let (visit, (network, asset)) = called(&mut call, read).await?;
     let settled = visit.address(services, network, asset).await?;
     if let Some(refusal) = &settled.refusal {
         return Err(problem(refusal));
@@ -298,9 +266,7 @@ pub async fn deposit_address(
     })
 }
 
-/// The product that an address of a payment link sells.
 pub struct OnSale {
-    /// The shop that sells it.
     pub shop: Shop,
     pub product: Product,
     pub link: Link,
@@ -317,8 +283,8 @@ pub fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Proble
 
 /// The product that a client asks for by its slug; a 404 is counted, so that nobody may guess for
 /// ever.
-pub fn sought(services: &Services, limits: &Limits, client: Client, slug: &str) -> Result<OnSale, Problem> {
-    limits.looked(client, on_sale(services, slug))
+pub fn sought(call: &Call<'_>) -> Result<OnSale, Problem> {
+    call.limits.looked(call.client(), on_sale(call.services, call.named))
 }
 
 /// The session that a purchase through a link opens; the error says why that quantity cannot be
@@ -348,23 +314,24 @@ pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<N
 }
 
 /// POST /pay/:slug/sessions
-pub async fn open(
-    (services, limits): (&Services, &Limits),
-    slug: &str,
-    arrival: &Arrival,
-    body: &mut Inbound,
-) -> Result<Reply, Problem> {
-    let client = limits.client(arrival);
-    let sale = sought(services, limits, client, slug)?;
-    let quantity = read_quantity(Fields::parse_optional(&body.json(&arrival.head.headers).await?)?)?;
+pub async fn open(call: Call<'_>) -> Result<Reply, Problem> {
+    let services = call.services;
+    let sale = sought(&call)?;
+    let body = call.body.json(&call.arrival.head.headers).await?;
+    let quantity = read_quantity(Fields::parse_optional(&body)?)?;
     let _pass = services.names.test_gates.pass(sale.shop.tenant_key).await;
-    let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
+    let sale = on_sale(services, call.named)?.ok_or_else(Problem::not_found)?;
     let new = session_of(services, &sale, quantity)
         .map_err(|message| Problem::invalid_field("quantity", message))?;
-    services.admit(Some(sale.shop.tenant_key))?;
-    limits.open(client, sale.link.id)?;
+    services.admit(Some(sale.shop.tenant_key), true)?;
+    call.limits.open(call.client(), sale.link.id)?;
     let outcome = steps::open(services, sale.shop.tenant_key, new).await;
-    let reply =
-        reply(services, sale.shop.tenant_key, Shows::by(sessions::opened), outcome, &arrival.request_id)?;
+    let reply = reply(
+        services,
+        sale.shop.tenant_key,
+        Shows::by(sessions::opened),
+        outcome,
+        &call.arrival.request_id,
+    )?;
     Ok(reply.header(header::CACHE_CONTROL, NO_STORE))
 }

@@ -7,19 +7,16 @@ mod bolivares;
 pub use bolivares::{card, transfer};
 
 use crate::checkout::calls::{is_secret, may_collect, messaged, on_sale, session_of, sought};
-use crate::checkout::limits::{Limits, Phone};
+use crate::checkout::limits::Phone;
 use crate::checkout::pages::{Manner, PageOptions, Typed, problem_page, show, show_link};
 use crate::checkout::steps;
-use crate::checkout::visit::{Visit, shop_of};
+use crate::checkout::visit::{Call, Visit, shop_of};
 use crate::checkout::ways_back::see;
 use crate::checkout::words::Language;
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
-use crate::gateway::services::Services;
-use crate::http::body::{self, Inbound};
-use crate::http::listen::Arrival;
+use crate::http::body;
 use crate::http::respond::{self, Reply};
-use crate::network::Client;
 use crate::pages::form::Form;
 use api::checkout::bolivares::TOTAL_CHANGED;
 use api::merchants::is_email;
@@ -43,26 +40,9 @@ use hyper::header::{self, HeaderName};
 use zeroize::Zeroizing;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// The words for a form of another site's page.
 const FOREIGN: &str = "the form was sent from another site's page; open the checkout itself";
 
-/// A form that is on its way, and what is needed to judge it.
-pub struct Sent<'a> {
-    /// The running server.
-    pub services: &'a Services,
-    /// The rate limits of buyers.
-    pub limits: &'a Limits,
-    /// The head of the request.
-    pub arrival: &'a Arrival,
-    /// The form, which nobody has read yet.
-    pub body: &'a mut Inbound,
-}
-
-impl Sent<'_> {
-    fn client(&self) -> Client {
-        self.limits.client(self.arrival)
-    }
-
+impl Call<'_> {
     /// A browser says that the form came from another site.
     fn is_foreign(&self) -> bool {
         self.arrival
@@ -79,11 +59,11 @@ impl Sent<'_> {
 
     /// The form and the session that it is about, if it carries the session's secret. The body is
     /// read only if the session exists.
-    async fn admitted(&mut self, id: &str) -> Result<(Form, Visit), Problem> {
+    async fn admitted(&mut self) -> Result<(Form, Visit), Problem> {
         if self.is_foreign() {
             return Err(Problem::unauthorized(FOREIGN));
         }
-        let (client, known) = (self.client(), Id::parse(id));
+        let (client, known) = (self.client(), Id::parse(self.named));
         let found = known.map_or(Ok(None), |id| shop_of(self.services, id));
         self.limits.looked(client, found)?;
         let form = self.read().await?;
@@ -120,8 +100,8 @@ fn bare(text: &str) -> String {
 }
 
 /// POST /checkout/:id/c2p/request
-pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
-    let (form, visit) = sent.admitted(id).await?;
+pub async fn request(mut sent: Call<'_>) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted().await?;
     let services = sent.services;
     let mut options = options(&form, Way::C2p);
     if let Some(again) = form.get("again") {
@@ -156,7 +136,7 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
 
 /// Asks for an intent of a payer, and leads to the page that waits for its key.
 async fn request_key(
-    sent: &Sent<'_>,
+    sent: &Call<'_>,
     visit: &Visit,
     debtor: Debtor,
     options: PageOptions,
@@ -183,8 +163,8 @@ async fn request_key(
 }
 
 /// POST /checkout/:id/c2p
-pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
-    let (form, visit) = sent.admitted(id).await?;
+pub async fn pay(mut sent: Call<'_>) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted().await?;
     let services = sent.services;
     let options = options(&form, Way::C2p);
     let intent = form.get("intentId").and_then(Id::parse).ok_or_else(Problem::not_found)?;
@@ -200,8 +180,8 @@ pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
 }
 
 /// POST /checkout/:id/cop
-pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
-    let (form, visit) = sent.admitted(id).await?;
+pub async fn collect(mut sent: Call<'_>) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted().await?;
     let services = sent.services;
     let options = options(&form, Way::Cop);
     let Some(channel) = options.channel else { return show(services, &visit, options, 400) };
@@ -265,8 +245,8 @@ fn read_buyer(typed: &Typed, channel: Channel, livemode: bool) -> Result<Buyer, 
 }
 
 /// POST /checkout/:id/cop/otp
-pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
-    let (form, visit) = sent.admitted(id).await?;
+pub async fn submit_code(mut sent: Call<'_>) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted().await?;
     let services = sent.services;
     let options = options(&form, Way::Cop);
     let attempt =
@@ -287,8 +267,8 @@ pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem>
 }
 
 /// POST /checkout/:id/usdt
-pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
-    let (form, visit) = sent.admitted(id).await?;
+pub async fn deposit_address(mut sent: Call<'_>) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted().await?;
     let services = sent.services;
     let options = options(&form, Way::Usdt);
     let Some((network, asset)) = options.place else { return show(services, &visit, options, 400) };
@@ -308,7 +288,7 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
 /// Answers an attempt that cannot begin: with the session's own page when that tells why, else with
 /// a note above the form.
 fn refuse(
-    sent: &Sent<'_>,
+    sent: &Call<'_>,
     visit: &Visit,
     mut options: PageOptions,
     refused: &Problem,
@@ -326,12 +306,12 @@ fn refuse(
 }
 
 /// POST /pay/:slug/sessions
-pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
+pub async fn open(mut sent: Call<'_>) -> Result<Reply, Problem> {
     if sent.is_foreign() {
         return Err(Problem::unauthorized(FOREIGN));
     }
-    let (services, limits, client) = (sent.services, sent.limits, sent.client());
-    let sale = sought(services, limits, client, slug)?;
+    let (services, limits, client, slug) = (sent.services, sent.limits, sent.client(), sent.named);
+    let sale = sought(&sent)?;
     let form = sent.read().await?;
     let _pass = services.names.test_gates.pass(sale.shop.tenant_key).await;
     let sale = on_sale(services, slug)?.ok_or_else(Problem::not_found)?;
@@ -341,7 +321,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
         Some(new) => new,
         None => return show_link(services, &sale, language, Some(typed), 400),
     };
-    let admitted = services.admit(Some(sale.shop.tenant_key));
+    let admitted = services.admit(Some(sale.shop.tenant_key), true);
     if let Err(refused) = admitted.and_then(|()| limits.open(client, sale.link.id)) {
         return problem_page(&refused, language);
     }

@@ -82,7 +82,6 @@ const HELP: [(u16, &str, &str); 20] = [
     ),
 ];
 
-/// The sentence for this bank, or the general one.
 pub fn key_help(bank: BankCode, language: Language) -> &'static str {
     let known = HELP.iter().find(|(code, _, _)| *code == bank.number());
     match (known, language) {

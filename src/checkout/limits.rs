@@ -6,7 +6,7 @@
 //! Addresses of sessions and links can be guessed at: what is not there is counted per client, and what is
 //! there is shown to all.
 
-use crate::gateway::throttle::Throttle;
+use crate::gateway::limits::Throttle;
 use crate::http::listen::Arrival;
 use crate::network::{Client, TrustedProxies};
 use api::problem::Problem;
@@ -57,7 +57,6 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub enum Phone {
     /// The phone of a payer by C2P.
     Venezuelan(MobilePhone),
-    /// The phone of a payer in pesos by push or SMS.
     Colombian(ColombianPhone),
 }
 
@@ -94,7 +93,6 @@ impl Limits {
         }
     }
 
-    /// The client that sent a request.
     pub fn client(&self, arrival: &Arrival) -> Client {
         self.proxies.client(arrival.peer.ip(), &arrival.head.headers)
     }

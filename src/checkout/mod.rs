@@ -25,9 +25,9 @@ mod words;
 
 pub use limits::Limits;
 
-use crate::checkout::forms::Sent;
 use crate::checkout::pages::Manner;
-use crate::checkout::visit::Visit;
+use crate::checkout::visit::Call;
+use crate::checkout::ways_back::{is_form, is_script};
 use crate::gateway::request::Request;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
@@ -36,90 +36,111 @@ use api::problem::Problem;
 use domain::resources::checkout::Way;
 use domain::values::ids::Id;
 use hyper::Method;
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderValue};
+use std::pin::Pin;
 use std::sync::Arc;
 
 /// The longest body of a buyer: some names, numbers and a secret.
 const BODY_BYTES_MAX: usize = 16 << 10;
 
-/// The kind of a path: each is answered by a function of its own.
-#[derive(Clone, Copy)]
-pub enum PathKind {
-    /// The page of a session.
-    Session,
-    /// The page of a session in a frame of the shop's page.
-    Embedded,
-    /// The state of a session, for a script.
-    State,
-    /// An intent of C2P, for which the payer's bank sends a key.
-    RequestKey,
-    /// The payment of that intent, with the key.
-    Pay,
-    /// A Pago Móvil that the buyer made.
-    Transfer,
-    /// A charge of a card, or a token of one.
-    Card,
-    /// An attempt in pesos.
-    Pesos,
-    /// The code of an attempt by SMS.
-    PesosCode,
-    /// The address for an attempt in USDT.
-    Usdt,
-    /// The page of a payment link.
-    Link,
-    /// A new session of a payment link.
-    LinkSession,
-    /// An address that a form of a session sends to, loaded as a page.
-    Back(Way),
-    /// An address that a form of a payment link sends to, loaded as a page.
-    BackToLink,
-    /// The answer to a shop's page that asks whether it may have the frame of a session.
-    Embeddable,
-    /// The receipt of a session that was paid.
-    Receipt,
-    /// A file that pages load.
-    Asset,
-    /// The script that shops embed.
-    EmbedScript,
+type Handler = for<'a> fn(Call<'a>) -> Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send + 'a>>;
+
+pub struct BuyerRow {
+    pub method: Method,
+    pub path: &'static str,
+    /// A page for which something is looked up in what is written.
+    pub looks_up: bool,
+    pub has_card: bool,
+    answer: Handler,
+    /// What answers a form that was sent without a script.
+    form: Option<Handler>,
 }
 
-impl PathKind {
-    /// Whether what is there is looked up in what is written.
-    pub fn looks_up(self) -> bool {
-        !matches!(self, PathKind::Asset | PathKind::EmbedScript | PathKind::Back(_) | PathKind::BackToLink)
-    }
+fn page(path: &'static str, answer: Handler) -> BuyerRow {
+    BuyerRow { method: Method::GET, path, looks_up: true, has_card: false, answer, form: None }
 }
 
-/// The table of the checkout.
-pub const ROWS: [(Method, &str, PathKind); 24] = [
-    (Method::GET, "/checkout/:id", PathKind::Session),
-    (Method::GET, "/checkout/:id/embed", PathKind::Embedded),
-    (Method::GET, "/checkout/:id/embed/check", PathKind::Embeddable),
-    (Method::GET, "/checkout/:id/receipt", PathKind::Receipt),
-    (Method::GET, "/checkout/:id/state", PathKind::State),
-    (Method::POST, "/checkout/:id/c2p/request", PathKind::RequestKey),
-    (Method::POST, "/checkout/:id/c2p", PathKind::Pay),
-    (Method::POST, "/checkout/:id/pago-movil", PathKind::Transfer),
-    (Method::POST, "/checkout/:id/card", PathKind::Card),
-    (Method::POST, "/checkout/:id/cop", PathKind::Pesos),
-    (Method::POST, "/checkout/:id/cop/otp", PathKind::PesosCode),
-    (Method::POST, "/checkout/:id/usdt", PathKind::Usdt),
-    (Method::GET, "/pay/:slug", PathKind::Link),
-    (Method::POST, "/pay/:slug/sessions", PathKind::LinkSession),
-    // A buyer who loads anew what a form has answered comes back to its page.
-    (Method::GET, "/checkout/:id/c2p/request", PathKind::Back(Way::C2p)),
-    (Method::GET, "/checkout/:id/c2p", PathKind::Back(Way::C2p)),
-    (Method::GET, "/checkout/:id/pago-movil", PathKind::Back(Way::PagoMovil)),
-    (Method::GET, "/checkout/:id/card", PathKind::Back(Way::Card)),
-    (Method::GET, "/checkout/:id/cop", PathKind::Back(Way::Cop)),
-    (Method::GET, "/checkout/:id/cop/otp", PathKind::Back(Way::Cop)),
-    (Method::GET, "/checkout/:id/usdt", PathKind::Back(Way::Usdt)),
-    (Method::GET, "/pay/:slug/sessions", PathKind::BackToLink),
-    (Method::GET, "/checkout-assets/:file", PathKind::Asset),
-    (Method::GET, "/checkout.js", PathKind::EmbedScript),
-];
+fn file(path: &'static str, answer: Handler) -> BuyerRow {
+    BuyerRow { looks_up: false, ..page(path, answer) }
+}
 
-/// Answers buyers.
+fn act(path: &'static str, script: Handler, form: Handler) -> BuyerRow {
+    BuyerRow { method: Method::POST, form: Some(form), ..file(path, script) }
+}
+
+pub fn rows() -> [BuyerRow; 24] {
+    [
+        page("/checkout/:id", |call| Box::pin(session(call, Manner::Whole))),
+        page("/checkout/:id/embed", |call| Box::pin(session(call, Manner::Embedded))),
+        page("/checkout/:id/embed/check", |call| {
+            Box::pin(async move { ways_back::embeddable(call.services, call.visit().await, call.query()) })
+        }),
+        page("/checkout/:id/receipt", |call| {
+            Box::pin(async move { ways_back::receipt(call.services, &call.visit().await?, call.query()) })
+        }),
+        page("/checkout/:id/state", |call| Box::pin(calls::state(call))),
+        act(
+            "/checkout/:id/c2p/request",
+            |call| Box::pin(calls::request(call)),
+            |call| Box::pin(forms::request(call)),
+        ),
+        act("/checkout/:id/c2p", |call| Box::pin(calls::pay(call)), |call| Box::pin(forms::pay(call))),
+        act(
+            "/checkout/:id/pago-movil",
+            |call| Box::pin(calls::transfer(call)),
+            |call| Box::pin(forms::transfer(call)),
+        ),
+        BuyerRow {
+            has_card: true,
+            ..act(
+                "/checkout/:id/card",
+                |call| Box::pin(calls::card(call)),
+                |call| Box::pin(forms::card(call)),
+            )
+        },
+        act(
+            "/checkout/:id/cop",
+            |call| Box::pin(calls::collect(call)),
+            |call| Box::pin(forms::collect(call)),
+        ),
+        act(
+            "/checkout/:id/cop/otp",
+            |call| Box::pin(calls::submit_code(call)),
+            |call| Box::pin(forms::submit_code(call)),
+        ),
+        act(
+            "/checkout/:id/usdt",
+            |call| Box::pin(calls::deposit_address(call)),
+            |call| Box::pin(forms::deposit_address(call)),
+        ),
+        page("/pay/:slug", |call| {
+            Box::pin(async move { pages::link(call.services, &calls::sought(&call)?, call.query()) })
+        }),
+        act("/pay/:slug/sessions", |call| Box::pin(calls::open(call)), |call| Box::pin(forms::open(call))),
+        // A buyer who loads anew what a form has answered comes back to its page.
+        file("/checkout/:id/c2p/request", |call| Box::pin(back(call, Way::C2p))),
+        file("/checkout/:id/c2p", |call| Box::pin(back(call, Way::C2p))),
+        file("/checkout/:id/pago-movil", |call| Box::pin(back(call, Way::PagoMovil))),
+        file("/checkout/:id/card", |call| Box::pin(back(call, Way::Card))),
+        file("/checkout/:id/cop", |call| Box::pin(back(call, Way::Cop))),
+        file("/checkout/:id/cop/otp", |call| Box::pin(back(call, Way::Cop))),
+        file("/checkout/:id/usdt", |call| Box::pin(back(call, Way::Usdt))),
+        file("/pay/:slug/sessions", |call| Box::pin(async move { ways_back::link(&call) })),
+        file("/checkout-assets/:file", |call| {
+            Box::pin(async move { assets::find(call.named).ok_or_else(Problem::not_found) })
+        }),
+        file("/checkout.js", |_| Box::pin(async { Ok(assets::embed_script()) })),
+    ]
+}
+
+async fn session(call: Call<'_>, manner: Manner) -> Result<Reply, Problem> {
+    pages::session(call.services, &call.visit().await?, call.query(), manner)
+}
+
+async fn back(call: Call<'_>, way: Way) -> Result<Reply, Problem> {
+    ways_back::session(&call, way)
+}
+
 pub struct Checkout {
     services: Arc<Services>,
     limits: Limits,
@@ -130,15 +151,13 @@ impl Checkout {
         Checkout { services, limits }
     }
 
-    /// The session that a page is asked for. Whoever knows its id may see it, so nobody may guess
-    /// for ever.
-    async fn visit(&self, arrival: &Arrival, id: &str) -> Result<Visit, Problem> {
-        let client = self.limits.client(arrival);
-        let found = match Id::parse(id) {
-            Some(id) => Visit::begin(&self.services, id).await,
-            None => Ok(None),
-        };
-        self.limits.looked(client, found)
+    pub async fn answer(&self, row: &BuyerRow, request: &mut Request<'_>) -> Result<Reply, Problem> {
+        let Request { parameters, arrival, inbound: body, .. } = request;
+        body.cap(BODY_BYTES_MAX);
+        let named = parameters.iter().next().map_or("", |(_, text)| text);
+        let call = Call { services: &self.services, limits: &self.limits, arrival, named, body };
+        let form = row.form.filter(|_| is_form(&arrival.head.headers));
+        form.unwrap_or(row.answer)(call).await
     }
 
     /// The origins of the shop whose session an address is of: their frames show the page of a problem
@@ -153,67 +172,6 @@ impl Checkout {
         let origins = &shop.tenant.tenant_settings.settings.checkout_allowed_origins;
         (!origins.is_empty()).then(|| origins.clone())
     }
-}
-
-/// Whether a body is a form's.
-fn is_form(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    content_type.is_some_and(|text| {
-        text.split(';')
-            .next()
-            .is_some_and(|media| media.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded"))
-    })
-}
-
-impl Checkout {
-    pub async fn answer(&self, place: PathKind, asked: &mut Request<'_>) -> Result<Reply, Problem> {
-        let Request { parameters, arrival, inbound: body, .. } = asked;
-        let head = &arrival.head;
-        let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
-        let (is_form, id, slug) =
-            (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
-        body.cap(BODY_BYTES_MAX);
-        let sent = Sent { services, limits, arrival, body };
-        match place {
-            PathKind::Session => {
-                pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole)
-            }
-            PathKind::Embedded => {
-                pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Embedded)
-            }
-            PathKind::Embeddable => ways_back::embeddable(services, self.visit(arrival, id()).await, query),
-            PathKind::Receipt => ways_back::receipt(services, &self.visit(arrival, id()).await?, query),
-            PathKind::Back(_) | PathKind::BackToLink if is_script(arrival) => {
-                Err(Problem::method_not_allowed(Arc::from("POST")))
-            }
-            PathKind::Back(way) => ways_back::session(id(), way, query),
-            PathKind::BackToLink => ways_back::link(slug(), query),
-            PathKind::State => calls::state(services, id(), &head.headers, query).await,
-            PathKind::RequestKey if is_form => forms::request(sent, id()).await,
-            PathKind::RequestKey => calls::request((services, limits), id(), arrival, sent.body).await,
-            PathKind::Pay if is_form => forms::pay(sent, id()).await,
-            PathKind::Pay => calls::pay(services, id(), arrival, sent.body).await,
-            PathKind::Transfer if is_form => forms::transfer(sent, id()).await,
-            PathKind::Transfer => calls::transfer((services, limits), id(), arrival, sent.body).await,
-            PathKind::Card if is_form => forms::card(sent, id()).await,
-            PathKind::Card => calls::card((services, limits), id(), arrival, sent.body).await,
-            PathKind::Pesos if is_form => forms::collect(sent, id()).await,
-            PathKind::Pesos => calls::collect((services, limits), id(), arrival, sent.body).await,
-            PathKind::PesosCode if is_form => forms::submit_code(sent, id()).await,
-            PathKind::PesosCode => calls::submit_code(services, id(), arrival, sent.body).await,
-            PathKind::Usdt if is_form => forms::deposit_address(sent, id()).await,
-            PathKind::Usdt => calls::deposit_address(services, id(), arrival, sent.body).await,
-            PathKind::Link => pages::link(
-                services,
-                &calls::sought(services, limits, limits.client(arrival), slug())?,
-                query,
-            ),
-            PathKind::LinkSession if is_form => forms::open(sent, slug()).await,
-            PathKind::LinkSession => calls::open((services, limits), slug(), arrival, sent.body).await,
-            PathKind::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
-            PathKind::EmbedScript => Ok(assets::embed_script()),
-        }
-    }
 
     /// Refuses in JSON when a script called; anybody else gets a page.
     pub fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
@@ -227,19 +185,4 @@ impl Checkout {
                 .unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id))
         }
     }
-}
-
-/// Whether a script called, which sends a secret or JSON, and no person who loads a page.
-fn is_script(arrival: &Arrival) -> bool {
-    arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(arrival)
-}
-
-/// Whether whoever asks reads JSON rather than pages.
-fn wants_json(arrival: &Arrival) -> bool {
-    let head = &arrival.head;
-    let path = head.uri.path();
-    path.ends_with("/state")
-        || path.ends_with("/embed/check")
-        || (head.method == Method::POST && !is_form(&head.headers))
-        || path.starts_with(assets::PREFIX)
 }

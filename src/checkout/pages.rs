@@ -34,7 +34,6 @@ const ANEW: &str = "other";
 /// The header by which a browser says what it loads a page into.
 const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
-/// The surroundings in which a page is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// A page by itself; nobody may frame it.
@@ -43,18 +42,12 @@ pub enum Manner {
     Embedded,
 }
 
-/// The parameters of a session's page.
 pub struct PageOptions {
     pub language: Language,
-    /// The surroundings in which the page is shown.
     pub manner: Manner,
-    /// The way to pay that was chosen.
     pub way: Option<Way>,
-    /// The intent that waits for its key.
     pub intent: Option<Id>,
-    /// The attempt whose end is to be told.
     pub attempt: Option<Id>,
-    /// The channel by which pesos are to be paid.
     pub channel: Option<Channel>,
     /// Whether the buyer wants another channel than the one that waits.
     pub anew: bool,
@@ -62,11 +55,9 @@ pub struct PageOptions {
     pub place: Option<(Network, Asset)>,
     /// The price in bolívares that a Pago Móvil is to have, as a page has shown it.
     pub quote: Option<String>,
-    /// The page that embeds it.
     pub parent: Option<String>,
     /// The text that the buyer typed, when the form comes back with errors.
     pub typed: Typed,
-    /// The note above the form.
     pub notice: Option<String>,
     /// Whether the buyer has named a Pago Móvil that may have been sent.
     pub is_sent: bool,
@@ -76,12 +67,10 @@ pub struct PageOptions {
 #[derive(Default)]
 pub struct Typed {
     values: Vec<(&'static str, String)>,
-    /// The names of the fields that are wrong.
     pub wrong: Vec<&'static str>,
 }
 
 impl Typed {
-    /// Reads these fields of a form.
     pub fn read(form: &Form, names: &[&'static str]) -> Typed {
         Typed {
             values: names.iter().map(|name| (*name, form.text(name).to_owned())).collect(),
@@ -94,7 +83,6 @@ impl Typed {
         Typed { values: Vec::new(), wrong: vec![name] }
     }
 
-    /// The text that was typed in a field.
     pub fn get(&self, name: &str) -> &str {
         self.values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
     }
@@ -105,7 +93,6 @@ impl Typed {
 }
 
 impl PageOptions {
-    /// Reads the options from the query of an address.
     pub fn read(query: &Form, manner: Manner) -> PageOptions {
         let id = |name| query.get(name).and_then(Id::parse);
         PageOptions {
@@ -213,11 +200,9 @@ struct Shell {
     icon: String,
     title: String,
     shop: String,
-    /// The facts about the shop besides its name.
     about: settings::Shop,
     test_mode: bool,
     other_language: String,
-    /// Whether the page loads itself anew.
     refreshes: bool,
     embedded: bool,
 }
@@ -233,7 +218,6 @@ impl Shell {
         }
     }
 
-    /// The shop's phone, as programs dial it.
     fn phone_address(&self) -> String {
         let phone = self.about.phone.as_deref().unwrap_or_default();
         phone.chars().filter(|part| part.is_ascii_digit() || *part == '+').collect()

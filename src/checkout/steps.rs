@@ -51,7 +51,6 @@ pub async fn open(services: &Services, tenant_key: u64, new: NewSession) -> Comm
 }
 
 impl Visit {
-    /// Asks for an intent.
     pub async fn request(
         &self,
         services: &Services,
@@ -158,7 +157,6 @@ impl Visit {
         Ok(price)
     }
 
-    /// Begins to pay a price in pesos.
     pub async fn collect(
         &self,
         services: &Services,
@@ -291,7 +289,7 @@ impl Visit {
     /// The right to begin an attempt, and what was done before: nothing of it is pending any more,
     /// except an intent that makes way for another or a charge, once that is not refused.
     async fn begin_attempt(&self, services: &Services, way: Way) -> Result<(NameHeld, Attempts), Problem> {
-        services.admit(Some(self.shop.tenant_key))?;
+        services.admit(Some(self.shop.tenant_key), true)?;
         self.admits(way)?;
         let held = services
             .names
@@ -355,7 +353,7 @@ impl Visit {
         until_record: Option<actors::Guard>,
         until_answered: Option<actors::Guard>,
     ) -> Result<Box<Settled<Domain>>, Problem> {
-        services.admit(Some(self.shop.tenant_key))?;
+        services.admit(Some(self.shop.tenant_key), true)?;
         services
             .engine
             .ask_entity(

@@ -1,10 +1,14 @@
 //! A visit to a checkout session: whose it is, where it stands, and by what it can be paid now.
 
+use crate::checkout::limits::Limits;
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
+use crate::gateway::limits::Pass;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
-use crate::gateway::test_reset::Pass;
+use crate::http::body::Inbound;
+use crate::http::listen::Arrival;
+use crate::network::Client;
 use crate::store::history::{self, Unreadable};
 use crate::store::stored::Stored;
 use api::checkout::bolivares::{Quote, show_receiver};
@@ -28,9 +32,37 @@ use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use std::sync::Arc;
 
-/// A tenant in a mode, as a buyer comes to it.
+pub struct Call<'a> {
+    pub services: &'a Services,
+    pub limits: &'a Limits,
+    pub arrival: &'a Arrival,
+    /// The session, link or file in the path.
+    pub named: &'a str,
+    /// Nobody has read it yet.
+    pub body: &'a mut Inbound,
+}
+
+impl Call<'_> {
+    pub fn client(&self) -> Client {
+        self.limits.client(self.arrival)
+    }
+
+    pub fn query(&self) -> Option<&str> {
+        self.arrival.head.uri.query()
+    }
+
+    /// The session that a page is asked for. Whoever knows its id may see it, so nobody may guess for ever.
+    pub async fn visit(&self) -> Result<Visit, Problem> {
+        let client = self.client();
+        let found = match Id::parse(self.named) {
+            Some(id) => Visit::begin(self.services, id).await,
+            None => Ok(None),
+        };
+        self.limits.looked(client, found)
+    }
+}
+
 pub struct Shop {
-    /// The tenant in the mode.
     pub tenant_key: u64,
     pub tenant: Arc<Tenant>,
 }
@@ -54,12 +86,10 @@ impl Shop {
         own.or_else(|| if is_live(self.tenant_key) { None } else { simulated_receiver() })
     }
 
-    /// The name for buyers.
     pub fn name(&self) -> &str {
         self.tenant.tenant_settings.settings.shop.name.as_deref().unwrap_or(&self.tenant.name)
     }
 
-    /// The rates and ways of payment that hold now.
     pub fn market(&self, services: &Services) -> Market {
         let (now, settings) = (services.now(), &self.tenant.tenant_settings.settings);
         let mode = Mode::of(self.tenant_key);
@@ -87,15 +117,10 @@ fn simulated_receiver() -> Option<Receiver> {
     })
 }
 
-/// A session, as it stands now.
 pub struct Visit {
-    /// The shop that opened the session.
     pub shop: Shop,
-    /// The session, with its price.
     pub session: Session,
-    /// The session's status.
     pub status: Status,
-    /// The attempts to pay the session.
     pub attempts: Attempts,
     /// The tenant's clock.
     pub now: Timestamp,
@@ -189,7 +214,6 @@ impl Visit {
         Some(Quote::of(&|parts| services.keys.mark(parts), self.session.id, rate))
     }
 
-    /// The amount in USDT that has come.
     pub fn received(&self) -> Usdt {
         self.attempts.till().map_or(Usdt::ZERO, |till| till.received)
     }
@@ -212,7 +236,6 @@ impl Visit {
         )
     }
 
-    /// The payment by which it was paid, as it is stored.
     pub fn paid(&self, services: &Services) -> Result<Option<(Id, Arc<Entity>)>, Problem> {
         let Some(id) = self.status.payment() else { return Ok(None) };
         let reader = services.engine.reader();
@@ -230,7 +253,6 @@ impl Visit {
         self.attempts.pending_intent().filter(waits)
     }
 
-    /// The attempt with this id, if it is one of this session's.
     pub fn attempt(&self, services: &Services, id: Id) -> Result<Option<Tried>, Problem> {
         let (reader, tenant) = (services.engine.reader(), self.shop.tenant_key);
         for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
@@ -252,16 +274,12 @@ impl Visit {
     }
 }
 
-/// An attempt to pay.
 pub enum Tried {
-    /// A payment from a bank or in USDT.
     Payment(Payment),
-    /// A payment in pesos.
     Pesos(CopPayment),
 }
 
 impl Tried {
-    /// Whether the money was given back.
     pub fn is_returned(&self) -> bool {
         let status = match self {
             Tried::Payment(payment) => payment.status,
@@ -270,7 +288,6 @@ impl Tried {
         status == PaymentStatus::Reversed
     }
 
-    /// The USDT that it is made of.
     pub fn in_usdt(&self) -> Usdt {
         match self {
             Tried::Payment(payment) => payment.means.in_usdt(),
@@ -283,7 +300,6 @@ impl Tried {
         self.shown().failure_code
     }
 
-    /// The state of the attempt, to be shown.
     pub fn shown(&self) -> Attempt<'_> {
         match self {
             Tried::Payment(payment) => Attempt::of(payment),

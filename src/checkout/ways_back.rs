@@ -2,10 +2,12 @@
 //! loads them anew, and the receipt of a session. Also what a shop's page may know of a frame before
 //! the browser shows it.
 
-use crate::checkout::visit::Visit;
+use crate::checkout::assets;
+use crate::checkout::visit::{Call, Visit};
 use crate::checkout::words::Language;
 use crate::gateway::receipts;
 use crate::gateway::services::Services;
+use crate::http::listen::Arrival;
 use crate::http::respond::{HTML, Reply};
 use crate::pages::form::Form;
 use api::payments::receipt::PDF;
@@ -15,7 +17,9 @@ use domain::record::Entity;
 use domain::resources::checkout::Way;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
-use hyper::header::{self, HeaderValue};
+use hyper::Method;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use std::sync::Arc;
 
 /// Characters of the longest slug of a payment link.
 const SLUG_MAX: usize = 64;
@@ -28,9 +32,35 @@ pub fn see(address: &str) -> Reply {
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
+/// A script has no business at an address that only takes forms.
+fn only_for_people(arrival: &Arrival) -> Result<(), Problem> {
+    if is_script(arrival) { Err(Problem::method_not_allowed(Arc::from("POST"))) } else { Ok(()) }
+}
+
+pub fn is_form(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.is_some_and(|text| {
+        text.split(';')
+            .next()
+            .is_some_and(|media| media.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded"))
+    })
+}
+
+/// Whether a script called, which sends a secret or JSON or loads a file, and no person who loads a page.
+pub fn is_script(arrival: &Arrival) -> bool {
+    let (head, path) = (&arrival.head, arrival.head.uri.path());
+    head.headers.contains_key(header::AUTHORIZATION)
+        || path.ends_with("/state")
+        || path.ends_with("/embed/check")
+        || (head.method == Method::POST && !is_form(&head.headers))
+        || path.starts_with(assets::PREFIX)
+}
+
 /// GET of an address that a session's form sends to: its page, by the same way to pay.
-pub fn session(id: &str, way: Way, query: Option<&str>) -> Result<Reply, Problem> {
-    let id = Id::parse(id).ok_or_else(Problem::not_found)?;
+pub fn session(call: &Call<'_>, way: Way) -> Result<Reply, Problem> {
+    only_for_people(call.arrival)?;
+    let id = Id::parse(call.named).ok_or_else(Problem::not_found)?;
+    let query = call.query();
     let form = Form::query(query);
     let frame = if form.filled("origin").is_some() { "/embed" } else { "" };
     let mut address = format!("/checkout/{id}{frame}?");
@@ -42,7 +72,9 @@ pub fn session(id: &str, way: Way, query: Option<&str>) -> Result<Reply, Problem
 }
 
 /// GET /pay/:slug/sessions: the page of the link.
-pub fn link(slug: &str, query: Option<&str>) -> Result<Reply, Problem> {
+pub fn link(call: &Call<'_>) -> Result<Reply, Problem> {
+    only_for_people(call.arrival)?;
+    let (slug, query) = (call.named, call.query());
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if slug.len() > SLUG_MAX || !slug.bytes().all(plain) {
         return Err(Problem::not_found());

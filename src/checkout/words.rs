@@ -3,7 +3,6 @@
 pub use crate::language::Language;
 
 impl Language {
-    /// The texts of the buyers' pages in this language.
     pub const fn words(self) -> &'static Words {
         match self {
             Language::Spanish => &SPANISH,
@@ -14,7 +13,6 @@ impl Language {
 
 macro_rules! words {
     ($($name:ident: $spanish:literal, $english:literal;)*) => {
-        /// The words of all pages.
         pub struct Words {
             $(
                 #[doc = $english]

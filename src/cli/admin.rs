@@ -1,5 +1,5 @@
 //! `pasarela admin NOUN VERB`: the operators' API of the running server from the command line
-//! (`docs/contract.md, 3.9`). The table in `verbs.rs` says which verb makes which call; everything
+//! (`docs/contract.md, 3.9`). `verbs.rs` has what each verb takes and which call it makes; everything
 //! else is done once for all of them.
 
 mod client;
@@ -10,11 +10,12 @@ mod verbs;
 pub use client::{Operators, refused};
 
 use super::{Failure, Settings};
+use crate::admin::{Fills, Operand};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value};
 use std::io::{IsTerminal, Write};
 use uuid::Uuid;
-use verbs::{Fills, Is, Operand, Opt, Verb};
+use verbs::{Command as Verb, Is};
 
 const JSON: &str = "json";
 const WIDE: &str = "wide";
@@ -37,31 +38,16 @@ impl Args for Admin {
             .about("Tenants, keys, corrections, payouts, rates and the state of a running server")
             .subcommand_required(true)
             .arg_required_else_help(true);
-        for verb in verbs::all().filter(|verb| verb.verb.is_empty()) {
+        for verb in verbs::ALL.iter().filter(|verb| verb.verb.is_empty()) {
             command = command.subcommand(asked(Command::new(verb.noun), verb));
         }
-        let mut nouns: Vec<&str> = Vec::new();
-        for verb in verbs::all().filter(|verb| !verb.verb.is_empty()) {
-            if !nouns.contains(&verb.noun) {
-                nouns.push(verb.noun);
-            }
-        }
-        for noun in nouns {
-            let verbs = verbs::all()
-                .filter(|verb| verb.noun == noun)
-                .map(|verb| asked(Command::new(verb.verb), verb));
-            let about = format!(
-                "{} {}",
-                verbs::nouns(noun),
-                verbs::all()
-                    .filter(|verb| verb.noun == noun)
-                    .map(|verb| verb.verb)
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            );
+        for (noun, about) in verbs::NOUNS {
+            let of_it = || verbs::ALL.iter().filter(|verb| verb.noun == *noun);
+            let names: Vec<&str> = of_it().map(|verb| verb.verb).collect();
+            let verbs = of_it().map(|verb| asked(Command::new(verb.verb), verb));
             command = command.subcommand(
-                Command::new(noun)
-                    .about(about)
+                Command::new(*noun)
+                    .about(format!("{about}: {}", names.join(", ")))
                     .subcommand_required(true)
                     .arg_required_else_help(true)
                     .subcommands(verbs),
@@ -89,16 +75,21 @@ impl FromArgMatches for Admin {
 fn asked(command: Command, verb: &'static Verb) -> Command {
     let mut command =
         command.about(verb.about).after_help(format!("Example: pasarela admin {}", verb.example));
-    for operand in verb.operands {
-        let arg = Arg::new(operand.name).value_name(operand.name).help(operand.about);
-        command = command.arg(match operand.fills {
+    for (_, name, about) in &verb.ids {
+        command = command.arg(Arg::new(*name).value_name(*name).help(*about).required(true));
+    }
+    if let Some(Operand { name, fills, about }) = verb.operand {
+        let arg = Arg::new(name).value_name(name).help(about);
+        command = command.arg(match fills {
             Fills::Option(option) => arg.required_unless_present(option).conflicts_with(option),
             _ => arg.required(true),
         });
     }
-    for option in verb.options {
-        let arg =
-            Arg::new(option.member).long(option.long).value_name(option.is.value_name()).help(option.about);
+    for option in &verb.options {
+        let arg = Arg::new(option.member)
+            .long(option.long.as_str())
+            .value_name(option.is.value_name())
+            .help(option.about.as_str());
         // The API's own spelling is taken too.
         let arg = if option.member == option.long { arg } else { arg.alias(option.member) };
         command = command.arg(arg.required(option.required).allow_hyphen_values(option.is == Is::Text));
@@ -126,7 +117,7 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
                 .conflicts_with_all([JSON, WIDE]),
         );
     }
-    if verb.pages() {
+    if verb.pages {
         command = command
             .arg(flag(ALL, "Every page, one after the other").conflicts_with_all([CSV, "cursor", "limit"]));
     }
@@ -209,27 +200,32 @@ fn all(operators: &Operators, asked: &Request) -> Result<String, Failure> {
 fn chosen(matches: &ArgMatches) -> Option<(&'static Verb, &ArgMatches)> {
     let (noun, inner) = matches.subcommand()?;
     let (verb, inner) = inner.subcommand().unwrap_or(("", inner));
-    verbs::all().find(|known| known.noun == noun && known.verb == verb).map(|verb| (verb, inner))
+    verbs::ALL.iter().find(|known| known.noun == noun && known.verb == verb).map(|verb| (verb, inner))
 }
 
 fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
-    let (mut path, mut query, mut body) = (verb.path.to_owned(), Vec::new(), Map::new());
+    let (mut path, mut query, mut body) = (verb.path.clone(), Vec::new(), Map::new());
     let (mut whole, mut file) = (None, None);
     let key = match verb.method {
         "POST" => Some(matches.get_one::<Uuid>(KEY).copied().map_or_else(random, Ok)?),
         _ => None,
     };
-    for Operand { name, fills, .. } in verb.operands {
-        let Some(text) = matches.get_one::<String>(name) else { continue };
+    for (parameter, name, _) in &verb.ids {
+        if let Some(text) = matches.get_one::<String>(name) {
+            path = path.replace(parameter, &escaped(text));
+        }
+    }
+    if let Some(Operand { name, fills, .. }) = verb.operand
+        && let Some(text) = matches.get_one::<String>(name)
+    {
         match fills {
-            Fills::Path(parameter) => path = path.replace(parameter, &escaped(text)),
             Fills::Option(member) => query.push(format!("{member}={}", escaped(text))),
-            Fills::Member(member) => _ = body.insert((*member).to_owned(), Value::String(text.clone())),
+            Fills::Member(member) => _ = body.insert(member.to_owned(), Value::String(text.clone())),
             Fills::Directory(member) => {
                 // The server has a working directory of its own.
                 let absolute =
                     std::path::absolute(text).map_err(|error| Failure::Other(format!("{text}: {error}")))?;
-                body.insert((*member).to_owned(), Value::String(absolute.to_string_lossy().into_owned()));
+                body.insert(member.to_owned(), Value::String(absolute.to_string_lossy().into_owned()));
             }
             Fills::Body => whole = Some(json(name, text)?),
             Fills::File => {
@@ -239,13 +235,14 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
             }
         }
     }
-    for Opt { member, long, is, fresh, .. } in verb.options {
+    for option in &verb.options {
+        let member = option.member;
         let value = match matches.get_one::<String>(member) {
-            Some(text) => is.read(long, text)?,
+            Some(text) => option.is.read(&option.long, text)?,
             // A reference makes a repetition harmless; one that nobody chose is shown in the
             // answer. It follows from the key, so that a repeat under the same key is the same
             // request.
-            None => match key.filter(|_| *fresh) {
+            None => match key.filter(|_| option.is_fresh()) {
                 Some(key) => Value::String(format!("cli-{key}")),
                 None => continue,
             },
@@ -254,7 +251,7 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
         match (if file.is_some() { "GET" } else { verb.method }, value) {
             ("GET" | "DELETE", Value::String(text)) => query.push(format!("{member}={}", escaped(&text))),
             ("GET" | "DELETE", value) => query.push(format!("{member}={}", escaped(&value.to_string()))),
-            (_, value) => _ = body.insert((*member).to_owned(), value),
+            (_, value) => _ = body.insert(member.to_owned(), value),
         }
     }
     if !query.is_empty() {

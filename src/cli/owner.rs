@@ -23,7 +23,6 @@ fn refused(data: &Path, owner: &str) -> String {
     )
 }
 
-/// The number of a user who has no name.
 fn name_of(uid: u32) -> String {
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let named = users.lines().find_map(|line| {

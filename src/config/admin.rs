@@ -1,7 +1,7 @@
 //! `[admin]`: the operators' listener, and who may use it.
 
 use super::error::{ConfigError, TokenError, ValueError};
-use super::keys::Keys;
+use super::keys::{Keys, settings};
 use super::server::tls;
 use super::values::address;
 use super::{Secret, Tls};
@@ -19,20 +19,21 @@ pub const TOKEN_CHARACTERS_MIN: usize = 32;
 const APPROVAL_SECONDS_MAX: u32 = 30 * 24 * 60 * 60;
 const TOKEN_BYTES: usize = 32;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Admin {
-    pub listen: SocketAddr,
-    pub token: Option<Secret>,
-    /// On the first start where there is no token.
-    pub generate_token: bool,
-    /// On a loopback address.
-    pub insecure_dev_token: bool,
-    pub hosts: Vec<String>,
-    /// Calls that need a second person.
-    pub approvals: Vec<Approvable>,
-    /// For the second person to decide.
-    pub approval_seconds: u32,
-    pub tls: Option<Tls>,
+settings! {
+    Admin {
+        listen: SocketAddr = parsed(([127, 0, 0, 1], 9090).into(), address),
+        token: Option<Secret> = optional(token),
+        /// On the first start where there is no token.
+        generate_token: bool = boolean(false),
+        /// On a loopback address.
+        insecure_dev_token: bool = boolean(false),
+        hosts: Vec<String> = list(Vec::new(), host),
+        /// Calls that need a second person.
+        approvals: Vec<Approvable> = list(Vec::new(), approvable),
+        /// For the second person to decide.
+        approval_seconds: u32 = integer(24 * 60 * 60, 1..=APPROVAL_SECONDS_MAX),
+        tls: Option<Tls> = nested(tls),
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,21 +44,6 @@ pub enum AdminAccess {
 }
 
 impl Admin {
-    pub(super) fn read(mut keys: Keys<'_>) -> Self {
-        let admin = Admin {
-            listen: keys.parsed("listen", ([127, 0, 0, 1], 9090).into(), address),
-            token: keys.optional("token", token),
-            generate_token: keys.boolean("generate_token", false),
-            insecure_dev_token: keys.boolean("insecure_dev_token", false),
-            hosts: keys.list("hosts", Vec::new(), host),
-            approvals: keys.list("approvals", Vec::new(), approvable),
-            approval_seconds: keys.integer("approval_seconds", 24 * 60 * 60, 1..=APPROVAL_SECONDS_MAX),
-            tls: tls(keys.section("tls")),
-        };
-        keys.done();
-        admin
-    }
-
     /// An error if nobody was named. A token that was generated lies in the data directory, where
     /// the server and the command line find it alike. `exposed` is the key of a listener that the
     /// token opens to other machines, if there is one.

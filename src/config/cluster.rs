@@ -1,56 +1,36 @@
 //! `[cluster]`: more than one machine, with a log that etcd agrees on.
 
 use super::error::ValueError;
-use super::keys::Keys;
+use super::keys::{Keys, settings};
 use super::secret::Secret;
 use super::values::{address, path, url};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Without endpoints there is one machine, and nothing else of this counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cluster {
-    pub etcd: Vec<String>,
-    pub partition: String,
-    pub node: String,
-    pub advertise: Option<String>,
-    /// Other nodes ask here for checkpoints and pass requests.
-    pub peer_listen: SocketAddr,
-    pub peer_advertise: Option<String>,
-    /// A leader that is silent for longer is replaced by a standby.
-    pub failover_ms: u64,
-    /// Writes are refused from here on while only one node is left.
-    pub window_bytes_max: u64,
-    pub ca_file: Option<PathBuf>,
-    pub cert_file: Option<PathBuf>,
-    pub key_file: Option<PathBuf>,
-    pub username: Option<String>,
-    pub password_file: Option<PathBuf>,
+// Without endpoints there is one machine, and nothing else of this counts.
+settings! {
+    Cluster, checked by Cluster::check {
+        etcd: Vec<String> = list(Vec::new(), endpoint),
+        partition: String = parsed("main".to_owned(), name),
+        node: String = parsed(host_name(), name),
+        advertise: Option<String> = optional(url),
+        /// Other nodes ask here for checkpoints and pass requests.
+        peer_listen: SocketAddr = parsed(SocketAddr::from(([127, 0, 0, 1], 9091)), address),
+        peer_advertise: Option<String> = optional(url),
+        /// A leader that is silent for longer is replaced by a standby.
+        failover_ms: u64 = integer(1_500, 500..=60_000),
+        /// Writes are refused from here on while only one node is left.
+        window_bytes_max: u64 = integer(512 << 20, 2 << 20..=1 << 40),
+        ca_file: Option<PathBuf> = optional(path),
+        cert_file: Option<PathBuf> = optional(path),
+        key_file: Option<PathBuf> = optional(path),
+        username: Option<String> = optional(|text| Ok(text.to_owned())),
+        password_file: Option<PathBuf> = optional(path),
+    }
 }
 
 impl Cluster {
-    pub(super) fn read(mut keys: Keys<'_>) -> Self {
-        let cluster = Cluster {
-            etcd: keys.list("etcd", Vec::new(), endpoint),
-            partition: keys.parsed("partition", "main".to_owned(), name),
-            node: keys.parsed("node", host_name(), name),
-            advertise: keys.optional("advertise", url),
-            peer_listen: keys.parsed("peer_listen", SocketAddr::from(([127, 0, 0, 1], 9091)), address),
-            peer_advertise: keys.optional("peer_advertise", url),
-            failover_ms: keys.integer("failover_ms", 1_500, 500..=60_000),
-            window_bytes_max: keys.integer("window_bytes_max", 512 << 20, 2 << 20..=1 << 40),
-            ca_file: keys.optional("ca_file", path),
-            cert_file: keys.optional("cert_file", path),
-            key_file: keys.optional("key_file", path),
-            username: keys.optional("username", |text| Ok(text.to_owned())),
-            password_file: keys.optional("password_file", path),
-        };
-        cluster.check(&keys);
-        keys.done();
-        cluster
-    }
-
     fn check(&self, keys: &Keys<'_>) {
         if !self.is_on() {
             return;

@@ -11,6 +11,28 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
+/// Declares a section: its settings, each with its type and how [`Keys`] reads it.
+macro_rules! settings {
+    ($name:ident $(, checked by $check:path)? {
+        $($(#[$doc:meta])* $field:ident: $type:ty = $read:ident($($argument:expr),* $(,)?),)*
+    }) => {
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl $name {
+            pub(super) fn read(mut keys: Keys<'_>) -> Self {
+                let settings = $name { $($field: keys.$read(stringify!($field), $($argument),*),)* };
+                $($check(&settings, &keys);)?
+                keys.done();
+                settings
+            }
+        }
+    };
+}
+pub(super) use settings;
+
 pub(super) const PREFIX: &str = "PASARELA__";
 
 #[derive(Debug, Default)]
@@ -93,6 +115,11 @@ impl<'s> Keys<'s> {
             None => Table::new(),
         };
         Keys { path, table, source: self.source }
+    }
+
+    /// A section that `read` makes something of.
+    pub(super) fn nested<T>(&mut self, name: &str, read: impl FnOnce(Keys<'s>) -> T) -> T {
+        read(self.section(name))
     }
 
     pub(super) fn is_given(&self) -> bool {

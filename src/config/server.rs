@@ -1,34 +1,36 @@
-//! `[server]`: the listener of the API, and the certificates that a listener of any kind shows.
+//! The sections about the server itself: `[server]` with the certificates that a listener of any kind shows,
+//! `[limits]`, `[storage]`, `[engine]`, `[requests]`, `[log]` and `[telemetry]`.
 
 use super::error::ValueError;
-use super::keys::Keys;
-use super::values::{address, path, url};
+use super::keys::{Keys, settings};
+use super::values::{address, level, path, url};
 use crate::network::Network;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Server {
-    pub listen: SocketAddr,
-    pub public_base_url: Option<String>,
-    /// They are believed when they name the sender of a request.
-    pub trusted_proxies: Vec<Network>,
-    pub max_connections: usize,
-    /// From one address; 0 = no limit.
-    pub max_connections_per_peer: usize,
-    pub head_timeout_seconds: u64,
-    pub head_bytes_max: usize,
-    pub body_timeout_seconds: u64,
-    /// Of all bodies that are being read.
-    pub bodies_bytes_max: usize,
-    pub idle_timeout_seconds: u64,
-    /// For requests under way on stop.
-    pub shutdown_seconds: u64,
-    /// 0 = one per core.
-    pub worker_threads: usize,
-    /// Debuggers and profilers of the same user may look into the process.
-    pub traceable: bool,
-    pub tls: Option<Tls>,
+settings! {
+    Server {
+        listen: SocketAddr = parsed(([127, 0, 0, 1], 8080).into(), address),
+        public_base_url: Option<String> = optional(bare_url),
+        /// They are believed when they name the sender of a request.
+        trusted_proxies: Vec<Network> = list(Vec::new(), |text| text.parse().map_err(ValueError::from)),
+        max_connections: usize = integer(10_000, 1..=1_000_000),
+        /// From one address; 0 = no limit.
+        max_connections_per_peer: usize = integer(5_000, 0..=1_000_000),
+        head_timeout_seconds: u64 = integer(10, 1..=300),
+        head_bytes_max: usize = integer(65_536, 8_192..=1_048_576),
+        body_timeout_seconds: u64 = integer(30, 1..=300),
+        /// Of all bodies that are being read.
+        bodies_bytes_max: usize = integer(64 << 20, 4 << 20..=64 << 30),
+        idle_timeout_seconds: u64 = integer(75, 1..=3_600),
+        /// For requests under way on stop.
+        shutdown_seconds: u64 = integer(10, 0..=300),
+        /// 0 = one per core.
+        worker_threads: usize = integer(0, 0..=1_024),
+        /// Debuggers and profilers of the same user may look into the process.
+        traceable: bool = boolean(false),
+        tls: Option<Tls> = nested(tls),
+    }
 }
 
 impl Server {
@@ -45,30 +47,8 @@ pub struct Tls {
     pub key: PathBuf,
 }
 
-impl Server {
-    pub(super) fn read(mut keys: Keys<'_>) -> Self {
-        let server = Server {
-            listen: keys.parsed("listen", ([127, 0, 0, 1], 8080).into(), address),
-            public_base_url: keys.optional("public_base_url", |text| {
-                url(text).map(|url| url.trim_end_matches('/').to_owned())
-            }),
-            trusted_proxies: keys
-                .list("trusted_proxies", Vec::new(), |text| text.parse().map_err(ValueError::from)),
-            max_connections: keys.integer("max_connections", 10_000, 1..=1_000_000),
-            max_connections_per_peer: keys.integer("max_connections_per_peer", 5_000, 0..=1_000_000),
-            head_timeout_seconds: keys.integer("head_timeout_seconds", 10, 1..=300),
-            head_bytes_max: keys.integer("head_bytes_max", 65_536, 8_192..=1_048_576),
-            body_timeout_seconds: keys.integer("body_timeout_seconds", 30, 1..=300),
-            bodies_bytes_max: keys.integer("bodies_bytes_max", 64 << 20, 4 << 20..=64 << 30),
-            idle_timeout_seconds: keys.integer("idle_timeout_seconds", 75, 1..=3_600),
-            shutdown_seconds: keys.integer("shutdown_seconds", 10, 0..=300),
-            worker_threads: keys.integer("worker_threads", 0, 0..=1_024),
-            traceable: keys.boolean("traceable", false),
-            tls: tls(keys.section("tls")),
-        };
-        keys.done();
-        server
-    }
+fn bare_url(text: &str) -> Result<String, ValueError> {
+    url(text).map(|url| url.trim_end_matches('/').to_owned())
 }
 
 /// None of both: the listener speaks plain HTTP.
@@ -87,4 +67,111 @@ pub(super) fn tls(mut keys: Keys<'_>) -> Option<Tls> {
     };
     keys.done();
     files
+}
+
+// What a key, a tenant, or a client without a key may ask for.
+settings! {
+    Limits {
+        /// In the long run; 0 = no limit.
+        requests_per_second: u32 = integer(0, 0..=1_000_000),
+        /// At once; 0 = as many as in a second.
+        burst: u32 = integer(0, 0..=1_000_000),
+        /// Checkout sessions and payment links that a client asks for and that are not there; 0 = no limit.
+        misses_per_minute: u32 = integer(60, 0..=1_000_000),
+        /// At once.
+        misses_burst: u32 = integer(60, 1..=1_000_000),
+        /// Of its own places and the free ones together, for a tenant in a mode.
+        share_percent: usize = integer(75, 1..=100),
+        /// Of all places; test mode never takes them.
+        live_reserve_percent: usize = integer(25, 0..=90),
+        /// Of a tenant in live mode at once, while others ask too.
+        live_slots: usize = integer(32, 1..=1_048_576),
+        /// The same in test mode.
+        test_slots: usize = integer(4, 1..=1_048_576),
+        /// For a slot, of a tenant in a mode.
+        waiting_max: usize = integer(2_048, 1..=1_048_576),
+        long_reads_max: usize = integer(64, 1..=65_536),
+        /// Waiting and at work, of one tenant in a mode.
+        long_reads_per_tenant_max: usize = integer(4, 1..=65_536),
+    }
+}
+
+// The data directory, and the log in it.
+settings! {
+    Storage, checked by check_storage {
+        path: PathBuf = parsed(PathBuf::from("data"), path),
+        /// None: `card.key` in the directory.
+        card_key_file: Option<PathBuf> = optional(path),
+        /// Writes are refused with less; 0 = never.
+        reserve_bytes: u64 = integer(256 << 20, 0..=1 << 50),
+        /// Between two rounds of snapshots.
+        snapshot_records: u64 = integer(100_000, 1..=1_000_000_000),
+        /// Between two rounds of snapshots, if anything was written.
+        snapshot_seconds: u64 = integer(60, 1..=86_400),
+        /// Every snapshot of a book is kept so long, counted back from its newest.
+        snapshot_all_hours: u32 = integer(1, 1..=87_600),
+        /// One of each hour is kept.
+        snapshot_hourly_days: u32 = integer(1, 1..=3_650),
+        /// One of each day is kept; older ones monthly, for ever.
+        snapshot_daily_days: u32 = integer(365, 1..=36_500),
+        /// That wait for the disk.
+        pending_bytes_max: usize = integer(64 << 20, 16 << 20..=4 << 30),
+        /// That wait for the disk.
+        pending_records_max: usize = integer(65_536, 64..=16_777_216),
+        /// Written and synced at once.
+        batch_records_max: usize = integer(8_192, 1..=1_048_576),
+    }
+}
+
+fn check_storage(storage: &Storage, keys: &Keys<'_>) {
+    if storage.batch_records_max > storage.pending_records_max {
+        keys.bad("batch_records_max", "must not exceed storage.pending_records_max");
+    }
+    if storage.snapshot_all_hours > 24 * storage.snapshot_hourly_days {
+        keys.bad("snapshot_all_hours", "must not exceed storage.snapshot_hourly_days");
+    }
+    if storage.snapshot_hourly_days > storage.snapshot_daily_days {
+        keys.bad("snapshot_hourly_days", "must not exceed storage.snapshot_daily_days");
+    }
+}
+
+settings! {
+    Engine {
+        permits_max: usize = integer(16_384, 1..=1_048_576),
+    }
+}
+
+settings! {
+    Requests {
+        /// Of the log of requests on the disk.
+        bytes_max: u64 = integer(1 << 30, 1 << 20..=1 << 40),
+    }
+}
+
+settings! {
+    Log {
+        /// Or directives such as `info,pasarela::http=debug`.
+        level: String = parsed("info".to_owned(), level),
+        format: LogFormat = one_of(LogFormat::Auto, &FORMATS),
+    }
+}
+
+const FORMATS: [(&str, LogFormat); 3] =
+    [("auto", LogFormat::Auto), ("json", LogFormat::Json), ("text", LogFormat::Text)];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Text on a terminal, JSON elsewhere.
+    Auto,
+    Json,
+    Text,
+}
+
+settings! {
+    Telemetry {
+        /// None: there are no traces.
+        otlp_endpoint: Option<String> = optional(url),
+        /// Of traces that begin here.
+        sample_one_in: u32 = integer(1, 1..=1_000_000),
+    }
 }

@@ -1,7 +1,7 @@
 //! `[webhooks]`: where messages may go, whose certificates are trusted there, and names of two headers.
 
 use super::error::ValueError;
-use super::keys::Keys;
+use super::keys::{Keys, settings};
 use super::values::path;
 use hyper::header::HeaderName;
 use std::path::PathBuf;
@@ -28,28 +28,19 @@ const TAKEN: [&str; 15] = [
     "x-webhook-signature",
 ];
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Webhooks {
-    pub allow_private_targets: bool,
-    /// Trusted beside those of the system, as PEM.
-    pub extra_ca_file: Option<PathBuf>,
-    pub signature_header: HeaderName,
-    pub event_id_header: HeaderName,
+settings! {
+    Webhooks, checked by check {
+        allow_private_targets: bool = boolean(false),
+        /// Trusted beside those of the system, as PEM.
+        extra_ca_file: Option<PathBuf> = optional(path),
+        signature_header: HeaderName = parsed(SIGNATURE, header),
+        event_id_header: HeaderName = parsed(EVENT_ID, header),
+    }
 }
 
-impl Webhooks {
-    pub(super) fn read(mut keys: Keys<'_>) -> Self {
-        let webhooks = Webhooks {
-            allow_private_targets: keys.boolean("allow_private_targets", false),
-            extra_ca_file: keys.optional("extra_ca_file", path),
-            signature_header: keys.parsed("signature_header", SIGNATURE, header),
-            event_id_header: keys.parsed("event_id_header", EVENT_ID, header),
-        };
-        if webhooks.signature_header == webhooks.event_id_header {
-            keys.bad("event_id_header", "must be another than webhooks.signature_header");
-        }
-        keys.done();
-        webhooks
+fn check(webhooks: &Webhooks, keys: &Keys<'_>) {
+    if webhooks.signature_header == webhooks.event_id_header {
+        keys.bad("event_id_header", "must be another than webhooks.signature_header");
     }
 }
 

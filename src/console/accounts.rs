@@ -1,6 +1,6 @@
 //! Tenants: the list, and one with its settings, keys, live status and corrections.
 
-use super::{Here, Made, after, done_note, failed_page, may, path};
+use super::{Here, Made, after, may, path};
 use crate::pages::form::Form;
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -94,7 +94,7 @@ pub async fn one(visit: &Here<'_>, id: &str, failed: Option<(&str, &Form)>) -> M
     let settings = serde_json::to_string_pretty(&tenant["settings"]).unwrap_or_default();
     let mut page = Page::new("tenant", str_of(&tenant, "name"))
         .status(status)
-        .maybe(done_note(visit))
+        .maybe(visit.done())
         .with(facts)
         .with(links);
     page.blocks.push(Block::Heading(caption.to_owned()));
@@ -303,6 +303,6 @@ async fn shown(
             Ok(Shown::Page(page))
         }
         Ok(answer) => Ok(after(&path("/console/tenants", id, ""), &answer)),
-        Err(refused) => failed_page(visit, one(visit, id, Some((act, form))).await, &refused),
+        Err(refused) => visit.failed(one(visit, id, Some((act, form))).await, &refused),
     }
 }

@@ -34,7 +34,6 @@ pub fn of(services: &Services, queue: &str, budget: &ReadBudget) -> Result<usize
     }
 }
 
-/// The lists of all tenants in these modes.
 fn lists_of_tenants(services: &Services, kind: Kind, facet: u8, modes: &[Mode]) -> Vec<Vec<u8>> {
     let tenants = services.callers.directory.tenants();
     let keys = tenants.iter().flat_map(|tenant| modes.iter().map(|mode| tenant_key(tenant.number, *mode)));

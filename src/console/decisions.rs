@@ -1,10 +1,10 @@
 //! Approvals: what waits for a second person, and the word of that person.
 
-use super::{Here, Made, after, done_note, failed_page, path, subject};
-use crate::admin::approvals::least_role;
+use super::{Here, Made, after, path, subject};
+use crate::admin::least_role;
+use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;
-use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{Block, Button, Cell, Fact, Form as Asked, Input, Page, Row, Table, Tone};
@@ -21,7 +21,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
         .inside
         .get(&with_query("/admin/approvals", &[("limit", "25"), ("cursor", visit.query.text("cursor"))]))
         .await?;
-    let mut page = Page::new("approvals", visit.say("Aprobaciones", "Approvals")).maybe(done_note(visit));
+    let mut page = Page::new("approvals", visit.say("Aprobaciones", "Approvals")).maybe(visit.done());
     if items(&waiting).is_empty() {
         page = page.with(Block::Text(
             visit
@@ -171,6 +171,6 @@ pub async fn decide(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Resul
     let body = json!({ "note": form.text("note") });
     match visit.inside.post(&path("/admin/approvals", id, act), &body, &once).await {
         Ok(_) => Ok(after("/console/approvals", &Value::Null)),
-        Err(refused) => failed_page(visit, page(visit).await, &refused),
+        Err(refused) => visit.failed(page(visit).await, &refused),
     }
 }

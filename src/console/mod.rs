@@ -19,8 +19,8 @@ mod subject;
 use crate::gateway::operators::{Operator, TokenDigest};
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show;
-use crate::pages::site::{PageRow, Shown, Site, SiteRow, Visit, act, show};
-use crate::pages::view::{Note, Page, Tone};
+use crate::pages::site::{Act, PageRow, Shown, Site, SiteRow, Visit, act, show};
+use crate::pages::view::{Page, Tone};
 use api::problem::Problem;
 use domain::platform::operators::Role;
 use domain::values::ids::Id;
@@ -63,10 +63,33 @@ pub static SITE: Site<Operator> = Site {
     who: |who, _| format!("{} · {}", who.who().name, who.role().name()),
     banner: |_, _| None,
     refused: refused_page,
+    done: &[
+        ("done", Tone::Good, ["Hecho.", "Done."]),
+        (
+            "waits",
+            Tone::Plain,
+            [
+                "Todavía no se hizo: otra persona tiene que aprobarlo.",
+                "Not done yet: somebody else has to approve it.",
+            ],
+        ),
+    ],
 };
 
 /// The table of the console.
 pub fn rows() -> Vec<SiteRow<Operator>> {
+    let of_tenant: Act<Operator> =
+        |visit| Box::pin(accounts::act(visit, visit.id(), visit.part(2), &visit.form));
+    let of_key: Act<Operator> =
+        |visit| Box::pin(accounts::act_on_key(visit, visit.id(), visit.part(2), &visit.form));
+    let of_chargeback: Act<Operator> =
+        |visit| Box::pin(queues::close_chargeback(visit, visit.id(), visit.part(2), &visit.form));
+    let of_review: Act<Operator> =
+        |visit| Box::pin(queues::review(visit, visit.id(), visit.part(2), &visit.form));
+    let of_cop_payout: Act<Operator> =
+        |visit| Box::pin(queues::settle(visit, visit.id(), visit.part(2), &visit.form));
+    let of_approval: Act<Operator> =
+        |visit| Box::pin(decisions::decide(visit, visit.id(), visit.part(2), &visit.form));
     vec![
         show("", |visit| Box::pin(queues::home(visit))),
         show("/home", |visit| Box::pin(queues::home(visit))),
@@ -86,23 +109,23 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
         act("/events/:id/resend", |visit| Box::pin(money::resend(visit, visit.id(), &visit.form))),
         show("/tenants", |visit| Box::pin(accounts::list(visit))),
         show("/tenants/:id", |visit| Box::pin(accounts::one(visit, visit.id(), None))),
-        of_tenant("/tenants/:id/live-status"),
-        of_tenant("/tenants/:id/settings"),
-        of_tenant("/tenants/:id/keys"),
-        of_tenant("/tenants/:id/adjustments"),
-        of_key("/keys/:id/revoke"),
-        of_key("/keys/:id/rotate"),
+        act("/tenants/:id/live-status", of_tenant),
+        act("/tenants/:id/settings", of_tenant),
+        act("/tenants/:id/keys", of_tenant),
+        act("/tenants/:id/adjustments", of_tenant),
+        act("/keys/:id/revoke", of_key),
+        act("/keys/:id/rotate", of_key),
         show("/queues", |visit| Box::pin(queues::page(visit))),
-        of_chargeback("/chargebacks/:id/won"),
-        of_chargeback("/chargebacks/:id/lost"),
-        of_review("/crypto/:id/approve"),
-        of_review("/crypto/:id/reject"),
+        act("/chargebacks/:id/won", of_chargeback),
+        act("/chargebacks/:id/lost", of_chargeback),
+        act("/crypto/:id/approve", of_review),
+        act("/crypto/:id/reject", of_review),
         act("/operations/:id/resolve", |visit| Box::pin(queues::resolve(visit, visit.id(), &visit.form))),
-        of_cop_payout("/cop-payouts/:id/complete"),
-        of_cop_payout("/cop-payouts/:id/fail"),
+        act("/cop-payouts/:id/complete", of_cop_payout),
+        act("/cop-payouts/:id/fail", of_cop_payout),
         show("/approvals", |visit| Box::pin(decisions::page(visit))),
-        of_approval("/approvals/:id/approve"),
-        of_approval("/approvals/:id/reject"),
+        act("/approvals/:id/approve", of_approval),
+        act("/approvals/:id/reject", of_approval),
         show("/rates", |visit| Box::pin(rates::page(visit, None))),
         act("/rates", |visit| Box::pin(rates::pin(visit, &visit.form))),
         act("/rates/unpin", |visit| Box::pin(rates::unpin(visit, &visit.form))),
@@ -119,30 +142,6 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
     ]
 }
 
-fn of_tenant(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(accounts::act(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
-fn of_key(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(accounts::act_on_key(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
-fn of_chargeback(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(queues::close_chargeback(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
-fn of_review(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(queues::review(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
-fn of_cop_payout(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(queues::settle(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
-fn of_approval(path: &'static str) -> SiteRow<Operator> {
-    act(path, |visit| Box::pin(decisions::decide(visit, visit.id(), visit.part(2), &visit.form)))
-}
-
 fn page_name(visit: &Here<'_>) -> &'static str {
     let named = |name: &&str| *name == visit.part(0);
     SITE.nav.iter().map(|(name, ..)| *name).chain(["search"]).find(named).unwrap_or("home")
@@ -157,33 +156,10 @@ fn refused_page(visit: &Here<'_>, refused: &Refused) -> Result<Page, Problem> {
     Ok(page.failed(refused.status, show::refusal(visit.language, refused)))
 }
 
-fn failed_page(visit: &Here<'_>, made: Made, refused: &Refused) -> Result<Shown, Problem> {
-    let note = show::refusal(visit.language, refused);
-    let page =
-        made.unwrap_or_else(|_| Page::new("home", visit.say("No se pudo hacer", "It could not be done")));
-    Ok(Shown::Page(page.failed(refused.status, note)))
-}
-
 /// With a note that the act was done, or that it waits for a second person.
 fn after(to: &str, answer: &Value) -> Shown {
     let waits = answer.get("approvalId").is_some() && show::str_of(answer, "status") == "pending";
     Shown::See(with_query(to, &[("done", if waits { "waits" } else { "done" })]))
-}
-
-/// The address of the next page names it.
-fn done_note(visit: &Here<'_>) -> Option<Note> {
-    let (tone, text) = match visit.query.get("done")? {
-        "done" => (Tone::Good, visit.say("Hecho.", "Done.")),
-        "waits" => (
-            Tone::Plain,
-            visit.say(
-                "Todavía no se hizo: otra persona tiene que aprobarlo.",
-                "Not done yet: somebody else has to approve it.",
-            ),
-        ),
-        _ => return None,
-    };
-    Some(Note::new(tone, text))
 }
 
 fn path(base: &str, id: &str, act: &str) -> String {

@@ -1,7 +1,7 @@
 //! Payments and payouts of all tenants: finding them, what happened to one, and what may be done now.
 
 use super::at_bank::{self, AnswerFrom, AtBank};
-use super::{Here, Made, advice, after, done_note, failed_page, may, path};
+use super::{Here, Made, advice, after, may, path};
 use crate::gateway::services::Services;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
@@ -207,7 +207,7 @@ pub async fn payment(visit: &Here<'_>, id: &str, unmask: Option<&str>) -> Made {
     let status = str_of(&payment, "status");
     let timeline = timeline::of(visit.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
-    let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
+    let mut page = Page::new("payment", title).status(status).maybe(visit.done());
     page.blocks.extend(advice::on_payment(visit, &payment, at_bank.as_ref()));
     page.blocks.push(facts(visit, &payment, &PAYMENT).into());
     page = page.maybe(resolve_form(visit, ("payments", id), at_bank.as_ref()));
@@ -273,7 +273,7 @@ pub async fn payout(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
     let at_bank = at_bank::of(visit.services, tenant, &entity).await;
     let timeline = timeline::of(visit.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
-    let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
+    let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(visit.done());
     page.blocks.extend(advice::on_payout(visit, &payout, at_bank.as_ref()));
     page.blocks.push(facts(visit, &payout, &PAYOUT).into());
     page = page.maybe(resolve_form(visit, ("payouts", id), at_bank.as_ref()));
@@ -346,7 +346,7 @@ pub async fn open_chargeback(visit: &Here<'_>, id: &str, form: &Form) -> Result<
     };
     match outcome {
         Ok(answer) => Ok(after(&path("/console/payments", id, ""), &answer)),
-        Err(refused) => failed_page(visit, payment(visit, id, None).await, &refused),
+        Err(refused) => visit.failed(payment(visit, id, None).await, &refused),
     }
 }
 
@@ -354,7 +354,7 @@ pub async fn open_chargeback(visit: &Here<'_>, id: &str, form: &Form) -> Result<
 pub async fn cancel(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     match visit.inside.post(&path("/admin/payments", id, "cancel"), &json!({}), form.text("once")).await {
         Ok(answer) => Ok(after(&path("/console/payments", id, ""), &answer)),
-        Err(refused) => failed_page(visit, payment(visit, id, None).await, &refused),
+        Err(refused) => visit.failed(payment(visit, id, None).await, &refused),
     }
 }
 
@@ -367,7 +367,7 @@ pub async fn resend(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Pr
             }
             _ => after("/console/queues", &answer),
         }),
-        Err(refused) => failed_page(visit, Err(refused.clone()), &refused),
+        Err(refused) => visit.failed(Err(refused.clone()), &refused),
     }
 }
 

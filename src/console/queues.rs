@@ -4,7 +4,7 @@ use super::at_bank;
 use super::counts;
 use super::dead_endpoints::{self, Dead, GivenUp, Untaken};
 use super::money::{self, cell_to, maybe_list, show_receiver};
-use super::{Here, Made, after, done_note, failed_page, may, path};
+use super::{Here, Made, after, may, path};
 use crate::gateway::services::Services;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
@@ -198,7 +198,7 @@ pub async fn home(visit: &Here<'_>) -> Made {
 pub async fn page(visit: &Here<'_>) -> Made {
     let mut queues = Queues::read(visit).await?;
     let say = |spanish, english| visit.say(spanish, english);
-    let mut page = Page::new("queues", say("Colas", "Queues")).maybe(done_note(visit));
+    let mut page = Page::new("queues", say("Colas", "Queues")).maybe(visit.done());
     page.blocks.push(view::live(&[Block::Facts(queues.counts(visit))], &visit.writing())?);
     queues.turn(visit).await?;
     let mut add = |id: &'static str, title: &str, table: Table| {
@@ -433,12 +433,8 @@ pub async fn resolve(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, P
         Ok(answer) if matches!(page, "payments" | "payouts") => {
             Ok(after(&path(&format!("/console/{page}"), of, ""), &answer))
         }
-        Err(refused) if page == "payments" => {
-            failed_page(visit, money::payment(visit, of, None).await, &refused)
-        }
-        Err(refused) if page == "payouts" => {
-            failed_page(visit, money::payout(visit, of, false).await, &refused)
-        }
+        Err(refused) if page == "payments" => visit.failed(money::payment(visit, of, None).await, &refused),
+        Err(refused) if page == "payouts" => visit.failed(money::payout(visit, of, false).await, &refused),
         outcome => done(visit, outcome).await,
     }
 }
@@ -470,6 +466,6 @@ pub async fn settle(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Resul
 async fn done(visit: &Here<'_>, outcome: Result<Value, Refused>) -> Result<Shown, Problem> {
     match outcome {
         Ok(answer) => Ok(after("/console/queues", &answer)),
-        Err(refused) => failed_page(visit, page(visit).await, &refused),
+        Err(refused) => visit.failed(page(visit).await, &refused),
     }
 }

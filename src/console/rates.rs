@@ -1,6 +1,6 @@
 //! Rates: what the feeds say, what is held by hand and until when, and how prices went.
 
-use super::{Here, Made, after, done_note, failed_page, may};
+use super::{Here, Made, after, may};
 use crate::gateway::services::Services;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
@@ -31,7 +31,7 @@ pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
     let status = visit.inside.get("/admin/status").await?;
     let rates = &status["rates"];
     let list = |of: &str| rates[of].as_array().cloned().unwrap_or_default();
-    let mut page = Page::new("rates", visit.say("Tasas", "Rates")).maybe(done_note(visit));
+    let mut page = Page::new("rates", visit.say("Tasas", "Rates")).maybe(visit.done());
     let heads = [
         visit.say("Par", "Pair"),
         visit.say("Fuente", "Source"),
@@ -157,7 +157,7 @@ fn last(kept: &Kept) -> String {
     }
 }
 
-fn plots(services: &Services, language: crate::pages::language::Language) -> Vec<Plot> {
+fn plots(services: &Services, language: crate::language::Language) -> Vec<Plot> {
     let (store, now) = (&services.prices.history, services.now());
     let window = Window { from: now.plus_ms(-DAYS * DAY_MS), to: now.plus_ms(1) };
     let plot = |pair: Pair| {
@@ -236,6 +236,6 @@ pub async fn unpin(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
 async fn end(visit: &Here<'_>, form: &Form, outcome: Result<Value, Refused>) -> Result<Shown, Problem> {
     match outcome {
         Ok(answer) => Ok(after("/console/rates", &answer)),
-        Err(refused) => failed_page(visit, page(visit, Some(form)).await, &refused),
+        Err(refused) => visit.failed(page(visit, Some(form)).await, &refused),
     }
 }

@@ -1,9 +1,9 @@
 //! Reconciliation with the bank: the upload of its statement, how far it is, and what did not fit.
 
-use super::{Here, Made, after, done_note, failed_page, may, path};
+use super::{Here, Made, after, may, path};
+use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
-use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Fact, Input, Kind, Link, Note, Page, Row, Table, Tone};
@@ -25,7 +25,7 @@ pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
     let typed = |name: &str| failed.map(|form| form.text(name).to_owned()).unwrap_or_default();
     let mut page =
         Page::new("reconciliations", say("Conciliación con el banco", "Reconciliation with the bank"))
-            .maybe(done_note(visit));
+            .maybe(visit.done());
     if may(visit, Role::Treasury) {
         let form = view::Form::new("/console/reconciliations", "upload", say("Conciliar", "Reconcile"))
             .title(say("Subir el extracto del banco", "Upload the bank's statement"))
@@ -89,7 +89,7 @@ pub async fn upload(visit: &Here<'_>) -> Result<Shown, Problem> {
     let body = visit.file.clone().unwrap_or_default();
     match visit.inside.upload(&asked, "text/csv", body, visit.form.text("once")).await {
         Ok(answer) => Ok(Shown::See(path("/console/reconciliations", str_of(&answer, "id"), ""))),
-        Err(refused) => failed_page(visit, page(visit, Some(&visit.form)).await, &refused),
+        Err(refused) => visit.failed(page(visit, Some(&visit.form)).await, &refused),
     }
 }
 
@@ -107,7 +107,7 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     let lines = visit.inside.find(&list).await?.unwrap_or_default();
     let mut page = Page::new("reconciliations", visit.say("Conciliación", "Reconciliation"))
         .status(status)
-        .maybe(done_note(visit));
+        .maybe(visit.done());
     let mut facts = show::facts(language, &found, &COUNTS);
     let percent = Cell::text(format!("{} %", show::text(&found["progress"])));
     facts.insert(1, Fact::new("progress", words(language, "progress"), percent));
@@ -211,7 +211,7 @@ pub async fn accept(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Pr
     let outcome: Result<Value, Refused> = visit.inside.post(&to, &asked, form.text("once")).await;
     let answer = match outcome {
         Ok(answer) => answer,
-        Err(refused) => return failed_page(visit, one(visit, id).await, &refused),
+        Err(refused) => return visit.failed(one(visit, id).await, &refused),
     };
     let refused = answer["refused"].as_array().map_or(&[][..], Vec::as_slice);
     if refused.is_empty() {
@@ -219,12 +219,11 @@ pub async fn accept(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Pr
     }
     let page = match one(visit, id).await {
         Ok(page) => page,
-        Err(refused) => return failed_page(visit, Err(refused.clone()), &refused),
+        Err(refused) => return visit.failed(Err(refused.clone()), &refused),
     };
     Ok(Shown::Page(page.failed(409, not_all(visit, &answer, refused))))
 }
 
-/// Each refusal with its code.
 fn not_all(visit: &Here<'_>, answer: &Value, refused: &[Value]) -> Note {
     let text = format!(
         "{} {} · {} {}",

@@ -1,8 +1,8 @@
 //! The server as operators watch it: rails, health, the audit, and the platform's statements.
 
 use super::{Here, Made};
+use crate::language::Language;
 use crate::pages::inside::{segment, with_query};
-use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::statement;

@@ -2,6 +2,7 @@
 //! problems, and the directory of callers learns what is durable before anybody is answered.
 
 use crate::gateway::services::{Callers, Services};
+pub use crate::gateway::services::{defect, failure};
 use crate::http::respond::{Timing, Trace};
 use crate::store::history;
 use actors::{CommandReply, Engine, Failure, Settled};
@@ -23,27 +24,7 @@ use std::time::{Duration, Instant};
 
 /// The longest time that a change which is already decided is retried while the engine is full.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The pause between two tries.
 const REST: Duration = Duration::from_millis(20);
-
-/// The problem that a caller sees when the engine fails to answer.
-pub fn failure(failure: Failure) -> Problem {
-    match failure {
-        // Of a test account that began anew meanwhile nothing was decided: whoever asks again is after it.
-        Failure::Overloaded | Failure::Reset => Problem::overloaded(1),
-        Failure::ShareFull => Problem::share_full(),
-        Failure::ShuttingDown => Problem::shutting_down(),
-        Failure::Halted => Problem::account_halted(),
-        Failure::TooLarge => Problem::record_too_large(),
-        Failure::Storage(why) => Problem::storage_unavailable().because(why),
-        Failure::Defect(why) => Problem::internal_error(why),
-    }
-}
-
-/// The problem for a defect: a record or a book whose answer does not fit the command.
-pub fn defect(what: &'static str) -> Problem {
-    Problem::internal_error(format!("a defect: {what}"))
-}
 
 /// Asks a book; a refusal is a problem.
 pub async fn book(
@@ -123,6 +104,19 @@ pub async fn entity_patiently(
     }
 }
 
+/// Has the bank asked now about an entity's pending operation, in a task of its own. Nothing happens
+/// when it is not at a bank; if nobody can ask now, its next look comes all the same.
+pub fn look_now(services: &Arc<Services>, tenant_key: u64, id: EntityId) {
+    let services = Arc::clone(services);
+    tokio::spawn(async move {
+        let ask = || Command::Look.into();
+        let looked = entity_patiently(&services.engine, tenant_key, id, Instant::now(), ask).await;
+        if let Err(failure) = looked {
+            tracing::warn!(?id, ?failure, "the bank could not be asked about an operation before its time");
+        }
+    });
+}
+
 impl From<actors::Timing> for Timing {
     fn from(timing: actors::Timing) -> Timing {
         let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
@@ -174,7 +168,6 @@ pub async fn platform_patiently(
     Ok(learned(&services.callers, *settled))
 }
 
-/// The notes of a call besides its answer.
 #[derive(Default)]
 pub struct Done {
     /// A deed that the platform's book remembers.

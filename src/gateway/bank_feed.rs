@@ -43,7 +43,6 @@ pub struct BankFeed {
 }
 
 impl BankFeed {
-    /// The feed at this address.
     pub fn new(url: &str) -> Result<BankFeed, FetchError> {
         Ok(BankFeed { url: url.to_owned(), fetcher: Fetcher::new(TIMEOUT)? })
     }

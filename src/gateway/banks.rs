@@ -7,7 +7,6 @@ use domain::values::time::Timestamp;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The catalogue.
 pub struct Banks {
     shown: RwLock<Shown>,
     turn: Mutex<()>,
@@ -31,7 +30,6 @@ impl Banks {
         self.feed.as_ref()
     }
 
-    /// The catalogue as it is now.
     pub fn now(&self) -> Arc<Catalogue> {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).catalogue)
     }

@@ -23,7 +23,6 @@ use tokio::sync::SetOnce;
 use uuid::Uuid;
 use wal::Reader;
 
-/// The time for which samples of feeds are gathered.
 const EVERY: Duration = Duration::from_secs(1);
 /// The samples that one record has at most.
 const SAMPLES_MAX: usize = 1_000;
@@ -79,12 +78,10 @@ pub struct Agreed {
 }
 
 impl Agreed {
-    /// The books in a log.
     pub fn of(reader: Reader) -> Agreed {
         Agreed { services: SetOnce::new(), reader }
     }
 
-    /// Lets decisions be written by a server.
     pub fn attach(&self, services: &Arc<Services>) {
         let _ = self.services.set(Arc::downgrade(services));
     }
@@ -168,7 +165,6 @@ fn samples_after(reader: &Reader, known: Option<Timestamp>) -> Result<Vec<Arc<Sa
     Ok(samples)
 }
 
-/// A place, and its pin if there is one.
 type LastWord = (PinPlace, Option<Arc<Pin>>);
 
 /// The last word about each place in the log.

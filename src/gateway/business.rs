@@ -7,27 +7,21 @@
 //! restart begins at nothing, as every counter of Prometheus does. It must not know how a page of metrics
 //! is written.
 
-mod tally;
-
-use crate::gateway::business::tally::{BANKS, Codes, Slots, clean};
 use domain::events::{Event, EventKind};
 use domain::record::{Entity, Record};
 use domain::resources::payments::{Means, Method};
 use domain::values::money::Currency;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 /// The outcomes of a payment, in the order of [`Outcome`].
 pub const OUTCOMES: [&str; 4] = ["completed", "failed", "canceled", "reversed"];
 /// The outcomes of a payout, in the order of [`PaidOut`].
 pub const PAID_OUT: [&str; 2] = ["completed", "failed"];
-/// The outcomes of a conversion.
 pub const CONVERTED: [&str; 2] = ["completed", "canceled"];
-/// The events of a chargeback.
 pub const DISPUTED: [&str; 2] = ["opened", "closed"];
-/// The currencies of payouts.
 pub const CURRENCIES: [Currency; 3] = [Currency::Ves, Currency::Cop, Currency::Usdt];
 
-/// The outcome of a payment.
 #[derive(Clone, Copy)]
 enum Outcome {
     Completed,
@@ -36,21 +30,18 @@ enum Outcome {
     Reversed,
 }
 
-/// The outcome of a payout.
 #[derive(Clone, Copy)]
 enum PaidOut {
     Completed,
     Failed,
 }
 
-/// The counts of both modes.
 #[derive(Default)]
 pub struct Business {
     live: Counts,
     test: Counts,
 }
 
-/// The counts of a mode.
 #[derive(Default)]
 pub struct Counts {
     banks: Slots,
@@ -82,7 +73,6 @@ struct PayoutCounts {
     failures: Codes,
 }
 
-/// The currency that payments by a method are in.
 pub const fn currency_of(method: Method) -> Currency {
     match method {
         Method::C2p | Method::Vpos | Method::Debit | Method::PagoMovil => Currency::Ves,
@@ -92,12 +82,10 @@ pub const fn currency_of(method: Method) -> Currency {
 }
 
 impl Business {
-    /// The counts of a mode.
     pub const fn of(&self, is_live: bool) -> &Counts {
         if is_live { &self.live } else { &self.test }
     }
 
-    /// Counts what a durable record says.
     pub fn note(&self, is_live: bool, record: &Record) {
         let counts = self.of(is_live);
         for event in &record.events {
@@ -126,17 +114,8 @@ impl Counts {
             Kind::ConversionCanceled => add(&self.conversions[1], 1),
             Kind::PaymentChargeback => add(&self.chargebacks[0], 1),
             Kind::PaymentChargebackClosed => add(&self.chargebacks[1], 1),
-            Kind::MerchantVerified
-            | Kind::MerchantRejected
-            | Kind::MerchantDeactivated
-            | Kind::MerchantReactivated
-            | Kind::MerchantBalanceUpdated
-            | Kind::TenantLiveStatusChanged
-            | Kind::ConversionCreated
-            | Kind::CryptoDepositCompleted
-            | Kind::TestReset => {}
-            // The event of all payouts, in the same record, was counted.
-            Kind::CryptoPayoutCompleted | Kind::CryptoPayoutFailed => {}
+            // The events of USDT payouts alone come beside that of all payouts, which was counted.
+            _ => {}
         }
     }
 
@@ -155,22 +134,7 @@ impl Counts {
             Entity::CopPayment(payment) => {
                 (Method::Cop, None, payment.amount.minor(), payment.failure_code())
             }
-            // No payment is of these kinds.
-            Entity::Payout(_)
-            | Entity::Merchant(_)
-            | Entity::Batch(_)
-            | Entity::Chargeback(_)
-            | Entity::Otp(_)
-            | Entity::OwnAccount(_)
-            | Entity::Product(_)
-            | Entity::Session(_)
-            | Entity::Conversion(_)
-            | Entity::CryptoPayout(_)
-            | Entity::DepositAddress(_)
-            | Entity::CopPayout(_)
-            | Entity::Webhook(_)
-            | Entity::Notice(_)
-            | Entity::Approval(_) => return,
+            _ => return,
         };
         let counts = &self.payments[method as usize];
         let slot = bank.map_or(BANKS, |bank| self.banks.of(bank));
@@ -187,21 +151,7 @@ impl Counts {
             Entity::Payout(payout) => (0, payout.amount.minor(), payout.failure_code.as_deref()),
             Entity::CopPayout(payout) => (1, payout.amount.minor(), payout.failure_code.as_deref()),
             Entity::CryptoPayout(payout) => (2, payout.amount.minor(), payout.failure_code.as_deref()),
-            // No payout is of these kinds.
-            Entity::Payment(_)
-            | Entity::Merchant(_)
-            | Entity::Batch(_)
-            | Entity::Chargeback(_)
-            | Entity::Otp(_)
-            | Entity::OwnAccount(_)
-            | Entity::Product(_)
-            | Entity::Session(_)
-            | Entity::Conversion(_)
-            | Entity::DepositAddress(_)
-            | Entity::CopPayment(_)
-            | Entity::Webhook(_)
-            | Entity::Notice(_)
-            | Entity::Approval(_) => return,
+            _ => return,
         };
         let counts = &self.payouts[currency];
         add(&counts.outcomes[outcome as usize], 1);
@@ -257,12 +207,10 @@ impl Counts {
         self.payouts[n].failures.counts()
     }
 
-    /// The conversions by outcome.
     pub fn conversions(&self) -> [u64; CONVERTED.len()] {
         self.conversions.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// The chargebacks by what became of them.
     pub fn chargebacks(&self) -> [u64; DISPUTED.len()] {
         self.chargebacks.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
@@ -270,4 +218,161 @@ impl Counts {
 
 fn add(counter: &AtomicU64, more: u64) {
     counter.fetch_add(more, Ordering::Relaxed);
+}
+
+// Counts under names that are not known beforehand, of which there are only so many: a name gets a slot when it
+// first comes, for as long as the process lives. No lock is taken.
+
+/// The banks that are told apart; there are about thirty.
+const BANKS: usize = 64;
+/// The codes of failures that are told apart, of one method or currency.
+const CODES: usize = 48;
+/// Characters of a code; a longer text is a sentence.
+const CODE_MAX: usize = 32;
+const OTHER: &str = "other";
+
+struct Slots([AtomicU16; BANKS]);
+
+impl Default for Slots {
+    fn default() -> Slots {
+        Slots([const { AtomicU16::new(0) }; BANKS])
+    }
+}
+
+impl Slots {
+    /// The slot of a bank, by its number, which is never 0. Beyond the last one there are two more: see
+    /// [`Slots::name`].
+    fn of(&self, bank: u16) -> usize {
+        for (slot, known) in self.0.iter().enumerate() {
+            let holder = match known.load(Ordering::Relaxed) {
+                0 => match known.compare_exchange(0, bank, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => bank,
+                    Err(other) => other,
+                },
+                other => other,
+            };
+            if holder == bank {
+                return slot;
+            }
+        }
+        BANKS + 1
+    }
+
+    fn name(&self, slot: usize) -> String {
+        self.0
+            .get(slot)
+            .map_or_else(|| OTHER.to_owned(), |bank| format!("{:04}", bank.load(Ordering::Relaxed)))
+    }
+}
+
+/// The number of times that each code came.
+struct Codes {
+    known: [OnceLock<Box<str>>; CODES],
+    counts: [AtomicU64; CODES],
+    others: AtomicU64,
+}
+
+impl Default for Codes {
+    fn default() -> Codes {
+        Codes {
+            known: [const { OnceLock::new() }; CODES],
+            counts: [const { AtomicU64::new(0) }; CODES],
+            others: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Codes {
+    fn note(&self, code: &str) {
+        let slot = self.known.iter().position(|known| &**known.get_or_init(|| code.into()) == code);
+        let count = slot.map_or(&self.others, |slot| &self.counts[slot]);
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn counts(&self) -> Vec<(String, u64)> {
+        let known = self.known.iter().map_while(|known| known.get());
+        let mut found: Vec<(String, u64)> = known
+            .zip(&self.counts)
+            .map(|(code, count)| (code.to_string(), count.load(Ordering::Relaxed)))
+            .collect();
+        let others = self.others.load(Ordering::Relaxed);
+        if others > 0 {
+            found.push((OTHER.to_owned(), others));
+        }
+        found
+    }
+}
+
+/// A code as a label: what a bank wrote that is no code, or no code at all, is not one.
+fn clean(code: Option<&str>) -> &str {
+    match code {
+        None => "none",
+        Some(code)
+            if (1..=CODE_MAX).contains(&code.len())
+                && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)) =>
+        {
+            code
+        }
+        Some(_) => OTHER,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bank_keeps_its_slot_and_the_last_ones_are_others() {
+        let slots = Slots::default();
+        let first: Vec<usize> = (1..=BANKS as u16).map(|bank| slots.of(bank)).collect();
+        assert_eq!(first, (0..BANKS).collect::<Vec<_>>());
+        assert_eq!((slots.of(7), slots.name(6).as_str()), (6, "0007"));
+        assert_eq!((slots.of(9999), slots.name(slots.of(9999)).as_str()), (BANKS + 1, "other"));
+    }
+
+    #[test]
+    fn codes_are_counted_by_name_as_far_as_there_is_room() {
+        let codes = Codes::default();
+        for n in 0..CODES + 3 {
+            codes.note(&format!("C{n}"));
+        }
+        codes.note("C0");
+        let counts = codes.counts();
+        assert_eq!(counts.len(), CODES + 1);
+        assert_eq!((&counts[0], &counts[CODES]), (&("C0".to_owned(), 2), &("other".to_owned(), 3)));
+    }
+
+    #[test]
+    fn what_is_no_code_is_no_label() {
+        let long = "x".repeat(33);
+        for (code, label) in [
+            (Some("AM04"), "AM04"),
+            (Some("insufficient_funds"), "insufficient_funds"),
+            (Some("la cuenta de Ana"), "other"),
+            (Some("a\"}"), "other"),
+            (Some(""), "other"),
+            (Some(long.as_str()), "other"),
+            (None, "none"),
+        ] {
+            assert_eq!(clean(code), label, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn threads_that_meet_a_new_name_agree_on_its_slot() {
+        let (slots, codes) = (Slots::default(), Codes::default());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for n in 1..=40_u16 {
+                        slots.of(n);
+                        codes.note(&n.to_string());
+                    }
+                });
+            }
+        });
+        let slots_of: std::collections::BTreeSet<usize> = (1..=40).map(|bank| slots.of(bank)).collect();
+        assert_eq!(slots_of, (0..40).collect());
+        assert!(codes.counts().len() == 40 && codes.counts().iter().all(|(_, count)| *count == 4));
+    }
 }

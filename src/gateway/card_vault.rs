@@ -16,7 +16,6 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// The time for which a card waits.
 pub const LASTS: Duration = Duration::from_secs(15 * 60);
 /// Cards that wait at once, of all accounts.
 const HELD_MAX: usize = 10_000;
@@ -25,10 +24,8 @@ const HELD_PER_TENANT_MAX: usize = 1_000;
 /// Seconds after which somebody who found no room may ask again.
 const RETRY_AFTER_SECONDS: u32 = 30;
 
-/// The name of a card that waits.
 pub type Name = [u8; 16];
 
-/// The cards that wait.
 #[derive(Default)]
 pub struct CardVault(Mutex<VaultedCards>);
 
@@ -100,7 +97,6 @@ impl CardVault {
 }
 
 impl Lent {
-    /// The card, for the order to the bank.
     pub fn card(&self) -> Arc<Card> {
         Arc::clone(&self.card)
     }

@@ -39,7 +39,6 @@ impl PartialEq for Hashed {
 
 impl Eq for Hashed {}
 
-/// The directory of tenants and keys.
 #[derive(Default)]
 pub struct Directory {
     /// The keys, each with the time of its last use, in ms.
@@ -56,7 +55,6 @@ pub fn hash_key(key: &str) -> [u8; 32] {
 }
 
 impl Directory {
-    /// Learns a tenant, or its newest state.
     pub fn learn_tenant(&self, tenant: &Arc<Tenant>) {
         self.number_of.insert(tenant.id, tenant.number);
         let known = self.tenants.insert(tenant.number, Arc::clone(tenant));
@@ -65,7 +63,6 @@ impl Directory {
         }
     }
 
-    /// Learns a key, or its newest state.
     pub fn learn_key(&self, key: &Arc<ApiKey>) {
         match self.keys.entry(Hashed(Arc::clone(key))) {
             Entry::Vacant(vacant) => drop(vacant.insert(AtomicI64::new(0))),
@@ -76,7 +73,6 @@ impl Directory {
         }
     }
 
-    /// Learns that a tenant asked for live mode.
     pub fn learn_live_asked(&self, number: u32, at: Timestamp) {
         self.live_asked.insert(number, at);
     }
@@ -111,7 +107,6 @@ impl Directory {
         }
     }
 
-    /// Authenticates a key, and returns the proof.
     pub fn authenticate(&self, key: &str, now: Timestamp) -> Option<Caller> {
         self.recognise(&hash_key(key), now)
     }
@@ -130,7 +125,6 @@ impl Directory {
         Some(Caller { tenant_key: tenant_key(tenant.number, key.mode), tenant, key: Arc::clone(key) })
     }
 
-    /// A tenant by the id that the API speaks.
     pub fn tenant(&self, id: Id) -> Option<Arc<Tenant>> {
         let number = *self.number_of.get(&id)?;
         self.tenants.get(&number).map(|tenant| Arc::clone(&tenant))

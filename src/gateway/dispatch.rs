@@ -1,4 +1,4 @@
-//! The endpoints of tenants (interface B): keys, modes, scopes and rates, and what is done with a plan
+//! The endpoints of tenants (interface B): keys, modes and scopes, and what is done with a plan
 //! (`dispatch/doing.rs`). The steps of a request are in `src/server/mod.rs`. Nothing else waits for a request of
 //! a tenant (`docs/contract.md, 1.12`).
 //!
@@ -12,13 +12,10 @@ use crate::gateway::answer::Shows;
 use crate::gateway::ask::{defect, failure};
 use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
 use crate::gateway::ids::random_id;
-use crate::gateway::on_behalf::OnBehalf;
-use crate::gateway::request::Request;
+use crate::gateway::limits::{Pass, WorkSlot};
+use crate::gateway::request::{OnBehalf, Request};
 use crate::gateway::secrets::TenantSecrets;
 use crate::gateway::services::Services;
-use crate::gateway::shares::WorkSlot;
-use crate::gateway::test_reset::Pass;
-use crate::gateway::throttle::Throttle;
 use crate::http::accept;
 use crate::http::body::without_unexpected;
 use crate::http::listen::Arrival;
@@ -48,9 +45,6 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 pub struct Gateway {
     services: Arc<Services>,
     performer: Performer,
-    /// By account, each mode by itself: more keys are no more requests.
-    throttle: Throttle<u64>,
-    requests_per_second: u32,
 }
 
 /// The part of the gateway that makes plans and carries them out. An answer that comes in pieces
@@ -76,17 +70,15 @@ pub struct Planned {
 }
 
 impl Gateway {
-    pub fn new(services: Arc<Services>, requests_per_second: u32, burst: u32) -> Result<Gateway, BadRoute> {
+    pub fn new(services: Arc<Services>) -> Result<Gateway, BadRoute> {
         let shows = routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.show));
         Ok(Gateway {
             performer: Performer { services: Arc::clone(&services), shows: Arc::new(Router::new(shows)?) },
             services,
-            throttle: Throttle::new(requests_per_second, burst),
-            requests_per_second,
         })
     }
 
-    /// Authenticates the caller: key, live mode, test mode, scope, rate, in this order.
+    /// Authenticates the caller: key, live mode, test mode, scope, in this order.
     pub fn caller(&self, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
         let (directory, now) = (&self.services.callers.directory, self.services.now());
         let caller = match OnBehalf::in_arrival(arrival) {
@@ -110,8 +102,6 @@ impl Gateway {
         if !reads && !caller.key.scopes.allow(route.scope) {
             return Err(Problem::scope_missing(route.scope.name()));
         }
-        let too_fast = |seconds| Problem::rate_limited(self.requests_per_second, seconds);
-        self.throttle.check(caller.tenant_key).map_err(too_fast)?;
         Ok(caller)
     }
 }

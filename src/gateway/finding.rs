@@ -18,7 +18,6 @@ use domain::resources::products::product_of;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 
-/// What a search came to.
 pub struct Searched {
     /// The list, as JSON.
     pub body: Vec<u8>,

@@ -31,7 +31,6 @@ use wal::Seq;
 /// The owner of an Idempotency-Key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A tenant in a mode.
     Tenant(u64),
     /// A tenant in a mode, for what the platform's book decides.
     AtPlatform(u64),
@@ -46,7 +45,6 @@ pub struct Sent<'a> {
     pub path: &'a str,
     /// The request's body.
     pub body: &'a [u8],
-    /// Whether the body has a card in it.
     pub has_card: bool,
     /// The request's id, for its log line and `X-Request-Id`.
     pub request_id: &'a str,
@@ -56,7 +54,6 @@ pub struct Sent<'a> {
 pub struct KeyUse {
     keep: KeepRef,
     held: KeyHeld,
-    /// The key as it was sent.
     sent: String,
 }
 
@@ -80,7 +77,6 @@ pub struct KeptAnswer {
     tenant: u64,
     /// The answer.
     pub kept: Kept,
-    /// The record and its time.
     pub record: Record,
     pub time: Timestamp,
 }

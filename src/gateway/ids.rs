@@ -34,7 +34,6 @@ const START_BITS: u32 = RANDOM_BITS - 1;
 const STEP_BITS: u32 = 44;
 
 impl Ids {
-    /// The id of a tenant's next entity.
     pub fn fresh(&self, tenant: u64, now: Timestamp) -> Id {
         self.next(tenant, now.unix_ms(), random_bits())
     }

@@ -23,7 +23,6 @@ const PREFIX_CHARACTERS: usize = 12;
 /// `pk_test_`.
 const SHORT_PREFIX_CHARACTERS: usize = 8;
 
-/// The beginning of every operator's token.
 pub const OPERATOR: &str = STEM;
 
 /// A key in plain text. It has no way into a log: neither `Debug` nor `Display` shows it.
@@ -41,7 +40,6 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The beginning of every API key of a mode.
 pub const fn stem(mode: Mode) -> &'static str {
     match mode {
         Mode::Live => "pk_live_",
@@ -104,12 +102,10 @@ impl Secret {
         Secret(key)
     }
 
-    /// A key that the configuration fixes.
     pub fn fixed(key: &str) -> Secret {
         Secret(key.to_owned())
     }
 
-    /// The key, to be shown to the one who asked for it.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -20,7 +20,6 @@ const STATUSES: [u16; 24] = [
     200, 201, 202, 204, 302, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 499, 500,
     502, 503, 504,
 ];
-/// The methods of routes.
 const VERBS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /// The status counted for a request whose caller disconnected before the answer.
 const GONE: u16 = 499;
@@ -30,10 +29,8 @@ const LATENCY_US: [u64; 14] = [
     15_000_000,
 ];
 
-/// The requests of one route.
 #[derive(Debug)]
 pub struct Meter {
-    /// The route's method.
     pub method: String,
     /// The route's path as the table writes it, with `:names`.
     pub route: &'static str,
@@ -81,7 +78,6 @@ impl Meters {
         self.named(method.as_str(), route)
     }
 
-    /// The meter of everything that no row of a table is for.
     pub fn of_none(&self) -> Arc<Meter> {
         self.named("any", "none")
     }
@@ -96,7 +92,6 @@ impl Meters {
         meter
     }
 
-    /// The meters of all routes.
     pub fn all(&self) -> Vec<Arc<Meter>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -109,7 +104,6 @@ pub struct Measuring<'m> {
     began: Instant,
     status: Option<u16>,
     tenant: Option<Id>,
-    /// The tenant key and the key of the caller.
     caller: Option<(u64, Id)>,
     trace: Option<Trace<'m>>,
 }
@@ -120,7 +114,6 @@ impl<'m> Measuring<'m> {
         Measuring { meter, began: Instant::now(), status: None, tenant: None, caller: None, trace: None }
     }
 
-    /// Adds a span to the measurement if spans are exported.
     pub fn traced(mut self, spans: Option<&'m Spans>, headers: &HeaderMap) -> Measuring<'m> {
         self.trace = spans.map(|spans| spans.begin(headers));
         self
@@ -131,7 +124,6 @@ impl<'m> Measuring<'m> {
         self.meter = meter;
     }
 
-    /// Notes the tenant that the request belongs to.
     pub fn of(&mut self, tenant: Id) {
         self.tenant = Some(tenant);
     }
@@ -141,7 +133,6 @@ impl<'m> Measuring<'m> {
         self.caller = caller.or(self.caller);
     }
 
-    /// Whether the key is known that the request is asked with.
     pub const fn is_known(&self) -> bool {
         self.caller.is_some()
     }

@@ -2,10 +2,9 @@
 //! doing what its plan says.
 //!
 //! `dispatch.rs` has the endpoints of tenants, `public.rs` those of everybody, `rail_calls/` those of
-//! banks; the steps of a request before them are in `src/server/mod.rs`. `directory.rs` knows who may call,
-//! `throttle.rs` counts requests per key, `shares.rs` is what each tenant has beside the others,
-//! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
-//! `on_behalf.rs` marks what a page asks for somebody, `business.rs` counts what became of money,
+//! banks; the steps of a request before them are in `src/server/mod.rs`. `directory.rs` knows who may call, `limits.rs` is what
+//! each may take, `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
+//! `business.rs` counts what became of money,
 //! `waiting.rs` what waits, `transfers.rs` whether a transfer has paid, `ask.rs` asks the engine,
 //! `answer.rs` makes an answer of its reply, `beside.rs` has the log of a cluster keep what is
 //! beside it, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to
@@ -14,7 +13,6 @@
 //! Questions, reservations and waits on behalf of a request belong here. Rules about money do not,
 //! nor do the forms of bodies (`src/api/`) or sockets (`src/http/`).
 
-mod admission;
 pub mod answer;
 pub mod ask;
 pub mod bank_feed;
@@ -27,15 +25,12 @@ pub mod directory;
 pub mod dispatch;
 pub mod exports;
 pub mod finding;
-pub mod health;
 pub mod idempotency;
 pub mod ids;
 pub mod key_secrets;
-pub mod looks;
+pub mod limits;
 pub mod meter;
-pub mod misses;
 pub mod notices;
-pub mod on_behalf;
 pub mod operators;
 pub mod otp;
 pub mod prices;
@@ -47,11 +42,9 @@ pub mod reservations;
 pub mod secrets;
 pub mod server_keys;
 pub mod services;
-pub mod shares;
 pub mod statements;
 pub mod tenant_settings;
 pub mod test_reset;
-pub mod throttle;
 pub mod transfers;
 pub mod usdt_addresses;
 pub mod waiting;

@@ -5,11 +5,9 @@
 //! tenant's. Who dies in between is asked again, and finds the notice that the payment has claimed.
 
 use crate::gateway::ask;
-use crate::gateway::ask::failure;
-use crate::gateway::looks::look_now;
+use crate::gateway::ask::{failure, look_now};
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
-use crate::gateway::transfers;
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
 use api::refusals;
@@ -35,7 +33,6 @@ const USED: &str = "reference_already_used";
 const NOT_FOUND: &str = "reference_not_found";
 /// Notices of one payer, bank, amount and day that are looked through.
 const CANDIDATES_MAX: usize = 10_000;
-/// Payments that one notice has looked at.
 const AWAITING_MAX: usize = 100;
 
 /// Keeps a notice, unless the same was kept before; and has the payments that wait for it looked at.
@@ -91,7 +88,6 @@ fn look_at_awaiting(services: &Arc<Services>, traits: &Traits) -> Result<(), Pro
     Ok(())
 }
 
-/// The fault of an entry of those that wait.
 const NO_PAYMENT: &str = "an awaited notice of no payment";
 
 /// The names of the platform's in a space that begin so: the first, and what comes after the last.
@@ -107,9 +103,7 @@ pub fn knows_payer(services: &Services, document: u32) -> Result<bool, Problem> 
     Ok(services.engine.reader().index_get(&key).map_err(Unreadable::from)?.is_some())
 }
 
-/// A payment for whose transfer a notice is looked for.
 pub struct Sought {
-    /// The tenant in its mode.
     pub tenant: u64,
     pub payment: Id,
     pub operation: Id,
@@ -199,7 +193,7 @@ impl Sought {
             held = Some(services.names.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
             let named = ask::named_by_now(services, self.tenant, Space::Transfer, &name).await?;
             if let Some(other) = named.filter(|other| *other != self.payment)
-                && !transfers::is_for_another(services, self.tenant, other, traits)?
+                && !is_for_another(services, self.tenant, other, traits)?
             {
                 return Ok(Claimed::Used);
             }
@@ -220,7 +214,6 @@ impl Sought {
         })
     }
 
-    /// The whole reference, and the name of the transfer by it.
     fn name<'n>(&self, traits: &Traits, notice: &'n Notice) -> (&'n str, String) {
         let full = without_zeros(reference(notice));
         (full, transfer_name(traits.bank, traits.day, full))
@@ -281,7 +274,6 @@ impl Guesses {
     }
 }
 
-/// The outcome of a claim.
 enum Claimed {
     /// The notice is the payment's.
     Mine(Option<NameHeld>),
@@ -333,4 +325,17 @@ fn candidates(services: &Services, traits: &Traits, typed: &str) -> Result<Vec<N
         }
     }
     Ok(found)
+}
+
+pub fn payment(services: &Services, tenant: u64, id: Id) -> Result<Payment, Problem> {
+    let found = history::entity(services.engine.reader(), tenant, EntityId::payment(id))?;
+    match found.as_deref() {
+        Some(Entity::Payment(payment)) => Ok(payment.clone()),
+        _ => Err(ask::defect("a transfer belongs to a payment that is not there")),
+    }
+}
+
+/// Whether the payment that has a transfer's name waits for another transfer than one with these data.
+fn is_for_another(services: &Services, tenant: u64, named: Id, traits: &Traits) -> Result<bool, Problem> {
+    Ok(payment(services, tenant, named)?.awaits_another(Some(traits)))
 }

@@ -14,7 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use subtle::{Choice, ConstantTimeEq};
 
-/// The beginning of every operator's token.
 pub const STEM: &str = "op_";
 
 /// The proof that somebody presented the token of an operator who is active. Only the directory makes
@@ -36,7 +35,6 @@ impl Operator {
         Operator { who, role: account.role, account: Some(Arc::clone(account)) }
     }
 
-    /// The person.
     pub fn who(&self) -> &Who {
         &self.who
     }
@@ -61,12 +59,10 @@ impl Operator {
 pub struct TokenDigest([u8; 32]);
 
 impl TokenDigest {
-    /// The digest of a token.
     pub fn of(token: &[u8]) -> TokenDigest {
         TokenDigest(Sha256::digest(token).into())
     }
 
-    /// The digest with these bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> TokenDigest {
         TokenDigest(bytes)
     }
@@ -77,7 +73,6 @@ impl TokenDigest {
     }
 }
 
-/// The approvals that calls need, as they are configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Approvals {
     /// The calls that do.
@@ -86,7 +81,6 @@ pub struct Approvals {
     pub valid_ms: i64,
 }
 
-/// The directory.
 pub struct Operators {
     /// The token of the configuration; `None` for local work, where everybody is `root`.
     root: Option<TokenDigest>,
@@ -99,7 +93,6 @@ impl Operators {
         Operators { root: root.map(|token| TokenDigest::of(token.as_bytes())), named: RwLock::default() }
     }
 
-    /// Learns an operator, or the newest state of one.
     pub fn learn(&self, account: &Arc<OperatorAccount>) {
         let mut named = self.named.write().unwrap_or_else(PoisonError::into_inner);
         named.insert(account.id, Arc::clone(account));
@@ -164,7 +157,6 @@ impl Operators {
         !one.is(other) && !of_one.contains(&other.id) && !of_other.contains(&one.id) && !is_of_one_colleague
     }
 
-    /// An operator by id, with the name and role of now.
     pub fn named(&self, id: Id) -> Option<Arc<OperatorAccount>> {
         self.named.read().unwrap_or_else(PoisonError::into_inner).get(&id).map(Arc::clone)
     }
@@ -176,7 +168,6 @@ impl Operators {
     }
 }
 
-/// The token that a request brings.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let sent = headers.get(AUTHORIZATION)?.as_bytes();
     let (scheme, token) = sent.split_at_checked(7)?;

@@ -1,7 +1,7 @@
 //! Prices: the rates that are in force, their history and their feeds, and what follows from them for
 //! an amount of money.
 
-use crate::rates::needs::{NEEDS, Need};
+use crate::rates::market::{NEEDS, Need};
 use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
 use api::plan::{BankRate, Official};
 use domain::platform::Mode;
@@ -14,13 +14,9 @@ use std::sync::Arc;
 /// holds.
 const OFFICIAL_AGE_MS_MAX: i64 = DAY_MS;
 
-/// The rates and fees that the server knows.
 pub struct Prices {
-    /// The newest rate of each series.
     pub board: Arc<RateBoard>,
-    /// The history of rates.
     pub history: Arc<RateStore>,
-    /// The health of each feed of rates.
     pub feeds: Arc<[FeedHealth]>,
     /// The source of `[rates.bank]` whose BCV rate stands beside the central bank's in quotes; it
     /// is not a public source.
@@ -40,7 +36,6 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// The BCV's rate in force in a mode.
     pub fn bcv(&self, mode: Mode, now: Timestamp) -> Option<Arc<Sample>> {
         let bank = self.bank_source.as_deref().filter(|_| self.bank_is_bcv && mode == Mode::Live);
         let admits = |series: &Series| {

@@ -26,7 +26,6 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
-/// The methods of the public API.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 /// The methods that the operator's pages may use from a browser (CORS).
 const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, OPTIONS");
@@ -43,12 +42,10 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 /// The mode whose prices are shown: they are referential, and nothing is priced by them.
 const MODE: Mode = Mode::Test;
 
-/// The public API.
 pub struct Public {
     services: Arc<Services>,
     origins: Vec<HeaderValue>,
     withdrawals: Withdrawals,
-    /// The fee policy that holds without a tenant.
     policy: Policy,
 }
 

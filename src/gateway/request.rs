@@ -1,14 +1,13 @@
 //! A request on its way to its endpoint, and what the row of an endpoint asks of it before it gets there. The
 //! steps in their order are in `src/server/mod.rs`.
 
-use crate::gateway::shares::WorkSlot;
+use crate::gateway::limits::WorkSlot;
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
 use crate::http::router::Parameters;
 use api::problem::BadField;
 use bytes::Bytes;
 
-/// The policy of a row, as far as a step depends on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Policy {
     /// Work is refused while there is no room for it: on the disk, in the engine.
@@ -16,7 +15,6 @@ pub struct Policy {
     /// A body of JSON is read before the endpoint runs.
     pub takes_json: bool,
     pub has_card: bool,
-    /// An Idempotency-Key counts.
     pub takes_key: bool,
     /// The parameters after the question mark are the endpoint's; if not, any is unexpected.
     pub takes_query: bool,
@@ -31,13 +29,11 @@ pub struct Policy {
 pub enum Whose {
     #[default]
     Nobody,
-    /// The tenant that calls, in its mode.
     Tenant,
     /// The address that calls, as far as limits tell people apart.
     Client,
 }
 
-/// A request that is admitted and whose body is there.
 pub struct Request<'a> {
     pub parameters: Parameters<'a>,
     pub arrival: &'a Arrival,
@@ -49,4 +45,28 @@ pub struct Request<'a> {
     /// The parameters after the question mark of a call that takes none.
     pub unexpected: Vec<BadField>,
     pub slot: Option<WorkSlot>,
+}
+
+// Calls that a page makes for somebody who is logged in go the way of every other call, with the hash of the
+// caller's key or token in the place of the key itself: so scopes, roles, limits, records and answers are those of
+// the API, and a key that is revoked opens nothing more. The mark travels beside the head of a request, among what
+// no network writes.
+
+/// The hash of the key or token of whoever is logged in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct OnBehalf([u8; 32]);
+
+impl OnBehalf {
+    pub const fn of(hash: [u8; 32]) -> OnBehalf {
+        OnBehalf(hash)
+    }
+
+    /// The mark of a request that a page makes; `None` for one that came from outside.
+    pub fn in_arrival(arrival: &Arrival) -> Option<OnBehalf> {
+        arrival.head.extensions.get::<OnBehalf>().copied()
+    }
+
+    pub const fn hash(&self) -> &[u8; 32] {
+        &self.0
+    }
 }

@@ -10,11 +10,8 @@ use domain::platform::ApiKey;
 use domain::resources::webhooks::Webhook;
 use domain::values::ids::Id;
 
-/// The secrets of a tenant, for itself.
 pub struct TenantSecrets<'a> {
-    /// The running server.
     pub services: &'a Services,
-    /// The tenant in a mode.
     pub tenant: u64,
     /// The Idempotency-Key that was sent, from which an API key is made again.
     pub sent: Option<&'a str>,

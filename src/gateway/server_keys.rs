@@ -7,9 +7,7 @@ use domain::values::ids::Id;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The secret keys that the server hashes with.
 pub struct ServerKeys {
-    /// The key for everything but cards.
     mark: [u8; 32],
     /// The key for cards: no backup, checkpoint or export has it.
     card: [u8; 32],

@@ -8,15 +8,12 @@ use crate::gateway::business::Business;
 use crate::gateway::card_vault::CardVault;
 use crate::gateway::directory::Directory;
 use crate::gateway::ids::Ids;
+use crate::gateway::limits::{Failures, Rate, Share, Shares, TestGates};
 use crate::gateway::meter::Meters;
-use crate::gateway::misses::Misses;
 use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
-use crate::gateway::shares::Shares;
-use crate::gateway::tenant_settings::Turns;
-use crate::gateway::test_reset::TestGates;
 use crate::gateway::waiting::Waiting;
 use crate::outbound::Outbound;
 use crate::rails::registry::Registry;
@@ -27,12 +24,12 @@ use crate::store::read_pool::ReadPool;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::secret::Secret;
 use crate::webhooks::{Tenants, Webhooks};
-use actors::Engine;
+use actors::{Engine, Failure};
 use api::events::TenantMode;
 use api::problem::Problem;
 use domain::machine::Domain;
-use domain::platform::is_live;
 use domain::platform::settings::Settings;
+use domain::platform::{PLATFORM, is_live};
 use domain::resources::operations::Operation;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
@@ -46,33 +43,24 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Services {
     /// Money: the books, and the log under them.
     pub engine: Engine<Domain>,
-    /// Threads for reads of the log that take long.
     pub read_pool: ReadPool,
-    /// Names and ids.
     pub names: Names,
     /// The bounds that keep one tenant from taking the server's capacity from the others.
     pub shares: Shares,
+    pub rate: Rate,
     /// The searches for people that found nobody.
-    pub misses: Misses,
-    /// The directory of callers, and the state that changes with it.
+    pub misses: Failures<u64>,
     pub callers: Callers,
-    /// Rates and fees.
     pub prices: Prices,
-    /// The catalogue of banks.
     pub banks: Banks,
-    /// The ways money moves outside.
     pub rails: Arc<Registry>,
     /// The orders, payments, notices and events that wait for the outside world.
     pub waits: OutsideWaits,
-    /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
-    /// Cards that wait for the charge of their token.
     pub cards: Arc<CardVault>,
     /// The server's own keys, for keyed hashes and derived secrets.
     pub keys: ServerKeys,
-    /// The meters of requests, and their spans.
     pub observed: Observed,
-    /// Files beside the log of money.
     pub files: Files,
     /// The server's address and what it may contact.
     pub site: Site,
@@ -80,14 +68,10 @@ pub struct Services {
     pub cluster: Option<Cluster>,
 }
 
-/// Names in use, and those of new things.
 #[derive(Default)]
 pub struct Names {
-    /// The names that requests hold.
     pub reservations: Arc<Reservations>,
-    /// The ids of new things.
     pub ids: Ids,
-    /// The gates before the data of test mode.
     pub test_gates: TestGates,
 }
 
@@ -105,23 +89,39 @@ pub struct OutsideWaits {
 
 /// Files of this server beside the log of money, which no book depends on.
 pub struct Files {
-    /// The log of requests and their outcomes.
     pub requests: RequestLog,
-    /// Reconciliations with banks' statements.
     pub reconciliations: Shelf,
 }
 
 /// The directory of tenants and API keys, and what a change of their settings needs.
 pub struct Callers {
-    /// Tenants and keys.
     pub directory: Directory,
     pub operators: Operators,
-    /// The approvals that operators' calls need.
     pub approvals: Approvals,
-    /// The order in which tenants' settings are changed.
     pub turns: Arc<Turns>,
-    /// The settings of a new tenant.
     pub tenant_defaults: Settings,
+}
+
+/// Tenants that are changed at the same time; two on the same stripe wait for each other.
+const STRIPES: usize = 64;
+
+/// The order of changes: what a record says of a tenant reaches the directory of callers before the
+/// next record about it is written.
+pub struct Turns {
+    stripes: [tokio::sync::Mutex<()>; STRIPES],
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Turns { stripes: [const { tokio::sync::Mutex::const_new(()) }; STRIPES] }
+    }
+}
+
+impl Turns {
+    /// Waits until nobody else changes this tenant or its keys.
+    pub async fn of(&self, number: u32) -> tokio::sync::MutexGuard<'_, ()> {
+        self.stripes[number as usize % STRIPES].lock().await
+    }
 }
 
 /// Orders that no rail has answered for long.
@@ -144,7 +144,6 @@ impl Unresolved {
         !operation.is_queued && (operation.is_operators || now.since_ms(operation.sent_at) >= self.after_ms)
     }
 
-    /// Remembers a count.
     pub fn counted(&self, counts: BTreeMap<&'static str, u64>) {
         *self.counts() = counts;
     }
@@ -154,7 +153,6 @@ impl Unresolved {
         self.counts().values().sum()
     }
 
-    /// The number at a rail.
     pub fn at(&self, rail: &str) -> u64 {
         self.counts().get(rail).copied().unwrap_or(0)
     }
@@ -164,15 +162,11 @@ impl Unresolved {
     }
 }
 
-/// The meters of requests, and their spans.
 pub struct Observed {
-    /// The meters of routes.
     pub meters: Arc<Meters>,
-    /// The counts of what became of money.
     pub business: Arc<Business>,
     /// The exporter of a span for each request to a collector of traces, if one is configured.
     pub spans: Option<Arc<Spans>>,
-    /// The counters of the server's checks of itself.
     pub selfcheck: Arc<Counters>,
 }
 
@@ -180,19 +174,16 @@ pub struct Observed {
 pub struct Site {
     /// The public URL of this server, without a slash at the end.
     pub base_url: String,
-    /// The disk with the data directory.
     pub disk: Arc<Disk>,
     /// The switch that keeps a restored copy from calling banks and webhooks.
     pub outbound: Outbound,
 }
 
-/// The reason why no writes are taken.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReady {
     /// A write failed, or the platform's book is in doubt.
     #[error("a write failed: this process ends, and goes on from what is durable when it is started again")]
     Failed,
-    /// The server is stopping.
     #[error("shutting down")]
     Stopping,
     /// The disk has too little room left.
@@ -217,6 +208,48 @@ impl Services {
         clock.step_ms() != 0
     }
 
+    /// Admits a request before any work is put into it: refusing must cost next to nothing, or there is nothing
+    /// left for those who are not refused. Whatever is asked of the server, by a key, a page, a buyer, an
+    /// operator or a bank, passes here. The problem's code says which limit refused: the rate of the account,
+    /// then those of [`Services::admit`], then its share of what waits.
+    pub async fn admit_request(
+        &self,
+        tenant: Option<u64>,
+        writes: bool,
+        share: Option<&Share>,
+    ) -> Result<(), Problem> {
+        if let Some(tenant) = tenant {
+            self.rate.check(tenant)?;
+        }
+        self.admit(tenant, writes)?;
+        match share {
+            Some(share) => self.shares.admit(share).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Admits what is asked of a tenant in a mode, or without one of the platform: a halted book, the engine, the
+    /// disk, the window of a cluster, a stepped clock. Reads of a halted book are refused too: a list that is
+    /// right beside a balance that cannot be shown would be taken for all there is.
+    pub fn admit(&self, tenant: Option<u64>, writes: bool) -> Result<(), Problem> {
+        if tenant.is_some_and(|tenant| self.engine.is_halted(tenant)) {
+            return Err(Problem::account_halted());
+        }
+        if !writes {
+            return Ok(());
+        }
+        if let Some(refused) = tenant.and_then(|tenant| self.engine.refuses(tenant)) {
+            return Err(failure(refused));
+        }
+        if !self.site.disk.has_room(tenant.unwrap_or(PLATFORM)) {
+            return Err(Problem::disk_nearly_full());
+        }
+        if self.cluster.as_ref().is_some_and(Cluster::is_window_full) {
+            return Err(Problem::window_full());
+        }
+        tenant.map_or(Ok(()), |tenant| self.may_decide(tenant))
+    }
+
     /// The problem of a decision about live money while the clock is in doubt.
     pub fn may_decide(&self, tenant: u64) -> Result<(), Problem> {
         if is_live(tenant) && self.clock_is_stepped() { Err(Problem::clock_stepped()) } else { Ok(()) }
@@ -239,6 +272,25 @@ impl Services {
         })?;
         if self.site.disk.is_short() { Err(NotReady::DiskShort) } else { Ok(()) }
     }
+}
+
+/// The problem that a caller sees when the engine fails to answer.
+pub fn failure(failure: Failure) -> Problem {
+    match failure {
+        // Of a test account that began anew meanwhile nothing was decided: whoever asks again is after it.
+        Failure::Overloaded | Failure::Reset => Problem::overloaded(1),
+        Failure::ShareFull => Problem::share_full(),
+        Failure::ShuttingDown => Problem::shutting_down(),
+        Failure::Halted => Problem::account_halted(),
+        Failure::TooLarge => Problem::record_too_large(),
+        Failure::Storage(why) => Problem::storage_unavailable().because(why),
+        Failure::Defect(why) => Problem::internal_error(why),
+    }
+}
+
+/// The problem for a defect: a record or a book whose answer does not fit the command.
+pub fn defect(what: &'static str) -> Problem {
+    Problem::internal_error(format!("a defect: {what}"))
 }
 
 impl Tenants for Services {

@@ -54,7 +54,6 @@ pub async fn of_platform(services: &Arc<Services>, mode: Mode, ask: Ask) -> Resu
     read.await
 }
 
-/// The sums of the lines of many accounts.
 fn added_up(
     services: &Services,
     presents: Vec<(u64, Option<Present>)>,

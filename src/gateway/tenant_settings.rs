@@ -16,29 +16,6 @@ use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
 use std::sync::Arc;
-use tokio::sync::{Mutex, MutexGuard};
-
-/// Tenants that are changed at the same time; two on the same stripe wait for each other.
-const STRIPES: usize = 64;
-
-/// The order of changes: what a record says of a tenant reaches the directory of callers before the
-/// next record about it is written.
-pub struct Turns {
-    stripes: [Mutex<()>; STRIPES],
-}
-
-impl Default for Turns {
-    fn default() -> Self {
-        Turns { stripes: [const { Mutex::const_new(()) }; STRIPES] }
-    }
-}
-
-impl Turns {
-    /// Waits until nobody else changes this tenant or its keys.
-    pub async fn of(&self, number: u32) -> MutexGuard<'_, ()> {
-        self.stripes[number as usize % STRIPES].lock().await
-    }
-}
 
 /// Writes new settings of a tenant and takes them to both of its books. Called in the tenant's turn.
 pub async fn set_tenant_settings(
@@ -120,7 +97,6 @@ pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<()
     }
 }
 
-/// Gives the settings of a tenant to one of its books.
 async fn push_to(engine: &Engine<Domain>, tenant: &Tenant, mode: Mode) -> Result<(), Problem> {
     let tenant_settings = || Command::TenantSettings(tenant.tenant_settings.clone()).into();
     ask::book_patiently(engine, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)

@@ -10,52 +10,18 @@ use crate::gateway::services::Services;
 use crate::store::history;
 use actors::{CommandReply, Failure, Guard};
 use api::problem::Problem;
-use dashmap::DashMap;
 use domain::commands::{Command, KeyedCommand};
 use domain::kept::KeepRef;
 use domain::machine::Domain;
-use domain::platform::is_live;
 use domain::refusal::Refusal;
 use domain::resources::begin_anew::BeginAnew;
 use domain::view::{Query, View};
-use foldhash::fast::RandomState;
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
 /// The time for which calls that are under way are waited for: they wait for a simulated bank at most.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// The times that what is kept is read, should it change meanwhile.
 const TRIES: usize = 100;
-
-/// The gates before the data of test mode, by tenant key.
-#[derive(Default)]
-pub struct TestGates(DashMap<u64, Arc<RwLock<()>>, RandomState>);
-
-/// The right of a call to what it reads of test mode: until it is dropped, that does not begin anew.
-pub type Pass = OwnedRwLockReadGuard<()>;
-
-impl TestGates {
-    /// The right of a call, which waits while the data begins anew; live mode needs none.
-    pub async fn pass(&self, tenant: u64) -> Option<Pass> {
-        if is_live(tenant) {
-            return None;
-        }
-        let gate = self.of(tenant);
-        match Arc::clone(&gate).try_read_owned() {
-            Ok(pass) => Some(pass),
-            // Boxed: every request has room for this future, and few wait.
-            Err(_) => Some(Box::pin(gate.read_owned()).await),
-        }
-    }
-
-    fn of(&self, tenant: u64) -> Arc<RwLock<()>> {
-        if let Some(gate) = self.0.get(&tenant) {
-            return Arc::clone(&gate);
-        }
-        Arc::clone(&self.0.entry(tenant).or_default())
-    }
-}
 
 /// Has the test data of a tenant begin anew. `held` is kept until it has.
 pub async fn begin_anew(

@@ -2,18 +2,14 @@
 //! (`docs/contract.md, 5.8, 18.6`).
 
 use crate::gateway::ask;
-use crate::gateway::notices;
+use crate::gateway::notices::{self, payment};
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
-use crate::store::history;
 use api::problem::Problem;
 use domain::index::Space;
 use domain::platform::is_live;
-use domain::record::Entity;
-use domain::resources::notices::Traits;
 use domain::resources::payments::charge::{NewCharge, Transfer};
 use domain::resources::payments::{Means, Payment, Status};
-use domain::values::ids::{EntityId, Id};
 
 /// Reserves the transfer that a payer named, until the bank has said whether it is there; `None` for
 /// means that are no transfer.
@@ -28,19 +24,6 @@ async fn payment_of(services: &Services, tenant: u64, means: &Means) -> Result<O
     let Some(name) = means.transfer() else { return Ok(None) };
     let Some(id) = ask::named_now(services, tenant, Space::Transfer, &name).await? else { return Ok(None) };
     payment(services, tenant, id).map(Some)
-}
-
-fn payment(services: &Services, tenant: u64, id: Id) -> Result<Payment, Problem> {
-    let found = history::entity(services.engine.reader(), tenant, EntityId::payment(id))?;
-    match found.as_deref() {
-        Some(Entity::Payment(payment)) => Ok(payment.clone()),
-        _ => Err(ask::defect("a transfer belongs to a payment that is not there")),
-    }
-}
-
-/// Whether the payment that has a transfer's name waits for another transfer than one with these data.
-pub fn is_for_another(services: &Services, tenant: u64, named: Id, traits: &Traits) -> Result<bool, Problem> {
-    Ok(payment(services, tenant, named)?.awaits_another(Some(traits)))
 }
 
 /// Whether the payment that a transfer belongs to still waits for the bank's word about it.

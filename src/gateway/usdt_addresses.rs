@@ -61,7 +61,6 @@ pub async fn derived_in_live(
     })
 }
 
-/// The accounts of a tenant that have been given out.
 pub fn given_out(services: &Services, tenant_key: u64, network: Network) -> Result<Vec<Account>, Problem> {
     let Some(evm) = services.rails.network(network) else { return Ok(Vec::new()) };
     let keys = tenant_keys(evm, tenant_key)?;

@@ -1,20 +1,16 @@
 //! Counts of what waits, as they were taken last: payments and payouts by their age, payouts for an
 //! operator's review, notices that nobody has claimed, events for webhook endpoints. A task counts
-//! now and then (`admin/operations/queues.rs`), so that a scrape of the metrics walks no books.
+//! now and then (`admin/operations/count.rs`), so that a scrape of the metrics walks no books.
 
 use std::sync::{Mutex, PoisonError};
 
 /// The ages that are told apart: each is below so many seconds, the last one older than all.
 pub const AGES: [(&str, i64); 4] = [("5m", 300), ("1h", 3_600), ("1d", 86_400), ("older", i64::MAX)];
-/// The kinds of what waits for a bank or a payer.
 pub const KINDS: [&str; 4] = ["payment", "cop_payment", "payout", "usdt_payout"];
 
-/// Things that wait in a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// The number of them, up to the bound of a count.
     pub count: u64,
-    /// The seconds that the oldest has waited.
     pub oldest_seconds: u64,
 }
 
@@ -31,7 +27,6 @@ impl Line {
 pub struct Seen {
     /// The number of things that wait, by mode, kind and age.
     pub pending: [[[u64; AGES.len()]; KINDS.len()]; 2],
-    /// Payouts in USDT that an operator has to review.
     pub reviews: [Line; 2],
     /// Notices of banks that no payment has claimed.
     pub notices: Line,
@@ -47,12 +42,10 @@ impl Seen {
     }
 }
 
-/// The newest count.
 #[derive(Default)]
 pub struct Waiting(Mutex<Seen>);
 
 impl Waiting {
-    /// Remembers a count.
     pub fn counted(&self, seen: Seen) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = seen;
     }

@@ -81,7 +81,6 @@ pub fn newest_deliveries(
     Ok(shown)
 }
 
-/// The delivery that a page of them follows.
 pub fn last_delivery(page: &Page) -> Result<Option<Id>, Problem> {
     let id = |bytes: &Vec<u8>| bytes.as_slice().try_into().map(Id::from_bytes).map_err(|_| bad_cursor());
     page.after.as_ref().map(id).transpose()

@@ -2,23 +2,21 @@
 //! the login in its place; a form without the token of its session is refused before anything else of it is
 //! looked at; a page is never kept by a browser and loads nothing from elsewhere.
 
-use crate::gateway::on_behalf::OnBehalf;
-use crate::gateway::request::Request;
+use crate::gateway::limits::Failures;
+use crate::gateway::request::{OnBehalf, Request};
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
-use crate::network::TrustedProxies;
+use crate::language::Language;
+use crate::network::{Client, TrustedProxies};
 use crate::pages::assets;
-use crate::pages::attempts::Attempts;
 use crate::pages::cookies::{self, Cookie};
-use crate::pages::form::Form;
+use crate::pages::form::{self, Form, Sent};
 use crate::pages::inside::Inside;
-use crate::pages::language::Language;
 use crate::pages::sessions::Sessions;
 use crate::pages::shell::{self, Shell};
 use crate::pages::site::{PageRow, Shown, Site, Visit};
-use crate::pages::upload::{self, Sent};
 use crate::pages::view::{self, Block, Input, Kind, Note, Page, Tone, Writing};
 use api::problem::Problem;
 use domain::values::time::Timestamp;
@@ -34,6 +32,8 @@ const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
 const HX_REFRESH: HeaderName = HeaderName::from_static("hx-refresh");
 /// The form of the login may be left open so long.
 const LOGIN_HOURS: i64 = 24;
+/// Wrong secrets from one address within ten minutes.
+const FAILURES_MAX: usize = 10;
 const LOGIN_BYTES_MAX: usize = 16 << 10;
 
 /// Answers whoever visits a site.
@@ -41,7 +41,7 @@ pub struct Pages<W: 'static> {
     site: &'static Site<W>,
     services: Arc<Services>,
     sessions: Sessions,
-    attempts: Attempts,
+    attempts: Failures<Client>,
     proxies: TrustedProxies,
     /// The listener speaks TLS, or stands behind a proxy that does.
     is_secure: bool,
@@ -54,7 +54,7 @@ impl<W: Send + Sync> Pages<W> {
         proxies: TrustedProxies,
         is_secure: bool,
     ) -> Pages<W> {
-        let (sessions, attempts) = (Sessions::default(), Attempts::default());
+        let (sessions, attempts) = (Sessions::default(), Failures::new(FAILURES_MAX));
         Pages { site, services, sessions, attempts, proxies, is_secure }
     }
 
@@ -126,7 +126,7 @@ impl<W: Send + Sync> Pages<W> {
         let csrf = self.csrf(&cookie);
         let (mut form, mut file) = (Form::query(None), None);
         if acts {
-            Sent { form, file } = upload::read(inbound, &head.headers, self.site.form_bytes_max).await?;
+            Sent { form, file } = form::read(inbound, &head.headers, self.site.form_bytes_max).await?;
             if !is_same(form.text("csrf"), &csrf) {
                 return Err(no_token());
             }
@@ -174,7 +174,7 @@ impl<W: Send + Sync> Pages<W> {
                 reply
             });
         }
-        let sent = upload::read(inbound, &arrival.head.headers, self.site.form_bytes_max).await?;
+        let sent = form::read(inbound, &arrival.head.headers, self.site.form_bytes_max).await?;
         if sent.form.filled("csrf").is_none() {
             return Err(no_token());
         }
@@ -191,7 +191,7 @@ impl<W: Send + Sync> Pages<W> {
         inbound: &mut Inbound,
         language: Language,
     ) -> Result<Reply, Problem> {
-        let Sent { form, .. } = upload::read(inbound, &arrival.head.headers, LOGIN_BYTES_MAX).await?;
+        let Sent { form, .. } = form::read(inbound, &arrival.head.headers, LOGIN_BYTES_MAX).await?;
         if !self.is_login_token(form.text("csrf")) {
             return Err(no_token());
         }

@@ -4,12 +4,10 @@
 //! `show.rs`. Rules about money, scopes and roles are the API's, which every page asks.
 
 pub mod assets;
-pub mod attempts;
 pub mod cookies;
 pub mod form;
 pub mod front;
 pub mod inside;
-pub mod language;
 pub mod qr;
 pub mod sessions;
 pub mod shell;
@@ -17,6 +15,5 @@ pub mod show;
 pub mod site;
 pub mod statement;
 pub mod timeline;
-pub mod upload;
 pub mod view;
 pub mod words;

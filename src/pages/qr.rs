@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 /// ISO/IEC 18004.
 const QUIET: usize = 4;
 
-/// As the path of a drawing.
 pub struct Drawing {
     pub path: String,
     /// Light modules included.

@@ -2,8 +2,8 @@
 
 use crate::http::listen::Arrival;
 use crate::http::respond::{HTML, Reply};
+use crate::language::Language;
 use crate::pages::assets::{PATHS, Paths};
-use crate::pages::language::Language;
 use crate::pages::show;
 use crate::pages::view::{self, Block, Link, Note, Page, Tone, Writing};
 use api::problem::Problem;

@@ -1,8 +1,8 @@
 //! Answers of an API, written for people. Objects are read as they come, so a member that the API
 //! adds appears by itself.
 
+use crate::language::Language;
 use crate::pages::inside::Refused;
-use crate::pages::language::Language;
 use crate::pages::view::{Cell, Fact, Note, Table, Tone};
 use crate::pages::words::words;
 use api::codes::{self, Code, faults};
@@ -70,7 +70,6 @@ fn zone_of(of: &Value) -> Zone {
     if is_in_pesos { Zone::Bogota } else { Zone::Caracas }
 }
 
-/// What is no day stays as it is.
 pub fn day(text: &str) -> String {
     NaiveDate::parse_from_str(text, "%Y-%m-%d")
         .map_or_else(|_| text.to_owned(), |day| day.format("%d/%m/%Y").to_string())

@@ -4,11 +4,12 @@
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
+use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::{Inside, Refused};
-use crate::pages::language::Language;
 use crate::pages::shell::{self, Shell};
-use crate::pages::view::{Link, Page, Writing};
+use crate::pages::show;
+use crate::pages::view::{Link, Note, Page, Tone, Writing};
 use api::problem::Problem;
 use bytes::Bytes;
 use domain::values::ids::Id;
@@ -26,6 +27,8 @@ pub enum Shown {
 }
 
 type Answering<'v, T> = Pin<Box<dyn Future<Output = T> + Send + 'v>>;
+pub type Show<W> = for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Page, Refused>>;
+pub type Act<W> = for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Shown, Problem>>;
 
 /// What answers at an address of a site. Whatever is asked by POST is an act: it takes the token of its session.
 pub enum PageRow<W: 'static> {
@@ -33,9 +36,9 @@ pub enum PageRow<W: 'static> {
     File,
     LogIn,
     LogOut,
-    Show(for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Page, Refused>>),
+    Show(Show<W>),
     /// An act, or what else is more than a page.
-    Answer(for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Shown, Problem>>),
+    Answer(Act<W>),
     /// There is no such page; whoever is not logged in does not learn that.
     Nothing,
 }
@@ -43,19 +46,11 @@ pub enum PageRow<W: 'static> {
 /// A row of a site: the path is below the site's, as the router writes it.
 pub type SiteRow<W> = (Method, &'static str, PageRow<W>);
 
-/// The page at a path.
-pub fn show<W>(
-    path: &'static str,
-    show: for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Page, Refused>>,
-) -> SiteRow<W> {
-    (Method::GET, path, PageRow::Show(show))
+pub fn show<W>(path: &'static str, page: Show<W>) -> SiteRow<W> {
+    (Method::GET, path, PageRow::Show(page))
 }
 
-/// The act at a path.
-pub fn act<W>(
-    path: &'static str,
-    act: for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Shown, Problem>>,
-) -> SiteRow<W> {
+pub fn act<W>(path: &'static str, act: Act<W>) -> SiteRow<W> {
     (Method::POST, path, PageRow::Answer(act))
 }
 
@@ -81,6 +76,8 @@ pub struct Site<W: 'static> {
     pub banner: fn(&W, Language) -> Option<&'static str>,
     /// The page in the place of one that the API refused to the visitor.
     pub refused: fn(&Visit<'_, W>, &Refused) -> Result<Page, Problem>,
+    /// What the address of the next page says was done, and the note for it, in Spanish and English.
+    pub done: &'static [(&'static str, Tone, [&'static str; 2])],
 }
 
 impl<W> Site<W> {
@@ -184,5 +181,19 @@ impl<W> Visit<'_, W> {
     /// A page, or what stands in its place where the API refused it.
     pub fn shown(&self, made: Result<Page, Refused>) -> Result<Shown, Problem> {
         made.or_else(|refused| (self.site.refused)(self, &refused)).map(Shown::Page)
+    }
+
+    /// The page of a form that the API refused, with what it said.
+    pub fn failed(&self, made: Result<Page, Refused>, refused: &Refused) -> Result<Shown, Problem> {
+        let bare = |_| Page::new("home", self.say("No se pudo hacer", "It could not be done"));
+        let note = show::refusal(self.language, refused);
+        Ok(Shown::Page(made.unwrap_or_else(bare).failed(refused.status, note)))
+    }
+
+    /// A note of what was done before this page, which its address names.
+    pub fn done(&self) -> Option<Note> {
+        let name = self.query.get("done")?;
+        let (_, tone, [spanish, english]) = self.site.done.iter().find(|(known, ..)| *known == name)?;
+        Some(Note::new(*tone, self.say(spanish, english)))
     }
 }

@@ -2,9 +2,9 @@
 //! the closing balance.
 
 use crate::gateway::services::Services;
+use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;
-use crate::pages::language::Language;
 use crate::pages::show::{self, str_of};
 use crate::pages::view::{self, Block, Input, Kind, Link, Plot, Row, Table};
 use chrono::NaiveDate;

@@ -4,7 +4,7 @@
 mod bank;
 
 use crate::gateway::services::Services;
-use crate::pages::language::Language;
+use crate::language::Language;
 use crate::pages::show;
 use crate::pages::view::{Step, Tone};
 use crate::store::history;

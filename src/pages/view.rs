@@ -6,7 +6,7 @@ mod forms;
 
 pub use forms::{Button, Form, Input, Kind};
 
-use crate::pages::language::Language;
+use crate::language::Language;
 use crate::pages::qr::Drawing;
 use api::problem::Problem;
 use askama::Template;

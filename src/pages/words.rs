@@ -1,7 +1,7 @@
 //! The names that the API gives to members, states and kinds, in the words of people. A name that
 //! is not here stands for itself.
 
-use crate::pages::language::Language;
+use crate::language::Language;
 
 pub fn words(language: Language, name: &str) -> &str {
     let found = WORDS.iter().find(|(known, ..)| *known == name);

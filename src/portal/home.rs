@@ -1,8 +1,8 @@
 //! The first page: what there is, what is held until when, and what moved last.
 
 use super::{Here, Made};
+use crate::language::Language;
 use crate::pages::inside::with_query;
-use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::view::{Block, Cell, Link, Plot, Row, Table};
 use domain::values::time::{HOUR_MS, SECOND_MS};

@@ -1,7 +1,7 @@
 //! API keys of the tenant in the mode of the visitor's own: which there are, and a new one in the place
 //! of the visitor's.
 
-use super::{Here, Made, done_note, failed_page, may};
+use super::{Here, Made, may};
 use crate::pages::form::Form;
 use crate::pages::inside::Refused;
 use crate::pages::show;
@@ -54,7 +54,7 @@ pub async fn page(visit: &Here<'_>, failed: Option<&Refused>) -> Made {
         rows: keys.iter().filter(|(key, _)| key.mode == own.mode).map(row).collect(),
         ..Table::default()
     };
-    let mut page = Page::new("keys", say("Llaves de API", "API keys")).maybe(done_note(visit)).with(table);
+    let mut page = Page::new("keys", say("Llaves de API", "API keys")).maybe(visit.done()).with(table);
     if may(visit, Scope::Manage) {
         let form = rotation(visit);
         page =
@@ -119,6 +119,6 @@ pub async fn rotate(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
             page.code = 201;
             Ok(Shown::Page(page))
         }
-        Err(refused) => failed_page(visit.language, page(visit, Some(&refused)).await, &refused),
+        Err(refused) => visit.failed(page(visit, Some(&refused)).await, &refused),
     }
 }

@@ -1,6 +1,6 @@
 //! Payment links: the list, making one, and one with its QR code, to be printed.
 
-use super::{Failed, Here, Made, done_note, failed_page, may, typed};
+use super::{Failed, Here, Made, may, typed};
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::qr;
@@ -47,7 +47,7 @@ pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
             rows.push(Row::new(cells).status(str_of(link, "status")));
         }
     }
-    let mut page = Page::new("links", visit.say("Enlaces de pago", "Payment links")).maybe(done_note(visit));
+    let mut page = Page::new("links", visit.say("Enlaces de pago", "Payment links")).maybe(visit.done());
     if may(visit, Scope::Manage) {
         page = page.with(form(visit, names, failed));
     }
@@ -117,7 +117,7 @@ pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     };
     let Some(product) = product else {
         let failed = Failed { form, refused: &refused };
-        return failed_page(visit.language, list(visit, Some(&failed)).await, &refused);
+        return visit.failed(list(visit, Some(&failed)).await, &refused);
     };
     // The next try is for the product that is there, so that no second one is made.
     let said = visit.say(
@@ -130,7 +130,7 @@ pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     if let Ok(page) = &mut shown {
         page.blocks.insert(0, Note::new(Tone::Plain, said).into());
     }
-    failed_page(visit.language, shown, &refused)
+    visit.failed(shown, &refused)
 }
 
 /// With the product that was made for it before.
@@ -182,7 +182,7 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
         .unwrap_or_default();
     let mut page = Page::new("links", str_of(&product, "name"))
         .status(str_of(&link, "status"))
-        .maybe(done_note(visit))
+        .maybe(visit.done())
         .with(show::facts(visit.language, &product, &["name", "description", "priceUsd"]));
     if url.contains("/pay/") {
         page = page.with(Qr { label: url.clone(), drawing: qr::drawing(url) });

@@ -1,6 +1,6 @@
 //! Going live: what has to be there first, and the request to the operator.
 
-use super::{Here, Made, done_note, failed_page, may};
+use super::{Here, Made, may};
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items};
@@ -33,7 +33,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
     );
     let mut page = Page::new("live", visit.say("Pasar al modo real", "Go live"))
         .status(status.name())
-        .maybe(done_note(visit))
+        .maybe(visit.done())
         .with(vec![state]);
     if visit.who.livemode() {
         page.blocks.push(Block::Text(
@@ -120,6 +120,6 @@ async fn steps(visit: &Here<'_>) -> Result<[(&'static str, bool); 5], Refused> {
 pub async fn request(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     match visit.inside.post("/v1/pages/live", &json!({}), form.text("once")).await {
         Ok(_) => Ok(Shown::See("/portal/live?done=asked".to_owned())),
-        Err(refused) => failed_page(visit.language, page(visit).await, &refused),
+        Err(refused) => visit.failed(page(visit).await, &refused),
     }
 }

@@ -20,10 +20,9 @@ mod webhooks;
 
 use crate::pages::form::Form;
 use crate::pages::inside::Refused;
-use crate::pages::language::Language;
 use crate::pages::show;
-use crate::pages::site::{PageRow, Shown, Site, SiteRow, Visit, act, show};
-use crate::pages::view::Page;
+use crate::pages::site::{PageRow, Site, SiteRow, Visit, act, show};
+use crate::pages::view::{Page, Tone};
 use api::plan::Caller;
 use api::problem::Problem;
 use domain::platform::Scope;
@@ -85,6 +84,35 @@ pub static SITE: Site<Caller> = Site {
         (!who.livemode()).then_some(text)
     },
     refused: refused_page,
+    done: &[
+        (
+            "reversed",
+            Tone::Good,
+            ["Se pidió el reverso. Abajo ves cómo va.", "The reversal was requested. Its progress is below."],
+        ),
+        (
+            "refunded",
+            Tone::Good,
+            ["Se pidió el reintegro. Abajo ves cómo va.", "The refund was requested. Its progress is below."],
+        ),
+        (
+            "payout",
+            Tone::Good,
+            ["Se ordenó el pago. Abajo ves cómo va.", "The payout was ordered. Its progress is below."],
+        ),
+        ("link", Tone::Good, ["El enlace está listo.", "The link is ready."]),
+        ("resent", Tone::Good, ["Se está enviando de nuevo el evento.", "The event is being sent again."]),
+        ("tested", Tone::Good, ["La prueba se envió.", "The test was sent."]),
+        ("changed", Tone::Good, ["Cambiado.", "Changed."]),
+        (
+            "asked",
+            Tone::Good,
+            [
+                "Tu solicitud quedó registrada. El operador la verá.",
+                "Your request is recorded. The operator will see it.",
+            ],
+        ),
+    ],
 };
 
 /// The table of the portal.
@@ -132,41 +160,4 @@ fn refused_page(visit: &Here<'_>, refused: &Refused) -> Result<Page, Problem> {
     let name = SITE.nav.iter().find(|(name, ..)| *name == visit.part(0)).map_or("home", |(name, ..)| *name);
     let page = Page::new(name, visit.say("No se pudo mostrar", "It could not be shown"));
     Ok(page.failed(refused.status, show::refusal(visit.language, refused)))
-}
-
-fn failed_page(visit_language: Language, made: Made, refused: &Refused) -> Result<Shown, Problem> {
-    let note = show::refusal(visit_language, refused);
-    match made {
-        Ok(page) => Ok(Shown::Page(page.failed(refused.status, note))),
-        Err(_) => Ok(Shown::Page(
-            Page::new("home", visit_language.say("No se pudo hacer", "It could not be done"))
-                .failed(refused.status, note),
-        )),
-    }
-}
-
-/// The address of the next page names it.
-fn done_note(visit: &Here<'_>) -> Option<crate::pages::view::Note> {
-    let (spanish, english) = match visit.query.get("done")? {
-        "reversed" => {
-            ("Se pidió el reverso. Abajo ves cómo va.", "The reversal was requested. Its progress is below.")
-        }
-        "refunded" => {
-            ("Se pidió el reintegro. Abajo ves cómo va.", "The refund was requested. Its progress is below.")
-        }
-        "payout" => {
-            ("Se ordenó el pago. Abajo ves cómo va.", "The payout was ordered. Its progress is below.")
-        }
-        "link" => ("El enlace está listo.", "The link is ready."),
-        "resent" => ("Se está enviando de nuevo el evento.", "The event is being sent again."),
-        "tested" => ("La prueba se envió.", "The test was sent."),
-        "changed" => ("Cambiado.", "Changed."),
-        "asked" => (
-            "Tu solicitud quedó registrada. El operador la verá.",
-            "Your request is recorded. The operator will see it.",
-        ),
-        _ => return None,
-    };
-    let tone = crate::pages::view::Tone::Good;
-    Some(crate::pages::view::Note::new(tone, visit.language.say(spanish, english)))
 }

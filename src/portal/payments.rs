@@ -1,6 +1,6 @@
 //! Payments: the list, one with its timeline, and giving it back.
 
-use super::{Failed, Here, Made, done_note, failed_page, may};
+use super::{Failed, Here, Made, may};
 use crate::pages::form::Form;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -142,7 +142,7 @@ pub async fn one(visit: &Here<'_>, id: &str, failed: Option<&Failed<'_>>) -> Mad
         Block::Timeline(timeline.steps),
     ];
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
-    let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
+    let mut page = Page::new("payment", title).status(status).maybe(visit.done());
     page.blocks.push(view::live(&live, &visit.writing())?);
     if may(visit, Scope::Collect) && may_go_back(visit, id).await? {
         page = page.with(form_of_return(visit, id, is_in_pesos(&payment), failed));
@@ -206,7 +206,7 @@ pub async fn reverse(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, P
         Ok(_) => Ok(Shown::See(format!("/portal/payments/{}?done={done}", segment(id)))),
         Err(refused) => {
             let failed = Failed { form, refused: &refused };
-            failed_page(visit.language, one(visit, id, Some(&failed)).await, &refused)
+            visit.failed(one(visit, id, Some(&failed)).await, &refused)
         }
     }
 }

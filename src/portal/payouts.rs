@@ -1,9 +1,9 @@
 //! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
 
-use super::{Failed, Here, Made, done_note, failed_page, may, typed};
+use super::{Failed, Here, Made, may, typed};
+use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
-use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
@@ -48,7 +48,7 @@ pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
     let mut parameters = filters.clone();
     parameters.extend([("limit", "25"), ("cursor", visit.query.text("cursor"))]);
     let found = visit.inside.get(&with_query("/v1/payouts", &parameters)).await?;
-    let mut page = Page::new("payouts", visit.say("Pagos", "Payouts")).maybe(done_note(visit));
+    let mut page = Page::new("payouts", visit.say("Pagos", "Payouts")).maybe(visit.done());
     if may(visit, Scope::Payout) {
         page = page.with(single(visit, failed).await?).with(upload(visit, None));
     }
@@ -151,7 +151,7 @@ pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
         Ok(payout) => Ok(Shown::See(format!("/portal/payouts/{}?done=payout", str_of(&payout, "payoutId")))),
         Err(refused) => {
             let failed = Failed { form, refused: &refused };
-            failed_page(visit.language, list(visit, Some(&failed)).await, &refused)
+            visit.failed(list(visit, Some(&failed)).await, &refused)
         }
     }
 }
@@ -179,7 +179,7 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
         Block::Timeline(timeline.steps),
     ];
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
-    let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
+    let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(visit.done());
     page.blocks.push(view::live(&live, &visit.writing())?);
     Ok(page)
 }

@@ -5,10 +5,10 @@
 //! would not be good. So a form pays once however often it is sent, and a file that was refused can
 //! be paid another time.
 
-use super::{Here, failed_page, may, payouts};
+use super::{Here, may, payouts};
 use crate::gateway::services::Services;
+use crate::language::Language;
 use crate::pages::form::Form;
-use crate::pages::language::Language;
 use crate::pages::show;
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone, Writing};
@@ -339,6 +339,6 @@ pub async fn confirm(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
             let id = show::str_of(&batch, "batchId");
             Ok(Shown::See(format!("/portal/payouts/batch?id={id}&done=batch")))
         }
-        Err(refused) => failed_page(visit.language, payouts::list(visit, None).await, &refused),
+        Err(refused) => visit.failed(payouts::list(visit, None).await, &refused),
     }
 }

@@ -1,7 +1,7 @@
 //! Webhooks: the endpoints, making one, and one with its deliveries, sending again, and its signature
 //! explained on the bytes that were sent.
 
-use super::{Failed, Here, Made, done_note, failed_page, may, signature, typed};
+use super::{Failed, Here, Made, may, signature, typed};
 use crate::pages::form::Form;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -29,7 +29,7 @@ pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
     let caption = visit.say("Adónde se envían los eventos", "Where events go");
     let table =
         Table { rows: items(&found).iter().map(row).collect(), ..show::table(language, caption, &COLUMNS) };
-    let mut page = Page::new("webhooks", "Webhooks").maybe(done_note(visit)).with(table);
+    let mut page = Page::new("webhooks", "Webhooks").maybe(visit.done()).with(table);
     if may(visit, Scope::Manage) {
         page = page.with(form(visit, failed)).with(
             view::Form::new(
@@ -129,7 +129,7 @@ pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
         }
         Err(refused) => {
             let failed = Failed { form, refused: &refused };
-            failed_page(visit.language, list(visit, Some(&failed)).await, &refused)
+            visit.failed(list(visit, Some(&failed)).await, &refused)
         }
     }
 }
@@ -175,7 +175,7 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     };
     let mut page = Page::new("webhooks", visit.say("Dirección de webhooks", "Webhook address"))
         .status(str_of(&endpoint, "status"))
-        .maybe(done_note(visit))
+        .maybe(visit.done())
         .with(show::facts(language, &endpoint, &FACTS));
     if manages {
         let (state, label) = if str_of(&endpoint, "status") == "enabled" {
@@ -223,7 +223,7 @@ pub async fn resend(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Pr
     let path = format!("/v1/events/{}/resend", segment(form.text("eventId")));
     match visit.inside.post(&path, &json!({}), form.text("once")).await {
         Ok(_) => Ok(Shown::See(format!("/portal/webhooks/{}?done=resent", segment(id)))),
-        Err(refused) => failed_page(visit.language, one(visit, id).await, &refused),
+        Err(refused) => visit.failed(one(visit, id).await, &refused),
     }
 }
 
@@ -234,7 +234,7 @@ pub async fn switch(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Pr
     add_settings(&mut body, form);
     match visit.inside.change(Method::PATCH, &path, Some(&body)).await {
         Ok(_) => Ok(Shown::See(format!("/portal/webhooks/{}?done=changed", segment(id)))),
-        Err(refused) => failed_page(visit.language, one(visit, id).await, &refused),
+        Err(refused) => visit.failed(one(visit, id).await, &refused),
     }
 }
 
@@ -242,6 +242,6 @@ pub async fn switch(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Pr
 pub async fn test(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     match visit.inside.post("/v1/notifications/test", &json!({}), form.text("once")).await {
         Ok(_) => Ok(Shown::See("/portal/webhooks?done=tested".to_owned())),
-        Err(refused) => failed_page(visit.language, list(visit, None).await, &refused),
+        Err(refused) => visit.failed(list(visit, None).await, &refused),
     }
 }

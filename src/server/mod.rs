@@ -5,27 +5,22 @@
 //! In what audiences differ, it is a match on the audience or on the row's endpoint here. What an endpoint does
 //! belongs to its own room; no rule about money is here.
 
-mod gate;
-
-pub use gate::StartupGate;
+mod table;
 
 use crate::admin::AdminApi;
-use crate::admin::routes::{self as operators, Route as OperatorRoute};
-use crate::checkout::{self, Checkout};
+use crate::checkout::Checkout;
+use crate::cluster::front::StandbyFront;
 use crate::cluster::{Confirming, front};
 use crate::console;
 use crate::gateway::dispatch::{Gateway, sent_key};
-use crate::gateway::health;
 use crate::gateway::meter::{Measuring, Meter, Meters};
-use crate::gateway::on_behalf::OnBehalf;
 use crate::gateway::operators::Operator;
 use crate::gateway::public::Public;
-use crate::gateway::rail_calls::{RailCall, RailCalls};
-use crate::gateway::request::{Policy, Request, Whose};
+use crate::gateway::rail_calls::RailCalls;
+use crate::gateway::request::{OnBehalf, Policy, Request, Whose};
 use crate::gateway::services::Services;
 use crate::guides::Guides;
-use crate::http::body::Inbound;
-use crate::http::body::{idempotency_key, unexpected_parameters};
+use crate::http::body::{Inbound, idempotency_key, unexpected_parameters};
 use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
@@ -34,21 +29,23 @@ use crate::http::router::{BadRoute, Lookup, Parameters, Router};
 use crate::metrics::{self, Metrics};
 use crate::network::TrustedProxies;
 use crate::pages::front::Pages;
-use crate::pages::site::PageRow;
 use crate::portal;
 use crate::store::read_budget::ReadBudget;
 use api::absent;
 use api::plan::Caller as TenantCaller;
 use api::problem::Problem;
-use api::public::routes::{PublicRoute, routes as public_routes};
-use api::routes::{Route, page_routes, routes};
+use api::writer::Object;
 use bytes::Bytes;
 use domain::platform::PLATFORM;
 use hyper::Method;
 use std::ops::ControlFlow;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use table::{Endpoint, policy};
 
+const HEALTH: &str = "/healthz";
+const READY: &str = "/readyz";
 /// The tenant key of what anybody may ask for: no tenant has it.
 const ANYBODY: u64 = PLATFORM + 1;
 
@@ -82,7 +79,6 @@ const PUBLIC: [(&str, Audience); 8] = [
 const OPERATORS: [(&str, Audience); 2] =
     [("/console", Audience::ConsoleOperator), ("/page-assets/", Audience::ConsoleOperator)];
 
-/// Whether a path is this one or below it.
 fn is_below(path: &str, prefix: &str) -> bool {
     let rest = path.strip_prefix(prefix);
     rest.is_some_and(|rest| prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/'))
@@ -93,24 +89,12 @@ fn is_for_visitors(path: &str) -> bool {
     is_below(path, api::public::routes::PREFIX)
 }
 
-/// A row of the table.
 struct Row {
     policy: Policy,
     endpoint: Endpoint,
     meter: Arc<Meter>,
 }
 
-enum Endpoint {
-    Tenant(Route),
-    Visitor(PublicRoute),
-    Bank(RailCall),
-    Buyer(checkout::PathKind),
-    Merchant(PageRow<TenantCaller>),
-    Operator(OperatorRoute),
-    ConsoleOperator(PageRow<Operator>),
-}
-
-/// The proof of who calls.
 enum Caller {
     Tenant(TenantCaller),
     Operator(Operator),
@@ -130,7 +114,6 @@ pub struct Audiences {
     pub console: Pages<Operator>,
 }
 
-/// What only the operators' listener has.
 struct OfOperators {
     /// Keeps other sites' pages out.
     origin: OriginCheck,
@@ -149,7 +132,6 @@ pub struct Server {
     documents: Documents<Arc<Meter>>,
     guides: Option<Arc<Guides<Arc<Meter>>>>,
     operators: Option<OfOperators>,
-    /// The meter of what is not in the table.
     unrouted: Arc<Meter>,
     health: Arc<Meter>,
     ready: Arc<Meter>,
@@ -184,13 +166,7 @@ impl Server {
         test_key: Option<&str>,
     ) -> Result<Server, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
-        let tenants = tenant_rows().map(|route| (route.method.clone(), route.path, Endpoint::Tenant(route)));
-        let visitors = visitor_rows().map(|route| (Method::GET, route.path, Endpoint::Visitor(route)));
-        let banks = audiences.banks.rows().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
-        let buyers = checkout::ROWS.map(|(method, path, kind)| (method, path, Endpoint::Buyer(kind)));
-        let merchants = portal::SITE.rows(portal::rows());
-        let merchants = merchants.map(|(method, path, row)| (method, path, Endpoint::Merchant(row)));
-        let rows = tenants.chain(visitors).chain(banks).chain(buyers).chain(merchants).collect();
+        let rows = table::public(&audiences.banks);
         let documents =
             Documents::new(|| api::interface::public().to_json(), |path| meters.of(&Method::GET, path))
                 .with_home(home, |path| meters.of(&Method::GET, path));
@@ -206,23 +182,26 @@ impl Server {
         metrics: Metrics,
     ) -> Result<Server, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
-        let programs =
-            operator_rows().map(|route| (route.method.clone(), route.path, Endpoint::Operator(route)));
-        let people = console::SITE.rows(console::rows());
-        let people = people.map(|(method, path, row)| (method, path, Endpoint::ConsoleOperator(row)));
         let documents =
             Documents::new(|| crate::admin::document().to_json(), |path| meters.of(&Method::GET, path));
         let scrapes = meters.of(&Method::GET, metrics::PATH);
         let operators = Some(OfOperators { origin, metrics, scrapes });
-        let rows = programs.chain(people).collect();
-        Server::new(services, audiences, TrustedProxies::default(), rows, documents, None, operators)
+        Server::new(
+            services,
+            audiences,
+            TrustedProxies::default(),
+            table::of_operators(),
+            documents,
+            None,
+            operators,
+        )
     }
 
     fn new(
         services: Arc<Services>,
         audiences: Arc<Audiences>,
         proxies: TrustedProxies,
-        rows: Vec<(Method, &'static str, Endpoint)>,
+        rows: Vec<table::Row>,
         documents: Documents<Arc<Meter>>,
         guides: Option<Arc<Guides<Arc<Meter>>>>,
         operators: Option<OfOperators>,
@@ -240,11 +219,8 @@ impl Server {
             let meter = meters.of(&method, path);
             (method.clone(), path, Row { policy: policy(&method, &endpoint), endpoint, meter })
         }))?;
-        let (unrouted, health, ready) = (
-            meters.of_none(),
-            meters.of(&Method::GET, health::HEALTH),
-            meters.of(&Method::GET, health::READY),
-        );
+        let (unrouted, health, ready) =
+            (meters.of_none(), meters.of(&Method::GET, HEALTH), meters.of(&Method::GET, READY));
         Ok(Server {
             services,
             audiences,
@@ -330,11 +306,6 @@ impl Server {
                 Caller::Operator(_) | Caller::Anybody => None,
             };
 
-            if policy.needs_room {
-                self.services.admit(tenant)?;
-            } else {
-                self.services.admit_read(tenant)?;
-            }
             let share = |whose: Whose| match (whose, tenant) {
                 (Whose::Tenant, Some(tenant)) => Some(self.services.shares.of(tenant)),
                 (Whose::Client, _) => {
@@ -344,9 +315,7 @@ impl Server {
                 (Whose::Tenant, None) | (Whose::Nobody, _) => None,
             };
             let of_work = share(policy.works_in);
-            if let Some(share) = &of_work {
-                self.services.shares.admit(share).await?;
-            }
+            self.services.admit_request(tenant, policy.needs_room, of_work.as_deref()).await?;
 
             if policy.has_card {
                 inbound.hold_card();
@@ -399,7 +368,7 @@ impl Server {
         let Audiences { banks, buyers, portal, operators, console, .. } = &*self.audiences;
         match (endpoint, caller) {
             (Endpoint::Bank(call), _) => banks.answer(*call, &mut request).await,
-            (Endpoint::Buyer(kind), _) => buyers.answer(*kind, &mut request).await,
+            (Endpoint::Buyer(row), _) => buyers.answer(row, &mut request).await,
             (Endpoint::Merchant(row), _) => portal.answer(row, self, &mut request).await,
             (Endpoint::ConsoleOperator(row), _) => console.answer(row, self, &mut request).await,
             (Endpoint::Operator(route), Caller::Operator(operator)) => {
@@ -450,8 +419,8 @@ impl Server {
             // The description of the API is no secret: a page must be there before a token can be typed into
             // it.
             Audience::Tenant | Audience::Operator => {
-                if let Some(answer) = health::answer(&self.services, &head.method, path) {
-                    measuring.found(if path == health::READY { &self.ready } else { &self.health });
+                if let Some(answer) = health(&self.services, &head.method, path) {
+                    measuring.found(if path == READY { &self.ready } else { &self.health });
                     return Some(answer);
                 }
                 if let Some(answer) = self.guide(arrival, measuring).await {
@@ -610,89 +579,29 @@ impl Answer for Server {
     }
 }
 
-fn tenant_rows() -> impl Iterator<Item = Route> {
-    let description = api::interface::public();
-    let (mut tables, with_query) = (description.tables(), description.with_query());
-    routes().into_iter().chain(page_routes()).map(move |mut route| {
-        route.table = tables.remove(route.operation).map(Arc::new);
-        route.takes_query = with_query.contains(route.operation);
-        route
-    })
+/// Life and readiness, for balancers and watchdogs: the same answers on both listeners, in words that name no
+/// address and no part of the engine. What failed is in the log.
+fn health(services: &Services, method: &Method, path: &str) -> Option<Result<Reply, Problem>> {
+    let reply = match path {
+        HEALTH => front::alive(),
+        READY => readiness(services),
+        _ => return None,
+    };
+    Some(front::read_only(method, reply))
 }
 
-fn visitor_rows() -> impl Iterator<Item = PublicRoute> {
-    let with_query: Vec<_> = api::public::description::chapter().with_query().collect();
-    public_routes().into_iter().map(move |mut route| {
-        route.takes_query = with_query.contains(&route.operation);
-        route
-    })
-}
-
-fn operator_rows() -> impl Iterator<Item = OperatorRoute> {
-    let description = crate::admin::document();
-    let (mut tables, with_query) = (description.tables(), description.with_query());
-    operators::routes().into_iter().map(move |mut route| {
-        route.table = tables.remove(route.operation).map(Arc::new);
-        route.takes_query = with_query.contains(route.operation);
-        route
-    })
-}
-
-/// What the row of an endpoint asks of a request before it gets there.
-fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
-    match endpoint {
-        Endpoint::Tenant(route) => {
-            let writes = *method != Method::GET;
-            Policy {
-                needs_room: writes,
-                takes_json: writes,
-                has_card: route.has_card,
-                takes_key: *method == Method::POST,
-                takes_query: route.takes_query,
-                works_in: Whose::Tenant,
-                gathers_in: Whose::Tenant,
-            }
+fn readiness(services: &Services) -> Reply {
+    match (services.ready(), &services.cluster) {
+        (Ok(()), Some(cluster)) => front::ready(cluster),
+        (Err(why), Some(cluster)) => front::unready(cluster, &why.to_string()),
+        (Ok(()), None) => Reply::json(200, Object::new().plain("status", "ready").end()),
+        (Err(why), None) => {
+            let unavailable = Object::new().plain("status", "unavailable").text("reason", why.to_string());
+            Reply::json(503, unavailable.end())
         }
-        Endpoint::Visitor(route) => Policy { takes_query: route.takes_query, ..Policy::default() },
-        // The body is read where it is known how long it may be. Whoever may be anybody has a share; R4 is
-        // known.
-        Endpoint::Bank(call) => {
-            let whose = if *call == RailCall::Event { Whose::Client } else { Whose::Nobody };
-            Policy {
-                needs_room: *call != RailCall::Question,
-                takes_query: true,
-                works_in: whose,
-                gathers_in: whose,
-                ..Policy::default()
-            }
-        }
-        // No body is read beforehand: a script shows its secret before its body, which is read then, and a
-        // form's secret is in the body, which is read only if there is the session. Whether there is room is
-        // asked when an attempt begins, as most of what buyers send is a look. A read needs no bank, and takes
-        // so little time that a client which reads a lot can wait for itself. Whoever has a link can send
-        // bodies: each client has a part of the room, and leaves the reserve.
-        Endpoint::Buyer(kind) => Policy {
-            takes_query: true,
-            has_card: matches!(kind, checkout::PathKind::Card),
-            works_in: if kind.looks_up() && *method == Method::GET { Whose::Client } else { Whose::Nobody },
-            gathers_in: Whose::Client,
-            ..Policy::default()
-        },
-        // Each address has a part of the room, also of those who have no session.
-        Endpoint::Merchant(_) | Endpoint::ConsoleOperator(_) => {
-            Policy { takes_query: true, gathers_in: Whose::Client, ..Policy::default() }
-        }
-        Endpoint::Operator(route) => Policy {
-            needs_room: route.is_write() && !route.in_reserve,
-            takes_json: route.takes_json(),
-            takes_key: *method == Method::POST,
-            takes_query: route.takes_query,
-            ..Policy::default()
-        },
     }
 }
 
-/// Whether a request only reads.
 fn is_read(arrival: &Arrival) -> bool {
     matches!(arrival.head.method, Method::GET | Method::HEAD)
 }
@@ -721,4 +630,85 @@ async fn confirmed(
 /// The problem of a read whose log failed because another machine leads: nothing was to be written.
 fn of_read(problem: Problem, arrival: &Arrival) -> Problem {
     if problem.code == Problem::storage_unavailable().code { unconfirmed(arrival) } else { problem }
+}
+
+/// Seconds after which to try again while the log is replayed.
+const RETRY_SECONDS: u32 = 1;
+
+/// Leads to the server once it is open.
+pub struct StartupGate {
+    inside: OnceLock<Server>,
+    /// The answers while another machine leads.
+    standby: OnceLock<StandbyFront>,
+    why_closed: RwLock<&'static str>,
+    /// Whether another machine may lead meanwhile: then a request is not this one's to do.
+    is_node: AtomicBool,
+}
+
+impl Default for StartupGate {
+    fn default() -> StartupGate {
+        StartupGate {
+            inside: OnceLock::new(),
+            standby: OnceLock::new(),
+            why_closed: RwLock::new("recovering: the log is being replayed"),
+            is_node: AtomicBool::new(false),
+        }
+    }
+}
+
+impl StartupGate {
+    /// Has the gate answer for a node of a cluster that opens its log.
+    pub fn start_node(&self) {
+        self.explain("starting: this node opens its log, and then follows the cluster");
+        self.is_node.store(true, Ordering::Release);
+    }
+
+    /// The problem of a request that came before the gate was open.
+    fn closed(&self) -> Problem {
+        if self.is_node.load(Ordering::Acquire) {
+            Problem::no_leader()
+        } else {
+            Problem::overloaded(RETRY_SECONDS)
+        }
+    }
+
+    /// Sets the reason why the gate is closed.
+    pub fn explain(&self, why: &'static str) {
+        *self.why_closed.write().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    /// Has a standby answer until the gate is open.
+    pub fn stand_by(&self, front: StandbyFront) {
+        let _ = self.standby.set(front);
+    }
+
+    /// Opens the gate, once.
+    pub fn open(&self, inside: Server) {
+        assert!(self.inside.set(inside).is_ok(), "a startup gate is opened once");
+    }
+}
+
+impl Answer for StartupGate {
+    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
+        if let Some(front) = self.standby.get()
+            && let Some(reply) = front.own(arrival)
+        {
+            return reply;
+        }
+        match self.inside.get() {
+            Some(inside) => inside.answer(arrival, body).await,
+            None if let Some(front) = self.standby.get() => front.answer(arrival, body).await,
+            None if arrival.head.uri.path() == "/healthz" => {
+                Reply::json(200, Object::new().plain("status", "ok").end())
+            }
+            None if arrival.head.uri.path() == "/readyz" => {
+                let why = *self.why_closed.read().unwrap_or_else(PoisonError::into_inner);
+                Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
+            }
+            None if is_for_visitors(arrival.head.uri.path()) => {
+                Reply::public_problem(&self.closed(), &arrival.request_id)
+            }
+            None => Reply::problem(&self.closed(), &arrival.request_id),
+        }
+    }
 }

@@ -4,8 +4,8 @@
 //! waits for a bank in that of its entities. A page takes from both whatever is newer, and its cursor
 //! has the place in each.
 
-use super::{Due, READS_MAX, due, tenant_of, unanswered};
-use crate::admin::call::{Call, CallResult, Done};
+use super::{Due, READS_MAX, due, unanswered};
+use crate::admin::call::{Call, CallResult, Done, tenant_of};
 use crate::gateway::services::Services;
 use crate::store::history::{self, Read};
 use crate::store::merge_cursor::MergeCursor;
@@ -28,13 +28,11 @@ use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::collections::VecDeque;
 
-/// The statuses that can be asked for.
-pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
+pub(super) const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 const CONTRADICTED: &str = STATUSES[0];
 const PENDING: &str = STATUSES[1];
 const UNRESOLVED: &str = STATUSES[2];
 
-/// The filters of a list of operations.
 pub struct Wanted {
     status: Option<&'static str>,
     rail: Option<&'static str>,
@@ -79,8 +77,7 @@ impl Places {
     }
 }
 
-/// Reads which orders are asked for, on a server with these rails.
-pub fn asked(
+pub(super) fn asked(
     mut query: Query<'_>,
     list: ListOf<'_>,
     rails: &[&'static str],
@@ -100,7 +97,7 @@ pub fn asked(
     Ok((wanted, page.get(&sound)))
 }
 
-/// GET /admin/operations: newest first, of all tenants in both modes.
+/// newest first, of all tenants in both modes.
 pub async fn list(call: Call) -> CallResult {
     let services = &call.services;
     let rails = services.rails.names();
@@ -131,7 +128,6 @@ struct Group {
     items: Vec<Vec<u8>>,
 }
 
-/// The first groups of a source.
 #[derive(Default)]
 struct Source {
     groups: VecDeque<Group>,

@@ -23,15 +23,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The proposals that are to be accepted.
 pub enum Chosen {
     /// All that there are.
     All,
-    /// The proposals of these items.
     These(Vec<Id>),
 }
 
-/// POST /admin/reconciliations/:id/accept
 pub async fn accept(call: Call) -> CallResult {
     let chosen = read_chosen(call.body.fields()?)?;
     let (id, summary) = named(&call)?;
@@ -62,7 +59,6 @@ pub async fn accept(call: Call) -> CallResult {
     Ok(Done::ok(Object::new().number("accepted", accepted).list("refused", shown).end()))
 }
 
-/// Reads which proposals are to be accepted.
 pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
     let items = kinds::list(1..=ACCEPTED_MAX, kinds::uuid()).about("Ids of items; or else `all`.");
     let items = fields.optional("items", items);
@@ -83,7 +79,6 @@ pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
     Ok(items.get(&sound).map_or(Chosen::All, these))
 }
 
-/// A line that answers an operation.
 struct Proposal {
     item: Id,
     operation: Id,
@@ -130,7 +125,6 @@ async fn proposals(
     Ok((all, items))
 }
 
-/// The codes of lines that were refused.
 type Refused = Vec<(Id, &'static str)>;
 
 /// Says what the lines that answer one operation say of it, in a record of its own.
@@ -160,7 +154,6 @@ async fn answered(call: &Call, id: Id, operation: Id, lines: &[Proposal]) -> Res
     }
 }
 
-/// The news of lines about two micro-deposits.
 struct Booking {
     lines: Booked,
     /// The items of the lines that say something new, and of those that do not.

@@ -26,7 +26,6 @@ use std::sync::Arc;
 
 /// Entities that are read at once.
 const PART: usize = 5_000;
-/// The most entries that are kept in memory.
 const ENTRIES_MAX: usize = 1_000_000;
 /// The time by which an order may be sent later than its entity was made: banks that are closed, buyers that
 /// take their time.
@@ -62,7 +61,6 @@ fn lists() -> Vec<Listed> {
     payments.chain(pesos).chain([payouts]).collect()
 }
 
-/// The rail and the days that are reconciled.
 #[derive(Clone, Copy)]
 struct Span {
     rail: &'static str,

@@ -5,7 +5,7 @@ mod refusals;
 mod shared;
 
 use super::operation::{Operation, Parameter, Response};
-use super::schema::{Schema, named};
+use super::schema::{Kind, Schema, named};
 use super::{columns, values};
 use crate::codes::words;
 use crate::csv::{MEDIA_TYPE, Separator, Table};
@@ -116,6 +116,13 @@ pub struct Document {
 /// The version of the interface.
 const VERSION: &str = "1.0.0";
 
+/// What an operation takes.
+#[derive(Default)]
+pub struct Takes {
+    pub members: Vec<(&'static str, Schema, bool)>,
+    pub pages: bool,
+}
+
 impl Document {
     /// The rows without a description, and the descriptions without a row.
     pub fn gaps(&self) -> Vec<String> {
@@ -178,6 +185,23 @@ impl Document {
     /// The names of the operations that take parameters in their query.
     pub fn with_query(&self) -> BTreeSet<&'static str> {
         self.chapters.iter().flat_map(Chapter::with_query).collect()
+    }
+
+    /// What an operation takes in its query and its body: names, schemas, and whether it has to be there; and
+    /// whether it is a list in pages.
+    pub fn takes(&self, id: &str) -> Takes {
+        let Some((_, operation)) = self.described(id) else { return Takes::default() };
+        let in_query = operation.parameters.iter().filter(|parameter| parameter.place == "query");
+        let mut members: Vec<_> = in_query
+            .map(|parameter| (parameter.name, parameter.schema.clone(), parameter.required))
+            .collect();
+        let body = operation.body.as_ref().and_then(|(body, _)| match body.kind {
+            Kind::Named(name) => self.schema(name),
+            _ => Some(body.clone()),
+        });
+        let body = body.into_iter().flat_map(|body| body.members);
+        members.extend(body.map(|member| (member.name, member.schema, member.required)));
+        Takes { members, pages: operation.pages }
     }
 
     /// The schema that has this name.

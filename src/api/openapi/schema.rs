@@ -29,7 +29,7 @@ pub(super) enum Kind {
 pub(super) struct Member {
     pub(super) name: &'static str,
     pub(super) schema: Schema,
-    required: bool,
+    pub(super) required: bool,
 }
 
 fn of(kind: Kind) -> Schema {
@@ -168,6 +168,25 @@ impl Schema {
     /// The fact under a keyword, as JSON.
     pub(super) fn known_fact(&self, keyword: &str) -> Option<&[u8]> {
         self.facts.iter().find(|(known, _)| *known == keyword).map(|(_, json)| json.as_slice())
+    }
+
+    /// The type of JSON: that of what has a name is an object, and of several the integer if there is one.
+    pub fn type_name(&self) -> Option<&'static str> {
+        match &self.kind {
+            Kind::Type(name) => Some(name),
+            Kind::Named(_) => Some("object"),
+            Kind::AnyOf(schemas) => {
+                schemas.iter().filter_map(Schema::type_name).find(|name| *name == "integer")
+            }
+            Kind::Free => None,
+        }
+    }
+
+    /// What it says of itself, or else its choices.
+    pub fn words(&self) -> Option<String> {
+        let about = self.known_fact("description").and_then(|json| serde_json::from_slice(json).ok());
+        let choices = (!self.choices.is_empty()).then(|| self.choices.join(", "));
+        about.or(choices).or_else(|| self.items.as_ref().and_then(|items| items.words()))
     }
 
     /// A value that fits, as JSON: the example, or one that is made of the samples of its parts.

@@ -1,8 +1,8 @@
 //! The forms of a card and of a Pago Móvil that the buyer made.
 
-use super::{Sent, bare, compact, options, refuse};
+use super::{bare, compact, options, refuse};
 use crate::checkout::pages::{PageOptions, Typed, fields, show};
-use crate::checkout::visit::Visit;
+use crate::checkout::visit::{Call, Visit};
 use crate::gateway::transfers;
 use crate::http::respond::Reply;
 use crate::pages::form::Form;
@@ -20,14 +20,13 @@ use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The code of a transfer that belongs to another payment.
 const REFERENCE_USED: &str = "reference_already_used";
 /// Characters of the name on a card.
 const HOLDER_NAME_MAX: usize = 100;
 
 /// POST /checkout/:id/card
-pub async fn card(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
-    let (form, visit) = sent.admitted(id).await?;
+pub async fn card(mut sent: Call<'_>) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted().await?;
     let services = sent.services;
     let options = PageOptions { quote: None, ..options(&form, Way::Card) };
     if form.filled("tokenize").is_some() {
@@ -52,8 +51,8 @@ pub async fn card(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
 }
 
 /// POST /checkout/:id/pago-movil
-pub async fn transfer(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
-    let (form, visit) = sent.admitted(id).await?;
+pub async fn transfer(mut sent: Call<'_>) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted().await?;
     let services = sent.services;
     let options = options(&form, Way::PagoMovil);
     let mut typed =
@@ -86,7 +85,7 @@ pub async fn transfer(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
 
 /// The page that tells how the attempt ended, or why it did not begin.
 async fn settled(
-    sent: &Sent<'_>,
+    sent: &Call<'_>,
     visit: &Visit,
     options: PageOptions,
     begun: Result<Id, Problem>,
@@ -97,7 +96,6 @@ async fn settled(
     }
 }
 
-/// The names of the fields that are wrong.
 type Wrong = Vec<&'static str>;
 
 fn wrong<const N: usize>(found: [(&'static str, bool); N]) -> Wrong {

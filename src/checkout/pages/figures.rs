@@ -28,12 +28,10 @@ pub(super) fn usdt(usdt: Usdt, language: Language) -> String {
     format!("{} USDT", language.amount(usdt.minor(), Usdt::DECIMALS))
 }
 
-/// The price of a dollar in pesos, in words.
 pub(super) fn rate(rate: Rate, language: Language) -> String {
     priced(rate, "COP", language)
 }
 
-/// The price of a dollar in bolívares, in words.
 pub(super) fn bcv_rate(rate: Rate, language: Language) -> String {
     priced(rate, "Bs", language)
 }
@@ -46,23 +44,19 @@ fn priced(rate: Rate, unit: &str, language: Language) -> String {
     format!("US$ 1 = {unit} {figure}")
 }
 
-/// A day as people write it.
 pub(super) fn day(date: Date) -> String {
     let (year, month, day) = date.civil();
     format!("{day:02}/{month:02}/{year:04}")
 }
 
-/// An instant as a buyer in Venezuela reads it.
 pub(super) fn in_caracas(at: Timestamp) -> String {
     shown(at.plus_ms(CARACAS_MS), "%d/%m/%Y %H:%M")
 }
 
-/// An instant as a buyer in Colombia reads it.
 pub(super) fn moment_in_bogota(at: Timestamp) -> String {
     shown(at.plus_ms(BOGOTA_MS), "%d/%m/%Y %H:%M")
 }
 
-/// An hour as a buyer in Colombia reads it.
 pub(super) fn in_bogota(at: Timestamp) -> String {
     shown(at.plus_ms(BOGOTA_MS), "%H:%M")
 }

@@ -54,13 +54,10 @@ struct Handle {
     session: Id,
     secret: String,
     status: &'static str,
-    /// The address that the forms send to.
     base: String,
     embedded: bool,
     parent: String,
-    /// The reason of a failure, for the page that embeds it.
     cause: &'static str,
-    /// The attempt that the page waits for.
     attempt: Option<Id>,
     /// The attempt that began last, as far as the page knows.
     newest: Option<Id>,
@@ -68,7 +65,6 @@ struct Handle {
     received: String,
 }
 
-/// A way to pay, as a button.
 pub(super) struct Choice {
     pub(super) code: &'static str,
     pub(super) name: &'static str,
@@ -82,7 +78,6 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// The name that its button has for scripts.
     pub(super) fn hook(&self) -> String {
         self.code.replace('_', "-")
     }
@@ -102,7 +97,6 @@ struct DetailsPage {
     card: Option<CardPanel>,
     pesos: Option<PesosPanel>,
     usdt: Option<UsdtPanel>,
-    /// The network that the button of USDT asks for.
     usdt_network: &'static str,
     typed: Typed,
     failure: Option<Failed>,
@@ -117,7 +111,6 @@ struct FieldsPage {
     shell: Shell,
     handle: Handle,
     typed: Typed,
-    /// Whether the form was sent by no script.
     unscripted: bool,
 }
 
@@ -171,7 +164,6 @@ pub fn fields(
     page(status, html, Some(&visit.shop.tenant.tenant_settings.settings.checkout_allowed_origins))
 }
 
-/// The page that a session shows now.
 pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u16) -> Result<Reply, Problem> {
     let w = options.language.words();
     let attempt = options.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
@@ -195,7 +187,6 @@ pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u1
     page(status, html, ancestors)
 }
 
-/// The parts that all pages of a session have.
 fn frame(
     services: &Services,
     visit: &Visit,

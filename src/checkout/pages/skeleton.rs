@@ -6,7 +6,6 @@ use domain::platform::settings;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Parts of texts that mean something to a browser.
 const PARTS: [&str; 24] = [
     "<",
     ">",

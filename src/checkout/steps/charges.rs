@@ -58,7 +58,6 @@ impl Visit {
         Ok(CardToken { name: services.cards.put(self.shop.tenant_key, card)?, brand, last_four, mark })
     }
 
-    /// Looks for a transfer, and lets it pay for the session.
     pub async fn verify_transfer(
         &self,
         services: &Services,
@@ -137,7 +136,6 @@ impl Visit {
     }
 }
 
-/// The outcome, or the problem of a refusal.
 fn refused(settled: Box<Settled<Domain>>) -> Result<Box<Settled<Domain>>, Problem> {
     match &settled.refusal {
         Some(refusal) => Err(problem(refusal)),

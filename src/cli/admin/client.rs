@@ -13,7 +13,6 @@ use uuid::Uuid;
 
 pub const JSON: &str = "application/json";
 pub const CSV: &str = "text/csv";
-/// The server is on this machine or near it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct Operators {
@@ -207,7 +206,6 @@ pub fn warnings(answer: &str) -> Vec<String> {
     }
 }
 
-/// A string without its quotes.
 pub fn scalar(value: &str) -> String {
     match json::read(value) {
         Ok(Shape::Scalar) if value.starts_with('"') => json::decode_string(value).into_owned(),

@@ -2,7 +2,6 @@
 //! even so is left out.
 
 const LEAST: usize = 8;
-/// A border and a space on both sides.
 const BESIDE: usize = 3;
 
 pub fn fit(natural: &[usize], room: usize) -> Vec<usize> {

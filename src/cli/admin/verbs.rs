@@ -1,511 +1,221 @@
-//! One row per verb, in the order of the help.
+//! The commands of `pasarela admin`, made of the operators' table: a row names them, and their arguments are
+//! what the description of the row's endpoint takes.
 
-mod finding;
-mod people;
-mod pricing;
-mod reconciling;
-mod row;
-#[cfg(test)]
-mod tests;
+use crate::admin::routes::rows;
+use crate::admin::{Fills, Operand, Route, Verb, document};
+use api::openapi::document::Document;
+use api::openapi::schema::Schema;
+use std::sync::LazyLock;
 
-pub use row::{Fills, Is, Operand, Opt, Verb};
+pub struct Command {
+    pub noun: &'static str,
+    /// Empty for a noun alone.
+    pub verb: &'static str,
+    pub about: &'static str,
+    /// After `pasarela admin`.
+    pub example: String,
+    pub method: &'static str,
+    /// As in the table, with a parameter that the command sets itself.
+    pub path: String,
+    /// The names of the path, each with the name of its argument.
+    pub ids: Vec<(&'static str, &'static str, &'static str)>,
+    pub operand: Option<Operand>,
+    pub options: Vec<Opt>,
+    pub pages: bool,
+}
 
-use row::{CURSOR, FIRST_DAY, ID, KEY, LAST_DAY, LIMIT, MODE, REFERENCE, TENANT, may, must, named};
+pub struct Opt {
+    /// In the API, which is taken too.
+    pub member: &'static str,
+    pub long: String,
+    pub is: Is,
+    pub required: bool,
+    pub about: String,
+}
 
-pub fn nouns(noun: &str) -> &'static str {
-    match noun {
-        "tenant" => "Tenants:",
-        "key" => "API keys:",
-        "chargeback" => "Chargebacks of card payments:",
-        "adjustment" => "Corrections of a balance:",
-        "cop-payout" => "Payouts in pesos:",
-        "crypto-payout" => "Review of large payouts in USDT:",
-        "operation" => "Orders to banks:",
-        "payment" => "Payments of all tenants:",
-        "payout" => "Payouts of all tenants:",
-        "conversion" => "Conversions of all tenants:",
-        "delivery" => "Webhook deliveries of all tenants:",
-        "notice" => "Transfers that banks reported by themselves:",
-        "bank" => "The bank catalogue:",
-        "statement" => "Statements, day by day:",
-        "operator" => "Operators, each with a token and a role:",
-        "approval" => "Calls that wait for a second operator:",
-        "audit" => "The audit, who changed what:",
-        "merchant" => "Sellers of any tenant:",
-        "event" => "Events of any tenant:",
-        "reconciliation" => "Bank statements, compared with the books:",
-        "cluster" => "The machines of a cluster:",
-        "clock" => "The server's clock:",
-        _ => "Rates:",
+impl Opt {
+    /// Whether one is made when none is said: a reference makes a repetition harmless.
+    pub fn is_fresh(&self) -> bool {
+        self.member == REFERENCE
     }
 }
 
-pub fn all() -> impl Iterator<Item = &'static Verb> {
-    VERBS
-        .iter()
-        .chain(finding::FINDING)
-        .chain(people::PEOPLE)
-        .chain(pricing::PRICING)
-        .chain(reconciling::RECONCILING)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Is {
+    Text,
+    Json,
+    Truth,
+    Whole,
+    List,
 }
 
-const CURRENCY: Opt = must("currency", "currency", Is::Text, "VES, COP or USDT");
-/// The options that say what a statement is of.
-const STATED: &[Opt] =
-    &[CURRENCY, FIRST_DAY, LAST_DAY, may("mode", "mode", Is::Text, "live or test; live if it is missing")];
+const REFERENCE: &str = "externalRef";
 
-const VERBS: &[Verb] = &[
-    Verb {
-        noun: "tenant",
-        verb: "create",
-        about: "Create a tenant; its first two keys are shown only now",
-        example: "tenant create --name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'",
-        method: "POST",
-        path: "/admin/tenants",
-        operands: &[],
-        options: &[
-            must("name", "name", Is::Text, "Its name for people"),
-            may("settings", "settings", Is::Json, "Settings that differ from [tenant_defaults]"),
-        ],
-    },
-    Verb {
-        noun: "tenant",
-        verb: "list",
-        about: "List tenants, newest first",
-        example: "tenant list --limit 100",
-        method: "GET",
-        path: "/admin/tenants",
-        operands: &[],
-        options: &[
-            may("liveAsked", "live-asked", Is::Truth, "true: only those that asked for live mode"),
-            LIMIT,
-            CURSOR,
-        ],
-    },
-    Verb {
-        noun: "tenant",
-        verb: "get",
-        about: "Show a tenant",
-        example: "tenant get 01930a4b-5c6d-7e8f-9012-3456789a0000",
-        method: "GET",
-        path: "/admin/tenants/:id",
-        operands: &[ID],
-        options: &[],
-    },
-    Verb {
-        noun: "tenant",
-        verb: "settings",
-        about: "Change settings; what is not named stays",
-        example: "tenant settings 01930a4b-5c6d-7e8f-9012-3456789a0000 '{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'",
-        method: "PATCH",
-        path: "/admin/tenants/:id/settings",
-        operands: &[ID, Operand { name: "JSON", fills: Fills::Body, about: "The settings to change" }],
-        options: &[],
-    },
-    Verb {
-        noun: "tenant",
-        verb: "live-status",
-        about: "Set whether a tenant may use live mode",
-        example: "tenant live-status 01930a4b-5c6d-7e8f-9012-3456789a0000 active --reason \"contract signed\"",
-        method: "POST",
-        path: "/admin/tenants/:id/live-status",
-        operands: &[
-            ID,
-            Operand {
-                name: "STATUS",
-                fills: Fills::Member("status"),
-                about: "active, suspended or inactive",
-            },
-        ],
-        options: &[may("reason", "reason", Is::Text, "The reason for the change")],
-    },
-    Verb {
-        noun: "tenant",
-        verb: "resume",
-        about: "Resume a tenant's halted books, if their records verify",
-        example: "tenant resume 01930a4b-5c6d-7e8f-9012-3456789a0000",
-        method: "POST",
-        path: "/admin/tenants/:id/resume",
-        operands: &[ID],
-        options: &[],
-    },
-    Verb {
-        noun: "key",
-        verb: "create",
-        about: "Create an API key; it is shown only now",
-        example: "key create 01930a4b-5c6d-7e8f-9012-3456789a0000 --mode test --scopes read,collect",
-        method: "POST",
-        path: "/admin/tenants/:id/keys",
-        operands: &[TENANT],
-        options: &[
-            MODE,
-            may(
-                "scopes",
-                "scopes",
-                Is::List,
-                "read, collect, payout, convert, manage; all of them if it is missing",
-            ),
-            may(
-                "expiresAt",
-                "expires-at",
-                Is::Text,
-                "The instant at which it stops working: 2027-01-01T00:00:00Z",
-            ),
-        ],
-    },
-    Verb {
-        noun: "key",
-        verb: "list",
-        about: "List a tenant's keys",
-        example: "key list 01930a4b-5c6d-7e8f-9012-3456789a0000",
-        method: "GET",
-        path: "/admin/tenants/:id/keys",
-        operands: &[TENANT],
-        options: &[],
-    },
-    Verb {
-        noun: "key",
-        verb: "rotate",
-        about: "Replace a key; the old one works on for a while",
-        example: "key rotate 01930a4b-5c6d-7e8f-9012-3456789a0000 --overlap-seconds 3600",
-        method: "POST",
-        path: "/admin/keys/:keyId/rotate",
-        operands: &[KEY],
-        options: &[may(
-            "overlapSeconds",
-            "overlap-seconds",
-            Is::Whole,
-            "For how long the old one works on; 0 if it is missing",
-        )],
-    },
-    Verb {
-        noun: "key",
-        verb: "revoke",
-        about: "Revoke a key at once",
-        example: "key revoke 01930a4b-5c6d-7e8f-9012-3456789a0000",
-        method: "DELETE",
-        path: "/admin/keys/:keyId",
-        operands: &[KEY],
-        options: &[may("successors", "successors", Is::Truth, "true: also all keys that came in its place")],
-    },
-    Verb {
-        noun: "chargeback",
-        verb: "create",
-        about: "Record that a bank takes a card payment back",
-        example: "chargeback create 01930a4b-5c6d-7e8f-9012-3456789a0000 --payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud",
-        method: "POST",
-        path: "/admin/tenants/:id/chargebacks",
-        operands: &[TENANT],
-        options: &[
-            must("paymentId", "payment-id", Is::Text, "The payment"),
-            may(
-                "amountVes",
-                "amount-ves",
-                Is::Text,
-                "The disputed amount; all that is left of the payment if it is missing",
-            ),
-            may(
-                "feeVes",
-                "fee-ves",
-                Is::Text,
-                "The fee that the tenant pays for it; that of its settings if it is missing",
-            ),
-            may("reason", "reason", Is::Text, "fraud, not_recognized, not_received, duplicate or other"),
-            may(
-                "bankDebitedAt",
-                "bank-debited-at",
-                Is::Text,
-                "The instant at which the bank took it: 2026-11-21T12:00:00Z",
-            ),
-        ],
-    },
-    Verb {
-        noun: "chargeback",
-        verb: "close",
-        about: "Record how the dispute ended",
-        example: "chargeback close 01930a4b-5c6d-7e8f-9012-3456789a0000 --outcome won",
-        method: "POST",
-        path: "/admin/chargebacks/:id/close",
-        operands: &[ID],
-        options: &[must("outcome", "outcome", Is::Text, "won or lost")],
-    },
-    Verb {
-        noun: "adjustment",
-        verb: "create",
-        about: "Correct a balance",
-        example: "adjustment create 01930a4b-5c6d-7e8f-9012-3456789a0000 --mode live --currency VES --amount=-12.50 --description \"bank fee\"",
-        method: "POST",
-        path: "/admin/tenants/:id/adjustments",
-        operands: &[TENANT],
-        options: &[
-            MODE,
-            CURRENCY,
-            must("amount", "amount", Is::Text, "Signed; write it with =, as in --amount=-12.50"),
-            must("description", "description", Is::Text, "The purpose of the correction; the tenant sees it"),
-            REFERENCE,
-        ],
-    },
-    Verb {
-        noun: "adjustment",
-        verb: "list",
-        about: "List who corrected which balance, newest first",
-        example: "adjustment list --tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000",
-        method: "GET",
-        path: "/admin/audit?action=adjustment.create",
-        operands: &[],
-        options: &[
-            may(
-                "operatorId",
-                "operator-id",
-                Is::Text,
-                "The operator who made the corrections; root for the token of the configuration",
-            ),
-            may("tenantId", "tenant-id", Is::Text, "The tenant whose balances were corrected"),
-            may("from", "from", Is::Text, "From this instant on"),
-            may("to", "to", Is::Text, "Before this instant"),
-            LIMIT,
-            CURSOR,
-        ],
-    },
-    Verb {
-        noun: "cop-payout",
-        verb: "create",
-        about: "Pay pesos out; the balance is debited at once",
-        example: "cop-payout create 01930a4b-5c6d-7e8f-9012-3456789a0000 --mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050",
-        method: "POST",
-        path: "/admin/tenants/:id/cop-payouts",
-        operands: &[TENANT],
-        options: &[
-            MODE,
-            must("amountCop", "amount-cop", Is::Whole, "Whole pesos"),
-            must("bank", "bank", Is::Text, "The bank"),
-            must("accountNumber", "account-number", Is::Text, "The account"),
-            must("accountType", "account-type", Is::Text, "savings, checking or wallet"),
-            must("holderName", "holder-name", Is::Text, "The name of its holder"),
-            must("documentType", "document-type", Is::Text, "The kind of the holder's document"),
-            must("documentNumber", "document-number", Is::Text, "Its number"),
-            REFERENCE,
-        ],
-    },
-    Verb {
-        noun: "cop-payout",
-        verb: "complete",
-        about: "Record that pesos have arrived",
-        example: "cop-payout complete 01930a4b-5c6d-7e8f-9012-3456789a0000 --reference 778899",
-        method: "POST",
-        path: "/admin/cop-payouts/:id/complete",
-        operands: &[ID],
-        options: &[must("reference", "reference", Is::Text, "The bank's reference")],
-    },
-    Verb {
-        noun: "cop-payout",
-        verb: "fail",
-        about: "Record that pesos have not arrived; they return to the balance",
-        example: "cop-payout fail 01930a4b-5c6d-7e8f-9012-3456789a0000 --failure-code AC01",
-        method: "POST",
-        path: "/admin/cop-payouts/:id/fail",
-        operands: &[ID],
-        options: &[must("failureCode", "failure-code", Is::Text, "The reason")],
-    },
-    Verb {
-        noun: "crypto-payout",
-        verb: "approve",
-        about: "Approve a large payout",
-        example: "crypto-payout approve 01930a4b-5c6d-7e8f-9012-3456789a0000",
-        method: "POST",
-        path: "/admin/crypto/payouts/:id/approve",
-        operands: &[ID],
-        options: &[],
-    },
-    Verb {
-        noun: "crypto-payout",
-        verb: "reject",
-        about: "Reject a large payout; the money returns to the balance",
-        example: "crypto-payout reject 01930a4b-5c6d-7e8f-9012-3456789a0000 --reason \"address on a list\"",
-        method: "POST",
-        path: "/admin/crypto/payouts/:id/reject",
-        operands: &[ID],
-        options: &[must("reason", "reason", Is::Text, "The reason")],
-    },
-    Verb {
-        noun: "operation",
-        verb: "list",
-        about: "List orders to banks that are pending, unresolved or contradicted",
-        example: "operation list --status contradicted",
-        method: "GET",
-        path: "/admin/operations",
-        operands: &[],
-        options: &[
-            may("status", "status", Is::Text, "Only those in this state"),
-            may("rail", "rail", Is::Text, "Only of this bank"),
-            may("tenantId", "tenant-id", Is::Text, "Only of this tenant"),
-            LIMIT,
-            CURSOR,
-        ],
-    },
-    Verb {
-        noun: "operation",
-        verb: "resolve",
-        about: "Record what became of an order whose outcome no bank has confirmed",
-        example: "operation resolve 01930a4b-5c6d-7e8f-9012-3456789a0001 --outcome done --reference 81234567 --note \"on the statement\"",
-        method: "POST",
-        path: "/admin/operations/:id/resolve",
-        operands: &[ID],
-        options: &[
-            must("outcome", "outcome", Is::Text, "done or refused"),
-            may("reference", "reference", Is::Text, "The bank's reference, of what was done"),
-            may("failureCode", "failure-code", Is::Text, "The bank's code, of what was refused"),
-            must("note", "note", Is::Text, "The evidence for that outcome"),
-        ],
-    },
-    Verb {
-        noun: "notice",
-        verb: "list",
-        about: "List transfers that banks reported, newest first",
-        example: "notice list --unmatched true",
-        method: "GET",
-        path: "/admin/notices",
-        operands: &[],
-        options: &[
-            may("unmatched", "unmatched", Is::Truth, "true: only what no payment was verified by"),
-            LIMIT,
-            CURSOR,
-        ],
-    },
-    Verb {
-        noun: "notice",
-        verb: "give",
-        about: "Say whose a transfer is whose reference was guessed at",
-        example: "notice give 01930a4b-5c6d-7e8f-9012-3456789a0001 --tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"",
-        method: "POST",
-        path: "/admin/notices/:id/give",
-        operands: &[ID],
-        options: &[
-            must("tenantId", "tenant-id", Is::Text, "The tenant's id"),
-            must("note", "note", Is::Text, "The evidence for that"),
-        ],
-    },
-    Verb {
-        noun: "bank",
-        verb: "list",
-        about: "List banks, hidden ones too",
-        example: "bank list",
-        method: "GET",
-        path: "/admin/banks",
-        operands: &[],
-        options: &[],
-    },
-    Verb {
-        noun: "bank",
-        verb: "refresh",
-        about: "Fetch the catalogue from its feed now",
-        example: "bank refresh",
-        method: "POST",
-        path: "/admin/banks/refresh",
-        operands: &[],
-        options: &[],
-    },
-    Verb {
-        noun: "bank",
-        verb: "update",
-        about: "Change a bank's entry in the catalogue",
-        example: "bank update 0102 --hidden true",
-        method: "PATCH",
-        path: "/admin/banks/:code",
-        operands: &[named("CODE", ":code", "Its four digits")],
-        options: &[
-            may("hidden", "hidden", Is::Truth, "Whether tenants do not see it"),
-            may("name", "name", Is::Text, "Its name"),
-            may("services", "services", Is::List, "The services that the bank offers"),
-            may("logoUrl", "logo-url", Is::Text, "The address of its logo"),
-        ],
-    },
-    Verb {
-        noun: "statement",
-        verb: "tenant",
-        about: "Show a tenant's statement, day by day",
-        example: "statement tenant 01930a4b-5c6d-7e8f-9012-3456789a0000 --currency VES --from 2026-11-01 --to 2026-11-30",
-        method: "GET",
-        path: "/admin/tenants/:id/statements",
-        operands: &[TENANT],
-        options: STATED,
-    },
-    Verb {
-        noun: "statement",
-        verb: "platform",
-        about: "Show what the platform earned, day by day",
-        example: "statement platform --currency VES --from 2026-11-01 --to 2026-11-30",
-        method: "GET",
-        path: "/admin/statements",
-        operands: &[],
-        options: STATED,
-    },
-    Verb {
-        noun: "status",
-        verb: "",
-        about: "Show the state of the server",
-        example: "status",
-        method: "GET",
-        path: "/admin/status",
-        operands: &[],
-        options: &[],
-    },
-    Verb {
-        noun: "cluster",
-        verb: "get",
-        about: "Show the nodes, as `pasarela cluster status --json` does",
-        example: "cluster get",
-        method: "GET",
-        path: "/admin/cluster",
-        operands: &[],
-        options: &[],
-    },
-    Verb {
-        noun: "cluster",
-        verb: "hand-over",
-        about: "Make another node the leader, as `pasarela cluster hand-over` does",
-        example: "cluster hand-over node-2",
-        method: "POST",
-        path: "/admin/cluster/hand-over",
-        operands: &[Operand {
-            name: "NODE",
-            fills: Fills::Member("to"),
-            about: "The node that becomes the leader",
-        }],
-        options: &[],
-    },
-    Verb {
-        noun: "clock",
-        verb: "confirm",
-        about: "Confirm that the machine's clock is right after it was set",
-        example: "clock confirm",
-        method: "POST",
-        path: "/admin/clock/confirm",
-        operands: &[],
-        options: &[],
-    },
-    Verb {
-        noun: "snapshot",
-        verb: "",
-        about: "Write snapshots now, so that the next start replays nothing",
-        example: "snapshot",
-        method: "POST",
-        path: "/admin/snapshot",
-        operands: &[],
-        options: &[],
-    },
-    Verb {
-        noun: "backup",
-        verb: "",
-        about: "Have the server copy everything to a new directory on its disk",
-        example: "backup /mnt/backup/pasarela-2026-11-21",
-        method: "POST",
-        path: "/admin/backup",
-        operands: &[Operand {
-            name: "PATH",
-            fills: Fills::Directory("path"),
-            about: "The directory to make",
-        }],
-        options: &[],
-    },
+/// The commands, in the order of the table.
+pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
+    let document = document();
+    let commands = rows().iter().flat_map(|row| row.verbs.iter().map(|verb| command(row, verb, &document)));
+    commands.collect()
+});
+
+/// The nouns, with what their verbs are about.
+pub const NOUNS: &[(&str, &str)] = &[
+    ("tenant", "Tenants"),
+    ("key", "API keys"),
+    ("chargeback", "Chargebacks of card payments"),
+    ("adjustment", "Corrections of a balance"),
+    ("cop-payout", "Payouts in pesos"),
+    ("crypto-payout", "Review of large payouts in USDT"),
+    ("operation", "Orders to banks"),
+    ("payment", "Payments of all tenants"),
+    ("payout", "Payouts of all tenants"),
+    ("conversion", "Conversions of all tenants"),
+    ("delivery", "Webhook deliveries of all tenants"),
+    ("notice", "Transfers that banks reported by themselves"),
+    ("bank", "The bank catalogue"),
+    ("statement", "Statements, day by day"),
+    ("operator", "Operators, each with a token and a role"),
+    ("approval", "Calls that wait for a second operator"),
+    ("audit", "The audit, who changed what"),
+    ("merchant", "Sellers of any tenant"),
+    ("event", "Events of any tenant"),
+    ("reconciliation", "Bank statements, compared with the books"),
+    ("cluster", "The machines of a cluster"),
+    ("clock", "The server's clock"),
+    ("rate", "Rates"),
 ];
+
+/// What the description does not say of a member, because its name says it to a program.
+const WORDS: &[(&str, &str)] = &[
+    ("name", "The name for people"),
+    ("settings", "Settings that differ from [tenant_defaults]"),
+    ("overlapSeconds", "For how long the old one works on; 0 if it is missing"),
+    ("paymentId", "The payment"),
+    ("amountVes", "The disputed amount; all that is left of the payment if it is missing"),
+    ("feeVes", "The fee that the tenant pays for it; that of its settings if it is missing"),
+    ("bankDebitedAt", "The instant at which the bank took it: 2026-11-21T12:00:00Z"),
+    ("description", "The purpose of the correction; the tenant sees it"),
+    ("bank", "The bank"),
+    ("accountNumber", "The account"),
+    ("holderName", "The name of its holder"),
+    ("documentNumber", "The number of the holder's document"),
+    ("reference", "The bank's reference, or that of the checkout session"),
+    ("bankReference", "The bank's reference"),
+    ("failureCode", "The bank's code"),
+    ("reason", "The reason"),
+    ("note", "The evidence, or why"),
+    ("rail", "Only of this bank"),
+    ("status", "Only those in this state"),
+    ("tenantId", "The tenant"),
+    ("merchantId", "The seller"),
+    ("from", "From this day or instant on: 2026-11-01"),
+    ("to", "To this day, or before this instant"),
+    ("unmatched", "true: only what no payment was verified by"),
+    ("hidden", "Whether tenants do not see it"),
+    ("logoUrl", "The address of its logo"),
+    ("action", "Noun and verb, such as tenant.settings"),
+    ("pair", "BASE/QUOTE"),
+    ("source", "Whose rate it is"),
+    ("side", "BUY, SELL, FLOOR or OFFICIAL"),
+    ("method", "How it was made"),
+    ("paymentMethod", "For which way of paying"),
+];
+
+fn command(row: &'static Route, verb: &Verb, document: &Document) -> Command {
+    let (noun, word) = verb.name.split_once(' ').unwrap_or((verb.name, ""));
+    let ids: Vec<_> =
+        row.path.split('/').filter(|part| part.starts_with(':')).map(|id| argument(id, row, noun)).collect();
+    let mut example = verb.name.to_owned();
+    for (parameter, ..) in &ids {
+        example.push_str(if *parameter == ":code" {
+            " 0102"
+        } else {
+            " 01930a4b-5c6d-7e8f-9012-3456789a0000"
+        });
+    }
+    if !verb.example.is_empty() {
+        example = format!("{example} {}", verb.example);
+    }
+    let filled = |member: &str| match verb.operand.map(|operand| operand.fills) {
+        Some(Fills::Member(filled) | Fills::Directory(filled)) => filled == member,
+        Some(Fills::Body) => true,
+        Some(Fills::File | Fills::Option(_)) | None => false,
+    };
+    let takes = document.takes(row.operation);
+    let is_set = |member: &str| filled(member) || verb.fixed.is_some_and(|(name, _)| name == member);
+    let mut options: Vec<Opt> =
+        takes.members.iter().filter(|(member, ..)| !is_set(member)).map(option).collect();
+    if let Some(Fills::Option(by_name)) = verb.operand.map(|operand| operand.fills) {
+        options
+            .iter_mut()
+            .filter(|option| option.member == by_name)
+            .for_each(|option| option.required = false);
+    }
+    options
+        .iter_mut()
+        .filter(|option| verb.asks_for == Some(option.member))
+        .for_each(|option| option.required = true);
+    if takes.pages {
+        let page = |member: &'static str, is, about: &str| Opt {
+            member,
+            long: member.to_owned(),
+            is,
+            required: false,
+            about: about.to_owned(),
+        };
+        options.push(page("limit", Is::Whole, "How many at most, 1 to 100"));
+        options.push(page("cursor", Is::Text, "The nextCursor of the page before"));
+    }
+    let path = match verb.fixed {
+        Some((name, value)) => format!("{}?{name}={value}", row.path),
+        None => row.path.to_owned(),
+    };
+    Command {
+        noun,
+        verb: word,
+        about: verb.about,
+        example,
+        method: row.method.as_str(),
+        path,
+        ids,
+        operand: verb.operand,
+        options,
+        pages: takes.pages,
+    }
+}
+
+/// The argument for a name of the path, and its help.
+fn argument(parameter: &'static str, row: &Route, noun: &str) -> (&'static str, &'static str, &'static str) {
+    match parameter {
+        ":keyId" => (parameter, "KEY", "The key's id"),
+        ":code" => (parameter, "CODE", "Its four digits"),
+        _ if row.path.starts_with("/admin/tenants/") && noun != "tenant" => {
+            (parameter, "TENANT", "The tenant's id")
+        }
+        _ => (parameter, "ID", "Its id"),
+    }
+}
+
+fn option((member, schema, required): &(&'static str, Schema, bool)) -> Opt {
+    let mut long = String::new();
+    for letter in member.chars() {
+        if letter.is_ascii_uppercase() {
+            long.push('-');
+        }
+        long.push(letter.to_ascii_lowercase());
+    }
+    let is = match schema.type_name() {
+        Some("boolean") => Is::Truth,
+        Some("integer") => Is::Whole,
+        Some("array") => Is::List,
+        Some("object") => Is::Json,
+        _ => Is::Text,
+    };
+    let known = || WORDS.iter().find(|(known, _)| known == member).map(|(_, words)| (*words).to_owned());
+    let about = if *member == REFERENCE {
+        "Makes a repetition harmless; if it is missing, one is made, and shown in the answer".to_owned()
+    } else {
+        schema.words().or_else(known).unwrap_or_default()
+    };
+    Opt { member, long, is, required: *required && *member != REFERENCE, about }
+}

@@ -25,12 +25,10 @@ pub use r4::Settings as R4Settings;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The longest body of a rail's call.
 const BODY_BYTES_MAX: usize = 64 << 10;
 /// A bank that has found a restored copy tries again after so long.
 const COPY_RETRY_SECONDS: u32 = 60;
 
-/// The callers that are let in, and how they are known.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// R4, if it is configured.
@@ -39,24 +37,18 @@ pub struct Settings {
     pub wompi_events_secret: Option<ApiSecret>,
 }
 
-/// The kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RailCall {
     /// R4 asks whether a transfer would be welcome.
     Question,
     /// R4 tells of a transfer.
     Notice,
-    /// Wompi tells that a transaction has changed.
     Event,
 }
 
-/// The work that is left to do.
 pub enum Work {
-    /// A notice is kept.
     Keep(RailCall, About),
-    /// A payment in pesos is looked at.
     Look {
-        /// The tenant in its mode.
         tenant: u64,
         payment: EntityId,
         /// A transaction under its reference that it is not known by.
@@ -64,14 +56,12 @@ pub enum Work {
     },
 }
 
-/// Answers rails.
 pub struct RailCalls {
     services: Arc<Services>,
     settings: Settings,
 }
 
 impl RailCalls {
-    /// For the rails that are configured.
     pub fn new(services: Arc<Services>, settings: Settings) -> RailCalls {
         RailCalls { services, settings }
     }
@@ -143,7 +133,7 @@ impl RailCalls {
                 if let Some(about) = about {
                     keep(about).await?;
                 }
-                crate::gateway::looks::look_now(&services, tenant, payment);
+                crate::gateway::ask::look_now(&services, tenant, payment);
                 Ok(wompi::received())
             }
         }

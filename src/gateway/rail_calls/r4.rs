@@ -26,7 +26,6 @@ pub struct Settings {
     pub callback_uuid: Option<ApiSecret>,
     /// The networks that it calls from; none: from anywhere.
     pub callback_sources: Vec<Network>,
-    /// The phone that is ours.
     pub commerce_phone: Option<MobilePhone>,
 }
 
@@ -46,12 +45,10 @@ impl Settings {
     }
 }
 
-/// The answer to a notice.
 pub(super) fn abono(status: u16, is_taken: bool) -> Reply {
     Reply::json(status, Object::new().boolean("abono", is_taken).end())
 }
 
-/// The answer to a question.
 pub(super) fn status(status: u16, is_welcome: bool) -> Reply {
     Reply::json(status, Object::new().boolean("status", is_welcome).end())
 }
@@ -64,7 +61,6 @@ pub(super) fn answer_question(services: &Services, r4: &Settings, body: &[u8]) -
     Ok(status(200, is_ours || knows_payer(services, question.document)?))
 }
 
-/// The work that is left to do for a notice.
 pub(super) fn read_notice(
     services: &Services,
     r4: &Settings,

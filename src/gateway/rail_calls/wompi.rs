@@ -20,7 +20,6 @@ pub(super) fn received() -> Reply {
     Reply::json(200, Object::new().boolean("received", true).end())
 }
 
-/// The work that is left to do for an event.
 pub(super) fn read_event(
     services: &Services,
     secret: &ApiSecret,

@@ -3,7 +3,7 @@
 //! that a bank says without deciding: the answer to an order, the answer to a question, and that
 //! nobody could be asked. Which it was shows in the trace, beside that of the record before.
 
-use crate::pages::language::Language;
+use crate::language::Language;
 use domain::record::{Cause, Entity, Record};
 use domain::resources::payments::Means;
 use domain::resources::{cop_payments, crypto, operations, payments, payouts};

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// An option of a list.
 pub(super) struct Choosable {
     pub(super) code: String,
     pub(super) name: String,
@@ -65,7 +64,6 @@ pub(super) fn document_options(
     documents.iter().map(option).collect()
 }
 
-/// A network, as wallets call it.
 pub(super) const fn network_name(network: Network) -> &'static str {
     match network {
         Network::Trc20 => "TRON (TRC20)",

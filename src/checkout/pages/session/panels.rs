@@ -7,25 +7,20 @@ use api::checkout::bolivares::{Quote, agreed_rate, transfer_days};
 use domain::resources::payments::charge::Price;
 use domain::values::money::Rate;
 
-/// A price in bolívares, and the rate that it is made of.
 pub(super) struct InBolivares {
     pub(super) total: String,
-    /// The price of a dollar.
     pub(super) rate: String,
     /// The day of the central bank's rate.
     pub(super) of: Option<String>,
 }
 
-/// The panel of a bank.
 pub(super) struct C2pPanel {
     pub(super) price: Option<InBolivares>,
     pub(super) banks: Vec<Choosable>,
 }
 
-/// The panel of a card.
 pub(super) struct CardPanel {
     pub(super) price: Option<InBolivares>,
-    /// The price, as the form sends it back.
     pub(super) quote: Option<String>,
 }
 
@@ -44,7 +39,6 @@ pub(super) struct TransferPanel {
     pub(super) banks: Vec<Choosable>,
     pub(super) oldest: String,
     pub(super) today: String,
-    /// The oldest and the newest day, for people.
     pub(super) between: (String, String),
 }
 
@@ -60,7 +54,6 @@ pub(super) struct PesosPanel {
     pub(super) other: String,
 }
 
-/// The values that panels are made of.
 pub(super) struct Making<'a> {
     pub(super) services: &'a Services,
     pub(super) visit: &'a Visit,
@@ -82,7 +75,6 @@ impl Making<'_> {
         self.options.language
     }
 
-    /// The price at a rate.
     fn at(&self, rate: Rate, of: Option<String>) -> Option<(InBolivares, String)> {
         let language = self.language();
         let total = Price::Usd(self.visit.session.amount).at(rate).ok()?.ves;
@@ -92,7 +84,6 @@ impl Making<'_> {
         Some((price, if language == Language::Spanish { plain.replace('.', ",") } else { plain }))
     }
 
-    /// The price at the rate of now.
     fn now(&self) -> Option<InBolivares> {
         let sample = self.market.bcv.as_ref()?;
         Some(self.at(sample.price, sample.value_date.map(day))?.0)

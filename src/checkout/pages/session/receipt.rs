@@ -8,10 +8,8 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 /// The end of an attempt that did not pay, for its buyer.
 #[derive(Clone, Copy)]
 pub(super) struct Failed {
-    /// The name of the reason.
     pub(super) cause: &'static str,
     pub(super) heading: &'static str,
-    /// The reason in words.
     pub(super) words: &'static str,
     /// The fate of the buyer's money, and what to do.
     pub(super) ending: &'static str,
@@ -78,13 +76,11 @@ pub(super) struct PaidPage {
     pub(super) receipt_text: String,
     pub(super) mail: String,
     pub(super) success_url: Option<String>,
-    /// Whether the money went back.
     pub(super) is_returned: bool,
     /// The USDT that came beside the payment.
     pub(super) also: Option<String>,
 }
 
-/// The page of a session that was paid.
 pub(super) fn paid_page(
     visit: &Visit,
     paid: Option<&Tried>,

@@ -53,10 +53,8 @@ pub(super) struct PesosPage {
     pub(super) channel: Channel,
     /// Nothing for the buyer to do is known.
     pub(super) waits: bool,
-    /// The picture that a live processor gave, as an address.
     pub(super) picture: Option<String>,
     pub(super) total: String,
-    /// The price of a dollar.
     pub(super) rate: Option<String>,
     pub(super) key: String,
     pub(super) qr: Drawing,
@@ -95,7 +93,6 @@ pub(super) fn waits_for_key(payment: &Payment, visit: &Visit) -> bool {
         && payment.expires_at.is_none_or(|at| at > visit.now)
 }
 
-/// The page that waits for the key of an intent.
 pub(super) fn key_page(
     visit: &Visit,
     options: &PageOptions,
@@ -123,7 +120,6 @@ pub(super) fn key_page(
     .render()
 }
 
-/// The page that waits for a payment in pesos.
 pub(super) fn pesos_page(
     visit: &Visit,
     options: &PageOptions,
@@ -171,7 +167,6 @@ pub(super) fn pesos_page(
     .render()
 }
 
-/// The page that waits for USDT.
 pub(super) fn usdt_page(
     session: &Session,
     to: &DepositAddress,

@@ -326,7 +326,7 @@ impl Performer {
         match wait {
             // What else the text may be was not found either.
             Some(seconds) if found.is_empty => return Err(too_many_misses(seconds)),
-            None if may_be_person && found.has_person => self.services.misses.found(tenant),
+            None if may_be_person && found.has_person => self.services.misses.succeeded(tenant),
             _ => {}
         }
         Ok(Reply::json(200, found.body))

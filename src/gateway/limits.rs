@@ -1,12 +1,18 @@
-//! The share of one tenant in a mode, or of one buyer, of the server: work slots, and room for
-//! bodies. (What a tenant may have of the engine is in `actors/src/admission.rs`.)
+//! The limits that keep one caller from taking the server from the others, and what they remember. `admit` in
+//! `services.rs` asks those that hold for every request, in their order.
 //!
-//! A work slot is the right to keep processors and disk busy: a request has one from when its body is
-//! there until its first record is durable or, of a read, until its answer. While a tenant is alone
-//! it needs none. While others ask too, only so many of its requests have one, and the rest wait in
-//! order: so whoever asks a lot waits for itself, and the others' requests find short queues. What
-//! waits is bounded, in number and in time; one more is 429, before its body is read, and is told so
-//! after a pause, because callers who ask again at once would keep processors busy with refusals.
+//! - A rate ([`Rate`], [`Throttle`]): a token bucket per key. A bucket is one number, the instant at which it
+//!   will be full again, so a check is one look-up and an addition; a full bucket says nothing and is dropped.
+//! - A share ([`Shares`]) of one tenant in a mode, or of one buyer: work slots, and room for bodies. A work slot is
+//!   the right to keep processors and disk busy: a request has one from when its body is there until its first
+//!   record is durable or, of a read, until its answer. While a tenant is alone it needs none. While others ask
+//!   too, only so many of its requests have one, and the rest wait in order: so whoever asks a lot waits for
+//!   itself, and the others' requests find short queues. What waits is bounded, in number and in time; one more
+//!   is 429, before its body is read, and is told so after a pause, because callers who ask again at once would
+//!   keep processors busy with refusals. (What a tenant may have of the engine is in
+//!   `actors/src/admission.rs`.)
+//! - Failures ([`Failures`]): who guesses secrets or people has to wait.
+//! - The gates of test mode ([`TestGates`]): while an account's test data begins anew its calls wait.
 
 use crate::http::body::Room;
 use crate::http::listen::BODY_BYTES_MAX;
@@ -16,10 +22,12 @@ use api::problem::Problem;
 use dashmap::DashMap;
 use domain::platform::is_live;
 use foldhash::fast::RandomState;
-use std::sync::Arc;
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
-use tokio::sync::Semaphore;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedRwLockReadGuard, RwLock, Semaphore};
 
 /// The time for which a tenant counts as one that asks: up to twice this.
 const LATELY: Duration = Duration::from_secs(1);
@@ -31,14 +39,10 @@ pub const PAUSE: Duration = Duration::from_millis(250);
 /// The longest wait for a slot: whoever has that much to do already is told so.
 const WAIT_MAX: Duration = Duration::from_secs(2);
 
-/// The bounds of one tenant in a mode.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Work slots in live mode.
     pub live_slots: usize,
-    /// Work slots in test mode.
     pub test_slots: usize,
-    /// Requests that may wait for a slot.
     pub waiting_max: usize,
     /// The tenant's part of the room for bodies.
     pub parts: Parts,
@@ -51,13 +55,11 @@ pub struct Counters {
     pub slots: [AtomicU64; 2],
     /// Bodies that would have taken more than their tenant's part.
     pub bodies: [AtomicU64; 2],
-    /// Requests that wait for a slot.
     pub waiting: AtomicUsize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Owner {
-    /// A tenant in a mode.
     Tenant(u64),
     /// A person without a key: a buyer, who is apart from the shop's own requests.
     Client(Client),
@@ -72,7 +74,6 @@ pub struct Shares {
     owners_count: AtomicUsize,
 }
 
-/// The slots and the room for bodies of one owner.
 #[derive(Debug)]
 pub struct Share {
     is_live: bool,
@@ -112,7 +113,6 @@ impl Drop for WorkSlot {
     }
 }
 
-/// A request that waits for a slot.
 struct WaitingRequest<'s>(&'s Share);
 
 impl Drop for WaitingRequest<'_> {
@@ -133,7 +133,6 @@ impl Shares {
         }
     }
 
-    /// The refusals since the start, and what waits.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -307,9 +306,211 @@ impl Room for Share {
     }
 }
 
+/// The rate of each account's requests, each mode by itself: more keys are no more requests.
+pub struct Rate {
+    throttle: Throttle<u64>,
+    per_second: u32,
+}
+
+impl Rate {
+    /// `per_second` 0 = no limit; `burst` 0 = as many as come in a second.
+    pub fn new(per_second: u32, burst: u32) -> Rate {
+        Rate { throttle: Throttle::new(per_second, burst), per_second }
+    }
+
+    pub fn check(&self, tenant: u64) -> Result<(), Problem> {
+        self.throttle.check(tenant).map_err(|seconds| Problem::rate_limited(self.per_second, seconds))
+    }
+}
+
+/// Buckets below this number are not worth a sweep.
+const SWEEP_FROM: usize = 1_024;
+
+#[derive(Debug)]
+pub struct Throttle<K: Eq + Hash> {
+    /// Nanoseconds that one token takes to come; 0 when there is no limit.
+    token_ns: u64,
+    /// Nanoseconds that an empty bucket takes to fill.
+    bucket_ns: u64,
+    start: Instant,
+    full_at_ns: DashMap<K, u64>,
+    /// The next sweep is due at so many buckets.
+    sweep_at: AtomicUsize,
+}
+
+impl<K: Eq + Hash + Copy> Throttle<K> {
+    /// A throttle by rate: `requests_per_second` 0 = no limit; `burst` 0 = as many as come in a
+    /// second.
+    pub fn new(requests_per_second: u32, burst: u32) -> Self {
+        let token_ns = 1_000_000_000_u64.checked_div(u64::from(requests_per_second)).unwrap_or(0);
+        Throttle::every(Duration::from_nanos(token_ns), if burst == 0 { requests_per_second } else { burst })
+    }
+
+    /// A throttle that refills one token per `token`, and allows `burst` requests in a row. A
+    /// `token` of zero is no limit.
+    pub fn every(token: Duration, burst: u32) -> Self {
+        let token_ns = u64::try_from(token.as_nanos()).unwrap_or(u64::MAX);
+        let bucket_ns = token_ns.saturating_mul(u64::from(burst));
+        Throttle {
+            token_ns,
+            bucket_ns,
+            start: Instant::now(),
+            full_at_ns: DashMap::new(),
+            sweep_at: AtomicUsize::new(SWEEP_FROM),
+        }
+    }
+
+    /// Takes a token, or says in how many seconds the next one is there.
+    pub fn check(&self, key: K) -> Result<(), u32> {
+        if self.token_ns == 0 {
+            return Ok(());
+        }
+        self.check_at(key, Instant::now())
+    }
+
+    fn ns(&self, now: Instant) -> u64 {
+        u64::try_from(now.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// The instant, in ns since the start, at which a bucket will be full again after one more
+    /// token; `Err` says in how many seconds there will be a token, if there is none.
+    fn room(&self, full_at: u64, now_ns: u64) -> Result<u64, u32> {
+        let after = full_at.max(now_ns).saturating_add(self.token_ns);
+        let latest = now_ns.saturating_add(self.bucket_ns);
+        if after <= latest {
+            return Ok(after);
+        }
+        Err(seconds(Duration::from_nanos(after - latest)))
+    }
+
+    fn check_at(&self, key: K, now: Instant) -> Result<(), u32> {
+        let now_ns = self.ns(now);
+        let mut full_at = self.full_at_ns.entry(key).or_insert(0);
+        let after = self.room(*full_at, now_ns)?;
+        *full_at = after;
+        drop(full_at);
+        self.sweep(now_ns);
+        Ok(())
+    }
+
+    /// Drops the full buckets whenever their number has doubled since the last time.
+    fn sweep(&self, now_ns: u64) {
+        let due = self.sweep_at.load(Ordering::Relaxed);
+        if self.full_at_ns.len() < due || self.sweep_at.swap(usize::MAX, Ordering::Relaxed) == usize::MAX {
+            return;
+        }
+        self.full_at_ns.retain(|_, full_at| *full_at > now_ns);
+        let next = (self.full_at_ns.len() * 2).max(SWEEP_FROM);
+        self.sweep_at.store(next, Ordering::Relaxed);
+    }
+}
+
+const WINDOW: Duration = Duration::from_secs(10 * 60);
+/// Beyond so many those are forgotten whose last failure is the oldest: whoever has so many addresses can try
+/// from each.
+const FAILING_MAX: usize = 20_000;
+
+/// Failures within ten minutes: logins by an address, searches of an account that found nobody. After so many
+/// nothing more is tried, not even with the right secret, until the oldest of them is ten minutes ago.
+#[derive(Debug)]
+pub struct Failures<K> {
+    max: usize,
+    all: Mutex<HashMap<K, VecDeque<Instant>>>,
+}
+
+impl<K: Eq + Hash + Copy> Failures<K> {
+    pub fn new(max: usize) -> Failures<K> {
+        Failures { max, all: Mutex::default() }
+    }
+
+    /// Counts a failure before it is tried, so that many tries at once are no way around it. The error is the
+    /// number of seconds until the next may be made.
+    pub fn begin(&self, key: K) -> Result<(), u32> {
+        self.begin_at(key, Instant::now())
+    }
+
+    pub fn succeeded(&self, key: K) {
+        if let Some(failures) = self.all().get_mut(&key) {
+            failures.pop_back();
+        }
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<K, VecDeque<Instant>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin_at(&self, key: K, now: Instant) -> Result<(), u32> {
+        let mut all = self.all();
+        if all.len() >= FAILING_MAX && !all.contains_key(&key) {
+            make_room(&mut all, now);
+        }
+        let failures = all.entry(key).or_default();
+        while failures.front().is_some_and(|at| now.saturating_duration_since(*at) >= WINDOW) {
+            failures.pop_front();
+        }
+        match failures.front() {
+            Some(oldest) if failures.len() >= self.max => {
+                Err(seconds(WINDOW.saturating_sub(now.saturating_duration_since(*oldest))))
+            }
+            _ => {
+                failures.push_back(now);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn make_room<K: Eq + Hash>(all: &mut HashMap<K, VecDeque<Instant>>, now: Instant) {
+    let is_fresh = |at: &Instant| now.saturating_duration_since(*at) < WINDOW;
+    all.retain(|_, failures| failures.back().is_some_and(is_fresh));
+    if all.len() >= FAILING_MAX {
+        let mut last: Vec<Instant> = all.values().filter_map(|failures| failures.back().copied()).collect();
+        last.sort_unstable();
+        if let Some(median) = last.get(last.len() / 2).copied() {
+            all.retain(|_, failures| failures.back().is_some_and(|at| *at > median));
+        }
+    }
+}
+
+/// Whole seconds to wait, at least one.
+fn seconds(wait: Duration) -> u32 {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    u32::try_from(seconds).unwrap_or(u32::MAX).max(1)
+}
+
+/// The gates before the data of test mode, by tenant key.
+#[derive(Default)]
+pub struct TestGates(DashMap<u64, Arc<RwLock<()>>, RandomState>);
+
+/// The right of a call to what it reads of test mode: until it is dropped, that does not begin anew.
+pub type Pass = OwnedRwLockReadGuard<()>;
+
+impl TestGates {
+    /// The right of a call, which waits while the data begins anew; live mode needs none.
+    pub async fn pass(&self, tenant: u64) -> Option<Pass> {
+        if is_live(tenant) {
+            return None;
+        }
+        let gate = self.of(tenant);
+        match Arc::clone(&gate).try_read_owned() {
+            Ok(pass) => Some(pass),
+            // Boxed: every request has room for this future, and few wait.
+            Err(_) => Some(Box::pin(gate.read_owned()).await),
+        }
+    }
+
+    pub fn of(&self, tenant: u64) -> Arc<RwLock<()>> {
+        if let Some(gate) = self.0.get(&tenant) {
+            return Arc::clone(&gate);
+        }
+        Arc::clone(&self.0.entry(tenant).or_default())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::{IpAddr, Ipv4Addr};
     use std::num::NonZeroU32;
     use std::pin::pin;
     use std::task::Poll;
@@ -417,7 +618,7 @@ mod tests {
     #[test]
     fn buyers_gather_a_part_and_leave_the_reserve() {
         let shares = shares();
-        let client = |last| shares.of_client(Client::of(std::net::Ipv4Addr::new(192, 0, 2, last).into()));
+        let client = |last| shares.of_client(Client::of(Ipv4Addr::new(192, 0, 2, last).into()));
         let mib = |n: usize| n * BODY_BYTES_MAX;
         let one = client(1);
         assert!(one.gather(mib(5), mib(10), mib(10)).is_ok());
@@ -437,5 +638,97 @@ mod tests {
         assert_eq!(shares.owners_count(), 2);
         shares.sweep_once();
         assert_eq!(shares.owners_count(), 1);
+    }
+
+    #[test]
+    fn off_means_off() {
+        let throttle = Throttle::new(0, 0);
+        assert!((0..10_000).all(|_| throttle.check(1_u64).is_ok()));
+        assert!(throttle.full_at_ns.is_empty());
+    }
+
+    #[test]
+    fn a_burst_passes_and_then_the_rate_holds() {
+        let throttle = Throttle::new(2, 5);
+        let start = throttle.start;
+        let at = |ms: u64| start + Duration::from_millis(ms);
+        for _ in 0..5 {
+            assert_eq!(throttle.check_at(1, at(0)), Ok(()));
+        }
+        assert_eq!(throttle.check_at(1, at(0)), Err(1));
+        assert_eq!(throttle.check_at(1, at(499)), Err(1));
+        assert_eq!(throttle.check_at(2, at(499)), Ok(()), "another key has its own bucket");
+        assert_eq!(throttle.check_at(1, at(500)), Ok(()));
+        assert_eq!(throttle.check_at(1, at(500)), Err(1));
+        for _ in 0..5 {
+            assert_eq!(throttle.check_at(1, at(60_000)), Ok(()));
+        }
+        assert_eq!(throttle.check_at(1, at(60_000)), Err(1));
+    }
+
+    #[test]
+    fn who_waits_as_told_gets_through() {
+        let throttle = Throttle::new(1, 1);
+        assert_eq!(throttle.check_at(1, throttle.start), Ok(()));
+        let wait = throttle.check_at(1, throttle.start).expect_err("empty");
+        assert_eq!(throttle.check_at(1, throttle.start + Duration::from_secs(u64::from(wait))), Ok(()));
+    }
+
+    #[test]
+    fn full_buckets_are_dropped() {
+        let throttle = Throttle::new(1_000, 1);
+        for key in 0..100_000_u64 {
+            let now = throttle.start + Duration::from_millis(key);
+            assert_eq!(throttle.check_at(key, now), Ok(()));
+        }
+        assert!(throttle.full_at_ns.len() <= SWEEP_FROM, "{}", throttle.full_at_ns.len());
+    }
+
+    fn client(number: u32) -> Client {
+        Client::of(IpAddr::V4(Ipv4Addr::from_bits(number)))
+    }
+
+    #[test]
+    fn ten_failures_in_ten_minutes_are_the_most() {
+        let (attempts, start) = (Failures::new(10), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        for n in 0..9 {
+            assert_eq!(attempts.begin_at(client(1), at(n)), Ok(()));
+        }
+        assert_eq!(attempts.begin_at(client(1), at(9)), Ok(()));
+        attempts.succeeded(client(1));
+        assert_eq!(attempts.begin_at(client(1), at(10)), Ok(()), "nine failures and a success");
+        assert_eq!(attempts.begin_at(client(1), at(20)), Err(580));
+        assert_eq!(attempts.begin_at(client(2), at(20)), Ok(()), "another address");
+        assert_eq!(attempts.begin_at(client(1), at(599)), Err(1));
+        assert_eq!(attempts.begin_at(client(1), at(600)), Ok(()), "the first failure is ten minutes ago");
+        assert_eq!(attempts.begin_at(client(1), at(600)), Err(1));
+    }
+
+    #[test]
+    fn the_number_of_addresses_is_bounded() {
+        let (attempts, start) = (Failures::new(10), Instant::now());
+        for n in 0..2 * FAILING_MAX as u32 {
+            assert_eq!(attempts.begin_at(client(n), start + Duration::from_millis(n.into())), Ok(()));
+        }
+        assert!(attempts.all().len() <= FAILING_MAX);
+    }
+
+    #[test]
+    fn who_finds_nobody_has_to_wait_and_who_finds_somebody_has_not() {
+        let (misses, start) = (Failures::new(30), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        for _ in 0..1_000 {
+            assert_eq!(misses.begin_at(1, at(0)), Ok(()));
+            misses.succeeded(1);
+        }
+        for n in 0..30 {
+            assert_eq!(misses.begin_at(1, at(n)), Ok(()));
+        }
+        assert_eq!(misses.begin_at(1, at(30)), Err(570));
+        assert_eq!(misses.begin_at(2, at(30)), Ok(()), "another account");
+        assert_eq!(misses.begin_at(1, at(599)), Err(1));
+        assert_eq!(misses.begin_at(1, at(600)), Ok(()), "the oldest counts no more");
+        assert_eq!(misses.begin_at(1, at(600)), Err(1));
     }
 }

@@ -1,0 +1,128 @@
+//! The rows of the two listeners, with what each asks of a request before it gets to its endpoint.
+
+use crate::admin::{Route as OperatorRoute, routes as operators};
+use crate::checkout::{self, BuyerRow};
+use crate::console;
+use crate::gateway::operators::Operator;
+use crate::gateway::rail_calls::{RailCall, RailCalls};
+use crate::gateway::request::{Policy, Whose};
+use crate::pages::site::PageRow;
+use crate::portal;
+use api::plan::Caller;
+use api::public::routes::{PublicRoute, routes as public_routes};
+use api::routes::{Route, page_routes, routes};
+use hyper::Method;
+use std::sync::Arc;
+
+pub type Row = (Method, &'static str, Endpoint);
+
+pub enum Endpoint {
+    Tenant(Route),
+    Visitor(PublicRoute),
+    Bank(RailCall),
+    Buyer(BuyerRow),
+    Merchant(PageRow<Caller>),
+    Operator(OperatorRoute),
+    ConsoleOperator(PageRow<Operator>),
+}
+
+/// The rows of tenants, visitors, banks, buyers and merchants.
+pub fn public(banks: &RailCalls) -> Vec<Row> {
+    let tenants = tenant_rows().map(|route| (route.method.clone(), route.path, Endpoint::Tenant(route)));
+    let visitors = visitor_rows().map(|route| (Method::GET, route.path, Endpoint::Visitor(route)));
+    let banks = banks.rows().map(|(path, call)| (Method::POST, path, Endpoint::Bank(call)));
+    let buyers = checkout::rows().map(|row| (row.method.clone(), row.path, Endpoint::Buyer(row)));
+    let merchants = portal::SITE.rows(portal::rows());
+    let merchants = merchants.map(|(method, path, row)| (method, path, Endpoint::Merchant(row)));
+    tenants.chain(visitors).chain(banks).chain(buyers).chain(merchants).collect()
+}
+
+/// The rows of operators: their programs, and the console.
+pub fn of_operators() -> Vec<Row> {
+    let programs = operator_rows().map(|route| (route.method.clone(), route.path, Endpoint::Operator(route)));
+    let people = console::SITE.rows(console::rows());
+    let people = people.map(|(method, path, row)| (method, path, Endpoint::ConsoleOperator(row)));
+    programs.chain(people).collect()
+}
+
+fn tenant_rows() -> impl Iterator<Item = Route> {
+    let description = api::interface::public();
+    let (mut tables, with_query) = (description.tables(), description.with_query());
+    routes().into_iter().chain(page_routes()).map(move |mut route| {
+        route.table = tables.remove(route.operation).map(Arc::new);
+        route.takes_query = with_query.contains(route.operation);
+        route
+    })
+}
+
+fn visitor_rows() -> impl Iterator<Item = PublicRoute> {
+    let with_query: Vec<_> = api::public::description::chapter().with_query().collect();
+    public_routes().into_iter().map(move |mut route| {
+        route.takes_query = with_query.contains(&route.operation);
+        route
+    })
+}
+
+fn operator_rows() -> impl Iterator<Item = OperatorRoute> {
+    let description = crate::admin::document();
+    let (mut tables, with_query) = (description.tables(), description.with_query());
+    operators::routes().into_iter().map(move |mut route| {
+        route.table = tables.remove(route.operation).map(Arc::new);
+        route.takes_query = with_query.contains(route.operation);
+        route
+    })
+}
+
+/// What the row of an endpoint asks of a request before it gets there.
+pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
+    match endpoint {
+        Endpoint::Tenant(route) => {
+            let writes = *method != Method::GET;
+            Policy {
+                needs_room: writes,
+                takes_json: writes,
+                has_card: route.has_card,
+                takes_key: *method == Method::POST,
+                takes_query: route.takes_query,
+                works_in: Whose::Tenant,
+                gathers_in: Whose::Tenant,
+            }
+        }
+        Endpoint::Visitor(route) => Policy { takes_query: route.takes_query, ..Policy::default() },
+        // The body is read where it is known how long it may be. Whoever may be anybody has a share; R4 is
+        // known.
+        Endpoint::Bank(call) => {
+            let whose = if *call == RailCall::Event { Whose::Client } else { Whose::Nobody };
+            Policy {
+                needs_room: *call != RailCall::Question,
+                takes_query: true,
+                works_in: whose,
+                gathers_in: whose,
+                ..Policy::default()
+            }
+        }
+        // No body is read beforehand: a script shows its secret before its body, which is read then, and a
+        // form's secret is in the body, which is read only if there is the session. Whether there is room is
+        // asked when an attempt begins, as most of what buyers send is a look. A read needs no bank, and takes
+        // so little time that a client which reads a lot can wait for itself. Whoever has a link can send
+        // bodies: each client has a part of the room, and leaves the reserve.
+        Endpoint::Buyer(row) => Policy {
+            takes_query: true,
+            has_card: row.has_card,
+            works_in: if row.looks_up { Whose::Client } else { Whose::Nobody },
+            gathers_in: Whose::Client,
+            ..Policy::default()
+        },
+        // Each address has a part of the room, also of those who have no session.
+        Endpoint::Merchant(_) | Endpoint::ConsoleOperator(_) => {
+            Policy { takes_query: true, gathers_in: Whose::Client, ..Policy::default() }
+        }
+        Endpoint::Operator(route) => Policy {
+            needs_room: route.is_write() && !route.in_reserve,
+            takes_json: route.takes_json(),
+            takes_key: *method == Method::POST,
+            takes_query: route.takes_query,
+            ..Policy::default()
+        },
+    }
+}
