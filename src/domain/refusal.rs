@@ -1,61 +1,56 @@
 //! Refusals: a rule said no to a command. Those of each resource are in an enum of their own, whose cases
 //! the API maps to a status and words.
 
+use crate::codec::stored;
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Usdt, Ves};
 
-/// A refusal: a rule said no to a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The thing does not exist, or belongs to another tenant.
-    NotFound,
-    /// A field of the request is invalid, which only the state shows.
-    Invalid {
-        field: &'static str,
-        message: &'static str,
-    },
-    /// The tenant moved to another deployment: nothing is decided for it here.
-    TenantMoved,
-    /// What was decided on was changed after it was read: it is to be read again.
-    ChangedMeanwhile,
-    AmountOverflow,
-    RailNotConfigured,
-    /// The rail must not be called now, or could not be reached; nothing was sent.
-    RailUnavailable {
-        /// For `Retry-After`.
-        retry_after_seconds: u32,
-    },
-    RateUnavailable,
-    /// The balance does not suffice.
-    InsufficientBalance {
-        available: Ves,
-    },
-    /// The reference was used with another payload.
-    ExternalRefConflict {
-        existing: Id,
-        differs: Vec<&'static str>,
-    },
-    Payments(PaymentRefusal),
-    Payouts(PayoutRefusal),
-    Merchants(MerchantRefusal),
-    Verification(VerificationRefusal),
-    Chargebacks(ChargebackRefusal),
-    /// A refusal of a product or a payment link.
-    Products(ProductRefusal),
-    Checkout(CheckoutRefusal),
-    Conversions(ConversionRefusal),
-    /// A refusal of a deposit or a payout in USDT.
-    Crypto(CryptoRefusal),
-    /// A refusal of an operator's word on an operation.
-    Operations(OperationRefusal),
-    CopPayments(CopPaymentRefusal),
-    CopPayouts(CopPayoutRefusal),
-    Webhooks(WebhookRefusal),
-    /// A refusal of a command to the platform's book.
-    Platform(PlatformRefusal),
-    Approvals(ApprovalRefusal),
-    /// A notice that has paid, or is of no transfer, is given to nobody.
-    NoticeClaimed,
+stored! {
+    /// A refusal: a rule said no to a command.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Refusal {
+        /// The thing does not exist, or belongs to another tenant.
+        0 NotFound,
+        /// A field of the request is invalid, which only the state shows.
+        1 Invalid { 0 field: &'static str, 1 message: &'static str },
+        /// The tenant moved to another deployment: nothing is decided for it here.
+        2 TenantMoved,
+        3 AmountOverflow,
+        4 RailNotConfigured,
+        /// The rail must not be called now, or could not be reached; nothing was sent.
+        5 RailUnavailable {
+            /// For `Retry-After`.
+            0 retry_after_seconds: u32,
+        },
+        6 RateUnavailable,
+        /// The balance does not suffice.
+        7 InsufficientBalance { 0 available: Ves },
+        /// The reference was used with another payload.
+        8 ExternalRefConflict { 0 existing: Id, 1 differs: Vec<&'static str> },
+        9 Payments(PaymentRefusal),
+        10 Payouts(PayoutRefusal),
+        11 Merchants(MerchantRefusal),
+        12 Verification(VerificationRefusal),
+        13 Chargebacks(ChargebackRefusal),
+        /// A refusal of a product or a payment link.
+        14 Products(ProductRefusal),
+        15 Checkout(CheckoutRefusal),
+        16 Conversions(ConversionRefusal),
+        /// A refusal of a deposit or a payout in USDT.
+        17 Crypto(CryptoRefusal),
+        /// A refusal of an operator's word on an operation.
+        18 Operations(OperationRefusal),
+        19 CopPayments(CopPaymentRefusal),
+        20 CopPayouts(CopPayoutRefusal),
+        21 Webhooks(WebhookRefusal),
+        /// A refusal of a command to the platform's book.
+        22 Platform(PlatformRefusal),
+        23 Approvals(ApprovalRefusal),
+        /// A notice that has paid, or is of no transfer, is given to nobody.
+        24 NoticeClaimed,
+        /// What was decided on was changed after it was read: it is to be read again.
+        25 ChangedMeanwhile,
+    }
 }
 
 impl Refusal {
@@ -150,207 +145,195 @@ envelope! {
     Approvals: ApprovalRefusal,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PaymentRefusal {
-    /// The charge of this reference is on its way to the bank.
-    ChargeInProgress,
-    /// The newest payment on the reference is at its bank, and this is another.
-    PaymentInProgress {
-        existing: Id,
-    },
-    /// The details are not those of the request.
-    IntentMismatch,
-    IntentCanceled,
-    IntentFailed,
-    /// The intent was paid with another code.
-    IntentCompleted,
-    NotReversible,
-    /// The payment is not completed.
-    NotCompleted,
-    /// The 24 hours for a reversal have passed.
-    ReversalWindowExpired,
-    ReversalInProgress,
-    ReversalRefused,
-    ReferenceAlreadyUsed,
-    /// The bank refused to send the code of a debit.
-    OtpRefused {
-        failure_code: String,
-    },
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum PaymentRefusal {
+        /// The charge of this reference is on its way to the bank.
+        0 ChargeInProgress,
+        /// The newest payment on the reference is at its bank, and this is another.
+        1 PaymentInProgress { 0 existing: Id },
+        /// The details are not those of the request.
+        2 IntentMismatch,
+        3 IntentCanceled,
+        4 IntentFailed,
+        /// The intent was paid with another code.
+        5 IntentCompleted,
+        6 NotReversible,
+        /// The payment is not completed.
+        7 NotCompleted,
+        /// The 24 hours for a reversal have passed.
+        8 ReversalWindowExpired,
+        9 ReversalInProgress,
+        10 ReversalRefused,
+        11 ReferenceAlreadyUsed,
+        /// The bank refused to send the code of a debit.
+        12 OtpRefused { 0 failure_code: String },
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PayoutRefusal {
-    /// The merchant has no verified payout method.
-    MethodNotVerified,
-    /// The tenant has no account of its own, or it is not verified.
-    AccountNotVerified,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum PayoutRefusal {
+        /// The merchant has no verified payout method.
+        0 MethodNotVerified,
+        /// The tenant has no account of its own, or it is not verified.
+        1 AccountNotVerified,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MerchantRefusal {
-    /// The merchant is not active.
-    Inactive,
-    HasPayouts {
-        count: u64,
-    },
-    HasBalance,
-    TooManyPayoutMethods,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum MerchantRefusal {
+        /// The merchant is not active.
+        0 Inactive,
+        1 HasPayouts { 0 count: u64 },
+        2 HasBalance,
+        3 TooManyPayoutMethods,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VerificationRefusal {
-    InProgress,
-    NotStarted,
-    /// Three tries were wrong: there are no others, and for 24 hours no other start.
-    Locked,
-    /// Too many verifications were started in 24 hours.
-    TooManyStarts {
-        /// For `Retry-After`.
-        retry_after_seconds: u32,
-    },
-    /// The account was changed while its verification was being started.
-    PhoneChanged,
-    AlreadyVerified,
-    /// Another line of a statement has booked the deposit.
-    DepositBooked,
-    AmountsMismatch {
-        attempts_left: u8,
-    },
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum VerificationRefusal {
+        0 InProgress,
+        1 NotStarted,
+        /// Three tries were wrong: there are no others, and for 24 hours no other start.
+        2 Locked,
+        /// Too many verifications were started in 24 hours.
+        3 TooManyStarts {
+            /// For `Retry-After`.
+            0 retry_after_seconds: u32,
+        },
+        /// The account was changed while its verification was being started.
+        4 PhoneChanged,
+        5 AlreadyVerified,
+        /// Another line of a statement has booked the deposit.
+        6 DepositBooked,
+        7 AmountsMismatch { 0 attempts_left: u8 },
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChargebackRefusal {
-    /// The payment is not a completed card payment.
-    NotAllowed,
-    /// The amount is more than is left of the payment.
-    ExceedsPayment,
-    Closed,
-    /// The payment has as many chargebacks as it may have.
-    TooMany,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum ChargebackRefusal {
+        /// The payment is not a completed card payment.
+        0 NotAllowed,
+        /// The amount is more than is left of the payment.
+        1 ExceedsPayment,
+        2 Closed,
+        /// The payment has as many chargebacks as it may have.
+        3 TooMany,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProductRefusal {
-    /// The slug belongs to another link.
-    SlugTaken,
-    TooManyLinks,
-    /// Something of the product or through the link was sold.
-    HasSales,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum ProductRefusal {
+        /// The slug belongs to another link.
+        0 SlugTaken,
+        1 TooManyLinks,
+        /// Something of the product or through the link was sold.
+        2 HasSales,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckoutRefusal {
-    SessionPaid,
-    SessionExpired,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum CheckoutRefusal {
+        0 SessionPaid,
+        1 SessionExpired,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConversionRefusal {
-    NotEnabled,
-    MarketRateUnavailable,
-    InvalidAmount,
-    BelowMinimum {
-        minimum: Usdt,
-    },
-    DailyLimitExceeded {
-        currency: Currency,
-        /// The limit per local day, in minor units.
-        limit: i64,
-    },
-    /// The balance does not suffice for the conversion.
-    InsufficientBalance {
-        currency: Currency,
-        /// The amount that could be paid out, in minor units.
-        available: i64,
-        /// The amount that could be converted, in minor units.
-        spendable: i64,
-    },
-    QuoteUsed,
-    /// The quote expired: 60 seconds have passed.
-    QuoteExpired,
-    /// The conversion is not pending, so it cannot be canceled.
-    NotCancelable,
-    /// The conversion is not pending, so it can be neither fulfilled nor refused.
-    NotPending,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum ConversionRefusal {
+        0 NotEnabled,
+        1 MarketRateUnavailable,
+        2 InvalidAmount,
+        3 BelowMinimum { 0 minimum: Usdt },
+        4 DailyLimitExceeded {
+            0 currency: Currency,
+            /// The limit per local day, in minor units.
+            1 limit: i64,
+        },
+        /// The balance does not suffice for the conversion.
+        5 InsufficientBalance {
+            0 currency: Currency,
+            /// The amount that could be paid out, in minor units.
+            1 available: i64,
+            /// The amount that could be converted, in minor units.
+            2 spendable: i64,
+        },
+        6 QuoteUsed,
+        /// The quote expired: 60 seconds have passed.
+        7 QuoteExpired,
+        /// The conversion is not pending, so it cannot be canceled.
+        8 NotCancelable,
+        /// The conversion is not pending, so it can be neither fulfilled nor refused.
+        9 NotPending,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CryptoRefusal {
-    NotEnabled,
-    /// The balance in USDT does not suffice.
-    InsufficientBalance {
-        available: Usdt,
-    },
-    /// The USDT payout is not under review.
-    NotPendingReview,
-    NetworkNotConfigured,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum CryptoRefusal {
+        0 NotEnabled,
+        /// The balance in USDT does not suffice.
+        1 InsufficientBalance { 0 available: Usdt },
+        /// The USDT payout is not under review.
+        2 NotPendingReview,
+        3 NetworkNotConfigured,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OperationRefusal {
-    /// The outcome of the operation is known already, from the bank or an operator.
-    Resolved,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum OperationRefusal {
+        /// The outcome of the operation is known already, from the bank or an operator.
+        0 Resolved,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CopPaymentRefusal {
-    NotEnabled,
-    NotPending,
-    /// The payment is not paid with an SMS code.
-    ChannelMismatch,
-    InvalidOtp,
-    OtpAttemptsExhausted,
-    /// The 96 hours for a refund have passed.
-    RefundWindowExpired,
-    RefundInProgress,
-    /// The balance does not suffice for a refund.
-    RefundNotCovered {
-        available: Cop,
-        /// The amount that could be paid out, together with the holds.
-        spendable: Cop,
-    },
-    /// The processor did not carry it out, and nothing was debited.
-    ProcessorUnavailable,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum CopPaymentRefusal {
+        0 NotEnabled,
+        1 NotPending,
+        /// The payment is not paid with an SMS code.
+        2 ChannelMismatch,
+        3 InvalidOtp,
+        4 OtpAttemptsExhausted,
+        /// The 96 hours for a refund have passed.
+        5 RefundWindowExpired,
+        6 RefundInProgress,
+        /// The balance does not suffice for a refund.
+        7 RefundNotCovered {
+            0 available: Cop,
+            /// The amount that could be paid out, together with the holds.
+            1 spendable: Cop,
+        },
+        /// The processor did not carry it out, and nothing was debited.
+        8 ProcessorUnavailable,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CopPayoutRefusal {
-    /// The balance in pesos does not suffice.
-    InsufficientBalance {
-        available: Cop,
-    },
-    NotPending,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum CopPayoutRefusal {
+        /// The balance in pesos does not suffice.
+        0 InsufficientBalance { 0 available: Cop },
+        1 NotPending,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WebhookRefusal {
-    /// The tenant has as many webhook endpoints as it may have.
-    TooMany,
-    /// An endpoint was changed too often while its deliveries wait.
-    Busy,
-    /// Too many deliveries that were asked for again wait.
-    ResendsWaiting,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum WebhookRefusal {
+        /// The tenant has as many webhook endpoints as it may have.
+        0 TooMany,
+        /// An endpoint was changed too often while its deliveries wait.
+        1 Busy,
+        /// Too many deliveries that were asked for again wait.
+        2 ResendsWaiting,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlatformRefusal {
-    /// The settings were changed since the version that the request was made from.
-    StaleSettings,
-    /// Another operator has the e-mail address.
-    OperatorExists,
-    /// The account has as many keys of the mode as it may.
-    TooManyKeys,
-    KeyRetiring,
-    /// The account replaced as many keys of the mode within a day as it may.
-    TooManyRotations {
-        /// The seconds until it may replace another.
-        retry_after_seconds: u32,
-    },
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum PlatformRefusal {
+        /// The settings were changed since the version that the request was made from.
+        0 StaleSettings,
+        /// Another operator has the e-mail address.
+        1 OperatorExists,
+        /// The account has as many keys of the mode as it may.
+        2 TooManyKeys,
+        3 KeyRetiring,
+        /// The account replaced as many keys of the mode within a day as it may.
+        4 TooManyRotations {
+            /// The seconds until it may replace another.
+            0 retry_after_seconds: u32,
+        },
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ApprovalRefusal {
-    Decided,
-    /// Nobody decided in time, or before its asker could no longer ask for it.
-    Expired,
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ApprovalRefusal {
+        0 Decided,
+        /// Nobody decided in time, or before its asker could no longer ask for it.
+        1 Expired,
+    }
 }
