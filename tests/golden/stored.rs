@@ -127,22 +127,11 @@ fn goldens() -> Vec<Golden> {
             record { Cause Entity IndexedState Written Record }
             kept { Kept Answer };
         refusals:
-            refusal { Refusal }
-            resources::payments { PaymentRefusal }
-            resources::payouts { PayoutRefusal }
-            resources::merchants { MerchantRefusal }
-            resources::verification { VerificationRefusal }
-            resources::chargebacks { ChargebackRefusal }
-            resources::products { ProductRefusal }
-            resources::checkout { CheckoutRefusal }
-            resources::conversions { ConversionRefusal }
-            resources::crypto { CryptoRefusal }
-            resources::operations { OperationRefusal }
-            resources::cop_payments { CopPaymentRefusal }
-            resources::cop_payouts { CopPayoutRefusal }
-            resources::webhooks { WebhookRefusal }
-            platform { PlatformRefusal }
-            resources::approvals { ApprovalRefusal };
+            refusal {
+                Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal
+                ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal
+                CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal
+            };
         settings:
             platform::settings {
                 Fee Fees ConversionSettings LiveStatus Settings TenantSettings Shop Receiver

@@ -3,8 +3,6 @@
 use super::*;
 use crate::codec::tests::Sampled;
 use crate::refusal::WebhookRefusal;
-use crate::stored;
-use crate::stored::samples::Sampled;
 
 fn name(text: &str) -> EventName {
     EventName::parse(text).expect("a name")

@@ -4,8 +4,6 @@ use super::*;
 use crate::codec::goldens::{read, written};
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
 use crate::resources::cop_payments::codes::WrongCodes;
-use crate::stored;
-use crate::stored::goldens::{read, written};
 
 #[test]
 fn a_wrong_code_is_counted_and_changes_nothing_else() {
