@@ -8,7 +8,6 @@
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 
-/// Lists and objects inside each other.
 const DEPTH_MAX: usize = 64;
 /// The bytes of Windows-1252 from 0x80 on that are other characters than in Latin-1; those that it leaves
 /// free are as in Latin-1.

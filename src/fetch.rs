@@ -6,63 +6,35 @@ use crate::bank_text::decoded;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, StatusCode, redirect};
 use std::error::Error;
-use std::fmt;
 use std::time::Duration;
 
-/// The largest answer that is read.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// The `User-Agent` of our calls; some sources refuse calls without one.
 const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
 
 /// The reason why a source gave no text. Address and headers are not part of it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The HTTP client could not be built.
-    Client(reqwest::Error),
-    /// The answer was not whole in time.
+    #[error("no HTTP client: {}", causes(.0))]
+    Client(#[source] reqwest::Error),
+    #[error("no whole answer within {} s", .0.as_secs())]
     Late(Duration),
-    /// The call broke.
-    Broken(reqwest::Error),
-    /// The answer is a redirect.
+    #[error("{}", causes(.0))]
+    Broken(#[source] reqwest::Error),
+    #[error("answered {0}; redirects are not followed, configure the final address")]
     Redirected(StatusCode),
-    /// The answer is another than 200.
+    #[error("answered {0}")]
     Refused(StatusCode),
-    /// The answer is larger than what is read.
+    #[error("answered more than {ANSWER_BYTES_MAX} bytes")]
     TooLong,
 }
 
-impl fmt::Display for FetchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FetchError::Client(error) => write!(f, "no HTTP client: {}", causes(error)),
-            FetchError::Late(timeout) => write!(f, "no whole answer within {} s", timeout.as_secs()),
-            FetchError::Broken(error) => f.write_str(&causes(error)),
-            FetchError::Redirected(status) => {
-                write!(f, "answered {status}; redirects are not followed, configure the final address")
-            }
-            FetchError::Refused(status) => write!(f, "answered {status}"),
-            FetchError::TooLong => write!(f, "answered more than {ANSWER_BYTES_MAX} bytes"),
-        }
-    }
-}
-
-impl Error for FetchError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            FetchError::Client(error) | FetchError::Broken(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-/// A client that asks, and its patience.
 pub struct Fetcher {
     client: Client,
     timeout: Duration,
 }
 
 impl Fetcher {
-    /// A fetcher whose calls end after this time.
     pub fn new(timeout: Duration) -> Result<Fetcher, FetchError> {
         // Fails when somebody installed it before, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -78,7 +50,6 @@ impl Fetcher {
         Ok(Fetcher { client, timeout })
     }
 
-    /// The text of the answer, if it is a 200.
     pub async fn ask(
         &self,
         method: Method,
@@ -113,7 +84,6 @@ impl Fetcher {
     }
 }
 
-/// An error with what it came from, which is where the reason stands.
 fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -31,22 +31,18 @@ impl fmt::Debug for Outbound {
 }
 
 impl Outbound {
-    /// The switch of the active server.
     pub fn open() -> Outbound {
         Outbound { live: Arc::new(AtomicBool::new(true)), leads: None }
     }
 
-    /// The switch of a restored copy.
     pub fn shut() -> Outbound {
         Outbound { live: Arc::new(AtomicBool::new(false)), leads: None }
     }
 
-    /// The switch of a machine that has to make sure that it leads.
     pub fn led_by(self, leads: Option<Leads>) -> Outbound {
         Outbound { leads, ..self }
     }
 
-    /// Whether this machine has to make sure that it leads.
     pub fn is_led(&self) -> bool {
         self.leads.is_some()
     }
@@ -64,12 +60,10 @@ impl Outbound {
         self.live.store(true, Ordering::Release);
     }
 
-    /// Whether anything may be sent for this tenant key.
     pub fn allows(&self, tenant_key: u64) -> bool {
         !is_live(tenant_key) || self.is_open()
     }
 
-    /// Whether live mode may speak to the outside.
     pub fn is_open(&self) -> bool {
         self.live.load(Ordering::Acquire)
     }

@@ -6,7 +6,6 @@
 
 mod claims;
 pub mod queue;
-mod under_way;
 
 use crate::gateway::ask;
 use crate::gateway::business::Business;
@@ -17,6 +16,7 @@ use crate::rails::registry::{Registered, Registry};
 use crate::rates::Market;
 use crate::webhooks::Webhooks;
 use actors::{Clock, Effects};
+use dashmap::DashMap;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::machine::Domain;
@@ -34,24 +34,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
-use under_way::UnderWay;
+use tokio::sync::watch;
 
 /// The longest that a call to the bank of test mode takes, with the wait before it: well below the first
 /// look, so that no bank is asked about an order that is still on its way to it.
 const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 
-/// The failure code of a transfer that was found and does not pay.
 const USED: &str = "reference_already_used";
 
-/// The parts that hear of durable records.
 pub struct Observers {
-    /// The deliveries to webhook endpoints.
     pub webhooks: Arc<Webhooks>,
-    /// The counts for the metrics.
     pub business: Arc<Business>,
 }
 
-/// The rails, and the market.
 pub struct Outbox {
     rails: Arc<Registry>,
     market: Market,
@@ -60,16 +55,14 @@ pub struct Outbox {
     /// The orders on their way to the bank of test mode, where a call is not made at once: on a machine
     /// that has to make sure that it leads.
     under_way: Option<UnderWay>,
-    /// The record that was read last for an order that waits.
     last_read: LastRead,
     /// The services, which know which transfers have paid; see [`Outbox::attach`].
     services: Arc<OnceLock<Weak<Services>>>,
 }
 
 impl Outbox {
-    /// Over these rails. Rates are looked up by `clock`, the engine's.
     pub fn new(rails: Arc<Registry>, market: Market, observers: Observers, clock: Clock) -> Outbox {
-        let under_way = rails.outbound().is_led().then(UnderWay::default);
+        let under_way = rails.outbound.is_led().then(UnderWay::default);
         Outbox {
             rails,
             market,
@@ -146,9 +139,9 @@ impl Effects<Domain> for Outbox {
             }
             return self.live(tenant, effect);
         }
-        let Registered { rail, outcomes } = self.rails.test().clone();
+        let Registered { rail, outcomes } = self.rails.test.clone();
         let services = Arc::clone(&self.services);
-        let outbound = self.rails.outbound().clone();
+        let outbound = self.rails.outbound.clone();
         let Effect { entity, operation, rail_id: _, at, how, order } = effect;
         // Known before anything waits: what is asked next waits for it.
         let is_question = how == How::Ask;
@@ -200,7 +193,6 @@ impl Effects<Domain> for Outbox {
     }
 }
 
-/// The word of banks' notices about a live transfer.
 async fn find_notice(services: Option<Arc<Services>>, tenant: u64, effect: Effect) -> Command {
     let Effect { entity, operation, at, how, .. } = effect;
     match services {
@@ -265,6 +257,46 @@ impl Transfer {
                 Command::RailReply(reply(RailAnswer::Silent))
             }
         }
+    }
+}
+
+/// The orders on their way to the bank of test mode. A machine of a cluster makes sure that it leads
+/// before each call, and test clocks move over a minute at once: a question could reach the bank
+/// before the order that it is about, and have that sent again. So a question waits until the order
+/// that was begun before it has been answered or given up. Clones are the same orders.
+#[derive(Clone, Default)]
+struct UnderWay {
+    orders: Arc<DashMap<Id, watch::Receiver<()>>>,
+}
+
+impl UnderWay {
+    fn begin(&self, operation: Id) -> Sending {
+        let (ended, until) = watch::channel(());
+        self.orders.insert(operation, until);
+        Sending { under_way: self.clone(), operation, ended }
+    }
+
+    fn ended(&self, operation: Id) -> impl Future<Output = ()> + Send + use<> {
+        let until = self.orders.get(&operation).map(|until| until.value().clone());
+        async move {
+            if let Some(mut until) = until {
+                // The sender says nothing; it goes when the order has ended.
+                let _ = until.changed().await;
+            }
+        }
+    }
+}
+
+struct Sending {
+    under_way: UnderWay,
+    operation: Id,
+    ended: watch::Sender<()>,
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        let is_own = |_: &Id, until: &watch::Receiver<()>| until.same_channel(&self.ended.subscribe());
+        self.under_way.orders.remove_if(&self.operation, is_own);
     }
 }
 

@@ -24,42 +24,31 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// Between two looks at a network while something is on its way.
 const BUSY: Duration = Duration::from_secs(2);
-/// Between two looks while nothing is.
 const IDLE: Duration = Duration::from_secs(5);
-/// After a look, before what came meanwhile is looked at.
 const REST: Duration = Duration::from_millis(100);
 
-/// The reasons why a turn ended early.
 #[derive(Debug, thiserror::Error)]
 enum TurnError {
     #[error(transparent)]
     Node(#[from] RpcError),
-    /// The log.
     #[error("what is stored cannot be read: {0}")]
     Store(#[from] Unreadable),
-    /// The node is on another chain, which it says it is.
     #[error("the node is on chain {0}, and not on the one that is configured")]
     Chain(u64),
-    /// The node's newest block is not believed.
     #[error("the node's newest block {block} is not believed: {why}")]
     Head { block: u64, why: String },
-    /// The node's count of the wallet's transactions is not believed.
     #[error("the node says that the wallet has {count} transactions, and {settled} in final blocks")]
     Count { count: u64, settled: u64 },
-    /// The node does not show a block up to which blocks were to be searched, or not in its place.
     #[error("the node does not show block {0} where it has to be")]
     Unshown(u64),
 }
 
-/// The workers of a server.
 pub struct Wallets {
     tasks: Vec<JoinHandle<()>>,
 }
 
 impl Wallets {
-    /// Starts the workers of the networks that are configured.
     pub fn start(services: &Arc<Services>) -> Wallets {
         let worker = |evm: &Arc<Evm>| Worker::new(Arc::clone(services), Arc::clone(evm));
         let search = |evm: &Arc<Evm>| Search::new(Arc::clone(services), Arc::clone(evm));
@@ -67,24 +56,18 @@ impl Wallets {
         Wallets { tasks: services.rails.networks().iter().flat_map(start).collect() }
     }
 
-    /// Stops them. Whatever one was about to do it does after the next start.
     pub fn stop(self) {
         self.tasks.into_iter().for_each(|task| task.abort());
     }
 }
 
-/// The worker of one network.
 struct Worker {
     services: Arc<Services>,
     evm: Arc<Evm>,
     open: OpenPayouts,
-    /// Whether the node has said that it is on the chain that is configured.
     is_right_chain: bool,
-    /// The last failure that was logged: one that goes on is logged once.
     complained: Option<String>,
-    /// The reason why payouts were last said to wait.
     waits: Option<Waits>,
-    /// Payouts that were logged as doubtful.
     doubtful: BTreeSet<domain::values::ids::Id>,
 }
 
@@ -109,7 +92,6 @@ impl Worker {
         }
     }
 
-    /// One look at the network, and all that follows from it.
     async fn turn(&mut self) -> Result<(), TurnError> {
         self.check_chain().await?;
         self.open.refresh(&self.services)?;
@@ -119,7 +101,6 @@ impl Worker {
         self.sign_next(&facts).await
     }
 
-    /// The node's chain is asked for at the beginning, and again after it was away.
     async fn check_chain(&mut self) -> Result<(), TurnError> {
         if !self.is_right_chain {
             let chain_id = self.evm.node.chain_id().await?;

@@ -164,4 +164,4 @@ macro_rules! targets {
     };
 }
 
-targets!(archive banks bodies books config cursors forwarded heads json prices queries rails records snapshots statements stored values written);
+targets!(archive banks bodies config cursors forwarded heads json prices queries rails records snapshots statements stored values written);

@@ -1,7 +1,7 @@
 //! Prices: the rates that are in force, their history and their feeds, and what follows from them for
 //! an amount of money.
 
-use crate::rates::needs::{NEEDS, Need};
+use crate::rates::market::{NEEDS, Need};
 use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
 use api::plan::{BankRate, Official};
 use domain::platform::Mode;

@@ -3,7 +3,6 @@
 
 use hyper::header::{ACCEPT, HeaderMap};
 
-/// Its q in thousandths, then how closely it was named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
     thousandths: u16,
@@ -22,7 +21,6 @@ pub fn wanted<'f>(headers: &HeaderMap, forms: &[&'f str]) -> Option<&'f str> {
     let mut best = None;
     for form in forms {
         let fit = fit(&ranges, form);
-        // The first of equal forms counts.
         if best.is_none_or(|(_, known)| fit > known) {
             best = Some((*form, fit));
         }
@@ -41,7 +39,6 @@ fn range(text: &str) -> Option<(String, u16)> {
     Some((name, q.unwrap_or(Some(1_000))?))
 }
 
-/// 0 to 1 with at most three decimals.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     if decimals.len() > 3 || !decimals.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -55,7 +52,6 @@ fn thousandths(text: &str) -> Option<u16> {
     }
 }
 
-/// To the closest range that it is in.
 fn fit(ranges: &[(String, u16)], form: &str) -> Fit {
     let family = form.split_once('/').map_or("", |(family, _)| family);
     let closeness = |range: &str| match range {
@@ -66,11 +62,7 @@ fn fit(ranges: &[(String, u16)], form: &str) -> Fit {
     };
     let named =
         ranges.iter().filter_map(|(range, q)| Some(Fit { thousandths: *q, closeness: closeness(range)? }));
-    named
-        .max_by_key(|fit| fit.closeness)
-        // A form that is not wanted at all is no better for being named.
-        .filter(|fit| fit.thousandths > 0)
-        .unwrap_or_default()
+    named.max_by_key(|fit| fit.closeness).filter(|fit| fit.thousandths > 0).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -23,18 +23,14 @@ use zeroize::Zeroize;
 /// Of an unread body, to keep its connection; beyond it a new one is cheaper.
 const DISCARD_BYTES_MAX: u64 = 2 << 20;
 
-/// Room is made at once for so many announced bytes; for more, as they come.
 const EXPECTED_BYTES_MAX: usize = 16 << 10;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENCY_KEY_CHARACTERS_MAX: usize = 255;
 
-/// Bodies with a card after which a connection is ended.
 const CARDS_MAX: usize = 16;
-/// Held at most, of a connection that cannot be ended.
 const CARDS_FORGOTTEN_FROM: usize = 256;
 
-/// For all bodies together.
 #[derive(Debug)]
 pub struct Budget {
     left: AtomicUsize,
@@ -50,18 +46,15 @@ impl Budget {
 /// What one caller may have of the budget beside the others. Who that is, and how much it may be,
 /// is decided elsewhere.
 pub trait Room: fmt::Debug + Send + Sync {
-    /// `left` of `all` are free for everybody.
     fn gather(&self, bytes: usize, left: usize, all: usize) -> Result<(), Problem>;
 
     fn release(&self, bytes: usize);
 }
 
-/// Until the request is answered.
 #[derive(Debug)]
 struct TakenBytes {
     budget: Arc<Budget>,
     bytes: usize,
-    /// Once the caller is known.
     caller: Option<Arc<dyn Room>>,
 }
 
@@ -98,7 +91,6 @@ pub struct Inbound {
     ended: bool,
     /// Not worth waiting for: the caller took too long, or waits for a `100 Continue` itself.
     hopeless: bool,
-    /// Zeroed when the connection is over.
     secrets: Arc<Secrets>,
     has_card: bool,
 }
@@ -153,12 +145,10 @@ impl Inbound {
         self.bytes_max = bytes_max;
     }
 
-    /// The body has a card in it: its memory is zeroed when the connection is over.
     pub fn hold_card(&mut self) {
         self.has_card = true;
     }
 
-    /// To be called before the body is read.
     pub fn charge_to(&mut self, caller: Arc<dyn Room>) {
         self.share.caller = Some(caller);
     }
@@ -172,7 +162,6 @@ impl Inbound {
         Ok(bytes)
     }
 
-    /// As `json`.
     pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
         let bytes = self.of_any_type(headers).await?;
         if !is_media(headers, "text/csv") {
@@ -191,7 +180,6 @@ impl Inbound {
         Ok(bytes)
     }
 
-    /// 413 if the body is too long, 408 if it takes too long.
     pub async fn bytes(&mut self) -> Result<Bytes, Problem> {
         if self.ended {
             return Ok(Bytes::new());
@@ -241,7 +229,6 @@ impl Inbound {
         Ok(all)
     }
 
-    /// `None` at the end. Trailers are passed over.
     async fn data(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
             let Some(frame) = self.incoming.frame().await else {
@@ -263,7 +250,6 @@ impl Inbound {
         }
     }
 
-    /// When the answer is there.
     pub(super) fn leftover(mut self) -> Leftover {
         let is_last = self.has_card && self.secrets.held().len() >= CARDS_MAX;
         if self.ended {
@@ -305,7 +291,6 @@ impl Inbound {
 #[derive(Debug)]
 pub(super) enum Leftover {
     Nothing,
-    /// But the connection has brought enough cards.
     Spent,
     Discard(Inbound),
     TooMuch,
@@ -323,7 +308,6 @@ pub fn is_plain(headers: &HeaderMap) -> Result<(), Problem> {
     })
 }
 
-/// Whatever the parameters.
 fn is_media(headers: &HeaderMap, wanted: &str) -> bool {
     let Some(Ok(text)) = headers.get(header::CONTENT_TYPE).map(HeaderValue::to_str) else { return false };
     text.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case(wanted)

@@ -14,7 +14,6 @@ use hyper::header::{
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 
-/// The page loads its own files and calls its own server.
 pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// What searches take for one another, as JSON: `words` that people type, the names that the `api`
@@ -40,7 +39,6 @@ pub fn reference(guides: &str, test_key: Option<&str>) -> Result<Vec<u8>, askama
     Reference { guides, test_key }.render().map(String::into_bytes)
 }
 
-/// Made when it is first asked for: a start need not wait for it.
 struct File<M> {
     path: &'static str,
     media: &'static str,
@@ -85,7 +83,6 @@ impl<M> Documents<M> {
         self.files.push(File { path, media, make, made, value: value(path) });
     }
 
-    /// `None` if the path is not one of theirs.
     pub fn answer(
         &self,
         method: &Method,
@@ -150,7 +147,6 @@ pub fn guarded(reply: Reply, policy: &'static str) -> Reply {
     fixed.into_iter().fold(reply, |reply, (name, value)| reply.header(name, HeaderValue::from_static(value)))
 }
 
-/// A weak tag will do (RFC 9110, section 13.1.2).
 fn matches(sent: &str, etag: &HeaderValue) -> bool {
     sent.split(',')
         .map(str::trim)

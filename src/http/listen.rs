@@ -33,7 +33,6 @@ use tokio::task::JoinSet;
 /// On one HTTP/2 connection: RFC 9113 (section 6.5.2) advises against fewer.
 const STREAMS_MAX: u32 = 100;
 pub const BODY_BYTES_MAX: usize = 1 << 20;
-/// For all bodies together which come in pieces.
 const BODIES_BYTES: usize = 64 << 20;
 /// Wait in the kernel to be taken, as far as the kernel allows so many. One that finds no place
 /// there tries again after a second, and then after ever longer times.
@@ -43,13 +42,11 @@ const REJECTIONS_MAX: usize = 256;
 /// After a failed accept, most often because there are no more file descriptors.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
 
-/// Names and units as in `config.toml`.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub connections_max: usize,
     /// From one address; 0: as many as there may be.
     pub connections_per_peer_max: usize,
-    /// Request line and headers, at least 8 KiB.
     pub head_bytes_max: usize,
     pub head_timeout: Duration,
     pub body_bytes_max: usize,
@@ -90,7 +87,6 @@ pub trait Answer: Send + Sync + 'static {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
-    /// With a request under way.
     pub cut_off: usize,
 }
 
@@ -101,7 +97,6 @@ pub struct Traffic {
     pub refused: AtomicU64,
 }
 
-/// Nobody is served yet.
 #[derive(Debug)]
 pub struct Listener {
     socket: std::net::TcpListener,
@@ -110,10 +105,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Port 0 takes a free one.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        // A restart must not wait for the connections of the run before.
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
         Ok(Listener {
@@ -127,7 +120,6 @@ impl Listener {
         Listener { certificates, ..self }
     }
 
-    /// They count on while the listener is served.
     pub fn traffic(&self) -> Arc<Traffic> {
         Arc::clone(&self.traffic)
     }
@@ -193,7 +185,7 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
-        // `watch.rs` keeps the time of heads: hyper's own timer would also end idle connections,
+        // `Watch` keeps the time of heads: hyper's own timer would also end idle connections,
         // and costs an allocation per request.
         .header_read_timeout(None)
         .max_buf_size(limits.head_bytes_max)
@@ -213,10 +205,8 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// Its place is free again when this is dropped.
 struct ServedConnection<A> {
     shared: Arc<Shared<A>>,
-    /// In whose count the connection is.
     peer: IpAddr,
     _alive: mpsc::Sender<()>,
 }
@@ -252,7 +242,6 @@ async fn accept_until<A: Answer>(
     }
     stop.await;
     drop(end);
-    // Fails when the thread is gone already, and the socket with it.
     let _ = closed.await;
 }
 
@@ -344,7 +333,6 @@ impl<A: Answer> Entrance<A> {
 struct Peers(Mutex<HashMap<IpAddr, usize>>);
 
 impl Peers {
-    /// Returns how many the address has now.
     fn enter(&self, peer: IpAddr) -> usize {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(network(peer)).or_default();

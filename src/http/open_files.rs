@@ -2,9 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Those of the log and of the runtime.
 const OTHER_FILES: u64 = 1_024;
-/// The log alone has some hundred.
 const FILES_MIN: u64 = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -19,12 +19,10 @@ pub struct OriginCheck {
 }
 
 impl OriginCheck {
-    /// Beside those of loopback.
     pub fn new(hosts: Vec<String>, is_tls: bool) -> OriginCheck {
         OriginCheck { hosts, scheme: if is_tls { "https" } else { "http" } }
     }
 
-    /// 421 under a strange name, 403 for a page of another site.
     pub fn check(&self, head: &Parts) -> Result<(), Problem> {
         let own = named(head).filter(|own| self.is_good(own)).ok_or_else(Problem::misdirected)?;
         let is_own =

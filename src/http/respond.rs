@@ -18,9 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The record that a response speaks of.
 pub const WAL_SEQ: HeaderName = HeaderName::from_static("wal-seq");
-/// Tells a kept response from a first one.
 pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
@@ -83,11 +81,8 @@ fn is_fit(sent: &[u8]) -> bool {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// Until the command's actor took it.
     pub queue_us: u64,
-    /// Deciding and applying.
     pub apply_us: u64,
-    /// Until the command's record was durable.
     pub wal_us: u64,
     /// The part of `wal_us` in which other machines agreed, where there are others.
     pub agree_us: Option<u64>,
@@ -96,7 +91,6 @@ pub struct Timing {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
     pub seq: Option<u64>,
-    /// Unless nothing was asked of the engine.
     pub timing: Option<Timing>,
 }
 
@@ -114,7 +108,6 @@ pub fn log(problem: &Problem, request_id: &RequestId) {
 pub struct Reply {
     status: StatusCode,
     body: Bytes,
-    /// Of a body that is not there whole.
     rest: Option<Rest>,
     content_type: &'static str,
     wal_seq: Option<u64>,
@@ -181,12 +174,6 @@ impl Reply {
         if let Some(allow) = problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
             self.headers.push((header::ALLOW, allow));
         }
-        self
-    }
-
-    pub fn with_body(mut self, status: u16, body: impl Into<Bytes>) -> Self {
-        self.status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        self.body = body.into();
         self
     }
 
@@ -313,10 +300,8 @@ fn write_timing(out: &mut BytesMut, timing: Timing) {
 #[error("the body ended before it was whole")]
 pub struct Broken;
 
-/// Nothing after the last one.
 pub type Piece = Result<Option<(Bytes, Rest)>, Broken>;
 
-/// Not made yet.
 pub struct Rest(Pin<Box<dyn Future<Output = Piece> + Send>>);
 
 impl Rest {
@@ -336,7 +321,6 @@ impl fmt::Debug for Rest {
 }
 
 pub enum Body {
-    /// Its length is sent ahead.
     Whole(Full<Bytes>),
     Pieces(Pieces),
 }

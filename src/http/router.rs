@@ -12,38 +12,10 @@ use std::sync::Arc;
 pub const PARAMETERS_MAX: usize = 4;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RouteFault {
-    #[error("a path starts with a slash")]
-    NoSlash,
-    #[error("a segment is empty")]
-    EmptySegment,
-    /// Characters that clients may write in two ways.
-    #[error("segment {segment} has characters that need escaping")]
-    BadSegment { segment: &'static str },
-    #[error("{segment} is no parameter name in camel case")]
-    BadName { segment: &'static str },
-    #[error("parameter {segment} occurs twice")]
-    NameTwice { segment: &'static str },
-    /// Than in a row with the same beginning.
-    #[error(":{here} is called :{there} in another row")]
-    OtherName { here: &'static str, there: &'static str },
-    #[error("it has more than {PARAMETERS_MAX} parameters")]
-    ParametersMany,
-    #[error("another row has this method and path")]
-    Twice,
-    /// Some path fits both rows, and neither has a better right to it.
-    #[error("neither it nor {other} is more literal than the other")]
-    Ambiguous { other: &'static str },
-    #[error(transparent)]
-    Tree(matchit::InsertError),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("route {row}: {fault}")]
 pub struct BadRoute {
     pub row: String,
-    #[source]
-    pub fault: RouteFault,
+    pub fault: String,
 }
 
 #[derive(Debug)]
@@ -63,11 +35,7 @@ struct End<T> {
 #[derive(Debug)]
 pub enum Lookup<'r, 'p, T> {
     Found(Found<'r, 'p, T>),
-    /// The path is there, under other methods.
-    WrongMethod {
-        /// As the header `Allow` lists them.
-        allow: &'r Arc<str>,
-    },
+    WrongMethod { allow: &'r Arc<str> },
     NotFound,
 }
 
@@ -79,7 +47,6 @@ pub struct Found<'r, 'p, T> {
     pub parameters: Parameters<'p>,
 }
 
-/// In the path's order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters<'p> {
     count: usize,
@@ -87,7 +54,6 @@ pub struct Parameters<'p> {
 }
 
 impl Parameters<'_> {
-    /// Empty if the path has no such parameter.
     pub fn get(&self, name: &str) -> &str {
         self.entries[..self.count].iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
     }
@@ -107,10 +73,11 @@ impl<T> Router<T> {
             for (other_method, other) in &known {
                 check_names(path, other).map_err(refuse)?;
                 if *other_method == method && path == *other {
-                    return Err(refuse(RouteFault::Twice));
+                    return Err(refuse("another row has this method and path".to_owned()));
                 }
+                // Some path fits both, and neither has a better right to it.
                 if *other_method == method && is_ambiguous(path, other) {
-                    return Err(refuse(RouteFault::Ambiguous { other }));
+                    return Err(refuse(format!("neither it nor {other} is more literal than the other")));
                 }
             }
             known.push((method.clone(), path));
@@ -128,7 +95,7 @@ impl<T> Router<T> {
             end.allow = allow(&end.rows).into();
             let path = end.path;
             tree.insert(braced(path), end)
-                .map_err(|error| BadRoute { row: path.to_owned(), fault: RouteFault::Tree(error) })?;
+                .map_err(|error| BadRoute { row: path.to_owned(), fault: error.to_string() })?;
         }
         Ok(Router { tree, paths })
     }
@@ -137,7 +104,6 @@ impl<T> Router<T> {
         self.paths.iter().copied()
     }
 
-    /// `HEAD` finds the row of `GET`.
     pub fn lookup<'r, 'p>(&'r self, method: &Method, path: &'p str) -> Lookup<'r, 'p, T> {
         let Ok(matchit::Match { value: end, params }) = self.tree.at(path) else {
             return Lookup::NotFound;
@@ -162,7 +128,6 @@ impl<T> Router<T> {
     }
 }
 
-/// `/v1/payments/{id}`
 fn braced(path: &'static str) -> String {
     let braced: Vec<Cow<'_, str>> = segments(path)
         .map(|segment| {
@@ -173,11 +138,11 @@ fn braced(path: &'static str) -> String {
 }
 
 /// Wherever the same segments lead to a parameter it must have one name.
-fn check_names(path: &'static str, other: &'static str) -> Result<(), RouteFault> {
+fn check_names(path: &'static str, other: &'static str) -> Result<(), String> {
     for (here, there) in segments(path).zip(segments(other)) {
         match (here.strip_prefix(':'), there.strip_prefix(':')) {
             (Some(here), Some(there)) if here != there => {
-                return Err(RouteFault::OtherName { here, there });
+                return Err(format!(":{here} is called :{there} in another row"));
             }
             _ if here == there => {}
             _ => return Ok(()),
@@ -190,9 +155,9 @@ fn segments(path: &'static str) -> impl Iterator<Item = &'static str> {
     path.split('/').skip(1).filter(|segment| !segment.is_empty())
 }
 
-fn check_path(path: &'static str) -> Result<(), RouteFault> {
+fn check_path(path: &'static str) -> Result<(), String> {
     let Some(rest) = path.strip_prefix('/') else {
-        return Err(RouteFault::NoSlash);
+        return Err("a path starts with a slash".to_owned());
     };
     if rest.is_empty() {
         return Ok(());
@@ -204,24 +169,25 @@ fn check_path(path: &'static str) -> Result<(), RouteFault> {
                 let fine = name.starts_with(|first: char| first.is_ascii_lowercase())
                     && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
                 if !fine {
-                    return Err(RouteFault::BadName { segment });
+                    return Err(format!("{segment} is no parameter name in camel case"));
                 }
                 if names.contains(&name) {
-                    return Err(RouteFault::NameTwice { segment });
+                    return Err(format!("parameter {segment} occurs twice"));
                 }
                 names.push(name);
             }
-            None if segment.is_empty() => return Err(RouteFault::EmptySegment),
+            None if segment.is_empty() => return Err("a segment is empty".to_owned()),
             None => {
                 let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+                // Clients may write the others in two ways.
                 if !segment.bytes().all(fine) {
-                    return Err(RouteFault::BadSegment { segment });
+                    return Err(format!("segment {segment} has characters that need escaping"));
                 }
             }
         }
     }
     if names.len() > PARAMETERS_MAX {
-        return Err(RouteFault::ParametersMany);
+        return Err(format!("it has more than {PARAMETERS_MAX} parameters"));
     }
     Ok(())
 }

@@ -15,13 +15,11 @@ use std::time::{Duration, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
 
-/// A certificate is renewed weeks before its end.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
-    /// The server's certificate, then those between it and the root.
     pub certificate: PathBuf,
     pub key: PathBuf,
 }
@@ -38,7 +36,6 @@ pub enum CertificateError {
     WrongKey { path: PathBuf, source: rustls::Error },
 }
 
-/// Time and length of both files when they were last seen: they change with the content.
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
 impl Files {
@@ -79,7 +76,6 @@ pub struct Certificates {
     failed: AtomicU64,
 }
 
-/// Shows no secret.
 impl fmt::Debug for Certificates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Certificates")
@@ -90,7 +86,6 @@ impl fmt::Debug for Certificates {
 }
 
 impl Certificates {
-    /// Without certificates there is no start. `name` is the listener's, for the log.
     pub fn load(name: &'static str, files: Files) -> Result<Arc<Certificates>, CertificateError> {
         let seen = files.stamp();
         let current = RwLock::new(Arc::new(files.read()?));
@@ -138,7 +133,6 @@ impl Certificates {
         self.name
     }
 
-    /// Renewals, and renewals that failed.
     pub fn renewals(&self) -> (u64, u64) {
         (self.renewed.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }
@@ -155,7 +149,6 @@ pub async fn keep_fresh(all: Vec<Arc<Certificates>>) {
             _ = asked.recv() => true,
             () = tokio::time::sleep(LOOK_EVERY) => false,
         };
-        // A few small files; a worker may read them.
         all.iter().for_each(|certificates| certificates.renew(is_asked));
     }
 }

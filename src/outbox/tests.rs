@@ -86,3 +86,23 @@ async fn a_question_does_not_overtake_the_order_that_it_is_about() {
     // The order would be sent again, where nothing keeps them in order.
     assert_eq!(asked_meanwhile(false).await.0, RailAnswer::NeverReceived);
 }
+
+#[test]
+fn a_question_waits_for_the_order_before_it_and_for_no_other() {
+    let under_way = UnderWay::default();
+    let [asked, other] = [1, 2].map(|number| Id::from(uuid::Uuid::from_u128(number)));
+    let sending = under_way.begin(asked);
+    let mut question = std::pin::pin!(under_way.ended(asked));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(question.as_mut().poll(&mut context).is_pending());
+    assert!(std::pin::pin!(under_way.ended(other)).poll(&mut context).is_ready());
+    drop(sending);
+    assert!(question.poll(&mut context).is_ready());
+    assert!(std::pin::pin!(under_way.ended(asked)).poll(&mut context).is_ready());
+    // Sent once more: the end of the first does not end the second.
+    let (first, second) = (under_way.begin(asked), under_way.begin(asked));
+    drop(first);
+    assert!(std::pin::pin!(under_way.ended(asked)).poll(&mut context).is_pending());
+    drop(second);
+    assert!(under_way.orders.is_empty(), "nothing stays");
+}

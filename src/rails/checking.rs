@@ -18,7 +18,6 @@ pub enum Verdict {
 pub struct Finding {
     pub what: &'static str,
     pub verdict: Verdict,
-    /// What was seen, and where it is wrong what to look at.
     pub text: String,
 }
 
@@ -35,7 +34,6 @@ impl Finding {
         Finding { what, verdict: Verdict::Wrong, text: text.into() }
     }
 
-    /// Where it was looked for, why, and the key to look at.
     pub fn unreached(base: &BaseUrl, failure: Failure) -> Finding {
         let (why, host, key) = (failure.text(), base.host(), failure.key());
         Finding::wrong("reach", format!("{host}: {why}: look at {key}, and at the network between"))

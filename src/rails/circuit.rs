@@ -19,17 +19,13 @@ const OF_REMEMBERED: u32 = REMEMBERED / 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     Answer,
-    /// No answer, a cut, garbage, a status of 500 and above, or no connection.
     Failure,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
     Closed,
-    Open {
-        /// For `Retry-After`: at least one.
-        retry_after_seconds: u64,
-    },
+    Open { retry_after_seconds: u64 },
 }
 
 /// Times are those of a clock that only goes forward, from any origin.
@@ -39,7 +35,6 @@ struct Circuit {
     newest: u32,
     calls: u32,
     in_a_row: u32,
-    /// The next probe, if the circuit is open.
     open_until: Option<Duration>,
 }
 
@@ -73,12 +68,10 @@ impl Circuit {
 
 #[derive(Debug)]
 pub struct Circuits {
-    /// Between probes.
     pause: Duration,
     /// The next probe, if the rail did not answer the last one.
     rail_open_until: Option<Duration>,
     calls: HashMap<BankCall, Circuit>,
-    /// A circuit has opened that no probe has come after.
     is_suspect: bool,
 }
 
@@ -96,7 +89,6 @@ impl Circuits {
         self.rail_open_until.is_some() || self.calls.values().any(|circuit| circuit.open_until.is_some())
     }
 
-    /// The calls that are not made, though the rail is there.
     pub fn open_calls(&self) -> Vec<BankCall> {
         let open = self.calls.iter().filter(|(_, circuit)| circuit.open_until.is_some());
         let mut open: Vec<BankCall> = open.map(|(call, _)| *call).collect();
@@ -104,7 +96,6 @@ impl Circuits {
         open
     }
 
-    /// For a call, or for whichever.
     pub fn gate(&self, call: Option<BankCall>, now: Duration) -> Gate {
         let rail = Circuit { open_until: self.rail_open_until, ..Circuit::default() }.gate(now);
         match (rail, call.and_then(|call| self.calls.get(&call))) {
@@ -113,7 +104,6 @@ impl Circuits {
         }
     }
 
-    /// Whether the call opened its circuit.
     pub fn count(&mut self, call: BankCall, counted: Counted, now: Duration) -> bool {
         if self.rail_open_until.is_some() {
             return false;
@@ -123,7 +113,6 @@ impl Circuits {
         opened
     }
 
-    /// None where there is no probe to come.
     pub fn until_probe(&self, now: Duration) -> Option<Duration> {
         if self.is_suspect {
             return Some(Duration::ZERO);

@@ -7,7 +7,6 @@
 mod connection;
 mod connector;
 mod pool;
-mod receiving;
 
 use chrono::DateTime;
 use connection::{Answered, Connection, Unanswered};
@@ -21,7 +20,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use url::{Host, Position, Url};
 use zeroize::Zeroizing;
 
-/// Unless a client is told otherwise.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// A connection is used again within this, unless a client is told otherwise.
 pub const IDLE: Duration = Duration::from_secs(1);
@@ -33,7 +31,6 @@ const HEAD_BYTES: usize = 160 + USER_AGENT.len();
 
 pub type Fingerprint = [u8; 32];
 
-/// `https`, or `http` on this machine.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     text: Box<str>,
@@ -64,7 +61,6 @@ impl BaseUrl {
         BaseUrl { pins: pins.into(), ..self }
     }
 
-    /// `path` begins without a slash.
     pub fn path(&self, path: &str) -> String {
         format!("{}/{path}", self.text)
     }
@@ -105,17 +101,12 @@ fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_loopback)
 }
 
-/// Without anything of the other side in the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// No connection, secure where it has to be, came about in time.
     NoConnection(Unconnected),
-    /// The time was over before the answer was whole.
     Late,
-    /// The connection ended before the answer was whole, or what came was no HTTP.
     Cut,
     TooLong,
-    /// A header could not be made of what is configured, or the address is none.
     NotMade,
 }
 
@@ -206,7 +197,6 @@ impl Request {
         self.header(AUTHORIZATION, &value)
     }
 
-    /// Nothing where either cannot be made.
     fn made(self) -> Option<Made> {
         let Request { method, url, headers, body } = self;
         let url = Url::parse(&url).ok()?;
@@ -243,7 +233,6 @@ struct Made {
     bytes: Zeroizing<Vec<u8>>,
 }
 
-/// As where the system has no certificates.
 #[derive(Debug, thiserror::Error)]
 #[error("the client did not start: {0}")]
 pub struct NoClient(rustls::Error);
@@ -280,7 +269,6 @@ impl Client {
         Client { pool: Arc::new(Pool::new(idle)), ..self }
     }
 
-    /// By the `Date` of its newest answer.
     pub fn clock_ahead(&self) -> Option<i64> {
         *self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -303,7 +291,6 @@ impl Client {
         self.exchange_within(request, self.timeout).await
     }
 
-    /// If `within` is shorter than the client's own time.
     pub async fn exchange_within(&self, request: Request, within: Duration) -> Exchange {
         let Some(made) = request.made().filter(|made| self.connector.speaks(made.origin.scheme())) else {
             return Exchange::NotSent(Failure::NotMade);

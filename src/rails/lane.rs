@@ -18,11 +18,8 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 /// The longest wait for a call to end, and for the confirmation that this machine leads.
 const TURN: Duration = Duration::from_secs(4);
-/// The percentiles are of so many calls.
 const TIMED: usize = 512;
-/// Asks what became of orders, at whichever bank.
 const QUESTION: BankCall = BankCall { kind: "question", bank: None };
-/// Between looks at whether a restored copy was taken over.
 const CLOSED_PAUSE: Duration = Duration::from_secs(1);
 
 pub struct Lane {
@@ -31,10 +28,8 @@ pub struct Lane {
     pub outcomes: Arc<Outcomes>,
     pub queue: Queue,
     began: Instant,
-    /// Between probes, and after an order that found no connection.
     pause: Duration,
     circuits: Mutex<Circuits>,
-    /// A circuit has opened or closed, a call has ended, or something came into the queue.
     changed: Notify,
     permits: Semaphore,
     figures: Figures,
@@ -53,22 +48,18 @@ pub struct LaneFigures {
     pub name: &'static str,
     pub serves: Vec<Service>,
     pub is_open: bool,
-    /// The rail did not answer the last probe, so that nothing is sent to it.
     pub is_silent: bool,
     pub open_calls: Vec<BankCall>,
     pub calls: u64,
     pub errors: u64,
     pub p50_ms: Option<u64>,
     pub p99_ms: Option<u64>,
-    /// Probes included.
     pub last_ok_ms: Option<i64>,
     pub queued: usize,
 }
 
-/// A call that may not have begun.
 enum Bounded<T> {
     Ended(T),
-    /// The turn did not come in time, or nothing may be sent any more.
     NotBegun,
     Late,
 }
@@ -100,7 +91,6 @@ impl Lane {
         self.rail.services().contains(&service)
     }
 
-    /// For a call, or for whichever.
     pub fn gate(&self, call: Option<BankCall>) -> Gate {
         if !self.outbound.is_open() {
             return Gate::Open { retry_after_seconds: CLOSED_PAUSE.as_secs() };
@@ -112,7 +102,6 @@ impl Lane {
         self.gate(Some(call)) == Gate::Closed
     }
 
-    /// `None` if the call may be made now.
     pub fn retry_after_seconds(&self, call: BankCall) -> Option<u32> {
         match self.gate(Some(call)) {
             Gate::Closed => None,
@@ -139,7 +128,6 @@ impl Lane {
             Ok(report) => self.count(to, report.is_answered, began.elapsed()),
             Err(NotSent::NoConnection) => self.count(to, false, began.elapsed()),
             Err(NotSent::NothingDone) => self.count(to, true, began.elapsed()),
-            // The rail was not called.
             Err(NotSent::Unfit(_)) => {}
         }
         let (answer, said) = after_sending(self.rail.recall(&call.order), sent);

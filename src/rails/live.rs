@@ -18,7 +18,6 @@ pub enum Recall {
     Asked(AskedBy),
     /// What the rail's answer did not say, an operator finds out.
     Unaskable,
-    /// The rail is not called at all.
     Reports,
 }
 
@@ -29,7 +28,6 @@ pub enum AskedBy {
     OperationId,
 }
 
-/// As far as the rail has said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderOutcome {
     Done {
@@ -56,7 +54,6 @@ pub struct Report {
     /// Its address or its picture, for the buyer.
     pub qr_image: Option<String>,
     pub progress: Option<Progress>,
-    /// For the next step about a collection.
     pub token: Option<StepToken>,
     /// The first of two micro-deposits was made, the second refused.
     pub half_done: bool,
@@ -118,7 +115,6 @@ pub trait LiveRail: Send + Sync {
     /// Under the rail's id of the order if there is one.
     fn look<'a>(&'a self, call: &'a Call, id: Option<&'a RailId>) -> BoxFuture<'a, Look>;
 
-    /// A harmless call; whether the rail answers.
     fn probe(&self) -> BoxFuture<'_, bool>;
 
     fn check(&self) -> BoxFuture<'_, Vec<Finding>> {

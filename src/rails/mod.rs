@@ -37,7 +37,6 @@ pub trait Rail: Send + Sync {
 
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer>;
 
-    /// To prove a phone.
     fn micro_deposits(&self) -> (Ves, Ves);
 
     /// Sends for an operation that the rail had already; 0 where it cannot tell.

@@ -12,22 +12,8 @@ const ANSWER_US: [u64; 12] = [
     30_000_000,
 ];
 
-/// In the order of [`place`].
 const ANSWERS: [&str; 8] =
     ["done", "refused", "waiting", "silent", "never_received", "unaskable", "not_sent", "not_asked"];
-
-const fn place(answer: &RailAnswer) -> usize {
-    match answer {
-        RailAnswer::Done { .. } => 0,
-        RailAnswer::Refused { .. } => 1,
-        RailAnswer::Waiting => 2,
-        RailAnswer::Silent => 3,
-        RailAnswer::NeverReceived => 4,
-        RailAnswer::Unaskable => 5,
-        RailAnswer::NotSent => 6,
-        RailAnswer::NotAsked => 7,
-    }
-}
 
 #[derive(Debug)]
 pub struct Tally {
@@ -40,7 +26,6 @@ impl Tally {
         Tally { answers: Default::default(), answer_us: Histogram::new(&ANSWER_US) }
     }
 
-    /// One that did not come in time is `silent`.
     pub fn answers(&self) -> impl Iterator<Item = (&'static str, u64)> {
         ANSWERS.into_iter().zip(self.answers.iter().map(|count| count.load(Ordering::Relaxed)))
     }
@@ -67,7 +52,17 @@ impl Outcomes {
             How::Send | How::Offer => &self.sent,
             How::Ask => &self.asked,
         };
-        tally.answers[place(answer)].fetch_add(1, Ordering::Relaxed);
+        let place = match answer {
+            RailAnswer::Done { .. } => 0,
+            RailAnswer::Refused { .. } => 1,
+            RailAnswer::Waiting => 2,
+            RailAnswer::Silent => 3,
+            RailAnswer::NeverReceived => 4,
+            RailAnswer::Unaskable => 5,
+            RailAnswer::NotSent => 6,
+            RailAnswer::NotAsked => 7,
+        };
+        tally.answers[place].fetch_add(1, Ordering::Relaxed);
         tally.answer_us.note(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }
 

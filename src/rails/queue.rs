@@ -25,11 +25,9 @@ pub struct Queue {
 }
 
 pub enum OrderStanding<'q> {
-    /// Nothing is before the order.
     First,
     /// It is in the queue already, as each time that it is looked at while it waits.
     Waits,
-    /// It was in its turn, and was not sent.
     Returns,
     Arrives(SoughtPlace<'q>),
 }
@@ -56,12 +54,10 @@ struct Inner {
     /// By acceptance; the orders of one record by their ids, which are in the order of its items.
     waiting: BTreeMap<(Seq, Id), Queued>,
     places: HashMap<Id, Seq>,
-    /// Orders whose places are being found.
     arriving: usize,
     in_turn: Option<Queued>,
     is_called: bool,
     held_until: Duration,
-    /// What the last process left is here.
     is_whole: bool,
 }
 
@@ -70,7 +66,6 @@ impl Queue {
         self.inner().put(queued);
     }
 
-    /// `is_open` says whether the rail may be called.
     pub fn offer(&self, operation: Id, is_open: bool, now: Duration) -> OrderStanding<'_> {
         let mut inner = self.inner();
         if is_open && inner.is_free(now) {
@@ -91,7 +86,6 @@ impl Queue {
         self.inner().is_whole = true;
     }
 
-    /// The first of those whose call may be made; it has its turn until [`Queue::end_turn`].
     pub fn take_first(&self, now: Duration, may_call: impl Fn(BankCall) -> bool) -> Option<Queued> {
         let mut inner = self.inner();
         if !inner.may_go(now) {

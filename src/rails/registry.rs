@@ -21,7 +21,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Its bank tells of transfers to our phone.
 const TELLS_OF_TRANSFERS: &str = "r4";
 
 #[derive(Clone)]
@@ -39,7 +38,6 @@ impl Registered {
 
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// Their customers get their C2P key at our word.
     pub otp_banks: Vec<BankCode>,
     /// To the first question about an order, and between questions in its first hour.
     pub poll_ms: i64,
@@ -54,12 +52,11 @@ impl Default for Pace {
 }
 
 pub struct Registry {
-    test: Registered,
+    pub test: Registered,
     live: Vec<Arc<Lane>>,
     networks: Vec<Arc<Evm>>,
-    /// Whether a bank tells of transfers to our phone.
     notices: bool,
-    outbound: Outbound,
+    pub outbound: Outbound,
     pace: Pace,
 }
 
@@ -114,19 +111,10 @@ impl Registry {
         self.outbound.is_open()
     }
 
-    pub fn outbound(&self) -> &Outbound {
-        &self.outbound
-    }
-
-    pub fn test(&self) -> &Registered {
-        &self.test
-    }
-
     pub fn live(&self) -> &[Arc<Lane>] {
         &self.live
     }
 
-    /// `None` where no rail serves the order.
     pub fn lane(&self, order: &Order) -> Option<&Arc<Lane>> {
         self.serving(order.service()?)
     }
@@ -135,12 +123,10 @@ impl Registry {
         self.live.iter().find(|lane| lane.serves(service))
     }
 
-    /// Now or later.
     pub fn serves(&self, tenant: u64, service: Service) -> bool {
         !is_live(tenant) || self.serves_live(service)
     }
 
-    /// Now or later.
     pub fn serves_live(&self, service: Service) -> bool {
         self.hears(service) || self.serving(service).is_some() || self.network_for(service).is_some()
     }
@@ -189,7 +175,6 @@ impl Registry {
         all.into_iter().collect()
     }
 
-    /// Empty where no rail does the service any more.
     pub fn name_for(&self, tenant: u64, service: Service) -> &'static str {
         if !is_live(tenant) {
             return self.name();

@@ -19,7 +19,6 @@ pub type Hook = Box<dyn Fn(&Arc<Sample>) + Send + Sync>;
 pub struct RateBoard {
     /// Replaced as a whole: a reader holds the lock for as long as it takes to copy a pointer.
     shown: RwLock<Arc<Shown>>,
-    /// Held while new samples are prepared.
     writing: Mutex<Judge>,
     hook: Hook,
 }
@@ -40,14 +39,12 @@ pub struct InForce {
 }
 
 impl InForce {
-    /// Pinned, or at most `age_ms_max` old.
     pub fn is_fresh(&self, age_ms: i64, age_ms_max: i64) -> bool {
         self.is_pinned || age_ms <= age_ms_max
     }
 }
 
 impl RateBoard {
-    /// `hook` gets every sample that is recorded, in order.
     pub fn new(steps: Steps, hook: Hook) -> RateBoard {
         RateBoard { shown: RwLock::default(), writing: Mutex::new(Judge::new(steps)), hook }
     }
@@ -127,7 +124,6 @@ impl RateBoard {
         self.judge().suspect()
     }
 
-    /// In the place of the pin there before.
     pub fn pin(&self, pin: Pin) {
         let mut judge = self.judge();
         judge.settle(|series| pin.stands_for(series));
@@ -181,7 +177,6 @@ impl RateBoard {
         self.shown().in_force(|series| series.pair == pair && admits(series), by_time, mode, now)
     }
 
-    /// Also samples whose day is still to come.
     pub fn all(&self) -> Vec<Arc<Sample>> {
         self.shown().samples.clone()
     }

@@ -5,7 +5,6 @@ use crate::fetch::FetchError;
 use crate::json_pointer::PointerError;
 use domain::resources::rates::samples::Series;
 
-/// In words that go on after "the answer".
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     #[error(transparent)]
@@ -37,7 +36,6 @@ pub enum SourceError {
     /// The bank has published no rate of the last days, or does not answer.
     #[error("the bank says no rate")]
     NoRate,
-    /// A panic while the answer was read.
     #[error("reading the answer failed by a defect of this server")]
     Defect,
 }

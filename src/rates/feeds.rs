@@ -3,17 +3,17 @@
 //! decimals throughout. A simulated walk follows from its seed alone, so that a demonstration can
 //! be repeated.
 
-use crate::rates::asked::{self, Quoting};
 use crate::rates::board::RateBoard;
 use crate::rates::error::{FeedError, SourceError};
-use crate::rates::health::FeedHealth;
 use crate::rates::http::{HttpCall, HttpSource};
 use domain::resources::rates::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
 use domain::values::date::Date;
 use domain::values::money::Rate;
-use domain::values::time::Timestamp;
+use domain::values::time::{Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
-use std::sync::Arc;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
@@ -22,7 +22,6 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 /// for money (`[rates] max_age_seconds`, 900).
 const REST_MAX: Duration = Duration::from_secs(600);
 
-/// After the first failure of a bank.
 const ASKED_AGAIN: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug)]
@@ -41,7 +40,6 @@ pub enum FeedKind {
     Simulated {
         /// The walk stays within a fifth of the first price.
         price: Rate,
-        /// In percent of the price.
         step_percent: Rate,
         seed: u64,
     },
@@ -137,7 +135,6 @@ async fn repeat(every: Duration, mut made: impl FnMut()) {
     }
 }
 
-/// `note` takes the outcome of a look, and says how many have failed in a row.
 async fn keep_fetching(
     spec: FeedSpec,
     source: Fetched,
@@ -155,7 +152,6 @@ async fn keep_fetching(
     }
 }
 
-/// Twice as long after each failure in a row, within bounds.
 fn rest(every: Duration, failures: u32) -> Duration {
     let doubled = every.saturating_mul(1 << failures.saturating_sub(1).min(16));
     doubled.min(every.max(REST_MAX))
@@ -175,7 +171,7 @@ impl Fetched {
     async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
         match self {
             Fetched::Http(source) => source.look(series, now).await,
-            Fetched::Asked(source) => asked::look(source, series, now).await,
+            Fetched::Asked(source) => ask_bank(source, series, now).await,
         }
     }
 
@@ -216,7 +212,6 @@ struct Source {
     series: Series,
     price: Decimal,
     walk: Option<Walk>,
-    /// `None` before the first look.
     last_look: Option<Option<Date>>,
 }
 
@@ -274,6 +269,80 @@ impl Walk {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
+    }
+}
+
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<(Rate, Date)>> + Send + 'a>>;
+
+/// A source of the official rate that knows by itself how it is asked: a bank.
+pub trait Quoting: Send + Sync + fmt::Debug {
+    fn newest(&self) -> Answering<'_>;
+}
+
+async fn ask_bank(source: &Arc<dyn Quoting>, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
+    let (rate, value_date) = source.newest().await.ok_or(SourceError::NoRate)?;
+    Ok(Sample::new(series.clone(), rate, value_date.start_in(Zone::Caracas), now))
+}
+
+/// As plain numbers, for metrics and for operators.
+pub struct FeedHealth {
+    pub series: Series,
+    pub every: Duration,
+    /// Made-up prices never price live mode.
+    pub is_made_up: bool,
+    state: Mutex<FeedState>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FeedState {
+    /// On the server's clock, as the last failure.
+    pub last_success: Option<Timestamp>,
+    pub last_failure: Option<Timestamp>,
+    pub failures: u64,
+    pub failures_in_a_row: u32,
+    /// Without secrets.
+    pub last_error: Option<String>,
+}
+
+impl FeedState {
+    pub const fn is_new(&self) -> bool {
+        self.last_success.is_none() && self.failures == 0
+    }
+
+    /// Since the last price; `None` if there never was one.
+    pub fn age_seconds(&self, now: Timestamp) -> Option<i64> {
+        self.last_success.map(|at| now.since_ms(at).max(0) / 1_000)
+    }
+}
+
+impl FeedHealth {
+    fn new(series: Series, every: Duration, is_made_up: bool) -> FeedHealth {
+        FeedHealth { series, every, is_made_up, state: Mutex::default() }
+    }
+
+    pub fn state(&self) -> FeedState {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn succeeded(&self, at: Timestamp) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.failures_in_a_row > 0 {
+            let (series, failures) = (&self.series, state.failures_in_a_row);
+            tracing::info!(pair = %series.pair, source = &*series.source, side = series.side.as_deref(), failures, "a rate feed is back");
+        }
+        state.last_success = Some(at);
+        state.failures_in_a_row = 0;
+    }
+
+    fn failed(&self, at: Timestamp, error: &SourceError) -> u32 {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.last_failure = Some(at);
+        state.failures += 1;
+        state.failures_in_a_row = state.failures_in_a_row.saturating_add(1);
+        let (series, failures) = (&self.series, state.failures_in_a_row);
+        tracing::warn!(pair = %series.pair, source = &*series.source, side = series.side.as_deref(), failures, %error, "a rate feed got no price; the last one stays");
+        state.last_error = Some(error.to_string());
+        failures
     }
 }
 

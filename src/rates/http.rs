@@ -17,7 +17,6 @@ use std::time::Duration;
 
 /// Today's date in Caracas, in URL, headers, body and message.
 const DATE: &str = "{caracas_date}";
-/// The signature, in headers.
 const SIGNATURE: &str = "{hmac}";
 
 /// Headers and the key may be secrets.
@@ -26,18 +25,15 @@ pub struct HttpCall {
     pub url: String,
     pub is_post: bool,
     pub headers: Vec<(String, String)>,
-    /// Empty: none is sent.
     pub body: String,
     pub price: Pointer,
     /// Without one a price is of the moment in which it was fetched.
     pub as_of: Option<Pointer>,
-    /// Until the whole answer is there.
     pub timeout: Duration,
     /// Key and message, HMAC-SHA256 in lower-case hexadecimal digits.
     pub signature: Option<(String, String)>,
 }
 
-/// Shows nothing that may be secret.
 impl fmt::Debug for HttpCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpCall").field("timeout", &self.timeout).finish_non_exhaustive()

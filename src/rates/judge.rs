@@ -8,11 +8,8 @@ use rust_decimal::Decimal;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// So many samples in a row, at least, make a new price believed.
 const IN_A_ROW: usize = 3;
-/// They span at least this.
 const IN_A_ROW_MS: i64 = 15 * MINUTE_MS;
-/// They lie within this of each other.
 const ALIKE_PERCENT: Decimal = Decimal::TWO;
 /// One a second, and some. Of a series with more of them an operator says what holds.
 const REMEMBERED_MAX: usize = 1_024;
@@ -41,7 +38,6 @@ struct Line {
     of: Series,
     /// That nobody pinned.
     accepted: Option<Arc<Sample>>,
-    /// While it is the line's last word.
     suspect: Option<Arc<Sample>>,
     /// In a row, oldest first: when each was heard, and its price.
     alike: VecDeque<(Timestamp, Decimal)>,
@@ -110,7 +106,6 @@ impl Judge {
         }
     }
 
-    /// The last word of their lines.
     pub fn suspect(&self) -> Vec<Arc<Sample>> {
         self.lines.iter().filter_map(|line| line.suspect.clone()).collect()
     }

@@ -3,14 +3,15 @@
 
 use super::board::RateBoard;
 use domain::platform::Mode;
-use domain::resources::rates::samples::{Filter, Pair, Sample};
+use domain::resources::rates::samples::{BCV, Filter, OFFICIAL, Pair, Sample, Series};
 use domain::values::money::{Currency, Rate};
 use domain::values::time::Timestamp;
+use std::fmt;
 use std::sync::Arc;
 
-pub(super) const P2P: &str = "p2p";
-pub(super) const FLOOR: &str = "FLOOR";
-pub(super) const BUY: &str = "BUY";
+const P2P: &str = "p2p";
+const FLOOR: &str = "FLOOR";
+const BUY: &str = "BUY";
 
 #[derive(Clone)]
 pub struct Market {
@@ -19,7 +20,6 @@ pub struct Market {
 }
 
 impl Market {
-    /// Samples older than `max_age_ms` do not count.
     pub fn new(board: Arc<RateBoard>, max_age_ms: i64) -> Market {
         Market { board, max_age_ms }
     }
@@ -45,11 +45,49 @@ impl Market {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    pub pair: Pair,
+    pub source: &'static str,
+    pub side: &'static str,
+    pub what_for: &'static str,
+}
+
+/// The prices that live mode cannot do without.
+pub const NEEDS: [Need; 3] = [
+    Need { pair: Pair::USD_VES, source: BCV, side: OFFICIAL, what_for: "payments in bolívares and quotes" },
+    Need { pair: Pair::USDT_VES, source: P2P, side: FLOOR, what_for: "conversions of bolívares" },
+    Need {
+        pair: Pair::USDT_COP,
+        source: P2P,
+        side: BUY,
+        what_for: "conversions of pesos and checkouts in pesos",
+    },
+];
+
+impl Need {
+    pub fn is_met_by(&self, series: &Series) -> bool {
+        series.pair == self.pair
+            && *series.source == *self.source
+            && (series.is_bcv() || series.side.as_deref() == Some(self.side))
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Need { pair, source, side, what_for } = self;
+        write!(
+            f,
+            "{pair} {side}: live mode has no price of it (source {source}); {what_for} are refused with \
+             rate_unavailable"
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rates::Steps;
-    use domain::resources::rates::samples::Series;
     use rust_decimal::Decimal;
 
     #[test]

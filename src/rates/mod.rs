@@ -3,15 +3,12 @@
 //! time and with ours; its user decides how old it may be. What follows from prices alone is in
 //! `src/domain/resources/rates/`.
 
-pub mod asked;
 pub mod board;
 mod error;
 pub mod feeds;
-pub mod health;
 mod http;
 mod judge;
 pub mod market;
-pub mod needs;
 pub mod reading;
 pub mod store;
 pub use domain::resources::rates::samples as sample;
@@ -20,8 +17,7 @@ pub use board::{InForce, RateBoard};
 pub use domain::resources::rates::pins::{PINNED_MS_MAX, Pin, PinPlace};
 pub use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 pub use error::{AnswerError, FeedError, SourceError};
-pub use feeds::{FeedKind, FeedSpec, Feeds, embedded_feeds, start};
-pub use health::{FeedHealth, FeedState};
+pub use feeds::{FeedHealth, FeedKind, FeedSpec, FeedState, Feeds, embedded_feeds, start};
 pub use http::HttpCall;
 pub use judge::Steps;
 pub use market::Market;

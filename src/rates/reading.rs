@@ -10,7 +10,6 @@ use domain::values::time::{DAY_MS, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::str::FromStr;
 
-/// The longest holidays end earlier.
 const VALUE_DATE_AHEAD_MS_MAX: i64 = 30 * DAY_MS;
 
 /// The median of the prices at `pointer`; of an even number the average of the two in the middle,

@@ -37,7 +37,6 @@ use domain::stored::Stored;
 use domain::values::date::Date;
 use domain::values::time::{Timestamp, Zone};
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
-use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -45,35 +44,22 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// Some minutes of a busy market.
 const WAITING_MAX: usize = 16_384;
 const FORMAT: u8 = 1;
-/// Gathered in memory before they go to a file.
 const WRITE_BUFFER_BYTES: usize = 8 << 20;
 /// The buckets of a year of a hundred lines are about 100 MiB, those that are looked at are far fewer.
 const CACHE_BYTES: usize = 32 << 20;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RateStoreError {
-    /// Nothing was done.
+    #[error("too many rates wait for the disk")]
     Busy,
-    /// The disk or RocksDB said no.
+    #[error("the store of rates: {0}")]
     Failed(String),
     /// The stored bytes are not what was written.
+    #[error("the store of rates is damaged: {0}")]
     Damaged(String),
 }
-
-impl fmt::Display for RateStoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RateStoreError::Busy => f.write_str("too many rates wait for the disk"),
-            RateStoreError::Failed(why) => write!(f, "the store of rates: {why}"),
-            RateStoreError::Damaged(what) => write!(f, "the store of rates is damaged: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for RateStoreError {}
 
 impl From<rocksdb::Error> for RateStoreError {
     fn from(error: rocksdb::Error) -> RateStoreError {
@@ -120,7 +106,6 @@ struct Job {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreStats {
     pub written: u64,
-    /// The disk could not keep up or failed.
     pub lost: u64,
 }
 
@@ -130,7 +115,6 @@ struct Counters {
     lost: AtomicU64,
 }
 
-/// Closed, with everything written, when it is dropped.
 pub struct RateStore {
     shelf: Arc<Shelf>,
     disk: Arc<Disk>,
@@ -189,7 +173,6 @@ impl RateStore {
         self.write(Item::Sample(sample)).await
     }
 
-    /// Both or none.
     pub async fn keep_pin(&self, pin: Pin) -> Result<(), RateStoreError> {
         self.write(Item::Pin(Box::new(pin))).await
     }
@@ -211,7 +194,6 @@ impl RateStore {
         }
     }
 
-    /// Of what is durable now.
     pub fn checkpoint(&self, directory: &Path) -> Result<(), RateStoreError> {
         Ok(rocksdb::checkpoint::Checkpoint::new(&self.shelf.db)?.create_checkpoint(directory)?)
     }
@@ -227,7 +209,6 @@ impl RateStore {
 
 impl Drop for RateStore {
     fn drop(&mut self) {
-        // The writer writes what is left and ends when its sender is gone.
         self.queue = None;
         let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
@@ -271,7 +252,6 @@ fn begin(letter: u8, line: u32) -> Vec<u8> {
     key
 }
 
-/// Or of what comes first from then on.
 fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
     let mut key = begin(letter, line);
     // The sign bit is turned over, so that instants before 1970 sort before those after it.

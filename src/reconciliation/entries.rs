@@ -34,19 +34,14 @@ impl Side {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// As the API names it.
     pub kind: &'static str,
-    /// Of an open operation its own.
     pub id: Id,
     pub tenant_key: u64,
     pub service: Service,
-    /// Hundredths.
     pub cents: i64,
     pub currency: Currency,
     pub side: Side,
-    /// Of what is done.
     pub reference: Option<String>,
-    /// On which the bank had it.
     pub day: Date,
     pub created_at: Timestamp,
     /// Of the other side: ten digits, without the leading zero.
@@ -55,7 +50,6 @@ pub struct Entry {
     pub bank: Option<u16>,
 }
 
-/// In which a bank has its days.
 pub const fn zone(currency: Currency) -> Zone {
     match currency {
         Currency::Cop => Zone::Bogota,
@@ -78,7 +72,6 @@ pub fn bank_digits(text: &str) -> Option<u16> {
     if (3..=4).contains(&digits.len()) { digits.parse().ok() } else { None }
 }
 
-/// Of what a bank completed for the entity.
 pub fn completed(tenant_key: u64, entity: &Entity) -> Vec<Entry> {
     match entity {
         Entity::Payment(payment) => of_payment(tenant_key, payment),
@@ -158,7 +151,6 @@ fn other_side(entity: &Entity) -> OtherSide {
     }
 }
 
-/// Of an entity: phones that micro-deposits prove, with where each is.
 fn proved(entity: &Entity) -> Box<dyn Iterator<Item = (&MethodStatus, OtherSide)> + '_> {
     let side = |bank: BankCode, phone: MobilePhone| {
         (phone_digits(&phone.clear().to_string()), bank_digits(&bank.to_string()))

@@ -15,7 +15,6 @@ use domain::values::date::Date;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Of a reference that can be known by its end.
 const SUFFIX_DIGITS: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +125,6 @@ fn propose(wanted: &[Wanted<'_>], open: &[Entry], met: &mut [Option<Met>]) {
     }
 }
 
-/// Leaves what fits, if anything does.
 fn narrow(found: &mut Vec<usize>, fits: impl Fn(usize) -> bool) {
     if found.len() > 1 && found.iter().any(|place| fits(*place)) {
         found.retain(|place| fits(*place));
@@ -161,12 +159,10 @@ fn without_zeros(reference: &str) -> &str {
     reference.trim_start_matches('0')
 }
 
-/// All of a short reference.
 fn end(reference: &str) -> &str {
     reference.get(reference.len().saturating_sub(SUFFIX_DIGITS)..).unwrap_or(reference)
 }
 
-/// As a statement has them: banks leave marks out.
 fn digits_of(entry: &Entry) -> String {
     let digits = entry.reference.as_deref().unwrap_or_default().chars().filter(char::is_ascii_digit);
     digits.skip_while(|digit| *digit == '0').collect()

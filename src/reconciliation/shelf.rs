@@ -15,13 +15,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Named in a summary.
 pub const BAD_LINES_SHOWN: usize = 100;
-/// Items are short.
 const ITEM_BYTES_MAX: u64 = 64 << 10;
-/// Looked at for a page of one result.
 const PAGE_BYTES_MAX: u64 = 8 << 20;
-/// Written between two looks for room.
 const LOOKED_AT_BYTES: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +80,6 @@ pub struct Summary {
     pub ended_at: Option<String>,
     pub counts: Counts,
     pub bad_lines: Vec<BadLine>,
-    /// Of no use after a restart.
     #[serde(skip)]
     pub percent: u8,
 }
@@ -93,7 +88,6 @@ pub struct Summary {
 pub enum NotReconciled {
     #[error("our side could not be read; upload the statement again")]
     OurSideUnread,
-    /// The disk's reserve would be taken.
     #[error("the disk has no room for its items; upload the statement again when there is room")]
     NoRoom,
     #[error("the server ended while it ran; upload the statement again")]
@@ -124,14 +118,12 @@ pub struct Shelf {
 }
 
 pub struct ItemPage {
-    /// Each as JSON.
     pub items: Vec<Vec<u8>>,
     /// Behind the last that was looked at, if there are more.
     pub next: Option<u64>,
 }
 
 impl Shelf {
-    /// What ran when the last run ended has failed.
     pub fn open(directory: &Path, now: &str, disk: &Arc<Disk>) -> Result<Shelf, ShelfError> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(at(directory))?;
         wal::make_directory(directory).map_err(at(directory))?;
@@ -172,7 +164,6 @@ impl Shelf {
         self.all().get(&id).cloned()
     }
 
-    /// Newest first.
     pub fn list(&self, status: Option<Status>) -> Vec<(Id, Summary)> {
         let all = self.all();
         let meant = all.iter().rev().filter(|(_, one)| status.is_none_or(|status| one.status == status));
@@ -273,7 +264,6 @@ impl Shelf {
         })
     }
 
-    /// Of one result if it is given.
     pub fn items(
         &self,
         id: Id,

@@ -8,15 +8,12 @@ use api::problem::{BadField, Problem};
 use domain::values::date::Date;
 use domain::values::free_text::{is_blank, is_invisible};
 
-/// Without the header.
 pub const LINES_MAX: usize = 100_000;
 
 const REQUIRED: [&str; 4] = ["date", "reference", "amount", "kind"];
-/// Cells are asked for by their places here.
 const COLUMNS: [&str; 6] = ["date", "reference", "amount", "kind", "phone", "bank"];
 const REFERENCE_DIGITS_MAX: usize = 64;
 const TEXT_CHARACTERS_MAX: usize = 64;
-/// So that an amount is a number of cents.
 const WHOLE_DIGITS_MAX: usize = 15;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,19 +22,15 @@ pub struct Line {
     pub date: Date,
     /// Digits as they were sent.
     pub reference: String,
-    /// Hundredths.
     pub cents: i64,
     pub side: Side,
-    /// Of the other side, as it was sent.
     pub phone: Option<String>,
-    /// Of the other side, as it was sent.
     pub bank: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     pub number: u32,
-    /// Columns have the names that the file gives them.
     pub message: String,
 }
 
@@ -112,7 +105,6 @@ fn line(number: u32, row: &Row, file: &File) -> Result<Line, String> {
     Ok(Line { number, date, reference, cents, side, phone: optional(4), bank: optional(5) })
 }
 
-/// Only compared and shown, in one line.
 fn shown(text: &str) -> String {
     let one_line = |character: char| if character.is_whitespace() { ' ' } else { character };
     let visible = text.chars().map(one_line).filter(|character| !is_invisible(*character));

@@ -1,12 +1,10 @@
 //! The parts of a data directory: the log, the secret of keyed hashes, and the stores beside the
-//! log, which are the simulated bank's books in files of their own and any RocksDB. Stores are
-//! copied entry by entry from a read-only view, so that their writers go on, and so that a new
-//! store is copied without a change here.
+//! log, each a RocksDB. Stores are copied entry by entry from a read-only view, so that their
+//! writers go on, and so that a new store is copied without a change here.
 
 pub mod halted;
 
 use super::{Failed, Fault, KeyFault, Progress, at};
-use crate::rails::simulator::books::{self, BooksCopy};
 use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -41,7 +39,6 @@ pub const CLUSTER_FILE: &str = "CLUSTER";
 pub const BALLAST_FILE: &str = "ballast";
 pub const MARK_KEY_BYTES: usize = 32;
 
-/// Every RocksDB has it; the simulated bank's books have no other.
 const DEFAULT_FAMILY: &str = "default";
 const GROUP_BYTES: usize = 1 << 20;
 /// The owner may flush the store meanwhile and delete a file: then it is opened again.
@@ -249,9 +246,7 @@ pub fn stores(directory: &Path) -> Result<Vec<String>, Failed> {
     for entry in fs::read_dir(directory).map_err(at(directory))? {
         let entry = entry.map_err(at(directory))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let path = entry.path();
-        let is_books = name == SIMULATOR_DIRECTORY && books::is_books(&path)?;
-        let is_store = is_books || path.join("CURRENT").is_file();
+        let is_store = entry.path().join("CURRENT").is_file();
         if name != LOG_DIRECTORY && name != REQUESTS_DIRECTORY && is_store {
             found.push(name);
         }
@@ -264,9 +259,6 @@ type EachEntry<'a> = &'a mut dyn FnMut(&str, &[u8], &[u8]) -> Result<(), Failed>
 
 /// As the store is now, while its owner may write to it.
 pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
-    if books::is_books(store)? {
-        return books::each_entry(store, |key: &[u8], value: &[u8]| each(DEFAULT_FAMILY, key, value));
-    }
     let failed = |source| Failed::Beside { path: store.to_owned(), source };
     let (db, families) = open_for_reading(store).map_err(failed)?;
     for family in &families {
@@ -295,45 +287,15 @@ fn open_for_reading(store: &Path) -> Result<(DB, Vec<String>), rocksdb::Error> {
     }
 }
 
-pub enum StoreCopy {
-    Books(BooksCopy),
-    Rocks(RocksCopy),
-}
-
-impl StoreCopy {
-    /// Of the kind that the name says.
-    pub fn new(path: &Path) -> Result<StoreCopy, Failed> {
-        Ok(if path.ends_with(SIMULATOR_DIRECTORY) {
-            StoreCopy::Books(BooksCopy::new(path)?)
-        } else {
-            StoreCopy::Rocks(RocksCopy::new(path)?)
-        })
-    }
-
-    pub fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
-        match self {
-            StoreCopy::Books(copy) => Ok(copy.put(key, value)?),
-            StoreCopy::Rocks(copy) => copy.put(family, key, value),
-        }
-    }
-
-    pub fn finish(self) -> Result<(), Failed> {
-        match self {
-            StoreCopy::Books(copy) => Ok(copy.finish()?),
-            StoreCopy::Rocks(copy) => copy.finish(),
-        }
-    }
-}
-
-pub struct RocksCopy {
+pub struct StoreCopy {
     db: DB,
     group: WriteBatch,
     unlogged: WriteOptions,
     path: PathBuf,
 }
 
-impl RocksCopy {
-    fn new(path: &Path) -> Result<RocksCopy, Failed> {
+impl StoreCopy {
+    pub fn new(path: &Path) -> Result<StoreCopy, Failed> {
         let mut options = Options::default();
         options.create_if_missing(true);
         // The default family is named here, so that `cf_handle` finds it like every other.
@@ -341,10 +303,10 @@ impl RocksCopy {
             .map_err(|source| Failed::Beside { path: path.to_owned(), source })?;
         let mut unlogged = WriteOptions::default();
         unlogged.disable_wal(true); // `finish` writes it to files
-        Ok(RocksCopy { db, group: WriteBatch::default(), unlogged, path: path.to_owned() })
+        Ok(StoreCopy { db, group: WriteBatch::default(), unlogged, path: path.to_owned() })
     }
 
-    fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
+    pub fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
         if self.db.cf_handle(family).is_none() {
             self.db.create_cf(family, &Options::default()).map_err(|error| self.failed(error))?;
         }
@@ -354,7 +316,7 @@ impl RocksCopy {
         if self.group.size_in_bytes() < GROUP_BYTES { Ok(()) } else { self.write() }
     }
 
-    fn finish(mut self) -> Result<(), Failed> {
+    pub fn finish(mut self) -> Result<(), Failed> {
         self.write()?;
         let families = DB::list_cf(&Options::default(), &self.path).map_err(|error| self.failed(error))?;
         for handle in families.iter().filter_map(|family| self.db.cf_handle(family)) {
@@ -402,18 +364,5 @@ mod tests {
         fs::rename(log.join("CURRENT"), log.join("000012.sst")).expect("renamed");
         assert!(refused().contains("is missing beside a log"), "{}", refused());
         assert!(!path.exists(), "none is made beside tables without their list");
-    }
-
-    #[test]
-    fn books_that_cannot_be_looked_into_are_not_left_out() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let simulator = directory.path().join(SIMULATOR_DIRECTORY);
-        let mut copy = BooksCopy::new(&simulator).expect("empty books");
-        copy.put(&[7; 16], &[0, 0]).expect("an operation");
-        copy.finish().expect("written");
-        assert_eq!(stores(directory.path()).expect("readable"), [SIMULATOR_DIRECTORY]);
-        fs::write(simulator.join("journal-x"), b"").expect("written");
-        let why = stores(directory.path()).expect_err("refused").to_string();
-        assert!(why.contains("journal-x"), "{why}");
     }
 }

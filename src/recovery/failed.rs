@@ -1,6 +1,5 @@
 //! A command prints these as they are; a sequence at which the log is damaged is also read by programs.
 
-use crate::rails::simulator::BooksError;
 use domain::codec::Undecodable;
 use domain::values::time::Timestamp;
 use std::io;
@@ -22,8 +21,6 @@ pub enum Failed {
     Open(OpenError),
     #[error("{}: {source}", path.display())]
     Beside { path: PathBuf, source: rocksdb::Error },
-    #[error(transparent)]
-    Books(#[from] BooksError),
     #[error("{}: {fault}", path.display())]
     Refused { path: PathBuf, fault: Fault },
     #[error("{file}: block {block} at byte {at}, after record {last}, {fault}")]
@@ -143,7 +140,6 @@ impl Failed {
             | Failed::Checkpoint { source: StoreError::Corrupt(_), .. }
             | Failed::Open(OpenError::Damage(_) | OpenError::Store(StoreError::Corrupt(_))) => true,
             Failed::Beside { source, .. } => wal::is_damage(source),
-            Failed::Books(error) => error.is_damage,
             Failed::Refused { fault, .. } => {
                 matches!(fault, Fault::Marker | Fault::CardKey { .. } | Fault::MarkKey { .. })
             }

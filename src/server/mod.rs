@@ -645,8 +645,8 @@ pub struct StartupGate {
     is_node: AtomicBool,
 }
 
-impl StartupGate {
-    pub fn new() -> StartupGate {
+impl Default for StartupGate {
+    fn default() -> StartupGate {
         StartupGate {
             inside: OnceLock::new(),
             standby: OnceLock::new(),
@@ -654,7 +654,9 @@ impl StartupGate {
             is_node: AtomicBool::new(false),
         }
     }
+}
 
+impl StartupGate {
     /// Has the gate answer for a node of a cluster that opens its log.
     pub fn start_node(&self) {
         self.explain("starting: this node opens its log, and then follows the cluster");

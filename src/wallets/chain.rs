@@ -18,7 +18,6 @@ const COUNT_AHEAD_MAX: u64 = 1_000;
 
 pub struct Facts {
     pub head: Block,
-    /// The wallet's transactions in blocks.
     pub count: u64,
     /// What gas is paid from, in wei.
     pub gas: u128,
@@ -88,7 +87,6 @@ impl Worker {
         Ok(seen.standing(transfer, self.evm.settings.confirmations))
     }
 
-    /// Nothing, unless the block is in the node's chain.
     async fn taken(
         &self,
         payout: &CryptoPayout,
@@ -112,7 +110,6 @@ impl Worker {
         }))
     }
 
-    /// For good, with its block.
     async fn other(&self, transfer: &Transfer, facts: &Facts) -> Result<Option<([u8; 32], u64)>, RpcError> {
         let (node, wallet) = (&self.evm.node, &transfer.wallet);
         let last = final_block(facts.head.number, self.evm.settings.confirmations);

@@ -31,13 +31,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Searched in one call, at most.
 const BLOCKS_MAX: u64 = 1_000;
-/// Searched for in one call, at most.
 const ADDRESSES_MAX: usize = 500;
-/// Calls in one turn, before others are looked at.
 const CHUNKS_MAX: usize = 20;
-/// The progress is recorded after so many blocks, or some time.
 const RECORDED_BLOCKS: u64 = 500;
 const RECORDED_EVERY: Duration = Duration::from_secs(60);
 /// So that each entry that is not credited is told once.
@@ -45,15 +41,12 @@ const SET_ASIDE_MAX: usize = 1_024;
 /// An entry in whose place the node has shown another block so often is in no block of the chain.
 const MISPLACED_MAX: u32 = 5;
 
-/// A transfer that could not be credited yet.
 #[derive(Clone)]
 struct Owed {
     logged: Logged,
-    /// How often the node has shown another block in the place of its own.
     misplaced: u32,
 }
 
-/// What is known of a transfer.
 enum Known {
     Nothing,
     Credited,
@@ -61,7 +54,6 @@ enum Known {
     Moved,
 }
 
-/// Why an entry of the log is not credited.
 const UNREADABLE: &str = "it cannot be read";
 const IN_NO_BLOCK: &str = "the node does not show the block that it is of";
 const IN_ANOTHER_BLOCK: &str = "its transaction was credited out of another block";
@@ -70,15 +62,12 @@ pub(super) struct Search {
     services: Arc<Services>,
     evm: Arc<Evm>,
     is_right_chain: bool,
-    /// The addresses of before the start are watched.
     is_watching: bool,
-    /// And the last block that a record says was searched.
     searched: Option<SearchedBlocks>,
     recorded: Option<u64>,
     recorded_at: Instant,
     /// Not credited yet, as their book is halted or full, or their block is not shown.
     owed: Vec<Owed>,
-    /// Entries of the log that are not credited.
     set_aside: BTreeSet<String>,
     complained: Option<String>,
 }
@@ -157,7 +146,6 @@ impl Search {
         Ok(searched.last < last.number)
     }
 
-    /// It has to be in the chain.
     async fn shown(&self, block: u64) -> Result<Block, TurnError> {
         self.evm.node.block(block).await?.ok_or(TurnError::Unshown(block))
     }
@@ -262,7 +250,6 @@ impl Search {
         Ok(())
     }
 
-    /// Addresses are given out from now on.
     fn searched_to(&self, mark: Mark) -> SearchedBlocks {
         SearchedBlocks {
             network: self.evm.network(),
@@ -319,7 +306,6 @@ impl Search {
         Ok(())
     }
 
-    /// In their order.
     async fn transfers(&mut self, first: u64, last: u64) -> Result<Vec<Logged>, TurnError> {
         let watched: Vec<Account> = self.evm.watched().into_keys().collect();
         let mut found = Vec::new();
@@ -359,7 +345,6 @@ impl Search {
         }
     }
 
-    /// Unless that has happened.
     async fn credit(&mut self, owed: Owed) -> Result<(), TurnError> {
         let Owed { logged, misplaced } = owed;
         let network = self.evm.network();
@@ -456,7 +441,6 @@ impl Search {
         }
     }
 
-    /// Nothing waits behind it.
     fn owe(&mut self, owed: Owed, why: &str) -> Result<(), TurnError> {
         tracing::warn!(
             network = self.evm.network().name(),

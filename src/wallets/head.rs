@@ -10,7 +10,6 @@ use domain::resources::crypto::address::Network;
 use domain::resources::crypto::transfers::final_block;
 use domain::values::time::{SECOND_MS, Timestamp};
 
-/// Ahead of our clock.
 const AHEAD_SECONDS_MAX: u64 = 300;
 /// Beyond the network's pace: chains of developers make blocks at will.
 const BLOCKS_AT_WILL_MAX: u64 = 5_000;
@@ -57,7 +56,6 @@ fn reachable(network: Network, known: Mark, at: u64) -> u64 {
     known.block.saturating_add(elapsed_ms / block_ms_min(network)).saturating_add(BLOCKS_AT_WILL_MAX)
 }
 
-/// With room for the network to become faster.
 const fn block_ms_min(network: Network) -> u64 {
     match network {
         // Slots of 12 s.
@@ -71,7 +69,6 @@ const fn block_ms_min(network: Network) -> u64 {
     }
 }
 
-/// Nodes may not have it.
 async fn first_block(evm: &Evm) -> Result<Option<Mark>, TurnError> {
     match evm.node.block(0).await {
         Ok(Some(block)) => {

@@ -26,12 +26,10 @@ pub struct OpenPayouts {
 }
 
 impl OpenPayouts {
-    /// None before they are looked up.
     pub const fn of(network: Network) -> OpenPayouts {
         OpenPayouts { network, known: BTreeMap::new() }
     }
 
-    /// What has ended is forgotten, and what is new is read.
     pub fn refresh(&mut self, services: &Services) -> Result<(), Unreadable> {
         let reader = services.engine.reader();
         let listed = listed(reader)?;
@@ -63,13 +61,11 @@ impl OpenPayouts {
         }
     }
 
-    /// It is read again.
     pub fn forget(&mut self, id: Id) {
         self.known.remove(&id);
     }
 }
 
-/// Of all tenants in both modes.
 fn listed(reader: &Reader) -> Result<BTreeSet<Id>, Unreadable> {
     let list = index::list(PLATFORM, Kind::CryptoPayout, Status::Processing as u8);
     let end = [list.as_slice(), &[0xFF; 17]].concat();

@@ -20,7 +20,6 @@ const GAS: u64 = 150_000;
 /// Nodes keep so many transactions of one account that no block has, and hardly more.
 const IN_FLIGHT_MAX: usize = 16;
 
-/// By transactions that no block has.
 #[derive(Default)]
 struct Reserved {
     gas: u128,
@@ -68,7 +67,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Broadcast again, or replaced when it is stuck.
     async fn push(&mut self, open: &OpenPayout, transfer: &Transfer, facts: &Facts) -> Result<(), TurnError> {
         let settings = &self.evm.settings;
         let market = Market {
@@ -98,7 +96,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether the network agrees with what an operator has settled.
     pub(super) async fn follow_asked(&mut self, facts: &Facts) -> Result<(), TurnError> {
         for (tenant_key, operation) in self.evm.take_asked() {
             let (id, _) = Id::from(operation).entity_and_operation();
@@ -127,7 +124,6 @@ impl Worker {
         self.open.forget(open.payout.id);
     }
 
-    /// In their order. The first that has to wait lets the others wait behind it.
     pub(super) async fn sign_next(&mut self, facts: &Facts) -> Result<(), TurnError> {
         let (unsigned, signed): (Vec<OpenPayout>, Vec<OpenPayout>) =
             self.open.all().cloned().partition(|open| open.payout.transfer.is_none());
@@ -278,7 +274,6 @@ fn gas_of(fees: Fees) -> u128 {
     u128::from(GAS) * u128::from(fees.max)
 }
 
-/// If the wallet has enough of both beside what is on its way.
 fn affordable(facts: &Facts, reserved: &Reserved, units: u128) -> Result<Fees, Waits> {
     let fees = facts.offered.ok_or(Waits::Fee)?;
     if facts.usdt < reserved.usdt.saturating_add(units) {

@@ -7,10 +7,8 @@ use domain::resources::webhooks::EventRef;
 use std::sync::Arc;
 use wal::Reader;
 
-/// The `n`-th event of a record.
 #[derive(Clone)]
 pub struct Happened {
-    /// Events of a batch share it.
     pub read: Arc<Read>,
     pub n: usize,
 }
@@ -33,7 +31,6 @@ impl Happened {
     }
 }
 
-/// Oldest first.
 pub fn after(reader: &Reader, tenant: u64, number: u64, limit: usize) -> Result<Vec<Happened>, Unreadable> {
     let mut found = Vec::new();
     let first = number + 1;

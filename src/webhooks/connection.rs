@@ -28,17 +28,14 @@ use tower_service::Service;
 
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Tells whether a request over the connection may go out again.
 #[derive(Clone, Default)]
 pub struct History(Arc<Marks>);
 
 #[derive(Default)]
 struct Marks {
-    /// Since the last write.
     read: AtomicBool,
     /// Something was written after something had been read: an answer came before this request.
     carried: AtomicBool,
-    /// The connection has several streams, and one was answered.
     stream_answered: AtomicBool,
 }
 
@@ -82,7 +79,6 @@ task_local! {
     static DELIVERY: watch::Receiver<()>;
 }
 
-/// Does the work of a delivery, and ends every attempt to connect that it has begun.
 pub async fn within_delivery<T>(work: impl Future<Output = T>) -> T {
     let (_lasts, over) = watch::channel(());
     DELIVERY.scope(over, work).await
@@ -144,7 +140,6 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// `extra` beside those of the system.
     pub fn new(names: CheckedNames, extra: Vec<CertificateDer<'static>>) -> Result<Connector, rustls::Error> {
         let mut tcp = HttpConnector::new_with_resolver(names);
         tcp.enforce_http(false);

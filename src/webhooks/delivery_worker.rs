@@ -4,8 +4,6 @@
 //! done (`reached`) only when its outcome is in the same record or it is among the `open`. So what
 //! has no outcome after a crash is sent again, and only that.
 
-mod counted;
-
 use super::backlog::{self, Happened};
 use super::endpoint_queue::{EndpointQueue, Rest, WRITE_EVERY};
 use super::pace;
@@ -15,7 +13,6 @@ use super::{Tenants, Webhooks, has_older_signature};
 use crate::store::history::{self, Unreadable};
 use actors::Failure;
 use api::events::{TenantMode, envelope};
-use counted::{Counted, Presence};
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::webhooks;
@@ -48,32 +45,10 @@ const WRITE_AT: usize = 256;
 /// Before a write that was refused for want of room is tried again, and before a delivery worker
 /// that broke off is replaced.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Between two looks for room on the disk.
 const ROOM_PAUSE: Duration = Duration::from_secs(1);
 /// Between two tries to have outcomes written while the tenant's book is halted.
 const HALTED_PAUSE: Duration = Duration::from_secs(5);
-/// Not worth a record of their own to be rid of.
 const TERMS_KEPT: usize = 8;
-
-/// Nothing up to `position` is due, apart from what the endpoint's state says.
-pub fn begin(webhooks: &Arc<Webhooks>, queue: Arc<EndpointQueue>, position: u64) {
-    if webhooks.is_stopping() {
-        return;
-    }
-    let present = Presence::new(webhooks, &queue);
-    let webhooks = Arc::clone(webhooks);
-    webhooks.spawner.clone().spawn(async move {
-        let _present = present;
-        let Some(tenants) = webhooks.tenants() else { return };
-        match DeliveryWorker::new(webhooks, tenants, Arc::clone(&queue), position) {
-            Ok(Some(delivery_worker)) => delivery_worker.work().await,
-            Ok(None) => {}
-            Err(error) => {
-                tracing::error!(tenant = queue.tenant, webhook = %queue.id, %error, "an endpoint cannot be read; its deliveries wait for the next start")
-            }
-        }
-    });
-}
 
 /// The time between two new deliveries to an endpoint at which too many wait to be tried again; what is not sent
 /// yet waits in the log.
@@ -86,13 +61,12 @@ enum Due {
 
 struct EndedDelivery {
     delivered: Delivered,
-    /// If this was the event's first delivery.
     first: Option<u64>,
 }
 
 type PermitFuture = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
 
-struct DeliveryWorker {
+pub(super) struct DeliveryWorker {
     webhooks: Arc<Webhooks>,
     tenants: Arc<dyn Tenants>,
     queue: Arc<EndpointQueue>,
@@ -102,19 +76,15 @@ struct DeliveryWorker {
     /// Up to here every event was started or is not due.
     position: u64,
     again: VecDeque<Happened>,
-    /// Due, after `position`.
     pending: VecDeque<Happened>,
     read_to: u64,
-    /// The last read found no more events.
     at_end: bool,
     posting: JoinSet<EndedDelivery>,
     /// Until then only the delivery that was started last may be on its way to arrive.
     next_start: Instant,
-    /// First deliveries without an outcome.
     open: BTreeSet<u64>,
     resent: HashSet<Id>,
     unwritten: Vec<Delivered>,
-    /// Waiting outcomes are written then at the latest.
     write_at: Instant,
     known: bool,
     slow: bool,
@@ -124,7 +94,7 @@ struct DeliveryWorker {
 }
 
 impl DeliveryWorker {
-    fn new(
+    pub(super) fn new(
         webhooks: Arc<Webhooks>,
         tenants: Arc<dyn Tenants>,
         queue: Arc<EndpointQueue>,
@@ -167,7 +137,7 @@ impl DeliveryWorker {
         }))
     }
 
-    async fn work(mut self) {
+    pub(super) async fn work(mut self) {
         let mut place: Option<PermitFuture> = None;
         loop {
             match self.look() {
@@ -221,7 +191,6 @@ impl DeliveryWorker {
         }
     }
 
-    /// Events that are due may be unread.
     fn is_reading(&self) -> bool {
         self.pending.is_empty() && !self.at_end && !self.webhooks.is_stopping()
     }
@@ -293,7 +262,6 @@ impl DeliveryWorker {
         self.tenants.has_room(self.queue.tenant)
     }
 
-    /// Whether deliveries are due that only wait for room on the disk.
     fn waits_for_room(&self) -> bool {
         self.has_due() && self.is_open() && !self.has_room()
     }
@@ -308,12 +276,10 @@ impl DeliveryWorker {
         self.has_first() || self.resend().is_some()
     }
 
-    /// Due, and not delivered yet.
     fn has_first(&self) -> bool {
         !self.again.is_empty() || !self.pending.is_empty()
     }
 
-    /// Asked for again, or tried again.
     fn resend(&self) -> Option<Resend> {
         self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)).copied()
     }
@@ -322,7 +288,6 @@ impl DeliveryWorker {
         self.webhook.is_flooded(self.failing)
     }
 
-    /// Events that are due wait for the next probe.
     fn holds_first_back(&self) -> bool {
         self.has_first() && self.may_send() && self.is_early()
     }
@@ -553,5 +518,51 @@ fn load(tenants: &dyn Tenants, queue: &EndpointQueue) -> Result<Option<Webhook>,
     match history::entity(tenants.engine().reader(), queue.tenant, EntityId::webhook(queue.id))?.as_deref() {
         Some(Entity::Webhook(webhook)) => Ok(Some(webhook.clone())),
         _ => Ok(None),
+    }
+}
+
+/// Replaces a delivery worker that breaks off: its deliveries under way have no outcome and are sent again.
+pub(super) struct Presence {
+    webhooks: Arc<Webhooks>,
+    queue: Arc<EndpointQueue>,
+}
+
+impl Presence {
+    pub(super) fn new(webhooks: &Arc<Webhooks>, queue: &Arc<EndpointQueue>) -> Presence {
+        webhooks.delivery_workers.fetch_add(1, Ordering::SeqCst);
+        Presence { webhooks: Arc::clone(webhooks), queue: Arc::clone(queue) }
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.webhooks.delivery_workers.fetch_sub(1, Ordering::SeqCst);
+        if std::thread::panicking() {
+            tracing::error!(tenant = self.queue.tenant, webhook = %self.queue.id, "deliveries to an endpoint \
+                broke off; they begin again");
+            let (webhooks, queue) = (Arc::clone(&self.webhooks), Arc::clone(&self.queue));
+            self.webhooks.spawner.spawn(async move {
+                sleep(PAUSE).await;
+                webhooks.begin(queue, 0);
+            });
+        }
+    }
+}
+
+struct Counted {
+    webhooks: Arc<Webhooks>,
+    counter: fn(&Webhooks) -> &AtomicUsize,
+}
+
+impl Counted {
+    fn new(webhooks: &Arc<Webhooks>, counter: fn(&Webhooks) -> &AtomicUsize) -> Counted {
+        counter(webhooks).fetch_add(1, Ordering::Relaxed);
+        Counted { webhooks: Arc::clone(webhooks), counter }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        (self.counter)(&self.webhooks).fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -1,7 +1,7 @@
 //! One endpoint in memory: whether a delivery worker is at work for it, and if not, up to which
 //! event nothing is due and what would be.
 
-use super::{Webhooks, delivery_worker};
+use super::Webhooks;
 use domain::events::EventKind;
 use domain::resources::webhooks::Term;
 use domain::values::ids::Id;
@@ -17,7 +17,6 @@ pub const WRITE_EVERY: u64 = 10_000;
 pub struct EndpointQueue {
     pub tenant: u64,
     pub id: Id,
-    /// Since the delivery worker last looked.
     woken: AtomicBool,
     /// No delivery worker is at work, or one is about to end; then `rest` says more. Otherwise the
     /// writer of the log touches no lock here: delivery workers have a low priority, and one that
@@ -31,16 +30,13 @@ pub struct EndpointQueue {
 }
 
 pub struct Rest {
-    /// Nothing is due up to this event.
     pub position: u64,
-    /// The log says so up to this event.
     pub written: u64,
     /// `None` while nothing can be sent anyway, until the endpoint changes.
     pub term: Option<Term>,
 }
 
 impl EndpointQueue {
-    /// A delivery worker is about to look after it.
     pub fn new(tenant: u64, id: Id) -> EndpointQueue {
         EndpointQueue {
             tenant,
@@ -55,7 +51,6 @@ impl EndpointQueue {
         }
     }
 
-    /// The endpoint was changed, is to send something again, or is gone.
     pub fn change(self: &Arc<Self>, webhooks: &Arc<Webhooks>) {
         self.changed.store(true, Ordering::SeqCst);
         // The notification is sent also if it was woken before and has not looked yet: the change
@@ -104,7 +99,7 @@ impl EndpointQueue {
 
     fn begin(self: &Arc<Self>, webhooks: &Arc<Webhooks>, rest: &Rest) {
         self.resting.store(false, Ordering::SeqCst);
-        delivery_worker::begin(webhooks, Arc::clone(self), rest.position);
+        webhooks.begin(Arc::clone(self), rest.position);
     }
 
     pub fn look_up(&self) {
@@ -127,7 +122,6 @@ impl EndpointQueue {
         self.changed.swap(false, Ordering::SeqCst)
     }
 
-    /// False if something happened meanwhile.
     pub fn rest(&self, rest: Rest) -> bool {
         let mut resting = self.resting();
         self.resting.store(true, Ordering::SeqCst);
@@ -140,7 +134,6 @@ impl EndpointQueue {
         true
     }
 
-    /// Events up to this one have been read.
     pub fn reach(&self, position: u64) {
         self.position.store(position, Ordering::Relaxed);
     }

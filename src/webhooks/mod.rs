@@ -25,6 +25,7 @@ use actors::{Clock, Engine};
 use api::events::TenantMode;
 use api::webhooks::targets::is_public;
 use dashmap::DashMap;
+use delivery_worker::{DeliveryWorker, Presence};
 use domain::index;
 use domain::machine::Domain;
 use domain::platform::is_live;
@@ -43,27 +44,21 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{AcquireError, Semaphore};
 use url::{Host, Url};
 
-/// On their way at once to endpoints that answer.
 const QUICK_MAX: usize = 512;
 /// On their way at once to slow endpoints: those of dead ones wait for each other, and for nobody else.
 const SLOW_MAX: usize = 256;
 /// As many as a tenant in a mode may have endpoints. A dead one keeps its place for ten seconds,
 /// and only its own tenant waits for it.
 const TRIES_PER_TENANT_MAX: usize = 20;
-/// Of all tenants.
 const TRIES_MAX: usize = 512;
 /// Below the ten seconds that an endpoint has, so that the caller is not kept for twice as long.
 const TRY_PATIENCE: Duration = Duration::from_secs(5);
 pub const NICENESS: i32 = 10;
-/// Outcomes within this are written together.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
 /// Beyond so many each writes more rarely, so that all of them together burden the log no more than these.
 const WRITERS: usize = 8;
-/// An outcome waits no longer to be written.
 const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
-/// Between two looks whether all delivery workers have stopped.
 const STOP_EVERY: Duration = Duration::from_millis(5);
-/// When an endpoint is registered.
 const LOOKUP: Duration = Duration::from_secs(3);
 
 pub struct Options {
@@ -83,14 +78,11 @@ pub enum WebhooksError {
     Poster(#[from] PosterError),
 }
 
-/// As far as a delivery needs to know them.
 pub trait Tenants: Send + Sync {
     fn engine(&self) -> &Engine<Domain>;
 
-    /// As events name them; `None` if there is no such tenant.
     fn mode_of(&self, tenant: u64) -> Option<TenantMode>;
 
-    /// Whether the disk has room for the outcomes of deliveries.
     fn has_room(&self, tenant: u64) -> bool;
 
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret;
@@ -124,17 +116,14 @@ pub struct Webhooks {
     quick: Arc<Semaphore>,
     slow: Arc<Semaphore>,
     tries: Arc<Semaphore>,
-    /// Of each tenant in a mode.
     tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
-    /// Whether there ever was an endpoint.
     has_endpoints: AtomicBool,
     delivery_workers: AtomicUsize,
     writing: AtomicUsize,
 }
 
 impl Webhooks {
-    /// Nothing is sent before [`Webhooks::attach`].
     pub fn new(options: Options) -> Result<Arc<Webhooks>, WebhooksError> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -176,7 +165,6 @@ impl Webhooks {
         }))
     }
 
-    /// Where the last run left it.
     pub fn attach(self: &Arc<Self>, tenants: Arc<dyn Tenants>) -> Result<(), Unreadable> {
         let _ = self.tenants.set(Arc::downgrade(&tenants));
         let from = index::webhooks();
@@ -246,7 +234,6 @@ impl Webhooks {
         }
     }
 
-    /// Summed over the endpoints at work: what waits, at most.
     pub fn backlog(&self) -> u64 {
         self.queues.iter().map(|queues| queues.iter().map(|queue| queue.behind()).sum::<u64>()).sum()
     }
@@ -262,7 +249,6 @@ impl Webhooks {
         .collect()
     }
 
-    /// As far as is known without the log.
     pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
         self.queues
             .get(&tenant)
@@ -325,7 +311,6 @@ impl Webhooks {
         posting.await.unwrap_or_else(|_| Sent::failed("the server is stopping"))
     }
 
-    /// For others, to be written with them.
     fn write_after(&self) -> Duration {
         let shares = u32::try_from(self.delivery_workers.load(Ordering::Relaxed).div_ceil(WRITERS))
             .unwrap_or(u32::MAX);
@@ -337,7 +322,6 @@ impl Webhooks {
         tenants.engine().under_way().saturating_sub(self.writing.load(Ordering::Relaxed))
     }
 
-    /// Once it is sure that this machine may.
     async fn post(&self, message: post::Message) -> Sent {
         self.options.outbound.until_it_leads().await;
         self.poster.post(message).await
@@ -361,8 +345,28 @@ impl Webhooks {
         let mut queues = self.queues.entry(tenant).or_default();
         if queues.iter().all(|queue| queue.id != id) {
             queues.push(Arc::clone(&queue));
-            delivery_worker::begin(self, queue, 0);
+            self.begin(queue, 0);
         }
+    }
+
+    /// Nothing up to `position` is due, apart from what the endpoint's state says.
+    fn begin(self: &Arc<Self>, queue: Arc<EndpointQueue>, position: u64) {
+        if self.is_stopping() {
+            return;
+        }
+        let present = Presence::new(self, &queue);
+        let webhooks = Arc::clone(self);
+        webhooks.spawner.clone().spawn(async move {
+            let _present = present;
+            let Some(tenants) = webhooks.tenants() else { return };
+            match DeliveryWorker::new(webhooks, tenants, Arc::clone(&queue), position) {
+                Ok(Some(delivery_worker)) => delivery_worker.work().await,
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::error!(tenant = queue.tenant, webhook = %queue.id, %error, "an endpoint cannot be read; its deliveries wait for the next start")
+                }
+            }
+        });
     }
 
     fn queue(&self, tenant: u64, id: Id, with: impl FnOnce(&Arc<EndpointQueue>)) {

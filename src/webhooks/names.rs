@@ -7,7 +7,6 @@
 use api::webhooks::targets::is_public;
 use hyper_util::client::legacy::connect::dns::Name;
 use std::collections::HashMap;
-use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,28 +18,18 @@ use tower_service::Service;
 
 /// Each by a thread; below the most that the runtime has.
 const LOOKUPS_MAX: usize = 384;
-/// Begun by registering endpoints.
 const LOOKUPS_PER_TENANT_MAX: usize = 4;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAddress {
+    #[error("the name was not found")]
     Unknown,
-    /// The name leads, among others, to an address that is not public.
+    /// Among others.
+    #[error("the name leads to a loopback, private or otherwise special address")]
     Special,
+    #[error("the name was not looked up: too many others do not answer")]
     Busy,
 }
-
-impl fmt::Display for NoAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NoAddress::Unknown => "the name was not found",
-            NoAddress::Special => "the name leads to a loopback, private or otherwise special address",
-            NoAddress::Busy => "the name was not looked up: too many others do not answer",
-        })
-    }
-}
-
-impl std::error::Error for NoAddress {}
 
 type Found = Result<Arc<[IpAddr]>, NoAddress>;
 type Waiting = watch::Receiver<Option<Found>>;
@@ -60,7 +49,6 @@ struct UnderWay {
 }
 
 impl Lookups {
-    /// By the system's resolver, on the threads of this runtime.
     pub fn new(threads: Handle) -> Arc<Lookups> {
         Lookups::with(threads, system)
     }
@@ -122,7 +110,6 @@ fn system(name: &str) -> Found {
     Ok(found.map(|address| address.ip()).collect())
 }
 
-/// The system's resolver, with a look at every address.
 #[derive(Clone)]
 pub struct CheckedNames {
     pub allow_private: bool,

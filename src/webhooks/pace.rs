@@ -9,26 +9,20 @@ use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Requests under way that count as many.
 const MANY: usize = 16;
 /// A shorter time with fewer requests changes nothing: a caller that waited for one write is
 /// answered at once, and asks again.
 const LULL: Duration = Duration::from_millis(100);
-/// One part of so many of a thread's time, while there are many.
 const SHARE: u32 = 16;
 /// May be spent ahead of the share, so that a few deliveries never wait for it.
 const AHEAD: Duration = Duration::from_millis(5);
-/// After it the number of requests is looked at again.
 const REST_MAX: Duration = Duration::from_millis(100);
 
-/// Compared with the thread's share.
 #[derive(Clone, Copy)]
 struct Spent {
     at: Instant,
     processor: Duration,
-    /// Beyond the share.
     beyond: Duration,
-    /// When many requests were last under way.
     many_at: Option<Instant>,
 }
 

@@ -30,7 +30,6 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 const IDLE: Duration = Duration::from_secs(1);
 /// So that the connection can be used again; of a longer answer nothing more is wanted.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
-/// The status is all that counts.
 const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("pasarela/", env!("CARGO_PKG_VERSION")));
@@ -41,7 +40,6 @@ const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// An operator may name them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderNames {
     pub signature: HeaderName,
@@ -62,28 +60,22 @@ pub struct Message {
     /// Live goes by https alone.
     pub livemode: bool,
     pub event: Id,
-    /// Of events that have one.
     pub sequence: Option<u64>,
-    /// From 1.
     pub attempt: u32,
     pub older_signature: bool,
-    /// Byte by byte.
     pub body: Vec<u8>,
     pub signing: Signing,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// If the endpoint answered.
     pub http_status: Option<u16>,
-    /// Until the status was there, or the failure.
     pub latency_ms: u32,
     /// `None` for a 2xx in time.
     pub error: Option<String>,
 }
 
 impl Sent {
-    /// Before anything was sent.
     pub fn failed(why: &str) -> Sent {
         Sent { http_status: None, latency_ms: 0, error: Some(why.to_owned()) }
     }
@@ -109,7 +101,6 @@ pub enum PosterError {
 
 pub struct Poster {
     client: Client<Connector, Full<Bytes>>,
-    /// Uses no connection twice.
     fresh: Client<Connector, Full<Bytes>>,
     names: HeaderNames,
     allow_private: bool,
@@ -189,7 +180,6 @@ pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ExtraCa
     if certificates.is_empty() { Err(ExtraCaError::Empty { path: file() }) } else { Ok(certificates) }
 }
 
-/// Signed at `now_ms`.
 fn headers(message: &Message, names: &HeaderNames, now_ms: i64) -> Option<HeaderMap> {
     let value = |text: &str| HeaderValue::from_str(text).ok();
     let id = message.event.to_string();

@@ -9,7 +9,6 @@ use zeroize::Zeroize;
 
 const PREFIX: &str = "whsec_";
 
-/// Derives from the server's key and is stored nowhere.
 #[derive(Clone)]
 pub struct Secret {
     key: [u8; 32],
@@ -28,17 +27,14 @@ impl Secret {
         Secret { key, text: format!("{PREFIX}{}", STANDARD.encode(key)) }
     }
 
-    /// Shown once.
     pub fn expose(&self) -> &str {
         &self.text
     }
 
-    /// Signed with the whole text of the secret: lower-case hex.
     pub fn sign_body(&self, body: &[u8]) -> String {
         hex::encode(hmac(self.text.as_bytes(), &[body]))
     }
 
-    /// Signed with the whole text of the secret: lower-case hex.
     pub fn sign_at(&self, unix_seconds: &str, body: &[u8]) -> String {
         hex::encode(hmac(self.text.as_bytes(), &[unix_seconds.as_bytes(), b".", body]))
     }
@@ -79,7 +75,6 @@ impl Signing {
         }
     }
 
-    /// One of each secret.
     pub fn sign_standard(&self, id: &str, unix_seconds: &str, body: &[u8]) -> String {
         let signed: Vec<String> =
             self.secrets().map(|secret| secret.sign_message(id, unix_seconds, body)).collect();

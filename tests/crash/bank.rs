@@ -1,18 +1,14 @@
 //! The simulated bank's books, when the server is killed: what the bank answered it still knows, and
-//! nothing was sent to it twice; what a crash leaves of them is taken up, and books of an earlier
-//! version are taken over.
+//! nothing was sent to it twice.
 
 use crate::harness::check::text;
 use crate::harness::client::Api;
-use crate::harness::faults::{KILLED, STEPS, steps, strace};
 use crate::harness::flows::{execution, fresh, merged, payer, payout_body};
 use crate::harness::server::Server;
 use crate::load::{PATIENCE, StopOnDrop, crashes};
-use pasarela::rails::simulator::books;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
@@ -131,138 +127,18 @@ fn what_the_bank_answered_it_knows_after_a_kill_and_nothing_is_done_twice() {
     api.books();
 }
 
-/// The journal that is written to.
-fn journal(server: &Server) -> PathBuf {
-    let files = fs::read_dir(server.data().join("simulator")).expect("the bank's books").flatten();
-    let journals = files
-        .map(|entry| entry.path())
-        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("journal-")));
-    journals.max().expect("a journal")
-}
-
 #[test]
-fn an_end_of_the_banks_journal_that_is_not_whole_is_cut_off_with_a_log_line() {
+fn an_end_of_the_banks_log_that_is_not_whole_is_left_out() {
     let mut server = Server::start();
     let api = server.tenant().test;
     let sale = api.pay(5);
     server.kill();
-    let path = journal(&server);
-    let whole = fs::metadata(&path).expect("there").len();
-    let mut file = fs::File::options().append(true).open(&path).expect("writable");
+    let files = fs::read_dir(server.data().join("simulator")).expect("the bank's books").flatten();
+    let logs = files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|is| is == "log"));
+    let newest = logs.max().expect("a log");
+    let mut file = fs::File::options().append(true).open(newest).expect("writable");
     file.write_all(&[19, 0, 0, 0, 1, 2, 3, 4, 1, 9]).expect("written");
     server.restart();
-    let log = server.log_tail();
-    assert!(log.contains("is cut off") && log.contains("journal-00000001"), "{log}");
-    assert_eq!(text(&api.reverse(&sale).expect(200), "status"), "REVERSED");
-    assert!(fs::metadata(&path).expect("there").len() >= whole);
-    assert_eq!(duplicate_calls(&server), 0);
-}
-
-#[test]
-fn a_byte_of_the_banks_journal_that_changed_after_it_was_synced_stops_the_start() {
-    let mut server = Server::start();
-    let api = server.tenant().test;
-    api.pay(5);
-    // A start has what it finds synced, and so has a stop.
-    assert!(server.terminate().success());
-    let path = journal(&server);
-    let mut bytes = fs::read(&path).expect("readable");
-    bytes[30] ^= 1;
-    fs::write(&path, &bytes).expect("written");
-    let why = server.try_restart().expect_err("it is not served");
-    assert!(why.contains("journal-00000001: byte 24: damaged"), "{why}");
-    bytes[30] ^= 1;
-    fs::write(&path, &bytes).expect("written");
-    server.restart();
-}
-
-/// Makes the books what they were in earlier versions, a RocksDB.
-fn moved_back(directory: &Path) -> usize {
-    let old = directory.with_extension("old");
-    let mut entries = 0;
-    {
-        let db = rocksdb::DB::open_default(&old).expect("a RocksDB");
-        books::each_entry::<books::BooksError>(directory, |key, value| {
-            db.put(key, value).expect("written");
-            entries += 1;
-            Ok(())
-        })
-        .expect("readable");
-    }
-    fs::remove_dir_all(directory).expect("removed");
-    fs::rename(&old, directory).expect("renamed");
-    entries
-}
-
-#[test]
-fn the_banks_books_of_an_earlier_version_are_taken_over() {
-    let mut server = Server::start();
-    let api = server.tenant().test;
-    let merchant = api.merchant();
-    api.fund("100.00");
-    let (sale, silent) = (api.pay(5), api.pay_with(5, "77777777"));
-    let pending = api.payout(&merchant, "10.05", json!({})).expect(202);
-    server.kill();
-    let simulator = server.data().join("simulator");
-    assert!(moved_back(&simulator) >= 3);
-    // A copy of such a directory has books as they are now.
-    let copy = server.data().with_file_name("copy-of-old");
-    let made = server.command(&["backup", copy.to_str().expect("a path")]);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    assert!(books::is_books(&copy.join("simulator")).expect("readable"));
-    server.restart();
-    let log = server.log_tail();
-    assert!(log.contains("moved from their RocksDB"), "{log}");
-    assert!(books::is_books(&simulator).expect("readable") && !simulator.join("CURRENT").exists());
-    api.advance(120);
-    assert_eq!(text(&api.payment(&silent), "status"), "COMPLETED");
-    assert_eq!(text(&api.payout_now(&pending), "status"), "completed");
     assert_eq!(text(&api.reverse(&sale).expect(200), "status"), "REVERSED");
     assert_eq!(duplicate_calls(&server), 0);
-}
-
-#[test]
-fn a_compaction_of_the_banks_books_that_is_killed_at_each_step_forgets_nothing() {
-    let mut server = Server::start();
-    let api = server.tenant().test;
-    let sales: Vec<Value> = (0..3).map(|_| api.pay(5)).collect();
-    server.kill();
-    let simulator = server.data().join("simulator");
-    let numbered = |number: u64| simulator.join(format!("journal-{number:08}"));
-    for (killed, step) in steps().enumerate() {
-        let Some(wrapper) = strace(STEPS, KILLED, step) else { return };
-        // A second journal, as a compaction begins: the next start goes on with it.
-        let newest = number_of(&journal(&server));
-        fs::write(numbered(newest + 1), books::journal::header(newest + 1)).expect("written");
-        server.wrap(&wrapper.iter().map(String::as_str).collect::<Vec<_>>());
-        let ended = server.try_restart();
-        server.kill();
-        server.wrap(&[]);
-        server
-            .try_restart()
-            .unwrap_or_else(|why| panic!("after a compaction that was killed at step {step}: {why}"));
-        server.kill();
-        let mut known = 0;
-        books::each_entry::<books::BooksError>(&simulator, |_, _| {
-            known += 1;
-            Ok(())
-        })
-        .expect("readable");
-        assert!(known >= sales.len(), "after step {step} the bank knows {known} operations");
-        if ended.is_ok() {
-            assert!(killed > 3, "only {killed} starts were killed");
-            break;
-        }
-    }
-    server.restart();
-    for sale in &sales {
-        assert_eq!(text(&api.reverse(sale).expect(200), "status"), "REVERSED");
-    }
-    assert_eq!(duplicate_calls(&server), 0);
-}
-
-/// The number at the end of a journal's name.
-fn number_of(journal: &Path) -> u64 {
-    let name = journal.file_name().expect("a name").to_string_lossy().into_owned();
-    name.trim_start_matches("journal-").parse().expect("a number")
 }

@@ -339,12 +339,12 @@ fn a_damaged_store_beside_the_log_is_named_and_keeps_no_record_back() {
     let (data, backup) = (server.data(), parent.path().join("backup"));
     succeeds(&server, &["backup", shown(&backup)]);
     let all = last_seq(&server, &data);
-    for (store, file) in [("rates", "MANIFEST"), ("rates", "CURRENT"), ("simulator", "journal")] {
+    for (store, file) in [("rates", "MANIFEST"), ("rates", "CURRENT"), ("simulator", "MANIFEST")] {
         let damage = |root: &Path| {
             let files = fs::read_dir(root.join(store)).expect("a store").flatten().map(|entry| entry.path());
             let is_wanted = |path: &PathBuf| {
                 let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-                name.starts_with(file) || name == "operations.sorted"
+                name.starts_with(file)
             };
             let largest =
                 files.filter(is_wanted).max_by_key(|path| fs::metadata(path).map_or(0, |file| file.len()));

@@ -110,7 +110,7 @@ fn tests_of(word: &str) -> PathBuf {
     match word {
         "wal" => root().join("wal/tests/wal"),
         "host" => root().join("actors/tests/host"),
-        "books" => root().join("src/rails/simulator/books/tests"),
+        "books" => root().join("src/rails/simulator/books"),
         binary => root().join("tests").join(binary),
     }
 }

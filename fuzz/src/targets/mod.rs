@@ -4,7 +4,6 @@
 mod archive;
 mod banks;
 mod bodies;
-mod books;
 mod call;
 mod config;
 mod cursors;
@@ -28,7 +27,6 @@ pub const TARGETS: &[Target] = &[
     Target { name: "archive", run: archive::run, cases: 20, bytes_max: 1 << 16 },
     Target { name: "banks", run: banks::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "bodies", run: bodies::run, cases: 10_000, bytes_max: 1 << 12 },
-    Target { name: "books", run: books::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "config", run: config::run, cases: 2_000, bytes_max: 1 << 14 },
     Target { name: "cursors", run: cursors::run, cases: 20_000, bytes_max: 1 << 10 },
     Target { name: "forwarded", run: forwarded::run, cases: 20_000, bytes_max: 1 << 10 },

@@ -24,11 +24,9 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
-/// For a connection that was told to end.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 enum News {
-    /// True if in order.
     Ended(bool),
     Phase(Phase),
     Look,
@@ -111,7 +109,6 @@ async fn secure<A: Answer>(shared: &Shared<A>, stream: TcpStream) -> Option<Sock
         shaken = tokio::time::timeout(shared.limits.head_timeout, certificates.acceptor().accept(stream)) => match shaken {
             Ok(Ok(stream)) => Some(Socket::Secure(Box::new(stream))),
             Ok(Err(error)) => {
-                // Scanners and health checks of load balancers do this all day.
                 tracing::debug!(%error, "a TLS handshake failed");
                 None
             }
@@ -188,7 +185,6 @@ fn has_its_host(version: Version, headers: &HeaderMap) -> bool {
     }
 }
 
-/// A 500 if the handler panics.
 async fn answer<A: Answer>(service: &A, arrival: &Arrival, body: &mut Inbound) -> Reply {
     let mut answer = pin!(service.answer(arrival, body));
     let outcome = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {

@@ -24,12 +24,10 @@ pub(super) const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000"
 const OWN_BYTES_MAX: usize = 200;
 const CONTENT_LENGTH: &[u8] = b"content-length:";
 
-/// Enough for the names that are looked for.
 const LINE_KEPT: usize = 24;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// So many lines of which are over.
     Head(u32),
     /// In bytes.
     Body(u64),
@@ -39,7 +37,6 @@ enum State {
     Trailers,
     /// Refused when it is parsed: nothing behind it is answered.
     Refused,
-    /// Not looked at.
     Frames,
 }
 
@@ -47,7 +44,6 @@ enum State {
 pub struct Heads {
     state: State,
     line: [u8; LINE_KEPT],
-    /// Also beyond those that are kept.
     line_len: usize,
     last: u8,
     /// The value of a length, as far as it was read.
@@ -141,7 +137,6 @@ impl Heads {
         self.state = match self.state {
             // Empty lines before a request are allowed.
             State::Head(0) if is_empty => State::Head(0),
-            // The next head says its own.
             State::Head(_) if is_empty => {
                 match (mem::take(&mut self.is_chunked), mem::take(&mut self.body_bytes)) {
                     (true, _) => State::ChunkLength,
@@ -159,7 +154,6 @@ impl Heads {
                 State::Head(lines.saturating_add(1))
             }
             State::ChunkLength if value == 0 => State::Trailers,
-            // With the end of its line.
             State::ChunkLength => State::Chunk(value.saturating_add(2)),
             State::Trailers if is_empty => State::Head(0),
             other => other,
@@ -182,7 +176,6 @@ impl Default for Heads {
 pub(super) struct Own<'a> {
     /// Where it begins; it is the last of the bytes.
     pub at: usize,
-    /// Too large, and not unreadable.
     is_too_large: bool,
     date: &'a str,
 }

@@ -20,7 +20,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// After an answer that ends the connection.
 const LINGER_BYTES_MAX: usize = 16 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -28,7 +27,6 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 /// goes through the file layer.
 const TOGETHER_BYTES_MAX: usize = 2 << 10;
 
-/// Where a stream is left when hyper drops it.
 pub(super) type LeftSocket = Arc<Mutex<Option<Socket>>>;
 
 pub(super) enum Socket {
@@ -60,7 +58,6 @@ pub(super) struct Watched {
     watch: Arc<Watch>,
     left: LeftSocket,
     heads: Heads,
-    /// In the place of hyper's own.
     answer: Option<Vec<u8>>,
 }
 
@@ -188,11 +185,9 @@ pub(super) async fn linger(mut stream: Socket) {
         }
         io::Result::Ok(())
     };
-    // A timeout makes no difference: the connection is over.
     let _ = tokio::time::timeout(LINGER_TIMEOUT, end).await;
 }
 
-/// Without having read anything.
 pub(super) async fn say_and_close(stream: TcpStream, bytes: Vec<u8>) {
     let said = async {
         let mut rest = bytes.as_slice();
@@ -211,18 +206,15 @@ pub(super) async fn say_and_close(stream: TcpStream, bytes: Vec<u8>) {
     }
 }
 
-/// Seen by its stream, its requests and its time keeper.
 #[derive(Debug)]
 pub(super) struct Watch {
     opened: Instant,
     under_way: AtomicU32,
-    /// While the bytes of a head come in.
     in_head: AtomicBool,
     /// Bytes may be pings there and say nothing about a head.
     is_http2: AtomicBool,
     /// Bytes may be left that nobody will read, so the connection has to linger before it closes.
     unread: AtomicBool,
-    /// Of the present state, in ms since `opened`.
     since_ms: AtomicU64,
     /// With card data, to be zeroed when the connection is over.
     pub(super) secrets: Arc<Secrets>,
@@ -236,7 +228,6 @@ pub(super) enum Due {
 }
 
 impl Watch {
-    /// The first head is due.
     pub(super) fn new() -> Self {
         Watch {
             opened: Instant::now(),

@@ -7,7 +7,6 @@ use super::{Settings, hex0x};
 use crate::rails::checking::Finding;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A newest block that is older than this is no longer the newest.
 const LAG_SECONDS_MAX: u64 = 300;
 
 const CHAIN: &str = "chain";

@@ -16,8 +16,6 @@ pub struct Settings {
     pub deposits: DepositKeys,
     /// Blocks, that of the transaction counted, after which it is final.
     pub confirmations: u64,
-    /// In wei, for a unit of gas.
     pub max_fee_per_gas: u64,
-    /// A transaction that no block has taken for so long is replaced.
     pub stuck_after: Duration,
 }

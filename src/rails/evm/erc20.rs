@@ -32,7 +32,6 @@ fn word(units: u128) -> Hash {
     word
 }
 
-/// `None` when it is beyond all that there is of a token.
 pub fn units(word: &Hash) -> Option<u128> {
     let (high, low) = word.split_at(16);
     let low: [u8; 16] = low.try_into().ok()?;
@@ -47,7 +46,6 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Three topics and one word of data.
     pub fn read(topics: &[Hash], data: &[u8]) -> Option<Transfer> {
         let [TRANSFERRED, from, to] = topics else { return None };
         let units = units(data.try_into().ok()?)?;

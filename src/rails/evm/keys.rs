@@ -16,10 +16,8 @@ pub struct WalletKey {
     account: Account,
 }
 
-/// Of which of two points, and its two halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signed {
-    /// The point's second coordinate is odd.
     pub is_odd: bool,
     pub r: Hash,
     pub s: Hash,

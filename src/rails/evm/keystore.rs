@@ -13,7 +13,6 @@ use zeroize::Zeroizing;
 
 /// Half to decrypt, half to prove the password.
 const DERIVED_BYTES: usize = 32;
-/// Four times what wallets choose.
 const SCRYPT_BYTES_MAX: u64 = 1 << 30;
 
 /// Nothing of the file or the password is in it.

@@ -20,9 +20,7 @@ pub use keys::{DepositKeys, TenantKeys, WalletKey};
 pub use network::{Evm, Figures, Waits, name};
 pub use node::Node;
 
-/// An account or a contract.
 pub type Account = [u8; 20];
-/// Of a block, a transaction or a topic.
 pub type Hash = [u8; 32];
 
 pub fn keccak(bytes: &[u8]) -> Hash {

@@ -17,12 +17,9 @@ pub struct Evm {
     pub settings: Settings,
     pub node: Node,
     figures: Mutex<Figures>,
-    /// Operations that were asked about since they were taken last, with their tenant keys.
     asked: Mutex<BTreeSet<(u64, Uuid)>>,
     due: Notify,
-    /// The newest block that the node has shown again as it was.
     known: Mutex<Option<Mark>>,
-    /// With the tenant key that each is of.
     watched: Mutex<BTreeMap<Account, u64>>,
 }
 
@@ -30,7 +27,6 @@ pub struct Evm {
 pub enum Waits {
     Usdt,
     Gas,
-    /// Gas costs more than may be paid.
     Fee,
     Node,
     Chain,
@@ -58,14 +54,11 @@ pub struct Figures {
     /// What gas is paid from, in wei.
     pub gas: Option<u128>,
     pub usdt: Option<u128>,
-    /// The wallet's transactions in blocks.
     pub nonce: Option<u64>,
     pub waiting: usize,
     pub in_flight: usize,
-    /// Payouts of which what the node says does not fit together.
     pub doubtful: usize,
     pub waits: Option<Waits>,
-    /// The last block that was searched for deposits.
     pub scanned: Option<u64>,
     pub replaced: u64,
     pub deposits: u64,
@@ -116,7 +109,6 @@ impl Evm {
         *self.lock(&self.known) = Some(mark);
     }
 
-    /// What was asked about since this was called last.
     pub fn take_asked(&self) -> BTreeSet<(u64, Uuid)> {
         std::mem::take(&mut *self.lock(&self.asked))
     }

@@ -25,7 +25,6 @@ pub struct Block {
 }
 
 impl Block {
-    /// What the block is known by again.
     pub const fn mark(&self) -> Mark {
         Mark { block: self.number, hash: self.hash, made_at: self.timestamp }
     }
@@ -35,7 +34,6 @@ impl Block {
 pub struct Receipt {
     pub block: u64,
     pub block_hash: Hash,
-    /// Otherwise it cost gas and changed nothing.
     pub is_success: bool,
     pub transfers: Vec<Transfer>,
 }
@@ -46,12 +44,10 @@ pub struct Logged {
     pub block: u64,
     pub block_hash: Hash,
     pub transaction: Hash,
-    /// Among the logs of the block.
     pub index: u64,
 }
 
 impl Logged {
-    /// The name of the entry, for people.
     pub fn name(&self) -> String {
         entry_name(Some(self.block), Some(&self.transaction), Some(self.index))
     }
@@ -103,7 +99,6 @@ impl Node {
         read_block(&block).map(Some).ok_or(RpcError::Unreadable(METHOD))
     }
 
-    /// Transactions in blocks up to the newest: the nonce of the next one.
     pub async fn count(&self, account: &Account) -> Result<u64, RpcError> {
         self.number("eth_getTransactionCount", json!([hex0x(account), latest()])).await
     }
@@ -143,7 +138,6 @@ impl Node {
         Ok(!found.is_null())
     }
 
-    /// With the transfers of this token.
     pub async fn receipt(&self, transaction: &Hash, contract: &Account) -> Result<Option<Receipt>, RpcError> {
         const METHOD: &str = "eth_getTransactionReceipt";
         let receipt = self.rpc.call(METHOD, json!([hex0x(transaction)])).await?;
@@ -203,7 +197,6 @@ impl Node {
     }
 }
 
-/// Without more digits than there are.
 fn quantity(value: &Value) -> Option<u128> {
     u128::from_str_radix(value.as_str()?.strip_prefix("0x")?, 16).ok()
 }
@@ -262,7 +255,6 @@ fn entry_name(block: Option<u64>, transaction: Option<&Hash>, index: Option<u64>
 }
 
 fn read_logged(log: &Value, contract: &Account) -> Option<Logged> {
-    // One of a block that is no longer in the chain.
     if log["removed"] == Value::Bool(true) {
         return None;
     }

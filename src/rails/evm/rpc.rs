@@ -9,7 +9,6 @@ use std::time::Duration;
 use url::Url;
 use zeroize::Zeroizing;
 
-/// A block with all of its transactions.
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 const WORDS_MAX: usize = 160;
 
@@ -47,12 +46,7 @@ pub enum RpcError {
     #[error("the node's answer to {0} cannot be read")]
     Unreadable(&'static str),
     #[error("the node refuses {method}: {words} ({code})")]
-    Refused {
-        method: &'static str,
-        code: i64,
-        /// Cut.
-        words: String,
-    },
+    Refused { method: &'static str, code: i64, words: String },
 }
 
 impl RpcError {
@@ -87,7 +81,6 @@ impl Rpc {
         Ok(Rpc { endpoint, client })
     }
 
-    /// Null where the node has none.
     pub async fn call(&self, method: &'static str, params: Value) -> Result<Value, RpcError> {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let body = Zeroizing::new(body.to_string().into_bytes());

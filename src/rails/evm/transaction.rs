@@ -11,9 +11,7 @@ const KIND: u8 = 2;
 pub struct Transaction {
     pub chain_id: u64,
     pub nonce: u64,
-    /// What a block's maker gets at most, in wei.
     pub tip_per_gas: u64,
-    /// Altogether at most, in wei.
     pub fee_per_gas: u64,
     pub gas: u64,
     pub to: Account,
@@ -33,7 +31,6 @@ impl Transaction {
         SignedTransaction { hash: keccak(&raw), raw }
     }
 
-    /// No access list, no value.
     fn encode(&self, signature: Option<&Signed>) -> Vec<u8> {
         let mut fields = Vec::with_capacity(192);
         for number in [self.chain_id, self.nonce, self.tip_per_gas, self.fee_per_gas, self.gas] {

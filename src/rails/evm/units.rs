@@ -2,7 +2,6 @@
 
 use domain::values::money::Usdt;
 
-/// The most decimals for which every amount of the ledger fits.
 pub const DECIMALS_MAX: u32 = 18;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

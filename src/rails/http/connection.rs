@@ -1,10 +1,9 @@
 //! A connection to a bank, which carries one exchange at a time and is driven by whoever exchanges.
 //! There may be thousands of calls that wait for their bank: meanwhile each holds the stream and
 //! half a kilobyte to read into. hyper's connection, which reads the answer, has 25 kilobytes of
-//! buffers and queues, so it is made when the answer begins (`receiving.rs`).
+//! buffers and queues, so it is made when the answer begins.
 
 use super::connector::Wire;
-use super::receiving::Receiving;
 use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::body::{Body, Frame, Incoming};
@@ -13,23 +12,20 @@ use hyper::http::response::Parts;
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
 use std::future::poll_fn;
+use std::io::{Result as IoResult, Write};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use zeroize::Zeroizing;
 
-/// Many banks need no more.
 const BEGINNING: usize = 512;
-/// The longest head, and the most that is read ahead of a body.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// Open, as far as is known.
 pub struct Connection(Wire);
 
 pub enum Unanswered {
     /// The connection took none of the request, which is given back: nothing was sent.
     NotBegun(Zeroizing<Vec<u8>>),
-    /// The connection ended, or what came was no HTTP.
     Cut,
     TooLong,
 }
@@ -37,7 +33,6 @@ pub enum Unanswered {
 pub struct Answered {
     pub head: Parts,
     pub body: Vec<u8>,
-    /// If it can carry another exchange.
     pub connection: Option<Connection>,
 }
 
@@ -111,7 +106,6 @@ async fn receive(stream: Receiving, method: Method, bytes_max: usize) -> Result<
     Ok(Answered { head, body, connection })
 }
 
-/// A driver that has ended is dropped, which tells whoever waits for it.
 fn drive(driver: &mut Option<Driver>, cx: &mut Context<'_>) {
     if let Some(connection) = driver
         && Pin::new(connection).poll(cx).is_ready()
@@ -120,7 +114,6 @@ fn drive(driver: &mut Option<Driver>, cx: &mut Context<'_>) {
     }
 }
 
-/// What has been read comes before what is read now.
 fn next_frame(
     incoming: &mut Incoming,
     driver: &mut Option<Driver>,
@@ -143,12 +136,69 @@ fn rest(driver: &mut Option<Driver>, sender: &SendRequest<Empty<Bytes>>) -> Opti
     parts.io.into_inner().rest().filter(|_| parts.read_buf.is_empty())
 }
 
+/// hyper reads an answer once it has written a request. Here what it writes goes nowhere, and what
+/// it reads is the beginning that was read before, and then the bank's stream.
+struct Receiving {
+    beginning: Vec<u8>,
+    taken: usize,
+    wire: Wire,
+    /// hyper has written its request: an answer before it would be a fault to it.
+    is_asked: bool,
+}
+
+impl Receiving {
+    fn new(beginning: Vec<u8>, wire: Wire) -> Receiving {
+        Receiving { beginning, taken: 0, wire, is_asked: false }
+    }
+
+    fn rest(self) -> Option<Wire> {
+        (self.taken == self.beginning.len()).then_some(self.wire)
+    }
+}
+
+impl AsyncRead for Receiving {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<IoResult<()>> {
+        if !self.is_asked {
+            return Poll::Pending;
+        }
+        let left = &self.beginning[self.taken..];
+        if left.is_empty() {
+            return Pin::new(&mut self.wire).poll_read(cx, buf);
+        }
+        let count = left.len().min(buf.remaining());
+        buf.put_slice(&left[..count]);
+        self.taken += count;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Receiving {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<IoResult<usize>> {
+        if !self.is_asked {
+            self.is_asked = true;
+            cx.waker().wake_by_ref();
+        }
+        Poll::Ready(std::io::sink().write(buf))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<IoResult<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<IoResult<()>> {
+        Pin::new(&mut self.wire).poll_shutdown(cx)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::connector::Stream;
     use super::*;
     use std::io;
-    use tokio::io::AsyncWrite;
 
     struct Breaks(usize);
 

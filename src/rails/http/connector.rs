@@ -23,24 +23,19 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// The kernel asks so often whether a bank that says nothing during a call is there.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// The connection is dead after so many questions without an answer.
 const KEEP_ALIVE_TRIES: u32 = 3;
-/// The other machine has to acknowledge bytes within this.
 const ACKNOWLEDGED: Duration = Duration::from_secs(30);
 
 /// Behind a pointer, as a stream with TLS is a thousand bytes larger.
 pub type Wire = Box<dyn Stream>;
 
 pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
-    /// As far as the kernel knows.
     fn has_ended(&self) -> bool;
 }
 
 impl Stream for TcpStream {
     fn has_ended(&self) -> bool {
-        // The runtime's own stream reads only what it has heard of.
         let Ok(same) = self.as_fd().try_clone_to_owned() else { return true };
         match std::net::TcpStream::from(same).peek(&mut [0]) {
             Ok(count) => count == 0,
@@ -70,7 +65,6 @@ pub struct Connector {
     tcp: TowerToHyperService<HttpConnector>,
     /// Absent where plain HTTP is spoken: a machine without certificates can still speak to itself.
     tls: Option<TlsConnector>,
-    /// None: any that the system trusts.
     pins: Box<[Fingerprint]>,
     timeout: Duration,
 }
@@ -84,7 +78,6 @@ impl Connector {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
-        // Each address of a name gets its part of it.
         tcp.set_connect_timeout(Some(timeout));
         tcp.set_keepalive(Some(KEEP_ALIVE));
         tcp.set_keepalive_interval(Some(KEEP_ALIVE));
@@ -125,7 +118,6 @@ impl Connector {
     }
 }
 
-/// Which the library has in a chain of errors.
 fn of_tcp(error: &(dyn Error + 'static)) -> Unconnected {
     if error.to_string().starts_with("dns error") {
         return Unconnected::Name;

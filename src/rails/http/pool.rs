@@ -38,17 +38,13 @@ pub struct Pool {
 
 #[derive(Default)]
 struct Kept {
-    /// Those that have unused connections, or are known to keep them.
     origins: HashMap<Origin, AtOrigin>,
-    /// Whether a task looks at them.
     is_swept: bool,
 }
 
 #[derive(Default)]
 struct AtOrigin {
-    /// The newest last.
     unused: Vec<Unused>,
-    /// Whether the last that was known of the origin is that it keeps them.
     keeps: bool,
 }
 
@@ -63,7 +59,6 @@ impl Pool {
         Pool { idle, kept: Mutex::default() }
     }
 
-    /// The newest that may be used again and that the other side has not closed.
     pub fn take(&self, origin: &Origin) -> Option<Connection> {
         let mut kept = self.kept();
         let at = kept.origins.get_mut(origin).filter(|at| at.keeps)?;
@@ -93,14 +88,12 @@ impl Pool {
         }
     }
 
-    /// A connection that was used again ended without an answer.
     pub fn note_closed(&self, origin: &Origin) {
         if let Some(at) = self.kept().origins.get_mut(origin) {
             at.keeps = false;
         }
     }
 
-    /// Takes out those that were closed, and those whose time is over; whether others are left.
     fn look(&self) -> bool {
         let (now, mut out) = (Instant::now(), Vec::new());
         let mut kept = self.kept();

@@ -66,7 +66,6 @@ impl R4 {
     }
 }
 
-/// Whether the call was taken for ours.
 fn signature(answer: &HttpAnswer) -> Finding {
     const SIGNATURE: &str = "signature";
     let status = answer.status;

@@ -23,7 +23,6 @@ const COMMERCE: HeaderName = HeaderName::from_static("commerce");
 const CONCEPT_OF_PROOF: &str = "Verificacion";
 const PROBED: &str = "USD";
 
-/// Transfers come by notices, without a call.
 const SERVICES: [Service; 4] = [Service::C2p, Service::Debit, Service::Payouts, Service::MicroDeposits];
 /// Eight digits before the point.
 const AMOUNT_MAX: Ves = Ves::from_minor(9_999_999_999);
@@ -190,12 +189,7 @@ impl LiveRail for R4 {
             },
             // The bank's notices say it.
             Order::FindTransfer { .. } => Some(Recall::Reports),
-            Order::ChargeCard { .. }
-            | Order::SendUsdt { .. }
-            | Order::PriceUsdt { .. }
-            | Order::CollectCop { .. }
-            | Order::TellCop { .. }
-            | Order::RefundCop { .. } => None,
+            _ => None,
         }
     }
 
@@ -243,14 +237,12 @@ const fn party(bank: BankCode, phone: MobilePhone, document: IdentityDocument) -
     Party { bank, phone, document }
 }
 
-/// The bank wants to know whose the phone is.
 fn payee(bank: BankCode, phone: MobilePhone, document: Option<IdentityDocument>) -> Result<Party, NotSent> {
     document
         .map(|document| party(bank, phone, document))
         .ok_or(NotSent::Unfit("the owner of the phone is unknown"))
 }
 
-/// Whether a report names an operation, and another than this.
 fn names_another(report: &Report, id: &RailId) -> bool {
     report.id.as_ref().is_some_and(|named| of_id(named) != of_id(id))
 }
@@ -270,7 +262,6 @@ pub fn micro_deposit_amounts() -> Result<(Ves, Ves), getrandom::Error> {
     Ok((cents(first), cents(second)))
 }
 
-/// Without anything of the order in it.
 fn log(operation: Operation, report: &Result<Report, NotSent>) {
     match report {
         Ok(Report { is_answered: true, word, .. }) => {

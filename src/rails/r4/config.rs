@@ -31,7 +31,6 @@ impl SignatureCase {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CreditBy {
-    /// Can't be asked about.
     #[default]
     Vuelto,
     CreditoInmediato,
@@ -45,14 +44,11 @@ impl CreditBy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub base_url: BaseUrl,
-    /// The value of the header `Commerce`, and the key of the signature.
     pub commerce_token: ApiSecret,
     pub path_family: PathFamily,
     pub signature_case: SignatureCase,
-    /// One space stands before the signed message of C2P.
     pub c2p_leading_space: bool,
     pub credit_by: CreditBy,
     pub timeout: Duration,
-    /// A connection is used again within this.
     pub idle: Duration,
 }

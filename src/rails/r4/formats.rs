@@ -35,7 +35,6 @@ pub fn concepto(concept: &str) -> String {
     plain(concept, CONCEPT_CHARACTERS_MAX, |character| character.is_ascii_alphanumeric())
 }
 
-/// Everything but these characters is a space between words.
 fn plain(text: &str, characters_max: usize, is_fine: fn(char) -> bool) -> String {
     let mut letters = String::with_capacity(text.len());
     for character in text.chars() {
@@ -43,14 +42,12 @@ fn plain(text: &str, characters_max: usize, is_fine: fn(char) -> bool) -> String
             // An accent that stands behind its letter.
             Some("") if !character.is_control() => {}
             Some(plain) if character.is_alphanumeric() => letters.push_str(plain),
-            // A sign has no letters, only a name.
             _ => letters.push(character),
         }
     }
     let ascii: String =
         letters.chars().map(|character| if is_fine(character) { character } else { ' ' }).collect();
     let single = ascii.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    // ASCII, so a byte is a character.
     single[..single.len().min(characters_max)].trim_end().to_owned()
 }
 

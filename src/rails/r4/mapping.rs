@@ -15,10 +15,8 @@ const NUMERIC: [&str; 21] = [
     "90", "91", "92", "99",
 ];
 
-/// The clearing house's "not yet".
 const PENDING: [&str; 4] = ["AC00", "WAIT", "PEND", "PROC"];
 
-/// The clearing house's refusals for good.
 const REJECTS: [&str; 42] = [
     "AB01", "AB07", "AC01", "AC04", "AC06", "AC09", "AG01", "AG09", "AG10", "AM02", "AM03", "AM04", "AM05",
     "BE01", "BE20", "CH20", "CUST", "DS02", "CANC", "EX01", "DT03", "DU01", "ED05", "TECH", "FF05", "FF07",
@@ -106,7 +104,6 @@ pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
     Report { id, ..Report::answered(outcome, word) }
 }
 
-/// Under an id of the bank.
 pub const fn has_id(operation: Operation) -> bool {
     matches!(
         operation,

@@ -12,7 +12,6 @@ use domain::values::phone::MobilePhone;
 use domain::values::time::{Timestamp, Zone};
 use serde_json::{Map, Value};
 
-/// The network's word that a transfer was made.
 const APPROVED: &str = "00";
 const WHOLE_DIGITS_MAX: usize = 8;
 const REFERENCE_DIGITS_MAX: usize = 20;
@@ -64,12 +63,9 @@ pub struct Question {
     pub commerce_phone: Option<MobilePhone>,
 }
 
-/// The reason why a transfer pays for nothing here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Foreign {
-    /// It went to another phone than ours.
     Phone,
-    /// It is of a day that no payment may name.
     Day,
 }
 
@@ -97,7 +93,6 @@ impl Members {
         MobilePhone::parse(&self.text(name, PHONE_DIGITS)?).map_err(|_| Malformed(name))
     }
 
-    /// A member that has to be there, if `read` can read it.
     fn read_as<T>(
         &self,
         name: &'static str,

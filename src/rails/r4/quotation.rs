@@ -15,7 +15,6 @@ const DAYS_BACK: i32 = 7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quotation {
-    /// The day on which the rate is in force.
     pub value_date: Date,
     pub rate: Rate,
 }
@@ -23,7 +22,6 @@ pub struct Quotation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
     Yes(Quotation),
-    /// At least not yet.
     No,
     Unanswered,
 }

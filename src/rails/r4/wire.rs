@@ -85,7 +85,6 @@ pub struct Request {
 #[derive(Clone, Copy)]
 pub struct Party {
     pub bank: BankCode,
-    /// As the bank knows the person.
     pub phone: MobilePhone,
     pub document: IdentityDocument,
 }
@@ -99,7 +98,6 @@ impl Request {
         Ok(Request::to_phone(Operation::C2p, payer, amount)?.with("Otp", key.reveal().to_owned()))
     }
 
-    /// A whole C2P charge.
     pub fn annulment(
         bank: BankCode,
         document: IdentityDocument,
@@ -118,7 +116,6 @@ impl Request {
         Ok(if concept.is_empty() { request } else { request.with("Concepto", concept) })
     }
 
-    /// Has the bank send its customer a code.
     pub fn otp(payer: Party, amount: Ves) -> Result<Request, NotSent> {
         Ok(Request::new(Operation::GenerarOtp)
             .with("Banco", payer.bank.to_string())
@@ -229,7 +226,6 @@ fn some_name(name: &str) -> Result<String, NotSent> {
     Some(nombre(name)).filter(|name| !name.is_empty()).ok_or(NotSent::Unfit("the name has no letters"))
 }
 
-/// The members that say something, of an object that has a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     pub code: String,
@@ -279,7 +275,6 @@ fn one_id(both: [Option<RailId>; 2]) -> Option<RailId> {
     }
 }
 
-/// A member that is a text or a number, as it was written.
 fn text_of(members: &Map<String, Value>, name: &str) -> Option<String> {
     match members.get(name)? {
         Value::String(text) => Some(text.clone()),

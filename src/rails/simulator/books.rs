@@ -1,14 +1,10 @@
-//! The simulated bank's books: what it decided, by operation id, in files of their own.
-//!
-//! Layout: `disk` the books of a running server · `journal`, `sorted` the two formats, byte by byte ·
-//! `opening` what is found at a start · `copying` for backups and exports · `files` their names.
+//! The simulated bank's books: what it decided, by operation id, in a RocksDB of its own.
 //!
 //! # What is durable when
 //!
-//! A decision is in the file before it is answered: given to the operating system, not synced, as it
-//! was in the RocksDB of earlier versions. So a gateway that is killed finds everything that the
-//! bank ever said, and sends nothing twice. A sync follows within about a second, by a thread of its
-//! own; a RocksDB had none until its memory was full.
+//! A decision is in RocksDB's log before it is answered: given to the operating system, not synced.
+//! So a gateway that is killed finds everything that the bank ever said, and sends nothing twice. A
+//! sync follows within about a second, by a thread of its own.
 //!
 //! A power cut takes that second from the bank at most. The log is synced, so the bank may then know
 //! less than the log. No money is wrong by it, because a bank that forgot an operation did not do
@@ -30,32 +26,27 @@
 //!
 //! Every operation, for good. A book that is halted, or a server that is stopped, may ask about an
 //! operation months after it was decided, and to have forgotten it would have a payout sent again; the
-//! bank can't know what the gateway has heard. What was decided before the last two journals is on
-//! the disk alone, in order.
-
-mod copying;
-mod disk;
-mod files;
-pub mod journal;
-mod opening;
-mod sorted;
+//! bank can't know what the gateway has heard.
 
 use super::fate::Fate;
 use crate::disk::Disk as Room;
 use crate::rails::BoxFuture;
-pub use copying::{BooksCopy, each_entry, is_books};
-use disk::Disk;
+use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
 use std::collections::HashMap;
-use std::fmt;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
 use uuid::Uuid;
 
-/// No operation id is so short.
 const DUPLICATES: &[u8] = b"duplicates";
+const SYNC_PAUSE: Duration = Duration::from_secs(1);
+const WRITE_BUFFER_BYTES: usize = 4 << 20;
+const CACHE_BYTES: usize = 1 << 20;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the books of the simulated bank: {why}")]
 pub struct BooksError {
     why: String,
     /// Whether what is stored is not what was written.
@@ -72,15 +63,6 @@ impl BooksError {
     }
 }
 
-impl fmt::Display for BooksError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the books of the simulated bank: {}", self.why)
-    }
-}
-
-impl std::error::Error for BooksError {}
-
-/// The kind, and the refusal if it is one.
 pub type Decided = [u8; 2];
 
 /// The books in the log of a cluster. A decision may be answered once it is written.
@@ -91,31 +73,27 @@ pub trait AgreedBooks: Send + Sync {
     fn write(&self, operation: Uuid, decided: Decided) -> BoxFuture<'_, Result<(), BooksError>>;
 }
 
+#[derive(Default)]
 pub(super) struct Books {
-    shelf: Shelf,
+    disk: Option<Disk>,
     /// Where there is more than one machine: decisions from then on are there.
     agreed: Option<Arc<dyn AgreedBooks>>,
-    /// On their way to the log of a cluster.
-    pending: Mutex<HashMap<Uuid, Fate>>,
-}
-
-enum Shelf {
-    Disk(Disk),
-    Memory { decisions: Mutex<HashMap<Uuid, Fate>>, duplicates: AtomicU64 },
+    /// Without a disk all decisions; in a cluster those that are on their way to the log.
+    memory: Mutex<HashMap<Uuid, Fate>>,
+    duplicates: AtomicU64,
 }
 
 impl Books {
     pub fn open(directory: &Path, room: &Arc<Room>) -> Result<Books, BooksError> {
-        let opened = opening::open(directory)?;
-        Ok(Books::on(Shelf::Disk(Disk::new(directory, opened, room)?)))
-    }
-
-    pub fn in_memory() -> Books {
-        Books::on(Shelf::Memory { decisions: Mutex::default(), duplicates: AtomicU64::new(0) })
-    }
-
-    fn on(shelf: Shelf) -> Books {
-        Books { shelf, agreed: None, pending: Mutex::default() }
+        let disk = Disk::open(directory, room)?;
+        let duplicates = match disk.store.with(|db| db.get(DUPLICATES))? {
+            None => 0,
+            Some(bytes) => bytes
+                .try_into()
+                .map(u64::from_le_bytes)
+                .map_err(|_| BooksError::damaged("the number of duplicates is damaged"))?,
+        };
+        Ok(Books { disk: Some(disk), duplicates: AtomicU64::new(duplicates), ..Books::default() })
     }
 
     /// What is decided from now on goes to the log of a cluster, where the books look first.
@@ -123,74 +101,285 @@ impl Books {
         Books { agreed: Some(agreed), ..self }
     }
 
-    fn pending(&self) -> MutexGuard<'_, HashMap<Uuid, Fate>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    fn memory(&self) -> MutexGuard<'_, HashMap<Uuid, Fate>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns when what was decided may be answered.
     pub async fn settled(&self, operation: Uuid) -> Result<(), BooksError> {
         let Some(agreed) = &self.agreed else { return Ok(()) };
-        let Some(fate) = self.pending().get(&operation).copied() else { return Ok(()) };
+        let Some(fate) = self.memory().get(&operation).copied() else { return Ok(()) };
         agreed.write(operation, fate.bytes()).await?;
-        let mut pending = self.pending();
+        let mut memory = self.memory();
         // The operation may have been decided anew meanwhile.
-        if pending.get(&operation) == Some(&fate) {
-            pending.remove(&operation);
+        if memory.get(&operation) == Some(&fate) {
+            memory.remove(&operation);
         }
         Ok(())
-    }
-
-    fn in_the_log(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
-        let Some(agreed) = &self.agreed else { return Ok(None) };
-        if let Some(fate) = self.pending().get(&operation) {
-            return Ok(Some(*fate));
-        }
-        let unknown = || BooksError::damaged("a decision in the log that is none");
-        let decided = agreed.read(operation)?;
-        decided.map(|decided| Fate::from_bytes(&decided).ok_or_else(unknown)).transpose()
     }
 
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
-        if let Some(fate) = self.in_the_log(operation)? {
-            return Ok(Some(fate));
+        let read = |bytes: &[u8]| {
+            let damaged = || BooksError::damaged(format!("operation {operation} is damaged"));
+            Fate::from_bytes(bytes).map(Some).ok_or_else(damaged)
+        };
+        if (self.agreed.is_some() || self.disk.is_none())
+            && let Some(fate) = self.memory().get(&operation)
+        {
+            return Ok(Some(*fate));
         }
-        match &self.shelf {
-            Shelf::Disk(disk) => disk.get(operation),
-            Shelf::Memory { decisions, .. } => {
-                Ok(decisions.lock().unwrap_or_else(PoisonError::into_inner).get(&operation).copied())
-            }
+        if let Some(agreed) = &self.agreed
+            && let Some(decided) = agreed.read(operation)?
+        {
+            return read(&decided);
         }
+        let Some(disk) = &self.disk else { return Ok(None) };
+        disk.store.with(|db| db.get(operation))?.map_or(Ok(None), |bytes| read(&bytes))
     }
 
     pub fn put(&self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
-        if self.agreed.is_some() {
-            self.pending().insert(operation, fate);
-            return Ok(());
-        }
-        match &self.shelf {
-            Shelf::Disk(disk) => disk.decide(operation, fate)?,
-            Shelf::Memory { decisions, .. } => {
-                decisions.lock().unwrap_or_else(PoisonError::into_inner).insert(operation, fate);
+        match &self.disk {
+            Some(disk) if self.agreed.is_none() => disk.store.put(operation.as_bytes(), &fate.bytes()),
+            _ => {
+                self.memory().insert(operation, fate);
+                Ok(())
             }
         }
-        Ok(())
     }
 
-    /// Returns how many such calls there are now.
     pub fn count_duplicate(&self) -> Result<u64, BooksError> {
-        match &self.shelf {
-            Shelf::Disk(disk) => disk.count_duplicate(),
-            Shelf::Memory { duplicates, .. } => Ok(duplicates.fetch_add(1, Ordering::Relaxed) + 1),
+        let total = self.duplicates.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(disk) = &self.disk {
+            disk.store.put(DUPLICATES, &total.to_le_bytes())?;
         }
+        Ok(total)
     }
 
     pub fn duplicates(&self) -> u64 {
-        match &self.shelf {
-            Shelf::Disk(disk) => disk.duplicates(),
-            Shelf::Memory { duplicates, .. } => duplicates.load(Ordering::Relaxed),
+        self.duplicates.load(Ordering::Relaxed)
+    }
+}
+
+/// Closed, with everything in its tables, when it is dropped.
+struct Disk {
+    store: Arc<Store>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+struct Store {
+    directory: PathBuf,
+    room: Arc<Room>,
+    /// Nothing after a call that failed: what is in the files is known again when they are opened
+    /// again.
+    db: RwLock<Option<DB>>,
+    is_unsynced: AtomicBool,
+    is_closing: AtomicBool,
+}
+
+impl Disk {
+    fn open(directory: &Path, room: &Arc<Room>) -> Result<Disk, BooksError> {
+        let older =
+            ["operations.sorted", "journal-00000001"].iter().find(|name| directory.join(name).exists());
+        if let Some(older) = older {
+            return Err(BooksError::because(format!(
+                "{}: {older} is of a program before the first release; move the directory away, and the bank \
+                 forgets what it did for test mode",
+                directory.display()
+            )));
+        }
+        // RocksDB makes the names inside durable, and not its own.
+        wal::make_directory(directory)
+            .map_err(|error| BooksError::because(format!("{}: {error}", directory.display())))?;
+        let store = Arc::new(Store {
+            directory: directory.to_owned(),
+            room: Arc::clone(room),
+            db: RwLock::new(None),
+            is_unsynced: AtomicBool::new(false),
+            is_closing: AtomicBool::new(false),
+        });
+        store.open()?;
+        let own = Arc::clone(&store);
+        let keeper = std::thread::Builder::new().name("bank-books".to_owned()).spawn(move || own.keep());
+        let keeper = keeper.map_err(|error| BooksError::because(format!("no thread: {error}")))?;
+        Ok(Disk { store, keeper: Some(keeper) })
+    }
+}
+
+impl Store {
+    fn open(&self) -> Result<(), BooksError> {
+        let options = wal::fitting(&self.directory, options());
+        let db = options.and_then(|options| DB::open(&options, &self.directory));
+        *self.db.write().unwrap_or_else(PoisonError::into_inner) =
+            Some(db.map_err(|error| self.error(error))?);
+        Ok(())
+    }
+
+    fn error(&self, error: rocksdb::Error) -> BooksError {
+        let is_damage = wal::is_damage(&error);
+        BooksError { why: format!("{}: {}", self.directory.display(), error.into_string()), is_damage }
+    }
+
+    fn with<T>(&self, call: impl FnOnce(&DB) -> Result<T, rocksdb::Error>) -> Result<T, BooksError> {
+        let outcome = match &*self.db.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(db) => call(db),
+            None => return Err(BooksError::because("a call failed, and they are not open again yet")),
+        };
+        outcome.map_err(|error| {
+            *self.db.write().unwrap_or_else(PoisonError::into_inner) = None;
+            self.error(error)
+        })
+    }
+
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), BooksError> {
+        if self.room.is_short() {
+            return Err(BooksError::because("the disk is nearly full, so nothing new is decided"));
+        }
+        self.with(|db| db.put(key, value))?;
+        self.is_unsynced.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn keep_once(&self) -> Result<(), BooksError> {
+        if self.db.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+            self.open()?;
+            tracing::info!("the books of the simulated bank are open again");
+        }
+        if self.is_unsynced.swap(false, Ordering::Relaxed) {
+            self.with(|db| db.flush_wal(true))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn keep(&self) {
+        let mut said = None;
+        while !self.is_closing.load(Ordering::Relaxed) {
+            std::thread::park_timeout(SYNC_PAUSE);
+            let kept = self.keep_once().err().map(|error| error.to_string());
+            if let Some(error) = kept.as_ref().filter(|_| kept != said) {
+                tracing::error!(error, "the books of the simulated bank were not synced");
+            }
+            said = kept;
+        }
+        // Damage is noticed in tables wherever it is.
+        if !self.room.is_short()
+            && let Err(error) = self.with(DB::flush)
+        {
+            tracing::error!(%error, "the books of the simulated bank were not written to tables at the end");
         }
     }
 }
 
+impl Drop for Disk {
+    fn drop(&mut self) {
+        self.store.is_closing.store(true, Ordering::Relaxed);
+        if let Some(keeper) = self.keeper.take() {
+            keeper.thread().unpark();
+            let _ = keeper.join();
+        }
+    }
+}
+
+fn options() -> Options {
+    let mut blocks = BlockBasedOptions::default();
+    blocks.set_block_cache(&Cache::new_lru_cache(CACHE_BYTES));
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    options.set_write_buffer_size(WRITE_BUFFER_BYTES);
+    options.set_max_background_jobs(2);
+    options.set_keep_log_file_num(2);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_block_based_table_factory(&blocks);
+    options
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::super::fate::Refusal;
+    use super::*;
+    use std::fs;
+
+    const ALL: [Fate; 4] =
+        [Fate::Done, Fate::Refused(Refusal::NoFunds), Fate::LaterRefused(Refusal::Expired), Fate::Lost];
+
+    fn room(data: &Path, reserve: u64) -> Arc<Room> {
+        Arc::new(Room::new(data, reserve))
+    }
+
+    /// What a kill leaves: what was given to the operating system.
+    fn killed(from: &Path, to: &Path) {
+        fs::create_dir(to).expect("a directory");
+        for entry in fs::read_dir(from).expect("readable").flatten() {
+            fs::copy(entry.path(), to.join(entry.file_name())).expect("copied");
+        }
+    }
+
+    fn knows(books: &Books, decided: &HashMap<Uuid, Fate>) {
+        for (operation, fate) in decided {
+            assert_eq!(books.get(*operation).expect("an answer"), Some(*fate));
+        }
+        assert_eq!(books.get(Uuid::now_v7()).expect("an answer"), None);
+    }
+
+    #[test]
+    fn what_was_decided_is_known_after_a_stop_and_after_a_kill() {
+        let place = tempfile::tempdir().expect("a directory");
+        let (path, room) = (place.path().join("simulator"), room(place.path(), 0));
+        let mut decided = HashMap::new();
+        for run in 0..3 {
+            let books = Books::open(&path, &room).expect("opens");
+            knows(&books, &decided);
+            assert_eq!(books.duplicates(), run);
+            for fate in ALL.into_iter().cycle().take(500) {
+                let operation = Uuid::now_v7();
+                books.put(operation, Fate::Open).expect("written");
+                books.put(operation, fate).expect("written");
+                decided.insert(operation, fate);
+            }
+            assert_eq!(books.count_duplicate().expect("written"), run + 1);
+            let left = place.path().join(format!("killed-{run}"));
+            killed(&path, &left);
+            let killed = Books::open(&left, &room).expect("opens");
+            knows(&killed, &decided);
+            assert_eq!(killed.duplicates(), run + 1);
+        }
+    }
+
+    #[test]
+    fn books_are_one_servers_at_a_time_and_not_of_an_older_program() {
+        let place = tempfile::tempdir().expect("a directory");
+        let (path, room) = (place.path().join("simulator"), room(place.path(), 0));
+        let books = Books::open(&path, &room).expect("opens");
+        assert!(Books::open(&path, &room).is_err());
+        drop(books);
+        fs::write(path.join("operations.sorted"), b"PASASORT").expect("written");
+        let why = Books::open(&path, &room).err().expect("refused").to_string();
+        assert!(why.contains("operations.sorted is of a program before the first release"), "{why}");
+    }
+
+    #[test]
+    fn books_that_failed_answer_nothing_until_they_are_open_again() {
+        let place = tempfile::tempdir().expect("a directory");
+        let books = Books::open(&place.path().join("simulator"), &room(place.path(), 0)).expect("opens");
+        let (before, after) = (Uuid::now_v7(), Uuid::now_v7());
+        books.put(before, Fate::Done).expect("written");
+        let store = &books.disk.as_ref().expect("a disk").store;
+        // As of any call that RocksDB refuses.
+        assert!(store.with(|db| db.ingest_external_file(vec!["/no file"])).is_err());
+        assert!(books.get(before).is_err() && books.put(after, Fate::Done).is_err());
+        store.keep_once().expect("opens again");
+        books.put(after, Fate::Lost).expect("written");
+        knows(&books, &HashMap::from([(before, Fate::Done), (after, Fate::Lost)]));
+    }
+
+    #[test]
+    fn below_the_reserve_nothing_new_is_decided_and_what_is_known_is_told() {
+        let place = tempfile::tempdir().expect("a directory");
+        let (path, operation) = (place.path().join("simulator"), Uuid::now_v7());
+        let books = Books::open(&path, &room(place.path(), 0)).expect("opens");
+        books.put(operation, Fate::Done).expect("written");
+        drop(books);
+        let books = Books::open(&path, &room(place.path(), u64::MAX)).expect("opens");
+        assert!(books.put(Uuid::now_v7(), Fate::Done).is_err() && books.count_duplicate().is_err());
+        knows(&books, &HashMap::from([(operation, Fate::Done)]));
+    }
+}

@@ -10,17 +10,14 @@ use domain::resources::cop_payments::collect::WRONG_CODE;
 use domain::values::time::Timestamp;
 use uuid::Uuid;
 
-/// Sent to every buyer of test mode.
 const CODE: &str = "123456";
 
-/// `None` leaves the collection open.
 fn outcome(instruction: &Instruction) -> Option<Fate> {
     match instruction {
         Instruction::Cancel => Some(Fate::Refused(Refusal::Canceled)),
         Instruction::Code(code) => (code.reveal() == CODE).then_some(Fate::Done),
         Instruction::Paid => Some(Fate::Done),
         Instruction::Declined => Some(Fate::Refused(Refusal::Rejected)),
-        // The simulator sends codes with the order itself.
         Instruction::SendCode => None,
     }
 }
@@ -58,7 +55,6 @@ impl Simulator {
         }
     }
 
-    /// After its time was looked at.
     fn standing(&self, collection: &Collection, at: Timestamp) -> Result<Option<Fate>, BooksError> {
         let operation = collection.original.into();
         let fate = self.books.get(operation)?;

@@ -19,12 +19,10 @@ pub enum Fate {
     /// Without a word; who asks learns it.
     SilentlyDone,
     SilentlyRefused(Refusal),
-    /// Done by the time that somebody asks.
     LaterDone,
     LaterRefused(Refusal),
     /// Never arrived. Kept only so that it arrives when it is sent again.
     Lost,
-    /// Waits for its buyer.
     Open,
 }
 
@@ -46,7 +44,6 @@ pub enum Refusal {
     Rejected,
     Canceled,
     Expired,
-    /// Not now, and nothing was done.
     Unavailable,
 }
 
@@ -96,7 +93,6 @@ impl Refusal {
 }
 
 impl Fate {
-    /// When the order arrives.
     pub fn first(self, operation: Uuid) -> RailAnswer {
         match self {
             Fate::Done | Fate::DoneForGood => RailAnswer::done(reference(operation)),
@@ -106,7 +102,6 @@ impl Fate {
         }
     }
 
-    /// To a question afterwards.
     pub fn settled(self, operation: Uuid) -> RailAnswer {
         match self {
             Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => {
@@ -120,7 +115,6 @@ impl Fate {
         }
     }
 
-    /// A kind, and the refusal if there is one.
     pub fn bytes(self) -> [u8; 2] {
         match self {
             Fate::Done => [0, 0],
@@ -155,7 +149,6 @@ impl Fate {
     }
 }
 
-/// `original` looks up the operation that the order speaks of.
 pub fn of<E>(
     order: &Order,
     at: Timestamp,

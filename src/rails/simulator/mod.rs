@@ -19,16 +19,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// The two micro-deposits of test mode, whatever the method.
 pub const MICRO_DEPOSITS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
 
-/// The full references of [`Fault::OneTransfer`] begin so.
 const FULL_REFERENCE: &str = "7700";
 
 /// Operations that can be looked up and written at the same time.
 const STRIPES: usize = 64;
 
-/// For tests of what becomes of the money then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
     #[default]
@@ -49,7 +46,6 @@ pub struct Simulator {
     delay: Duration,
     fault: Fault,
     unanswered: Mutex<HashSet<Uuid>>,
-    /// Whether the last call found the books failing.
     has_failed: AtomicBool,
 }
 
@@ -71,14 +67,24 @@ impl Simulator {
         Simulator { books: self.books.agreed_in(agreed), ..self }
     }
 
-    /// Once what was decided may be told.
+    /// Once what was decided may be told. A bank whose books fail gives no answer: whether it did
+    /// anything, nobody knows. That is logged once, however many call meanwhile.
     async fn once_settled(&self, call: &Call, answer: Result<RailAnswer, BooksError>) -> RailAnswer {
-        let decided = self.books.settled(about(call)).await;
-        self.answer_of(decided.and(answer), call)
+        let answer = self.books.settled(about(call)).await.and(answer);
+        let had_failed = self.has_failed.swap(answer.is_err(), Ordering::Relaxed);
+        match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                if !had_failed {
+                    tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
+                }
+                RailAnswer::Silent
+            }
+        }
     }
 
     pub fn in_memory() -> Simulator {
-        Simulator::with(Books::in_memory())
+        Simulator::with(Books::default())
     }
 
     fn with(books: Books) -> Simulator {
@@ -90,18 +96,6 @@ impl Simulator {
             unanswered: Mutex::default(),
             has_failed: AtomicBool::new(false),
         }
-    }
-
-    /// A bank whose books fail gives no answer: whether it did anything, nobody knows. That is
-    /// logged once, however many call meanwhile.
-    fn answer_of(&self, result: Result<RailAnswer, BooksError>, call: &Call) -> RailAnswer {
-        let had_failed = self.has_failed.swap(result.is_err(), Ordering::Relaxed);
-        result.unwrap_or_else(|error| {
-            if !had_failed {
-                tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
-            }
-            RailAnswer::Silent
-        })
     }
 
     fn receive(&self, call: &Call) -> Result<RailAnswer, BooksError> {
@@ -206,7 +200,6 @@ impl Rail for Simulator {
         MICRO_DEPOSITS
     }
 
-    /// Counts on over restarts.
     fn duplicate_calls(&self) -> u64 {
         self.books.duplicates()
     }

@@ -9,9 +9,7 @@ const TOKEN_BYTES_MAX: usize = 8 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acceptance {
-    /// Of the terms of use.
     pub terms: ApiSecret,
-    /// Of the handling of personal data.
     pub personal_data: ApiSecret,
 }
 

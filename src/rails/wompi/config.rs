@@ -12,14 +12,10 @@ pub struct Settings {
     pub base_url: BaseUrl,
     pub public_key: ApiSecret,
     pub private_key: ApiSecret,
-    /// Events are signed with it.
     pub events_secret: ApiSecret,
-    /// Transactions are signed with it.
     pub integrity_secret: ApiSecret,
-    /// Sent where the buyer gave none.
     pub customer_email: Option<String>,
     pub timeout: Duration,
-    /// A connection is used again within this.
     pub idle: Duration,
 }
 

@@ -78,7 +78,6 @@ pub enum Created {
     /// There is one under this reference already.
     Duplicate,
     Refused(BankWord),
-    /// Nobody can tell.
     Unknown {
         is_answered: bool,
         word: Option<BankWord>,
@@ -156,7 +155,6 @@ pub fn by_id(answer: &HttpAnswer, id: &RailId, asked: &Asked) -> Report {
     }
 }
 
-/// Decides nothing, whatever the status.
 fn no_transaction(answer: &HttpAnswer) -> Report {
     match answer.status {
         400..=499 => Report::answered(OrderOutcome::Open { id: None }, words(answer)),

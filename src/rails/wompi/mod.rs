@@ -8,7 +8,6 @@ pub mod acceptance;
 mod check;
 pub mod client;
 pub mod config;
-mod daviplata;
 pub mod mapping;
 pub mod signature;
 pub mod wire;

@@ -8,7 +8,6 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// Real events have three signed members.
 const PROPERTIES_MAX: usize = 32;
 
 pub fn integrity(
@@ -26,7 +25,6 @@ pub fn integrity(
     hex::encode(hash.finalize())
 }
 
-/// As Wompi counts it.
 pub fn cents(amount: Cop) -> Option<i64> {
     amount.minor().checked_mul(100).filter(|cents| *cents > 0)
 }
@@ -86,7 +84,6 @@ fn verify(event: &Value, secret: &ApiSecret) -> Option<()> {
     bool::from(hash.finalize()[..].ct_eq(&given)).then_some(())
 }
 
-/// Objects and lists are not put together with others.
 fn written(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

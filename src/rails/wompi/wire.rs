@@ -98,7 +98,6 @@ pub struct Transaction {
 /// Where Daviplata's codes are sent and typed. The token is a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CodeServices {
-    /// Each use gives a new one.
     pub token: Zeroizing<String>,
     pub send: String,
     pub validate: String,
@@ -183,7 +182,6 @@ pub fn invalid_fields(body: &[u8]) -> Vec<String> {
     }
 }
 
-/// For operators.
 pub fn error_words(body: &[u8]) -> (String, String) {
     let tree = bank_text::json(body).unwrap_or_default();
     let kind = tree.pointer("/error/type").and_then(Value::as_str).unwrap_or_default();

@@ -32,7 +32,6 @@ fn scan(db: &DB, from: Vec<u8>, to: Vec<u8>, newest_first: bool) -> impl Iterato
     db.iterator_opt(if newest_first { IteratorMode::End } else { IteratorMode::Start }, options)
 }
 
-/// Behind its letter and line.
 fn time_in(key: &[u8]) -> Result<Timestamp, RateStoreError> {
     let bytes: Option<[u8; 8]> = key.get(5..13).and_then(|bytes| bytes.try_into().ok());
     let bytes = bytes.ok_or_else(|| RateStoreError::Damaged("a key is too short".to_owned()))?;

@@ -46,7 +46,6 @@ impl Writer {
                 tracing::error!(%why, samples, "rates could not be written");
             }
             for done in taken.into_iter().filter_map(|job| job.done) {
-                // A caller that has gone away does not want to know.
                 let _ = done.send(outcome.clone());
             }
         }
@@ -127,7 +126,6 @@ impl Writer {
     }
 }
 
-/// A new number if nobody had the line before.
 fn line_of(lines: &mut Vec<Arc<Line>>, of: &Series) -> u32 {
     let same = |line: &Series| {
         line.pair == of.pair && line.source == of.source && line.side == of.side && line.method == of.method
