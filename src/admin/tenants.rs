@@ -70,7 +70,7 @@ pub(super) async fn open(
     keys: Vec<ApiKey>,
     (keep, audit): (Option<KeepRef>, Option<Box<AuditEntry>>),
 ) -> Result<(Changed, Arc<Tenant>), Problem> {
-    let ask = PlatformAsk::Open { id, name, settings: settings.shared(), keys };
+    let ask = PlatformAsk::Open { id, name, settings: Settings::shared(Arc::new(settings)), keys };
     let opened = ask::platform(services, ask, keep, audit).await?;
     let tenant = match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Arc::clone(tenant),

@@ -422,7 +422,7 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
         wal_seq,
         seen_at_ms: if is_leaving { now_ms() - ABSENT_AFTER_MS } else { now_ms() },
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        format: domain::stored::newest_version(),
+        format: codec::NEWEST,
         advertise: settings.advertise.clone(),
         peer_advertise: settings.peer_advertise.clone(),
         diverged,

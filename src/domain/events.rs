@@ -1,42 +1,45 @@
 //! Events, for webhooks and for GET /v1/events: numbered per tenant and mode without gaps, in the
 //! record that caused them. An event's data is rendered from that record when it is read or sent.
 
+use crate::codec::stored;
 use crate::resources::crypto::deposits::Deposit;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Usdt, Ves};
 
-/// The kinds of events of `docs/contract.md, 13.7`. New ones are added at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EventKind {
-    PaymentCompleted,
-    PaymentFailed,
-    PaymentCanceled,
-    PaymentReversed,
-    PayoutCompleted,
-    PayoutFailed,
-    MerchantVerified,
-    /// The bank says that a payout method is not the merchant's.
-    MerchantRejected,
-    /// A PATCH set a merchant's `isActive` to false.
-    MerchantDeactivated,
-    /// A PATCH set a merchant's `isActive` to true.
-    MerchantReactivated,
-    /// A seller's sale was credited, was released or was reversed.
-    MerchantBalanceUpdated,
-    /// The operator changed the live status of the tenant.
-    TenantLiveStatusChanged,
-    PaymentChargeback,
-    PaymentChargebackClosed,
-    /// A quote was accepted, or a conversion began by itself.
-    ConversionCreated,
-    ConversionCompleted,
-    /// A conversion was canceled, or could not be fulfilled.
-    ConversionCanceled,
-    CryptoPayoutCompleted,
-    /// A USDT payout was refused by the network or by an operator.
-    CryptoPayoutFailed,
-    CryptoDepositCompleted,
-    TestReset,
+stored! {
+    /// The kinds of events of `docs/contract.md, 13.7`. New ones are added at the end.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum EventKind {
+        0 PaymentCompleted,
+        1 PaymentFailed,
+        2 PaymentCanceled,
+        3 PaymentReversed,
+        4 PayoutCompleted,
+        5 PayoutFailed,
+        6 MerchantVerified,
+        /// The bank says that a payout method is not the merchant's.
+        7 MerchantRejected,
+        /// A PATCH set a merchant's `isActive` to false.
+        8 MerchantDeactivated,
+        /// A PATCH set a merchant's `isActive` to true.
+        9 MerchantReactivated,
+        /// A seller's sale was credited, was released or was reversed.
+        10 MerchantBalanceUpdated,
+        /// The operator changed the live status of the tenant.
+        11 TenantLiveStatusChanged,
+        12 PaymentChargeback,
+        13 PaymentChargebackClosed,
+        /// A quote was accepted, or a conversion began by itself.
+        14 ConversionCreated,
+        15 ConversionCompleted,
+        /// A conversion was canceled, or could not be fulfilled.
+        16 ConversionCanceled,
+        17 CryptoPayoutCompleted,
+        /// A USDT payout was refused by the network or by an operator.
+        18 CryptoPayoutFailed,
+        19 CryptoDepositCompleted,
+        20 TestReset,
+    }
 }
 
 impl EventKind {
@@ -92,42 +95,37 @@ impl EventKind {
     }
 }
 
-/// Data of an event that its subject's state does not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Extra {
-    None,
-    /// The payout method that the event is about, and the reason why it was rejected.
-    Method {
-        id: Id,
-        failure_code: Option<String>,
-    },
-    LiveStatus {
-        status: String,
-        previous: String,
-        reason: Option<String>,
-    },
-    /// The chargeback of the payment that the event is about.
-    Chargeback(Id),
-    SellerBalance {
-        external_ref: String,
-        pending: Ves,
-        /// The bolívares that may be paid out.
-        available: Ves,
-        /// Pesos, held and available, of a seller who has had any.
-        pesos: Option<(Cop, Cop)>,
-        /// USDT, held and available, of a seller who has had any.
-        usdt: Option<(Usdt, Usdt)>,
-        reason: BalanceReason,
-    },
-    Deposit(Deposit),
-}
+stored! {
+    /// Data of an event that its subject's state does not have.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Extra {
+        0 None,
+        /// The payout method that the event is about, and the reason why it was rejected.
+        1 Method { 0 id: Id, 1 failure_code: Option<String> },
+        2 LiveStatus { 0 status: String, 1 previous: String, 2 reason: Option<String> },
+        /// The chargeback of the payment that the event is about.
+        3 Chargeback(Id),
+        4 SellerBalance {
+            0 external_ref: String,
+            1 pending: Ves,
+            /// The bolívares that may be paid out.
+            2 available: Ves,
+            /// Pesos, held and available, of a seller who has had any.
+            3 pesos: Option<(Cop, Cop)>,
+            /// USDT, held and available, of a seller who has had any.
+            4 usdt: Option<(Usdt, Usdt)>,
+            5 reason: BalanceReason,
+        },
+        5 Deposit(Deposit),
+    }
 
-/// The reason for a change of a seller's balance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BalanceReason {
-    Sale,
-    Release,
-    Reversal,
+    /// The reason for a change of a seller's balance.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum BalanceReason {
+        0 Sale,
+        1 Release,
+        2 Reversal,
+    }
 }
 
 impl BalanceReason {
@@ -141,12 +139,14 @@ impl BalanceReason {
     }
 }
 
-/// An event: something that happened to a tenant's money or settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    pub kind: EventKind,
-    /// The entity that the event is about; its state is in the same record.
-    pub subject: Option<EntityId>,
-    /// Data that the subject's state does not have.
-    pub extra: Extra,
+stored! {
+    /// An event: something that happened to a tenant's money or settings.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Event {
+        0 pub kind: EventKind,
+        /// The entity that the event is about; its state is in the same record.
+        1 pub subject: Option<EntityId>,
+        /// Data that the subject's state does not have.
+        2 pub extra: Extra,
+    }
 }

@@ -2,6 +2,7 @@
 //! (`docs/contract.md, 1.13`). A repeat is shown that record again; the bytes of an answer are kept only
 //! where no record says what was done.
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
@@ -11,15 +12,17 @@ use std::sync::Arc;
 /// The time for which an answer is kept, in milliseconds of the tenant's clock: 24 hours.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeepRef {
-    pub key: String,
-    pub path: String,
-    /// A keyed hash of the body, which may hold a card.
-    pub body_hash: [u8; 16],
-    /// The tenant's clock when the key was first seen.
-    pub first_seen: Timestamp,
-    pub request_id: String,
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct KeepRef {
+        0 pub key: String,
+        1 pub path: String,
+        /// A keyed hash of the body, which may hold a card.
+        2 pub body_hash: [u8; 16],
+        /// The tenant's clock when the key was first seen.
+        3 pub first_seen: Timestamp,
+        4 pub request_id: String,
+    }
 }
 
 /// The ruling on an answer that is to be kept, and changes nothing else.
@@ -29,25 +32,27 @@ pub fn keep(status: u16, body: Vec<u8>) -> Ruling {
     Ruling::write(draft)
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
-    pub of: Arc<KeepRef>,
-    pub answer: Answer,
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Kept {
+        0 pub of: Arc<KeepRef>,
+        1 pub answer: Answer,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// What the record says, as the operation of the key's path shows it.
-    Record {
-        /// Entities that the answer shows and the record does not write; the one that was asked is first,
-        /// if the record writes none.
-        shown: Vec<Arc<Entity>>,
-    },
-    Refused(Refusal),
-    /// The status and the body of what no record says.
-    Bytes(u16, Vec<u8>),
-    /// It is not given again, and only replaces the answer that was kept while the outcome was open.
-    Void,
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Answer {
+        /// What the record says, as the operation of the key's path shows it.
+        0 Record {
+            /// Entities that the answer shows and the record does not write; the one that was asked is first,
+            /// if the record writes none.
+            0 shown: Vec<Arc<Entity>>,
+        },
+        1 Refused(Refusal),
+        /// The status and the body of what no record says.
+        2 Bytes(u16, Vec<u8>),
+        /// It is not given again, and only replaces the answer that was kept while the outcome was open.
+        3 Void,
+    }
 }
 
 impl Kept {

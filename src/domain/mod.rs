@@ -28,7 +28,6 @@ pub mod rail;
 pub mod record;
 pub mod refusal;
 pub mod resources;
-pub mod stored;
 pub mod trace;
 pub mod values;
 pub mod view;

@@ -1,5 +1,6 @@
 //! Records: everything that one command writes.
 
+use crate::codec::stored;
 use crate::events::Event;
 use crate::index::Space;
 use crate::kept::Kept;
@@ -29,121 +30,123 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The cause of a record, for people who read the log. New causes are added at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// A C2P intent.
-    PaymentRequested,
-    PaymentCharging,
-    PaymentCompleted,
-    PaymentFailed,
-    PaymentCanceled,
-    ReversalBegun,
-    ReversalRefused,
-    PaymentReversed,
-    /// A bank was asked about an operation and does not know its outcome yet.
-    BankAsked,
-    PayoutCreated,
-    PayoutCompleted,
-    PayoutFailed,
-    MerchantCreated,
-    MerchantChanged,
-    /// A merchant is gone.
-    MerchantDeleted,
-    Funded,
-    Adjusted,
-    ClockMoved,
-    /// The settings or the live status of the tenant changed.
-    TenantSettingsChanged,
-    PlatformChanged,
-    RefusalKept,
-    /// An answer that changed nothing is kept for its Idempotency-Key.
-    AnswerKept,
-    BatchCreated,
-    BatchAnswered,
-    ChargebackOpened,
-    ChargebackClosed,
-    /// A bank is about to be told to send a code.
-    OtpRequested,
-    OtpSettled,
-    SellerReleased,
-    /// The tenant's own payout account was set, proved or taken away.
-    OwnAccountChanged,
-    ProductCreated,
-    ProductChanged,
-    /// A product is gone, with its links.
-    ProductDeleted,
-    LinkCreated,
-    /// A payment link is gone.
-    LinkDeleted,
-    SessionOpened,
-    ConversionQuoted,
-    /// A conversion was debited, and its USDT credited unless it waits.
-    ConversionAccepted,
-    ConversionCompleted,
-    /// A conversion was canceled, and the money is back.
-    ConversionCanceled,
-    /// A conversion that the gateway makes by itself asks for a rate.
-    ConversionTried,
-    /// An automatic conversion came to nothing: the pesos stay pesos.
-    ConversionDropped,
-    CryptoPayoutCreated,
-    CryptoPayoutApproved,
-    CryptoPayoutCompleted,
-    /// The network or an operator refused a USDT payout, and the money is back.
-    CryptoPayoutFailed,
-    DepositAddressMade,
-    CryptoDeposited,
-    /// A payment in pesos is about to be collected.
-    CopPaymentRequested,
-    /// The processor is about to be instructed about a payment in pesos, or the code was wrong.
-    CopPaymentInstructed,
-    CopPaymentCompleted,
-    CopPaymentFailed,
-    CopPaymentCanceled,
-    CopRefundBegun,
-    /// The processor did not make a refund.
-    CopRefundRefused,
-    CopPaymentRefunded,
-    CopPayoutCreated,
-    CopPayoutCompleted,
-    /// A payout in pesos failed, and the pesos are back.
-    CopPayoutFailed,
-    WebhookCreated,
-    /// A webhook endpoint changed, or got its next secret.
-    WebhookChanged,
-    /// A webhook endpoint is gone.
-    WebhookDeleted,
-    WebhookProgress,
-    EventResent,
-    /// An operator did something that no record of another cause says.
-    OperatorActed,
-    /// A bank contradicted what it had said of an operation; no money moves by this record.
-    OperationContradicted,
-    /// A bank reported unasked that money came.
-    /// A transaction of a USDT payout was signed, and is about to be broadcast.
-    CryptoPayoutSigned,
-    NoticeReceived,
-    NoticeClaimed,
-    /// An order that waited for its turn is being sent.
-    OrderBegun,
-    /// A charge found no connection: it was not sent.
-    PaymentUnsent,
-    /// A collection of pesos found no connection: nothing is left of it.
-    CopPaymentUnsent,
-    ApprovalAsked,
-    ApprovalDecided,
-    /// A line of a bank's statement showed one of two micro-deposits.
-    DepositBooked,
-    /// Two micro-deposits are about to be sent, at the platform's cost.
-    VerificationStarted,
-    /// Micro-deposits found no connection: nothing of them was sent.
-    VerificationUnsent,
-    /// An operator said to whom a transfer belongs whose reference was guessed at.
-    NoticeGiven,
-    /// Tries of deliveries are due, or an older secret of an endpoint ended.
-    WebhookDue,
-    TestReset,
+stored! {
+    /// The cause of a record, for people who read the log. New causes are added at the end.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Cause {
+        /// A C2P intent.
+        0 PaymentRequested,
+        1 PaymentCharging,
+        2 PaymentCompleted,
+        3 PaymentFailed,
+        4 PaymentCanceled,
+        5 ReversalBegun,
+        6 ReversalRefused,
+        7 PaymentReversed,
+        /// A bank was asked about an operation and does not know its outcome yet.
+        8 BankAsked,
+        9 PayoutCreated,
+        10 PayoutCompleted,
+        11 PayoutFailed,
+        12 MerchantCreated,
+        13 MerchantChanged,
+        /// A merchant is gone.
+        14 MerchantDeleted,
+        15 Funded,
+        16 Adjusted,
+        17 ClockMoved,
+        /// The settings or the live status of the tenant changed.
+        18 TenantSettingsChanged,
+        19 PlatformChanged,
+        20 RefusalKept,
+        21 BatchCreated,
+        22 BatchAnswered,
+        23 ChargebackOpened,
+        24 ChargebackClosed,
+        /// A bank is about to be told to send a code.
+        25 OtpRequested,
+        26 OtpSettled,
+        27 SellerReleased,
+        /// The tenant's own payout account was set, proved or taken away.
+        28 OwnAccountChanged,
+        29 ProductCreated,
+        30 ProductChanged,
+        /// A product is gone, with its links.
+        31 ProductDeleted,
+        32 LinkCreated,
+        /// A payment link is gone.
+        33 LinkDeleted,
+        34 SessionOpened,
+        35 ConversionQuoted,
+        /// A conversion was debited, and its USDT credited unless it waits.
+        36 ConversionAccepted,
+        37 ConversionCompleted,
+        /// A conversion was canceled, and the money is back.
+        38 ConversionCanceled,
+        /// A conversion that the gateway makes by itself asks for a rate.
+        39 ConversionTried,
+        /// An automatic conversion came to nothing: the pesos stay pesos.
+        40 ConversionDropped,
+        41 CryptoPayoutCreated,
+        42 CryptoPayoutApproved,
+        43 CryptoPayoutCompleted,
+        /// The network or an operator refused a USDT payout, and the money is back.
+        44 CryptoPayoutFailed,
+        45 DepositAddressMade,
+        46 CryptoDeposited,
+        /// A payment in pesos is about to be collected.
+        47 CopPaymentRequested,
+        /// The processor is about to be instructed about a payment in pesos, or the code was wrong.
+        48 CopPaymentInstructed,
+        49 CopPaymentCompleted,
+        50 CopPaymentFailed,
+        51 CopPaymentCanceled,
+        52 CopRefundBegun,
+        /// The processor did not make a refund.
+        53 CopRefundRefused,
+        54 CopPaymentRefunded,
+        55 CopPayoutCreated,
+        56 CopPayoutCompleted,
+        /// A payout in pesos failed, and the pesos are back.
+        57 CopPayoutFailed,
+        58 WebhookCreated,
+        /// A webhook endpoint changed, or got its next secret.
+        59 WebhookChanged,
+        /// A webhook endpoint is gone.
+        60 WebhookDeleted,
+        61 WebhookProgress,
+        62 EventResent,
+        /// An operator did something that no record of another cause says.
+        63 OperatorActed,
+        /// A bank contradicted what it had said of an operation; no money moves by this record.
+        64 OperationContradicted,
+        65 NoticeReceived,
+        66 NoticeClaimed,
+        /// An order that waited for its turn is being sent.
+        67 OrderBegun,
+        /// A charge found no connection: it was not sent.
+        68 PaymentUnsent,
+        /// A collection of pesos found no connection: nothing is left of it.
+        69 CopPaymentUnsent,
+        /// A bank reported unasked that money came.
+        /// A transaction of a USDT payout was signed, and is about to be broadcast.
+        70 CryptoPayoutSigned,
+        71 ApprovalAsked,
+        72 ApprovalDecided,
+        /// An answer that changed nothing is kept for its Idempotency-Key.
+        73 AnswerKept,
+        /// A line of a bank's statement showed one of two micro-deposits.
+        74 DepositBooked,
+        /// Two micro-deposits are about to be sent, at the platform's cost.
+        75 VerificationStarted,
+        /// Micro-deposits found no connection: nothing of them was sent.
+        76 VerificationUnsent,
+        /// An operator said to whom a transfer belongs whose reference was guessed at.
+        77 NoticeGiven,
+        /// Tries of deliveries are due, or an older secret of an endpoint ended.
+        78 WebhookDue,
+        79 TestReset,
+    }
 }
 
 /// The properties of every record that has a cause.
@@ -271,76 +274,78 @@ impl Cause {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entity {
-    Payment(Payment),
-    Payout(Payout),
-    Merchant(Merchant),
-    Batch(Batch),
-    Chargeback(Chargeback),
-    Otp(Otp),
-    /// The tenant's own payout account.
-    OwnAccount(OwnAccount),
-    Product(Product),
-    Session(Session),
-    Conversion(Conversion),
-    CryptoPayout(CryptoPayout),
-    /// The addresses at which a customer pays in stablecoins.
-    DepositAddress(DepositAddress),
-    CopPayment(CopPayment),
-    CopPayout(CopPayout),
-    Webhook(Webhook),
-    /// A notice of a bank about money that came.
-    Notice(Notice),
-    /// A call of an operator that waits for a second person.
-    Approval(Approval),
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Entity {
+        0 Payment(Payment),
+        1 Payout(Payout),
+        2 Merchant(Merchant),
+        3 Batch(Batch),
+        4 Chargeback(Chargeback),
+        5 Otp(Otp),
+        /// The tenant's own payout account.
+        6 OwnAccount(OwnAccount),
+        7 Product(Product),
+        8 Session(Session),
+        9 Conversion(Conversion),
+        10 CryptoPayout(CryptoPayout),
+        /// The addresses at which a customer pays in stablecoins.
+        11 DepositAddress(DepositAddress),
+        12 CopPayment(CopPayment),
+        13 CopPayout(CopPayout),
+        14 Webhook(Webhook),
+        /// A notice of a bank about money that came.
+        15 Notice(Notice),
+        /// A call of an operator that waits for a second person.
+        16 Approval(Approval),
+    }
 
-/// The state of an entity that the index and the agenda know: its facet and its deadline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IndexedState {
-    pub facet: u8,
-    pub deadline: Option<Timestamp>,
-}
+    /// The state of an entity that the index and the agenda know: its facet and its deadline.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct IndexedState {
+        0 pub facet: u8,
+        1 pub deadline: Option<Timestamp>,
+    }
 
-/// A new state of an entity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    pub state: Arc<Entity>,
-    /// The indexed state before; `None` for a new entity.
-    pub indexed: Option<IndexedState>,
-}
+    /// A new state of an entity.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Written {
+        0 pub state: Arc<Entity>,
+        /// The indexed state before; `None` for a new entity.
+        1 pub indexed: Option<IndexedState>,
+    }
 
-/// A record: the changes of one command, applied together or not at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    pub cause: Cause,
-    /// The random bits from which the ids of its rows and events are derived.
-    pub seed: u64,
-    /// The double entry; postings sum to zero per currency.
-    pub postings: Vec<Posting>,
-    pub holds: Vec<HoldChange>,
-    /// New states; the first is of the entity that the command was for.
-    pub entities: Vec<Written>,
-    /// Entities that are gone.
-    pub removed: Vec<(EntityId, IndexedState)>,
-    /// Names that are free again, of the space that the cause names ([`Cause::freed_space`]).
-    pub freed: Vec<String>,
-    /// What the freed names lead to again: the attempt before one that is gone.
-    pub freed_to: Option<Id>,
-    pub first_event: u64,
-    pub events: Vec<Event>,
-    /// A new version of what the book knows of its tenant.
-    pub tenant_settings: Option<TenantSettings>,
-    /// The milliseconds by which the test clock moved.
-    pub clock_advance_ms: i64,
-    pub platform: Option<Box<PlatformChange>>,
-    pub kept: Option<Kept>,
-    /// The days that are over on the accounts that it moves money on; `None` in a record of a version
-    /// before 4, whose movements are in no day.
-    pub closed: Option<Vec<ClosedDay>>,
-    /// The entry of the audit, of what an operator asked for.
-    pub audit: Option<Box<AuditEntry>>,
+    /// A record: the changes of one command, applied together or not at all.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Record {
+        0 pub cause: Cause,
+        /// The random bits from which the ids of its rows and events are derived.
+        1 pub seed: u64,
+        /// The double entry; postings sum to zero per currency.
+        2 pub postings: Vec<Posting>,
+        3 pub holds: Vec<HoldChange>,
+        /// New states; the first is of the entity that the command was for.
+        4 pub entities: Vec<Written>,
+        /// Entities that are gone.
+        5 pub removed: Vec<(EntityId, IndexedState)>,
+        /// Names that are free again, of the space that the cause names ([`Cause::freed_space`]).
+        6 pub freed: Vec<String>,
+        7 pub first_event: u64,
+        8 pub events: Vec<Event>,
+        /// A new version of what the book knows of its tenant.
+        9 pub tenant_settings: Option<TenantSettings>,
+        /// The milliseconds by which the test clock moved.
+        10 pub clock_advance_ms: i64,
+        11 pub platform: Option<Box<PlatformChange>>,
+        12 pub kept: Option<Kept>,
+        /// The days that are over on the accounts that it moves money on; `None` in a record of a version
+        /// before 4, whose movements are in no day.
+        13 pub closed: Option<Vec<ClosedDay>>,
+        /// The entry of the audit, of what an operator asked for.
+        14 pub audit: Option<Box<AuditEntry>>,
+        /// What the freed names lead to again: the attempt before one that is gone.
+        15 pub freed_to: Option<Id>,
+    }
 }
 
 impl Record {

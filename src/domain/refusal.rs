@@ -1,6 +1,7 @@
 //! Refusals: an envelope around those of each resource, and the few that several share. The API
 //! maps each to a status in one exhaustive match per resource.
 
+use crate::codec::stored;
 use crate::platform::PlatformRefusal;
 use crate::resources::approvals::ApprovalRefusal;
 use crate::resources::chargebacks::ChargebackRefusal;
@@ -19,58 +20,52 @@ use crate::resources::webhooks::WebhookRefusal;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 
-/// A refusal: a rule said no to a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The thing does not exist, or belongs to another tenant.
-    NotFound,
-    /// A field of the request is invalid, which only the state shows.
-    Invalid {
-        field: &'static str,
-        message: &'static str,
-    },
-    /// The tenant moved to another deployment: nothing is decided for it here.
-    TenantMoved,
-    /// What was decided on was changed after it was read: it is to be read again.
-    ChangedMeanwhile,
-    AmountOverflow,
-    RailNotConfigured,
-    /// The rail must not be called now, or could not be reached; nothing was sent.
-    RailUnavailable {
-        /// For `Retry-After`.
-        retry_after_seconds: u32,
-    },
-    RateUnavailable,
-    /// The balance does not suffice.
-    InsufficientBalance {
-        available: Ves,
-    },
-    /// The reference was used with another payload.
-    ExternalRefConflict {
-        existing: Id,
-        differs: Vec<&'static str>,
-    },
-    Payments(PaymentRefusal),
-    Payouts(PayoutRefusal),
-    Merchants(MerchantRefusal),
-    Verification(VerificationRefusal),
-    Chargebacks(ChargebackRefusal),
-    /// A refusal of a product or a payment link.
-    Products(ProductRefusal),
-    Checkout(CheckoutRefusal),
-    Conversions(ConversionRefusal),
-    /// A refusal of a deposit or a payout in USDT.
-    Crypto(CryptoRefusal),
-    /// A refusal of an operator's word on an operation.
-    Operations(OperationRefusal),
-    CopPayments(CopPaymentRefusal),
-    CopPayouts(CopPayoutRefusal),
-    Webhooks(WebhookRefusal),
-    /// A refusal of a command to the platform's book.
-    Platform(PlatformRefusal),
-    Approvals(ApprovalRefusal),
-    /// A notice that has paid, or is of no transfer, is given to nobody.
-    NoticeClaimed,
+stored! {
+    /// A refusal: a rule said no to a command.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Refusal {
+        /// The thing does not exist, or belongs to another tenant.
+        0 NotFound,
+        /// A field of the request is invalid, which only the state shows.
+        1 Invalid { 0 field: &'static str, 1 message: &'static str },
+        /// The tenant moved to another deployment: nothing is decided for it here.
+        2 TenantMoved,
+        3 AmountOverflow,
+        4 RailNotConfigured,
+        /// The rail must not be called now, or could not be reached; nothing was sent.
+        5 RailUnavailable {
+            /// For `Retry-After`.
+            0 retry_after_seconds: u32,
+        },
+        6 RateUnavailable,
+        /// The balance does not suffice.
+        7 InsufficientBalance { 0 available: Ves },
+        /// The reference was used with another payload.
+        8 ExternalRefConflict { 0 existing: Id, 1 differs: Vec<&'static str> },
+        9 Payments(PaymentRefusal),
+        10 Payouts(PayoutRefusal),
+        11 Merchants(MerchantRefusal),
+        12 Verification(VerificationRefusal),
+        13 Chargebacks(ChargebackRefusal),
+        /// A refusal of a product or a payment link.
+        14 Products(ProductRefusal),
+        15 Checkout(CheckoutRefusal),
+        16 Conversions(ConversionRefusal),
+        /// A refusal of a deposit or a payout in USDT.
+        17 Crypto(CryptoRefusal),
+        /// A refusal of an operator's word on an operation.
+        18 Operations(OperationRefusal),
+        19 CopPayments(CopPaymentRefusal),
+        20 CopPayouts(CopPayoutRefusal),
+        21 Webhooks(WebhookRefusal),
+        /// A refusal of a command to the platform's book.
+        22 Platform(PlatformRefusal),
+        23 Approvals(ApprovalRefusal),
+        /// A notice that has paid, or is of no transfer, is given to nobody.
+        24 NoticeClaimed,
+        /// What was decided on was changed after it was read: it is to be read again.
+        25 ChangedMeanwhile,
+    }
 }
 
 impl Refusal {

@@ -4,11 +4,15 @@
 //! Pure rules without any resource in them: payments, payouts and pesos all look in this way. It must
 //! not know what an order is about.
 
+use crate::codec::{Layout, stored};
 use crate::decision::Turn;
 use crate::rail::{How, Progress, RailAnswer, RailReply};
 use crate::values::free_text::is_bidi_control;
 use crate::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
 use crate::values::token::StepToken;
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 
 /// In test mode the first look at a bank that stayed silent comes so long after the call
 /// (`docs/contract.md, 5.11`).
@@ -32,9 +36,11 @@ const CODE_CHARACTERS_MAX: usize = 32;
 /// Characters of a reference or id: a longer one is none.
 const ID_CHARACTERS_MAX: usize = 64;
 
-/// The id that a rail gave an order: 1 to 64 visible characters.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct RailId(pub(crate) Box<str>);
+stored! {
+    /// The id that a rail gave an order: 1 to 64 visible characters.
+    #[derive(Clone, PartialEq, Eq, Hash)]
+    pub struct RailId(pub(crate) Box<str>);
+}
 
 impl RailId {
     pub fn parse(text: &str) -> Option<RailId> {
@@ -53,11 +59,13 @@ impl std::fmt::Debug for RailId {
     }
 }
 
-/// The words of a rail for the outcome: for operators.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BankWord {
-    pub code: String,
-    pub text: String,
+stored! {
+    /// The words of a rail for the outcome: for operators.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct BankWord {
+        0 pub code: String,
+        1 pub text: String,
+    }
 }
 
 impl BankWord {
@@ -93,39 +101,41 @@ pub fn shown(reference: &Option<String>) -> Option<&str> {
     reference.as_deref().filter(|reference| !reference.is_empty())
 }
 
-/// The distance that an order got.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reach {
-    /// The order is sent or being sent, and is asked about until the rail has decided.
-    #[default]
-    Sent,
-    /// The order waits in the queue of its rail: nothing of it has left this machine.
-    Queued,
-    /// The order was sent, or may have been, and cannot be asked about: the rail decides by itself,
-    /// or an operator does.
-    Unaskable,
-    /// The bank gave its name to another order too, so that no word of it counts: an operator decides.
-    Ambiguous,
-}
+stored! {
+    /// The distance that an order got.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Reach {
+        /// The order is sent or being sent, and is asked about until the rail has decided.
+        #[default]
+        0 Sent,
+        /// The order waits in the queue of its rail: nothing of it has left this machine.
+        1 Queued,
+        /// The order was sent, or may have been, and cannot be asked about: the rail decides by itself,
+        /// or an operator does.
+        2 Unaskable,
+        /// The bank gave its name to another order too, so that no word of it counts: an operator decides.
+        3 Ambiguous,
+    }
 
-/// The memory of the newest order of an entity at its rail.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trace {
-    pub reach: Reach,
-    /// The instant of the record after which it was sent.
-    pub sent_at: Option<Timestamp>,
-    /// The instant at which the rail was asked about it last.
-    pub asked_at: Option<Timestamp>,
-    /// The number of times that the rail was asked about it; `None` of an order of an earlier version,
-    /// of which only the looks were counted.
-    pub asks: Option<u32>,
-    /// The instant of the newest word that settled it, or contradicted what had.
-    pub decided_at: Option<Timestamp>,
-    pub id: Option<RailId>,
-    /// The rail's newest word about it.
-    pub word: Option<Box<BankWord>>,
-    /// The orders of the entity before it: the first, and the newest of the rest.
-    pub earlier: Vec<EarlierOrder>,
+    /// The memory of the newest order of an entity at its rail.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Trace {
+        0 pub reach: Reach,
+        /// The instant of the record after which it was sent.
+        1 pub sent_at: Option<Timestamp>,
+        /// The instant at which the rail was asked about it last.
+        2 pub asked_at: Option<Timestamp>,
+        /// The number of times that the rail was asked about it; `None` of an order of an earlier version,
+        /// of which only the looks were counted.
+        3 pub asks: Option<u32>,
+        /// The instant of the newest word that settled it, or contradicted what had.
+        4 pub decided_at: Option<Timestamp>,
+        5 pub id: Option<RailId>,
+        /// The rail's newest word about it.
+        6 pub word: Option<Box<BankWord>>,
+        /// The orders of the entity before it: the first, and the newest of the rest.
+        7 pub earlier: Vec<EarlierOrder>,
+    }
 }
 
 /// The memory of an order after which its entity sent another.
@@ -134,6 +144,54 @@ pub struct EarlierOrder {
     pub operation: u16,
     /// The trace, without earlier ones of its own.
     pub trace: Trace,
+}
+
+/// The number, then the trace but for what was before it: there is none.
+impl Layout for EarlierOrder {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<EarlierOrder, DecodeError> {
+        let operation = u16::read(from)?;
+        let trace = Trace {
+            reach: Layout::read(from)?,
+            sent_at: Layout::read(from)?,
+            asked_at: Layout::read(from)?,
+            asks: Layout::read(from)?,
+            decided_at: Layout::read(from)?,
+            id: Layout::read(from)?,
+            word: Layout::read(from)?,
+            earlier: Vec::new(),
+        };
+        Ok(EarlierOrder { operation, trace })
+    }
+
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        let Trace { reach, sent_at, asked_at, asks, decided_at, id, word, earlier: _ } = &self.trace;
+        self.operation.write(to)?;
+        reach.write(to)?;
+        sent_at.write(to)?;
+        asked_at.write(to)?;
+        asks.write(to)?;
+        decided_at.write(to)?;
+        id.write(to)?;
+        word.write(to)
+    }
+}
+
+#[cfg(test)]
+impl crate::codec::tests::Sampled for EarlierOrder {
+    fn sample(full: bool, number: &mut u64) -> EarlierOrder {
+        let operation = u16::sample(full, number);
+        let trace = Trace {
+            reach: Reach::sample(full, number),
+            sent_at: <Option<Timestamp>>::sample(full, number),
+            asked_at: <Option<Timestamp>>::sample(full, number),
+            asks: <Option<u32>>::sample(full, number),
+            decided_at: <Option<Timestamp>>::sample(full, number),
+            id: <Option<RailId>>::sample(full, number),
+            word: <Option<Box<BankWord>>>::sample(full, number),
+            earlier: Vec::new(),
+        };
+        EarlierOrder { operation, trace }
+    }
 }
 
 impl Trace {

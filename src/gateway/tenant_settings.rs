@@ -56,7 +56,7 @@ pub async fn change_settings(
     set_tenant_settings(
         services,
         &tenant,
-        settings.shared(),
+        Settings::shared(Arc::new(settings)),
         tenant.tenant_settings.live_status,
         tenant.tenant_settings.reason.clone(),
         None,

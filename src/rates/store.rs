@@ -33,7 +33,6 @@ use domain::platform::PLATFORM;
 use domain::resources::rates::buckets::Step;
 use domain::resources::rates::pins::{Pin, PinPlace};
 use domain::resources::rates::samples::{Sample, Series};
-use domain::stored::Stored;
 use domain::values::date::Date;
 use domain::values::time::{Timestamp, Zone};
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
@@ -275,7 +274,7 @@ fn sample_key(line: u32, at: Timestamp, number: u64) -> Vec<u8> {
     key
 }
 
-fn decoded<T: Stored>(bytes: &[u8], what: &str) -> Result<T, RateStoreError> {
+fn decoded<T: codec::Layout>(bytes: &[u8], what: &str) -> Result<T, RateStoreError> {
     codec::decode(bytes).map_err(|why| RateStoreError::Damaged(format!("{what}: {why}")))
 }
 

@@ -1,46 +1,25 @@
-//! The bytes of every layout of the stored format, in `tests/golden/stored/`, a file per resource as in
-//! `src/domain/stored/`. A line is a layout's name and a sample. `GOLDEN=write` writes them anew; once a release has
+//! The bytes of every layout of the stored format, in `tests/golden/stored/`, a file per resource.
+//! A line is a type's name and a sample. `GOLDEN=write` writes them anew; once a release has
 //! written a layout, its lines no longer change.
 //!
 //! This file is a module of the crate `domain`, which knows no files, in its tests alone.
 
-use super::layout::{CurrentLayout, Layout};
-use super::newest_version;
-use super::samples::Sampled;
+use super::tests::Sampled;
+use super::{Layout, NEWEST, Read, Written};
 use bincode::config::standard;
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
-use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-struct Writing<'a, L: Layout>(&'a L::Working);
-
-impl<L: CurrentLayout> Encode for Writing<'_, L> {
-    fn encode<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
-        L::write(self.0, to)
-    }
-}
-
-struct Reading<L: Layout>(L::Working);
-
-impl<L: Layout> Decode<u8> for Reading<L> {
-    fn decode<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
-        L::read(from).map(Reading)
-    }
-}
-
-/// The bytes that a layout has, without a version.
-pub fn written<L: CurrentLayout>(working: &L::Working) -> Vec<u8> {
-    bincode::encode_to_vec(Writing::<L>(working), standard()).expect("a layout refuses nothing")
+/// The bytes of a value, without a version.
+pub fn written<L: Layout>(value: &L) -> Vec<u8> {
+    bincode::encode_to_vec(Written(value), standard()).expect("a layout refuses nothing")
 }
 
 /// The value that all these bytes are.
-pub fn read<L: Layout>(bytes: &[u8]) -> L::Working {
-    let (Reading(value), read) =
-        bincode::decode_from_slice_with_context::<u8, Reading<L>, _>(bytes, standard(), newest_version())
+pub fn read<L: Layout>(bytes: &[u8]) -> L {
+    let (Read(value), read) =
+        bincode::decode_from_slice_with_context::<u8, Read<L>, _>(bytes, standard(), NEWEST)
             .expect("readable");
     assert_eq!(read, bytes.len(), "all of it is read");
     value
@@ -56,53 +35,141 @@ struct Golden {
     read: fn(&str) -> String,
 }
 
-fn golden<L: Sampled + CurrentLayout>(resource: &'static str, layout: &'static str) -> Golden {
-    let samples = L::samples(&mut 0).iter().map(|sample| hex::encode(written::<L>(sample))).collect();
-    let read = |line: &str| hex::encode(written::<L>(&read::<L>(&hex::decode(line).expect("hex"))));
+fn golden<L: Sampled>(resource: &'static str, layout: &'static str) -> Golden {
+    let samples = L::samples(&mut 0).iter().map(|sample| hex::encode(written(sample))).collect();
+    let read = |line: &str| hex::encode(written(&read::<L>(&hex::decode(line).expect("hex"))));
     Golden { resource, layout, samples, read }
 }
 
 macro_rules! goldens {
-    ($($resource:ident: $($layout:ident)+;)+) => {
-        vec![$($(
-            golden::<super::$resource::$layout>(stringify!($resource), stringify!($layout)),
-        )+)+]
-    };
+    ($($resource:ident: $($($module:ident)::+ { $($layout:ident)+ })+;)+) => {{
+        let mut all = Vec::new();
+        $($({
+            use crate::$($module)::+::*;
+            $(all.push(golden::<$layout>(stringify!($resource), stringify!($layout)));)+
+        })+)+
+        all
+    }};
 }
 
+/// Every stored type, by the file of its golden and the module that it is in.
 fn goldens() -> Vec<Golden> {
     goldens! {
-        approvals: Approvable AskedCall Decision Approval;
-        banks: BankCode Services Bank Catalogue Edit BankBook;
-        beside: Place Beside;
-        book: Seller SellerMethod Book;
-        chargebacks: Status Reason Chargeback;
-        checkout: Way Offered Bought Session Sale;
-        conversions: Source End Accepted Stage Conversion Waiting Price Taken Day Totals;
-        cop_payments: Channel Failure Telling Phase Marketplace ForSession Part Taken Aside EarlierRefund Live StepToken CopPayment;
-        cop_payouts: AccountType ColombianAccount Beneficiary CopPayout;
-        crypto: Network Asset DepositAddress Till Place LogEntry Deposit Status Transfer Attempt Fees Mark SearchedBlocks CryptoPayout;
-        days: Column Day ClosedDay;
-        events: EventKind Extra BalanceReason Event;
-        kept: KeepRef;
-        ledger: Ledger MovementKind Posting Row HoldChange Account Release;
-        merchants: PayoutMethod Merchant;
-        notices: Notice About Transfer NoticedDocument Claim;
-        operators: Role OperatorStatus OperatorAccount Maker Who Consent AuditEntry;
-        otp: Status Otp;
-        own_account: Held OwnAccount;
-        payments: Status CancelReason Phase Marketplace Debtor Means Aside EarlierReversal Payment;
-        payouts: Status PayoutKind Destination Asked Place Batch PhoneHolder Receiver Payout;
-        platform: Mode Scopes ApiKey PlatformChange Act Deed BackedUp Tenant PlatformBook;
-        products: Product LinkStatus Link;
-        rates: Placed Bucket Pair Series Quotation Sample Pin;
-        record: Cause Entity IndexedState Written Record Kept Answer;
-        refusals: StaticText Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal;
-        settings: Fee Fees ConversionSettings LiveStatus SharedSettings Deployment Shop Receiver Settings TenantSettings;
-        trace: Reach RailId BankWord OneTrace EarlierOrder Trace;
-        values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;
-        verification: MethodStatus Attempts Booked Word;
-        webhooks: EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted Webhook;
+        approvals:
+            resources::approvals { Approvable AskedCall Decision Approval };
+        banks:
+            values::bank { BankCode }
+            resources::banks { Services Bank Catalogue Edit BankBook };
+        beside:
+            resources::rates::pins { PinPlace }
+            platform::beside { Beside };
+        book:
+            ledger::book { Seller SellerMethod Book };
+        chargebacks:
+            resources::chargebacks { Status Reason Chargeback };
+        checkout:
+            resources::checkout { Way Offered Bought Session Sale };
+        conversions:
+            resources::conversions { Source End Accepted Stage Conversion }
+            resources::conversions::auto { Waiting }
+            resources::conversions::price { Price }
+            resources::conversions::spend { Taken }
+            resources::conversions::totals { Day Totals };
+        cop_payments:
+            resources::cop_payments { Channel Failure Telling Phase Marketplace ForSession Live CopPayment }
+            resources::cop_payments::refund { Part Taken Aside EarlierRefund }
+            values::token { StepToken };
+        cop_payouts:
+            resources::cop_payouts { AccountType ColombianAccount Beneficiary CopPayout };
+        crypto:
+            resources::crypto::address { Network }
+            resources::crypto::deposits { Asset DepositAddress Till TillAddress Deposit LogEntry }
+            resources::crypto::payouts { Status CryptoPayout }
+            resources::crypto::transfers { Transfer Attempt Fees }
+            platform { Mark SearchedBlocks };
+        days:
+            ledger::days { Column Day ClosedDay };
+        events:
+            events { EventKind Extra BalanceReason Event };
+        kept:
+            kept { KeepRef };
+        ledger:
+            ledger { Ledger MovementKind Posting Row HoldChange Account Release };
+        merchants:
+            resources::merchants { PayoutMethod Merchant };
+        notices:
+            resources::notices { Notice About Transfer NoticedDocument Claim };
+        operators:
+            platform::operators { Role OperatorStatus OperatorAccount Maker }
+            platform::audit { Who Consent AuditEntry };
+        otp:
+            resources::payments::otp { Status Otp };
+        own_account:
+            resources::own_account { OwnPhone OwnAccount };
+        payments:
+            resources::payments {
+                Status CancelReason Phase Marketplace Debtor Means EarlierReversal Payment
+            }
+            resources::payments::reversal { Aside };
+        payouts:
+            resources::payouts { Status PayoutKind Destination PhoneHolder Receiver Payout }
+            resources::payouts::batch { ItemEnd Asked Batch CanonicalItem };
+        platform:
+            platform { Mode Scopes ApiKey PlatformChange Tenant PlatformBook }
+            platform::acts { Act Deed BackedUp };
+        products:
+            resources::products { Product LinkStatus Link };
+        rates:
+            resources::rates::buckets { Placed Bucket }
+            resources::rates::samples { Pair Series Quotation Sample }
+            resources::rates::pins { Pin };
+        record:
+            record { Cause Entity IndexedState Written Record }
+            kept { Kept Answer };
+        refusals:
+            refusal { Refusal }
+            resources::payments { PaymentRefusal }
+            resources::payouts { PayoutRefusal }
+            resources::merchants { MerchantRefusal }
+            resources::verification { VerificationRefusal }
+            resources::chargebacks { ChargebackRefusal }
+            resources::products { ProductRefusal }
+            resources::checkout { CheckoutRefusal }
+            resources::conversions { ConversionRefusal }
+            resources::crypto { CryptoRefusal }
+            resources::operations { OperationRefusal }
+            resources::cop_payments { CopPaymentRefusal }
+            resources::cop_payouts { CopPayoutRefusal }
+            resources::webhooks { WebhookRefusal }
+            platform { PlatformRefusal }
+            resources::approvals { ApprovalRefusal };
+        settings:
+            platform::settings {
+                Fee Fees ConversionSettings LiveStatus Settings TenantSettings Shop Receiver
+            }
+            platform::moves { Deployment };
+        trace:
+            trace { Reach RailId BankWord EarlierOrder Trace };
+        values:
+            values::account { AccountNumber }
+            values::buyer { ColombianPhone DocumentType DocumentNumber Buyer }
+            values::card { Brand }
+            values::date { Date }
+            values::external_ref { ExternalRef }
+            values::identity { IdentityDocument }
+            values::ids { Id Kind EntityId }
+            values::money { Currency Ves Usd Usdt Cop Rate }
+            values::phone { MobilePhone }
+            values::time { Timestamp };
+        verification:
+            resources::verification { MethodStatus Word }
+            resources::verification::limits { Attempts }
+            resources::verification::booked { Booked };
+        webhooks:
+            resources::webhooks {
+                EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted
+                Webhook
+            };
     }
 }
 

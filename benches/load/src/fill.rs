@@ -192,7 +192,7 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
         PlatformAsk::Open {
             id: id(nth, 0),
             name: "bench".to_owned(),
-            settings: Settings::default().shared(),
+            settings: Settings::shared(Arc::default()),
             keys: Vec::new(),
         },
     )

@@ -25,7 +25,7 @@ fn caller(mode: Mode) -> Caller {
     let settings = Settings { usdt_enabled: true, cop_enabled: true, ..Settings::default() };
     let tenant_settings = TenantSettings {
         version: 1,
-        settings: settings.shared(),
+        settings: Settings::shared(Arc::new(settings)),
         live_status: LiveStatus::Active,
         reason: None,
         moved_to: None,

@@ -18,9 +18,8 @@ use domain::codec;
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::Catalogue;
-use domain::resources::payouts::batch::{Asked, Batch, ItemEnd, NewBatch, NewItem};
+use domain::resources::payouts::batch::{Asked, Batch, CanonicalItem, ItemEnd, NewBatch, NewItem};
 use domain::resources::payouts::{NewPayout, Receiver};
-use domain::stored::AskedPayout;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
 use domain::values::ids::Id;
 use std::collections::HashMap;
@@ -198,21 +197,14 @@ pub fn item_faults(item: &str, banks: &Catalogue) -> Vec<BadField> {
 
 /// Bytes that are the same for the same item however it is written, if it named this method.
 fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
-    let asked = |receiver: &Receiver| {
-        codec::encode_asked(&AskedPayout {
-            external_ref: new.external_ref.as_str(),
-            receiver,
-            amount: new.amount,
-            concept: &new.concept,
-        })
-    };
-    match &new.receiver {
+    let receiver = match &new.receiver {
         Receiver::Merchant { merchant, method: _, from_balance } => {
-            let (merchant, from_balance) = (*merchant, *from_balance);
-            asked(&Receiver::Merchant { merchant, method, from_balance })
+            Receiver::Merchant { merchant: *merchant, method, from_balance: *from_balance }
         }
-        receiver => asked(receiver),
-    }
+        receiver => receiver.clone(),
+    };
+    let (external_ref, amount, concept) = (new.external_ref.clone(), new.amount, new.concept.clone());
+    codec::bytes(1, &CanonicalItem { external_ref, receiver, amount, concept })
 }
 
 /// The reference of an item that cannot be read as a whole.

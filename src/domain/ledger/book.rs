@@ -1,6 +1,7 @@
 //! A tenant's book in one mode: the state that its money decisions need, in memory. Everything in
 //! it derives from the tenant's records.
 
+use crate::codec::stored;
 use crate::ledger::days::Day;
 use crate::ledger::{Account, HoldChange, Ledger, Posting, Release};
 use crate::platform::settings::TenantSettings;
@@ -21,20 +22,22 @@ use persistent::{SortedMap, SortedSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The part of a merchant's state that the balance needs in order to pay it or sell for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seller {
-    /// The balances that the tenant owes the seller, by currency.
-    pub accounts: BTreeMap<Currency, Account>,
-    pub external_ref: String,
-    pub active: bool,
-    pub name: String,
-    pub identification: Option<IdentityDocument>,
-    pub methods: Vec<SellerMethod>,
-    /// The method that is used when none is named.
-    pub default_method: Option<Id>,
-    /// The number of payouts to the seller, failed ones included.
-    pub payouts: u64,
+stored! {
+    /// The part of a merchant's state that the balance needs in order to pay it or sell for it.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Seller {
+        /// The balances that the tenant owes the seller, by currency.
+        0 pub accounts: BTreeMap<Currency, Account>,
+        1 pub external_ref: String,
+        2 pub active: bool,
+        3 pub name: String,
+        4 pub identification: Option<IdentityDocument>,
+        5 pub methods: Vec<SellerMethod>,
+        /// The method that is used when none is named.
+        6 pub default_method: Option<Id>,
+        /// The number of payouts to the seller, failed ones included.
+        7 pub payouts: u64,
+    }
 }
 
 impl Seller {
@@ -51,14 +54,16 @@ impl Seller {
     }
 }
 
-/// A payout method as the balance sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SellerMethod {
-    pub id: Id,
-    pub bank: BankCode,
-    pub phone: MobilePhone,
-    /// Whether the method is verified, so that money may be sent to it.
-    pub verified: bool,
+stored! {
+    /// A payout method as the balance sees it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct SellerMethod {
+        0 pub id: Id,
+        1 pub bank: BankCode,
+        2 pub phone: MobilePhone,
+        /// Whether the method is verified, so that money may be sent to it.
+        3 pub verified: bool,
+    }
 }
 
 /// The bound of the sum to which a request may bring a ledger, in minor units: a quarter of what an
@@ -66,48 +71,50 @@ pub struct SellerMethod {
 /// way.
 pub const SUM_MAX: u64 = (i64::MAX / 4).unsigned_abs();
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Book {
-    /// The time of the newest record.
-    pub last: Timestamp,
-    /// The milliseconds by which the test clock is ahead of the server's.
-    pub offset_ms: i64,
-    pub tenant_settings: TenantSettings,
-    /// The tenant's own balances, by currency.
-    pub accounts: BTreeMap<Currency, Account>,
-    /// The other side of the double entry, in minor units: fees, rails, the operator, the exchange.
-    pub counter: BTreeMap<(Ledger, Currency), i64>,
-    pub sellers: SortedMap<Id, Arc<Seller>>,
-    /// The instants at which sellers' holds end, so that passing time need not visit every seller.
-    pub seller_releases: SortedSet<(Timestamp, Id)>,
-    /// The tenant's own account, and whether money may be sent to it.
-    pub own: Option<(OwnPhone, bool)>,
-    pub events: u64,
-    /// The deadlines of entities, in order.
-    pub agenda: SortedSet<(Timestamp, EntityId)>,
-    /// Products and payment links through which something was sold: they can't be deleted.
-    pub sold: SortedSet<Id>,
-    /// The sums that were converted, on the current day and in all.
-    pub converted: Totals,
-    /// USDT that left the balance and has not arrived: payouts under review or on their way, fees
-    /// included, in cents.
-    pub pending_payouts_usdt: i64,
-    /// The instants at which holds of sellers end that are to be announced by an event, in order.
-    /// Not in the agenda: a seller may have a deadline of its own there, even at the same instant.
-    pub releases: SortedSet<(Timestamp, EntityId)>,
-    /// The webhook endpoints: as long as there are any, somebody waits for events.
-    pub webhooks: BTreeSet<Id>,
-    /// The instant from which all movements are counted in [`Book::days`]: that of the first record of
-    /// version 4, or the beginning of time. `None` as long as there is no such record.
-    pub counted_from: Option<Timestamp>,
-    /// The present day of each account, which is the newest on which anything moved.
-    pub days: SortedMap<(Ledger, Currency), Day>,
-    /// The verifications that were started in the last 24 hours, by their instant.
-    pub deposit_starts: SortedMap<Timestamp, u32>,
-    /// The number of the event with which the book began anew the last time; 0 if it never did.
-    pub begun_at: u64,
-    /// The changes so far of what a book that begins anew keeps: webhook endpoints and the own account.
-    pub kept_changes: u64,
+stored! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Book {
+        /// The time of the newest record.
+        0 pub last: Timestamp,
+        /// The milliseconds by which the test clock is ahead of the server's.
+        1 pub offset_ms: i64,
+        2 pub tenant_settings: TenantSettings,
+        /// The tenant's own balances, by currency.
+        3 pub accounts: BTreeMap<Currency, Account>,
+        /// The other side of the double entry, in minor units: fees, rails, the operator, the exchange.
+        4 pub counter: BTreeMap<(Ledger, Currency), i64>,
+        5 pub sellers: SortedMap<Id, Arc<Seller>>,
+        /// The instants at which sellers' holds end, so that passing time need not visit every seller.
+        6 pub seller_releases: SortedSet<(Timestamp, Id)>,
+        /// The tenant's own account, and whether money may be sent to it.
+        7 pub own: Option<(OwnPhone, bool)>,
+        8 pub events: u64,
+        /// The deadlines of entities, in order.
+        9 pub agenda: SortedSet<(Timestamp, EntityId)>,
+        /// Products and payment links through which something was sold: they can't be deleted.
+        10 pub sold: SortedSet<Id>,
+        /// The sums that were converted, on the current day and in all.
+        11 pub converted: Totals,
+        /// USDT that left the balance and has not arrived: payouts under review or on their way, fees
+        /// included, in cents.
+        12 pub pending_payouts_usdt: i64,
+        /// The instants at which holds of sellers end that are to be announced by an event, in order.
+        /// Not in the agenda: a seller may have a deadline of its own there, even at the same instant.
+        13 pub releases: SortedSet<(Timestamp, EntityId)>,
+        /// The webhook endpoints: as long as there are any, somebody waits for events.
+        14 pub webhooks: BTreeSet<Id>,
+        /// The instant from which all movements are counted in [`Book::days`]: that of the first record of
+        /// version 4, or the beginning of time. `None` as long as there is no such record.
+        15 pub counted_from: Option<Timestamp>,
+        /// The present day of each account, which is the newest on which anything moved.
+        16 pub days: SortedMap<(Ledger, Currency), Day>,
+        /// The verifications that were started in the last 24 hours, by their instant.
+        17 pub deposit_starts: SortedMap<Timestamp, u32>,
+        /// The number of the event with which the book began anew the last time; 0 if it never did.
+        18 pub begun_at: u64,
+        /// The changes so far of what a book that begins anew keeps: webhook endpoints and the own account.
+        19 pub kept_changes: u64,
+    }
 }
 
 /// Whether a book that begins anew keeps entities of this kind.

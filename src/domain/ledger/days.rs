@@ -9,6 +9,7 @@
 //! The columns of rows, and the end of a day, belong here. Reading the rows of a statement does not
 //! (`src/store/statements.rs`).
 
+use crate::codec::stored;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind, Posting};
 use crate::record::Record;
@@ -18,23 +19,25 @@ use crate::values::money::Currency;
 use crate::values::time::{Timestamp, Zone};
 use std::collections::BTreeMap;
 
-/// The columns of a statement, in its order. New ones are added at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Column {
-    Payments,
-    Fees,
-    PlatformFees,
-    SellerTransfers,
-    Reversals,
-    /// Card sales that banks took back, their fees, and what disputes returned.
-    Chargebacks,
-    /// Money sent out, and its fees.
-    Payouts,
-    PayoutReversals,
-    Conversions,
-    Deposits,
-    Adjustments,
+stored! {
+    /// The columns of a statement, in its order. New ones are added at the end.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[repr(u8)]
+    pub enum Column {
+        0 Payments,
+        1 Fees,
+        2 PlatformFees,
+        3 SellerTransfers,
+        4 Reversals,
+        /// Card sales that banks took back, their fees, and what disputes returned.
+        5 Chargebacks,
+        /// Money sent out, and its fees.
+        6 Payouts,
+        7 PayoutReversals,
+        8 Conversions,
+        9 Deposits,
+        10 Adjustments,
+    }
 }
 
 impl Column {
@@ -107,13 +110,15 @@ pub const fn zone(currency: Currency) -> Zone {
     }
 }
 
-/// The movements of a day on one account.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Day {
-    pub date: Date,
-    /// The sums in minor units, of the columns in which anything moved, in their order.
-    pub sums: Vec<(Column, i128)>,
-    pub movements: u64,
+stored! {
+    /// The movements of a day on one account.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Day {
+        0 pub date: Date,
+        /// The sums in minor units, of the columns in which anything moved, in their order.
+        1 pub sums: Vec<(Column, i128)>,
+        2 pub movements: u64,
+    }
 }
 
 impl Day {
@@ -152,15 +157,17 @@ impl Day {
     }
 }
 
-/// A day of an account that is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClosedDay {
-    /// The owner of the account: the tenant, a seller or, with its fees, the platform.
-    pub ledger: Ledger,
-    pub currency: Currency,
-    pub day: Day,
-    /// The account's balance at the end of the day, in minor units.
-    pub net: i64,
+stored! {
+    /// A day of an account that is over.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ClosedDay {
+        /// The owner of the account: the tenant, a seller or, with its fees, the platform.
+        0 pub ledger: Ledger,
+        1 pub currency: Currency,
+        2 pub day: Day,
+        /// The account's balance at the end of the day, in minor units.
+        3 pub net: i64,
+    }
 }
 
 /// An account at present: what of its history is in days, and the one that is not over.

@@ -12,50 +12,56 @@ pub mod days;
 pub mod invariants;
 pub mod sellers;
 
+use crate::codec::{Layout, stored};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 use persistent::SortedMap;
 
-/// The owner of an account, or its purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Ledger {
-    /// The tenant's own balance.
-    Tenant,
-    Seller(Id),
-    Fees,
-    /// Money in transit on a rail: what banks owe us is negative here.
-    Rail,
-    /// The operator: adjustments and test money.
-    Operator,
-    /// The exchange: takes bolívares and pesos, gives USDT.
-    Exchange,
-}
+stored! {
+    /// The owner of an account, or its purpose.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Ledger {
+        /// The tenant's own balance.
+        0 Tenant,
+        1 Seller(Id),
+        2 Fees,
+        /// Money in transit on a rail: what banks owe us is negative here.
+        3 Rail,
+        /// The operator: adjustments and test money.
+        4 Operator,
+        /// The exchange: takes bolívares and pesos, gives USDT.
+        5 Exchange,
+    }
 
-/// The types of movements (`docs/contract.md, 6.2`), in the order of their list facets. New ones
-/// are added at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum MovementKind {
-    Payment = 1,
-    Fee,
-    FeeReversal,
-    Reversal,
-    Chargeback,
-    ChargebackFee,
-    ChargebackReversal,
-    Payout,
-    PayoutFee,
-    PayoutReversal,
-    Adjustment,
-    SellerTransfer,
-    SellerTransferReversal,
-    Conversion,
-    ConversionReversal,
-    /// The operator's share of a sale through a link.
-    PlatformFee,
-    Deposit,
+    /// The types of movements (`docs/contract.md, 6.2`), in the order of their list facets. New ones
+    /// are added at the end.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[repr(u8)]
+    pub enum MovementKind {
+        0 Payment = 1,
+        1 Fee,
+        2 FeeReversal,
+        3 Reversal,
+        4 Chargeback,
+        5 ChargebackFee,
+        6 ChargebackReversal,
+        7 Payout,
+        8 PayoutFee,
+        9 PayoutReversal,
+        10 Adjustment,
+        11 SellerTransfer,
+        12 SellerTransferReversal,
+        13 Conversion,
+        14 ConversionReversal,
+        /// The operator's share of a sale through a link.
+        15 PlatformFee,
+        16 Deposit,
+    }
 }
 
 impl MovementKind {
@@ -108,41 +114,43 @@ impl MovementKind {
     }
 }
 
-/// A side of the double entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Posting {
-    pub ledger: Ledger,
-    pub currency: Currency,
-    /// The signed amount, in minor units; never zero.
-    pub minor: i64,
-    /// The posting as its owner sees it: there is one for tenants and sellers, and for no others.
-    pub row: Option<Box<Row>>,
-}
+stored! {
+    /// A side of the double entry.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Posting {
+        0 pub ledger: Ledger,
+        1 pub currency: Currency,
+        /// The signed amount, in minor units; never zero.
+        2 pub minor: i64,
+        /// The posting as its owner sees it: there is one for tenants and sellers, and for no others.
+        3 pub row: Option<Box<Row>>,
+    }
 
-/// A movement as its owner sees it. The movement's id is derived from the record and the posting's
-/// place in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    pub kind: MovementKind,
-    pub subject: Option<EntityId>,
-    pub chargeback: Option<Id>,
-    pub external_ref: Option<ExternalRef>,
-    pub description: String,
-    /// The end of the hold that came with it.
-    pub available_at: Option<Timestamp>,
-}
+    /// A movement as its owner sees it. The movement's id is derived from the record and the posting's
+    /// place in it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Row {
+        0 pub kind: MovementKind,
+        1 pub subject: Option<EntityId>,
+        2 pub chargeback: Option<Id>,
+        3 pub external_ref: Option<ExternalRef>,
+        4 pub description: String,
+        /// The end of the hold that came with it.
+        5 pub available_at: Option<Timestamp>,
+    }
 
-/// A change of what is held on an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HoldChange {
-    pub ledger: Ledger,
-    pub currency: Currency,
-    pub release_at: Release,
-    /// The id of what the money is held for: the payment, the conversion, the deposit or the
-    /// adjustment.
-    pub hold: Id,
-    /// The amount added to the hold, in minor units; negative to take from it.
-    pub minor: i64,
+    /// A change of what is held on an account.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct HoldChange {
+        0 pub ledger: Ledger,
+        1 pub currency: Currency,
+        2 pub release_at: Release,
+        /// The id of what the money is held for: the payment, the conversion, the deposit or the
+        /// adjustment.
+        3 pub hold: Id,
+        /// The amount added to the hold, in minor units; negative to take from it.
+        4 pub minor: i64,
+    }
 }
 
 /// The end of a hold. Those that end at an instant come first, in the order of their ends.
@@ -153,6 +161,30 @@ pub enum Release {
     /// The hold ends with a bank's decision about a reversal or a refund, for which the money is
     /// set aside. No clock ends it.
     WhenDecided,
+}
+
+/// Milliseconds since 1970, as an instant is; what has no instant is later than all that have one.
+impl Layout for Release {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Release, DecodeError> {
+        Ok(match i64::read(from)? {
+            i64::MAX => Release::WhenDecided,
+            ms => Release::At(Timestamp::from_unix_ms(ms)),
+        })
+    }
+
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        match self {
+            Release::At(at) => at.write(to),
+            Release::WhenDecided => i64::MAX.write(to),
+        }
+    }
+}
+
+#[cfg(test)]
+impl crate::codec::tests::Sampled for Release {
+    fn sample(full: bool, number: &mut u64) -> Release {
+        if full { Release::WhenDecided } else { Timestamp::sample(true, number).into() }
+    }
 }
 
 impl Release {
@@ -186,14 +218,16 @@ impl From<Timestamp> for Release {
 /// short.
 pub const HOLDS_MAX: usize = 20_000;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Account {
-    /// The sum of all postings, in minor units.
-    pub net: i64,
-    /// The sum of all holds, in minor units.
-    pub held: i64,
-    /// The holds, in the order of their ends; amounts in minor units.
-    pub holds: SortedMap<(Release, Id), i64>,
+stored! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Account {
+        /// The sum of all postings, in minor units.
+        0 pub net: i64,
+        /// The sum of all holds, in minor units.
+        1 pub held: i64,
+        /// The holds, in the order of their ends; amounts in minor units.
+        2 pub holds: SortedMap<(Release, Id), i64>,
+    }
 }
 
 impl Account {

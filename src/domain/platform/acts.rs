@@ -2,42 +2,45 @@
 //! samples of rates and changes of catalogues. The record says who did what and when; a request
 //! body is never in it, as it may hold secrets.
 
+use crate::codec::stored;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use std::fmt;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Act {
-    /// The actor: the operator's name, or the command that started the server.
-    pub who: String,
-    /// The IP address that the request came from; `None` for a command of this machine.
-    pub from: Option<String>,
-    /// The id of the request; `None` for a command.
-    pub request_id: Option<String>,
-    pub deed: Deed,
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Act {
+        /// The actor: the operator's name, or the command that started the server.
+        0 pub who: String,
+        /// The IP address that the request came from; `None` for a command of this machine.
+        1 pub from: Option<String>,
+        /// The id of the request; `None` for a command.
+        2 pub request_id: Option<String>,
+        3 pub deed: Deed,
+    }
 
-/// A deed of an operator, with what is needed to understand it later.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
-    Called {
-        operation: String,
-        /// The path of the request, which names what the call was about.
-        path: String,
-    },
-    BackedUp {
-        directory: String,
-        /// The sequence of the last record in the copy.
-        seq: u64,
-    },
-    TookOver {
-        made_by: String,
-        /// The sequence of the last record that the copy was made with.
-        seq: u64,
-    },
-    /// An operation with a bank was settled in the bank's place; written in the record of the
-    /// outcome.
-    Resolved { operation: Id, done: bool, note: String },
+    /// A deed of an operator, with what is needed to understand it later.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Deed {
+        0 Called {
+            0 operation: String,
+            /// The path of the request, which names what the call was about.
+            1 path: String,
+        },
+        1 BackedUp {
+            0 directory: String,
+            /// The sequence of the last record in the copy.
+            1 seq: u64,
+        },
+        2 TookOver {
+            0 made_by: String,
+            /// The sequence of the last record that the copy was made with.
+            1 seq: u64,
+        },
+        /// An operation with a bank was settled in the bank's place; written in the record of the
+        /// outcome.
+        3 Resolved { 0 operation: Id, 1 done: bool, 2 note: String },
+    }
 }
 
 impl Act {
@@ -66,10 +69,12 @@ impl fmt::Display for Act {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BackedUp {
-    pub at: Timestamp,
-    pub directory: String,
-    /// The sequence of the last record in it.
-    pub seq: u64,
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct BackedUp {
+        0 pub at: Timestamp,
+        1 pub directory: String,
+        /// The sequence of the last record in it.
+        2 pub seq: u64,
+    }
 }

@@ -4,6 +4,7 @@
 //!
 //! A secret is never in an entry: what was changed is what the API shows of it.
 
+use crate::codec::stored;
 use crate::platform::PlatformBook;
 use crate::record::{Entity, Record};
 use crate::values::ids::Id;
@@ -13,12 +14,14 @@ use std::fmt;
 /// The number that the id of an entry has among the ids of its record.
 const ENTRY: u16 = 0xFFFE;
 
-/// A person who acts: an operator with a name, or the token of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Who {
-    /// The operator; `None` for `root`.
-    pub id: Option<Id>,
-    pub name: Box<str>,
+stored! {
+    /// A person who acts: an operator with a name, or the token of the configuration.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Who {
+        /// The operator; `None` for `root`.
+        0 pub id: Option<Id>,
+        1 pub name: Box<str>,
+    }
 }
 
 impl Who {
@@ -39,33 +42,35 @@ impl Who {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuditEntry {
-    /// The instant of the call, on the server's clock.
-    pub at: Timestamp,
-    pub operator: Who,
-    /// The address that the call came from; `None` for a command of this machine.
-    pub peer: Option<String>,
-    /// The act's name: noun and verb of the command line.
-    pub action: String,
-    pub tenant: Option<Id>,
-    pub target: Option<String>,
-    /// The changed members as they were, as a JSON object; `None` of what is new.
-    pub before: Option<String>,
-    /// The changed members as they are, as a JSON object.
-    pub after: Option<String>,
-    pub approval: Option<Id>,
-    /// The consent of the second person, where an approval let it be done.
-    pub consent: Option<Consent>,
-    /// The id of the request; `None` for a command of this machine.
-    pub request_id: Option<String>,
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct AuditEntry {
+        /// The instant of the call, on the server's clock.
+        0 pub at: Timestamp,
+        1 pub operator: Who,
+        /// The address that the call came from; `None` for a command of this machine.
+        2 pub peer: Option<String>,
+        /// The act's name: noun and verb of the command line.
+        3 pub action: String,
+        4 pub tenant: Option<Id>,
+        5 pub target: Option<String>,
+        /// The changed members as they were, as a JSON object; `None` of what is new.
+        6 pub before: Option<String>,
+        /// The changed members as they are, as a JSON object.
+        7 pub after: Option<String>,
+        8 pub approval: Option<Id>,
+        /// The consent of the second person, where an approval let it be done.
+        9 pub consent: Option<Consent>,
+        /// The id of the request; `None` for a command of this machine.
+        10 pub request_id: Option<String>,
+    }
 
-/// The second person's word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Consent {
-    pub by: Who,
-    pub note: Option<String>,
+    /// The second person's word.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Consent {
+        0 pub by: Who,
+        1 pub note: Option<String>,
+    }
 }
 
 impl AuditEntry {

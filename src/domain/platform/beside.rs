@@ -2,24 +2,27 @@
 //! every node: the decisions of the simulated bank, samples of rates, pins. There it goes through
 //! the log, in records of the platform; no book has it.
 
+use crate::codec::stored;
 use crate::resources::rates::pins::{Pin, PinPlace};
 use crate::resources::rates::samples::Sample;
 use crate::values::ids::Id;
 use std::sync::Arc;
 
-/// An entry of a store beside the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Beside {
-    /// The simulated bank's decision about an order: a kind, and the refusal if it is one.
-    Fate {
-        operation: Id,
-        kind: u8,
-        /// The refusal; 0 if there is none.
-        refusal: u8,
-    },
-    Sample(Arc<Sample>),
-    Pinned(Arc<Pin>),
-    Unpinned(PinPlace),
+stored! {
+    /// An entry of a store beside the log.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Beside {
+        /// The simulated bank's decision about an order: a kind, and the refusal if it is one.
+        0 Fate {
+            0 operation: Id,
+            1 kind: u8,
+            /// The refusal; 0 if there is none.
+            2 refusal: u8,
+        },
+        1 Sample(Arc<Sample>),
+        2 Pinned(Arc<Pin>),
+        3 Unpinned(PinPlace),
+    }
 }
 
 impl Beside {

@@ -13,6 +13,7 @@ pub mod operators;
 mod searched;
 pub mod settings;
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling};
 use crate::platform::acts::{Act, BackedUp, Deed};
 use crate::platform::beside::Beside;
@@ -32,11 +33,13 @@ use std::sync::Arc;
 /// The tenant key of the platform itself.
 pub const PLATFORM: u64 = 0;
 
-/// The mode of a tenant, live or test: each has a book of its own, and neither sees the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Mode {
-    Live,
-    Test,
+stored! {
+    /// The mode of a tenant, live or test: each has a book of its own, and neither sees the other.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Mode {
+        0 Live,
+        1 Test,
+    }
 }
 
 impl Mode {
@@ -69,9 +72,11 @@ pub const fn is_live(tenant: u64) -> bool {
     tenant.is_multiple_of(2)
 }
 
-/// The scopes of an API key, one bit each ([`Scope`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scopes(pub u8);
+stored! {
+    /// The scopes of an API key, one bit each ([`Scope`]).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Scopes(pub u8);
+}
 
 /// A scope: a set of endpoints that an API key may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,28 +130,30 @@ impl FromIterator<Scope> for Scopes {
     }
 }
 
-/// An API key, without its secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApiKey {
-    pub id: Id,
-    /// The number of the tenant that the key belongs to.
-    pub tenant: u32,
-    pub mode: Mode,
-    /// SHA-256 of the key.
-    pub hash: [u8; 32],
-    /// The first characters of the key, by which people recognise it.
-    pub prefix: Box<str>,
-    pub scopes: Scopes,
-    /// The instant at which the key was made, on the server's clock.
-    pub created_at: Timestamp,
-    /// The instant at which the key expires, on the server's clock; `None` for a key that does not.
-    pub expires_at: Option<Timestamp>,
-    pub revoked_at: Option<Timestamp>,
-    /// The instant at which its successor takes its place, on the server's clock. Kept apart from
-    /// `expires_at`, which a successor inherits.
-    pub retires_at: Option<Timestamp>,
-    /// The key whose place it took; boxed, as few keys have one and every key has room for it.
-    pub replaces: Option<Box<Id>>,
+stored! {
+    /// An API key, without its secret.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ApiKey {
+        0 pub id: Id,
+        /// The number of the tenant that the key belongs to.
+        1 pub tenant: u32,
+        2 pub mode: Mode,
+        /// SHA-256 of the key.
+        3 pub hash: [u8; 32],
+        /// The first characters of the key, by which people recognise it.
+        4 pub prefix: Box<str>,
+        5 pub scopes: Scopes,
+        /// The instant at which the key was made, on the server's clock.
+        6 pub created_at: Timestamp,
+        /// The instant at which the key expires, on the server's clock; `None` for a key that does not.
+        7 pub expires_at: Option<Timestamp>,
+        8 pub revoked_at: Option<Timestamp>,
+        /// The instant at which its successor takes its place, on the server's clock. Kept apart from
+        /// `expires_at`, which a successor inherits.
+        9 pub retires_at: Option<Timestamp>,
+        /// The key whose place it took; boxed, as few keys have one and every key has room for it.
+        10 pub replaces: Option<Box<Id>>,
+    }
 }
 
 impl ApiKey {
@@ -162,45 +169,47 @@ impl ApiKey {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tenant {
-    pub id: Id,
-    /// The number from which tenant keys are made; small, so that index keys are short.
-    pub number: u32,
-    /// The number that it was opened with, perhaps in another deployment: secrets derive from it, so
-    /// they stay what they were when it moves.
-    pub first_number: u32,
-    pub name: Box<str>,
-    pub tenant_settings: TenantSettings,
-    /// The version of the settings that both books of the tenant are known to have.
-    pub pushed: u64,
-    pub created_at: Timestamp,
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Tenant {
+        0 pub id: Id,
+        /// The number from which tenant keys are made; small, so that index keys are short.
+        1 pub number: u32,
+        /// The number that it was opened with, perhaps in another deployment: secrets derive from it, so
+        /// they stay what they were when it moves.
+        2 pub first_number: u32,
+        3 pub name: Box<str>,
+        4 pub tenant_settings: TenantSettings,
+        /// The version of the settings that both books of the tenant are known to have.
+        5 pub pushed: u64,
+        6 pub created_at: Timestamp,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlatformChange {
-    /// A new tenant, or a new version of its settings.
-    Tenant(Arc<Tenant>),
-    /// A new key or a new state of one.
-    Key(Arc<ApiKey>),
-    /// A new tenant with its first keys.
-    Opened {
-        tenant: Arc<Tenant>,
-        /// The first keys of the tenant.
-        keys: Vec<Arc<ApiKey>>,
-    },
-    /// The operator's changes of one bank, all of them together.
-    Bank(BankCode, Edit),
-    /// The catalogue of banks after a refresh, without the operator's changes.
-    Banks(Catalogue),
-    Acted(Act),
-    Searched(SearchedBlocks),
-    /// A new operator or a new state of one.
-    Operator(Arc<OperatorAccount>),
-    /// Entries of stores beside the log, for the other nodes of a cluster.
-    Beside(Vec<Beside>),
-    /// The tenant with this number asks the operator for live mode.
-    LiveAsked(u32),
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum PlatformChange {
+        /// A new tenant, or a new version of its settings.
+        0 Tenant(Arc<Tenant>),
+        /// A new key or a new state of one.
+        1 Key(Arc<ApiKey>),
+        /// A new tenant with its first keys.
+        2 Opened {
+            0 tenant: Arc<Tenant>,
+            /// The first keys of the tenant.
+            1 keys: Vec<Arc<ApiKey>>,
+        },
+        /// The operator's changes of one bank, all of them together.
+        3 Bank(BankCode, Edit),
+        /// The catalogue of banks after a refresh, without the operator's changes.
+        4 Banks(Catalogue),
+        5 Acted(Act),
+        6 Searched(SearchedBlocks),
+        /// A new operator or a new state of one.
+        7 Operator(Arc<OperatorAccount>),
+        /// Entries of stores beside the log, for the other nodes of a cluster.
+        8 Beside(Vec<Beside>),
+        /// The tenant with this number asks the operator for live mode.
+        9 LiveAsked(u32),
+    }
 }
 
 /// A command of an operator to the platform's book.
@@ -299,18 +308,20 @@ pub enum PlatformAsk {
 /// The number of tenants and keys, of some 150 bytes each, from which the book counts as large.
 const LARGE_FROM: usize = 2_048;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PlatformBook {
-    /// The time of the newest record.
-    pub last: Timestamp,
-    pub tenants: SortedMap<u32, Arc<Tenant>>,
-    pub keys: SortedMap<Id, Arc<ApiKey>>,
-    pub banks: BankBook,
-    /// The newest backup that was made.
-    pub last_backup: Option<BackedUp>,
-    pub operators: SortedMap<Id, Arc<OperatorAccount>>,
-    /// The tenants that asked for live mode, and when. Whatever an operator says of it ends the request.
-    pub live_asked: SortedMap<u32, Timestamp>,
+stored! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct PlatformBook {
+        /// The time of the newest record.
+        0 pub last: Timestamp,
+        1 pub tenants: SortedMap<u32, Arc<Tenant>>,
+        2 pub keys: SortedMap<Id, Arc<ApiKey>>,
+        3 pub banks: BankBook,
+        /// The newest backup that was made.
+        4 pub last_backup: Option<BackedUp>,
+        5 pub operators: SortedMap<Id, Arc<OperatorAccount>>,
+        /// The tenants that asked for live mode, and when. Whatever an operator says of it ends the request.
+        6 pub live_asked: SortedMap<u32, Timestamp>,
+    }
 }
 
 impl PlatformBook {
@@ -361,21 +372,23 @@ impl PlatformBook {
     }
 }
 
-/// A refusal of a rule about what the platform's book is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlatformRefusal {
-    /// The settings were changed since the version that the request was made from.
-    StaleSettings,
-    /// Another operator has the e-mail address.
-    OperatorExists,
-    /// The account has as many keys of the mode as it may.
-    TooManyKeys,
-    KeyRetiring,
-    /// The account replaced as many keys of the mode within a day as it may.
-    TooManyRotations {
-        /// The seconds until it may replace another.
-        retry_after_seconds: u32,
-    },
+stored! {
+    /// A refusal of a rule about what the platform's book is asked.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum PlatformRefusal {
+        /// The settings were changed since the version that the request was made from.
+        0 StaleSettings,
+        /// Another operator has the e-mail address.
+        1 OperatorExists,
+        /// The account has as many keys of the mode as it may.
+        2 TooManyKeys,
+        3 KeyRetiring,
+        /// The account replaced as many keys of the mode within a day as it may.
+        4 TooManyRotations {
+            /// The seconds until it may replace another.
+            0 retry_after_seconds: u32,
+        },
+    }
 }
 
 impl PlatformRefusal {

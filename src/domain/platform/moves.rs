@@ -5,6 +5,7 @@
 //! more, so what is written to the file is all that there is. An operator may open it again.
 
 use super::{ApiKey, PlatformBook, PlatformChange, PlatformRefusal, Tenant, next_number, write};
+use crate::codec::stored;
 use crate::commands::Command;
 use crate::decision::Ruling;
 use crate::platform::settings::TenantSettings;
@@ -16,9 +17,11 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// A deployment: the hash of the first record of its log, which no other log has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Deployment(pub [u8; 16]);
+stored! {
+    /// A deployment: the hash of the first record of its log, which no other log has.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Deployment(pub [u8; 16]);
+}
 
 impl fmt::Display for Deployment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,21 +2,24 @@
 //! configuration is the operator `root`, who is not in this book.
 
 use super::{PlatformBook, PlatformChange, PlatformRefusal, write};
+use crate::codec::stored;
 use crate::decision::Ruling;
 use crate::refusal::Refusal;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// A role: what an operator may do. Each may do what those before it may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Reads everything, with personal data masked.
-    Viewer,
-    /// Sees payers one at a time, sends events again, cancels payments.
-    Support,
-    Treasury,
-    Admin,
+stored! {
+    /// A role: what an operator may do. Each may do what those before it may.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Role {
+        /// Reads everything, with personal data masked.
+        0 Viewer,
+        /// Sees payers one at a time, sends events again, cancels payments.
+        1 Support,
+        2 Treasury,
+        3 Admin,
+    }
 }
 
 impl Role {
@@ -38,11 +41,13 @@ impl Role {
     }
 }
 
-/// The right of an operator to use the token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperatorStatus {
-    Active,
-    Disabled,
+stored! {
+    /// The right of an operator to use the token.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum OperatorStatus {
+        0 Active,
+        1 Disabled,
+    }
 }
 
 impl OperatorStatus {
@@ -61,31 +66,33 @@ impl OperatorStatus {
     }
 }
 
-/// An operator as the platform's book keeps it: without the token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperatorAccount {
-    pub id: Id,
-    /// The name for people; several may have the same.
-    pub name: Box<str>,
-    /// The e-mail address, as it was given; no two operators have the same.
-    pub email: Box<str>,
-    pub role: Role,
-    pub status: OperatorStatus,
-    /// SHA-256 of the token.
-    pub token_hash: [u8; 32],
-    /// The instant at which the operator was made, on the server's clock.
-    pub created_at: Timestamp,
-    /// Whoever had a hand in what the operator can do, each once.
-    pub makers: Vec<Maker>,
-}
+stored! {
+    /// An operator as the platform's book keeps it: without the token.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct OperatorAccount {
+        0 pub id: Id,
+        /// The name for people; several may have the same.
+        1 pub name: Box<str>,
+        /// The e-mail address, as it was given; no two operators have the same.
+        2 pub email: Box<str>,
+        3 pub role: Role,
+        4 pub status: OperatorStatus,
+        /// SHA-256 of the token.
+        5 pub token_hash: [u8; 32],
+        /// The instant at which the operator was made, on the server's clock.
+        6 pub created_at: Timestamp,
+        /// Whoever had a hand in what the operator can do, each once.
+        7 pub makers: Vec<Maker>,
+    }
 
-/// Somebody who made an operator, raised or enabled it, or had a token of it made: for a day they are not
-/// two persons (`docs/contract.md, 20.2`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Maker {
-    /// The operator; `None` for `root`.
-    pub by: Option<Id>,
-    pub at: Timestamp,
+    /// Somebody who made an operator, raised or enabled it, or had a token of it made: for a day they are not
+    /// two persons (`docs/contract.md, 20.2`).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Maker {
+        /// The operator; `None` for `root`.
+        0 pub by: Option<Id>,
+        1 pub at: Timestamp,
+    }
 }
 
 /// The people in whose name an operator is changed: who asks and, where one was needed, who approves.

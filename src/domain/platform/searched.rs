@@ -1,5 +1,6 @@
 //! The blocks of a network that were searched for deposits, as a record of the platform has them.
 
+use crate::codec::stored;
 use crate::resources::crypto::address::Network;
 use crate::values::time::Timestamp;
 
@@ -7,27 +8,29 @@ use crate::values::time::Timestamp;
 /// them grows with their age.
 const MARKS_MAX: usize = 32;
 
-/// A block up to which everything was searched, and its name, by which it is known again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    pub block: u64,
-    pub hash: [u8; 32],
-    /// The instant at which the block says that it was made, in seconds since 1970.
-    pub made_at: u64,
-}
+stored! {
+    /// A block up to which everything was searched, and its name, by which it is known again.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Mark {
+        0 pub block: u64,
+        1 pub hash: [u8; 32],
+        /// The instant at which the block says that it was made, in seconds since 1970.
+        2 pub made_at: u64,
+    }
 
-/// The progress of the search of a network for deposits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchedBlocks {
-    pub network: Network,
-    pub chain_id: u64,
-    /// The last block of those that were searched.
-    pub last: u64,
-    /// The instant from which on addresses were given out: no deposit is in a block before it.
-    pub since: Timestamp,
-    /// Blocks that were searched, oldest first; the last of them is `last`. A chain that shows others
-    /// instead is searched again.
-    pub marks: Vec<Mark>,
+    /// The progress of the search of a network for deposits.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct SearchedBlocks {
+        0 pub network: Network,
+        1 pub chain_id: u64,
+        /// The last block of those that were searched.
+        2 pub last: u64,
+        /// The instant from which on addresses were given out: no deposit is in a block before it.
+        3 pub since: Timestamp,
+        /// Blocks that were searched, oldest first; the last of them is `last`. A chain that shows others
+        /// instead is searched again.
+        4 pub marks: Vec<Mark>,
+    }
 }
 
 impl SearchedBlocks {

@@ -1,6 +1,7 @@
 //! The settings that an operator makes per tenant (`docs/contract.md, 3.5`), and the versioned copy
 //! of them in each book of the tenant.
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling};
 use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
@@ -13,12 +14,14 @@ use crate::values::phone::MobilePhone;
 use rust_decimal::Decimal;
 use std::sync::{Arc, LazyLock};
 
-/// The fee of one payment method: a percentage of the amount plus a fixed sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fee {
-    pub percent: Rate,
-    /// The fixed sum, added to the percentage.
-    pub fixed: Ves,
+stored! {
+    /// The fee of one payment method: a percentage of the amount plus a fixed sum.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Fee {
+        0 pub percent: Rate,
+        /// The fixed sum, added to the percentage.
+        1 pub fixed: Ves,
+    }
 }
 
 impl Fee {
@@ -30,88 +33,90 @@ impl Fee {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fees {
-    /// The fee of a C2P collection.
-    pub c2p: Fee,
-    /// The fee of a card payment.
-    pub vpos: Fee,
-    pub debit: Fee,
-    /// The fee of a verified Pago Móvil transfer.
-    pub pago_movil: Fee,
-    /// The operator's share of sales through payment links, in percent.
-    pub link_percent: Rate,
-    pub chargeback: Ves,
-    pub payout: Ves,
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Fees {
+        /// The fee of a C2P collection.
+        0 pub c2p: Fee,
+        /// The fee of a card payment.
+        1 pub vpos: Fee,
+        2 pub debit: Fee,
+        /// The fee of a verified Pago Móvil transfer.
+        3 pub pago_movil: Fee,
+        /// The operator's share of sales through payment links, in percent.
+        4 pub link_percent: Rate,
+        5 pub chargeback: Ves,
+        6 pub payout: Ves,
+    }
 
-/// A pair of values: one for bolívares, one for pesos.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PerSource<T> {
-    pub ves: T,
-    pub cop: T,
-}
+    /// A pair of values: one for bolívares, one for pesos.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PerSource<T> {
+        0 pub ves: T,
+        1 pub cop: T,
+    }
 
-/// The terms on which a tenant may convert to USDT.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConversionSettings {
-    /// Whether each currency may be converted.
-    pub enabled: PerSource<bool>,
-    /// The spread on top of the market rate, in percent.
-    pub spread_percent: PerSource<Rate>,
-    pub minimum: Usdt,
-    /// The largest sum of a local day, in minor units of the source; `None` is no limit.
-    pub daily_limit: PerSource<Option<i64>>,
-    /// The percentage of a peso payment's proceeds that is converted automatically; set by the
-    /// tenant.
-    pub auto_cop_percent: u8,
-}
+    /// The terms on which a tenant may convert to USDT.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ConversionSettings {
+        /// Whether each currency may be converted.
+        0 pub enabled: PerSource<bool>,
+        /// The spread on top of the market rate, in percent.
+        1 pub spread_percent: PerSource<Rate>,
+        2 pub minimum: Usdt,
+        /// The largest sum of a local day, in minor units of the source; `None` is no limit.
+        3 pub daily_limit: PerSource<Option<i64>>,
+        /// The percentage of a peso payment's proceeds that is converted automatically; set by the
+        /// tenant.
+        4 pub auto_cop_percent: u8,
+    }
 
-/// All settings of a tenant that an operator makes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// The reserve: bolívares of the balance that may not be spent.
-    pub reserve: Ves,
-    pub fees: Fees,
-    /// Business days for which a seller's share of a sale is held; the hold lasts 24 hours at
-    /// least.
-    pub seller_hold_business_days: u32,
-    pub conversions: ConversionSettings,
-    pub usdt_enabled: bool,
-    /// The largest USDT payout that is sent without an operator's review.
-    pub usdt_payout_auto_limit: Usdt,
-    pub cop_enabled: bool,
-    pub withdraw_fee_policy: String,
-    /// Exact origins of the pages that may embed the checkout.
-    pub checkout_allowed_origins: Vec<String>,
-    pub shop: Shop,
-    /// The largest fee of a chargeback that an operator names alone; `None` is the fee of a chargeback.
-    pub chargeback_fee_max: Option<Ves>,
-    /// Verifications by micro-deposits that may be started in 24 hours.
-    pub micro_deposits_daily_max: u32,
-}
+    /// All settings of a tenant that an operator makes.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Settings {
+        /// The reserve: bolívares of the balance that may not be spent.
+        0 pub reserve: Ves,
+        1 pub fees: Fees,
+        /// Business days for which a seller's share of a sale is held; the hold lasts 24 hours at
+        /// least.
+        2 pub seller_hold_business_days: u32,
+        3 pub conversions: ConversionSettings,
+        4 pub usdt_enabled: bool,
+        /// The largest USDT payout that is sent without an operator's review.
+        5 pub usdt_payout_auto_limit: Usdt,
+        6 pub cop_enabled: bool,
+        7 pub withdraw_fee_policy: String,
+        /// Exact origins of the pages that may embed the checkout.
+        8 pub checkout_allowed_origins: Vec<String>,
+        9 pub shop: Shop,
+        /// The largest fee of a chargeback that an operator names alone; `None` is the fee of a chargeback.
+        10 pub chargeback_fee_max: Option<Ves>,
+        /// Verifications by micro-deposits that may be started in 24 hours.
+        11 pub micro_deposits_daily_max: u32,
+    }
 
-/// A shop, as checkout pages and receipts name it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shop {
-    /// The name; the tenant's if there is none.
-    pub name: Option<String>,
-    pub rif: Option<String>,
-    /// The logo, as the address of a picture that holds the picture itself.
-    pub logo: Option<String>,
-    pub email: Option<String>,
-    pub phone: Option<String>,
-    /// The account to which buyers send a Pago Móvil; without one no page offers that in live mode.
-    pub pago_movil: Option<Receiver>,
-}
+    /// A shop, as checkout pages and receipts name it.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Shop {
+        /// The name; the tenant's if there is none.
+        0 pub name: Option<String>,
+        1 pub rif: Option<String>,
+        /// The logo, as the address of a picture that holds the picture itself.
+        2 pub logo: Option<String>,
+        3 pub email: Option<String>,
+        4 pub phone: Option<String>,
+        /// The account to which buyers send a Pago Móvil; without one no page offers that in live mode.
+        5 pub pago_movil: Option<Receiver>,
+    }
 
-/// An account that receives Pago Móvil, as payers type it into their bank's app.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Receiver {
-    pub bank: BankCode,
-    /// The phone that the bank knows the account by.
-    pub phone: MobilePhone,
-    pub id: IdentityDocument,
+    /// An account that receives Pago Móvil, as payers type it into their bank's app.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Receiver {
+        0 pub bank: BankCode,
+        /// The phone that the bank knows the account by.
+        1 pub phone: MobilePhone,
+        2 pub id: IdentityDocument,
+    }
 }
 
 impl Settings {
@@ -122,9 +127,9 @@ impl Settings {
 
     /// The settings behind a shared pointer. Those that equal the default, as most tenants' do,
     /// share one allocation.
-    pub fn shared(self) -> Arc<Settings> {
-        static DEFAULT: LazyLock<Arc<Settings>> = LazyLock::new(|| Arc::new(Settings::default()));
-        if self == **DEFAULT { Arc::clone(&DEFAULT) } else { Arc::new(self) }
+    pub fn shared(settings: Arc<Settings>) -> Arc<Settings> {
+        static DEFAULT: LazyLock<Arc<Settings>> = LazyLock::new(Arc::default);
+        if settings == *DEFAULT { Arc::clone(&DEFAULT) } else { settings }
     }
 }
 
@@ -163,14 +168,16 @@ impl Default for Settings {
     }
 }
 
-/// The live status of a tenant: whether its live key works.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LiveStatus {
-    /// The operator has not approved the tenant yet.
-    #[default]
-    Inactive,
-    Active,
-    Suspended,
+stored! {
+    /// The live status of a tenant: whether its live key works.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum LiveStatus {
+        /// The operator has not approved the tenant yet.
+        #[default]
+        0 Inactive,
+        1 Active,
+        2 Suspended,
+    }
 }
 
 impl LiveStatus {
@@ -190,18 +197,20 @@ impl LiveStatus {
     }
 }
 
-/// The settings and live status of a tenant as its books know them. The platform's book owns them;
-/// both books of the tenant get a copy, version by version.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TenantSettings {
-    /// The number of changes so far; a book ignores a version that is not newer than its own.
-    pub version: u64,
-    pub settings: Arc<Settings>,
-    pub live_status: LiveStatus,
-    /// The operator's reason for the last change of the live status.
-    pub reason: Option<String>,
-    /// The deployment that the tenant moves to: then nothing is decided for it here (`moves.rs`).
-    pub moved_to: Option<Box<Deployment>>,
+stored! {
+    /// The settings and live status of a tenant as its books know them. The platform's book owns them;
+    /// both books of the tenant get a copy, version by version.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct TenantSettings {
+        /// The number of changes so far; a book ignores a version that is not newer than its own.
+        0 pub version: u64,
+        1 pub settings: Arc<Settings> => Settings::shared,
+        2 pub live_status: LiveStatus,
+        /// The operator's reason for the last change of the live status.
+        3 pub reason: Option<String>,
+        /// The deployment that the tenant moves to: then nothing is decided for it here (`moves.rs`).
+        4 pub moved_to: Option<Box<Deployment>>,
+    }
 }
 
 impl TenantSettings {

@@ -6,6 +6,7 @@
 //! a crash between the deed and the state of its approval leaves nothing open: the state is written
 //! by the next start.
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::Entries;
@@ -15,18 +16,20 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 
-/// A kind of calls that may need an approval, by its name in the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Approvable {
-    Adjustments,
-    Rates,
-    LiveStatus,
-    Operations,
-    CryptoPayouts,
-    TakeOver,
-    /// Operators that are made, raised, enabled or given another token.
-    Operators,
-    CopPayouts,
+stored! {
+    /// A kind of calls that may need an approval, by its name in the configuration.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Approvable {
+        0 Adjustments,
+        1 Rates,
+        2 LiveStatus,
+        3 Operations,
+        4 CryptoPayouts,
+        5 TakeOver,
+        /// Operators that are made, raised, enabled or given another token.
+        6 Operators,
+        7 CopPayouts,
+    }
 }
 
 impl Approvable {
@@ -60,38 +63,40 @@ impl Approvable {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Approval {
-    pub id: Id,
-    pub action: Approvable,
-    pub call: AskedCall,
-    /// The instant at which it was asked for.
-    pub created_at: Timestamp,
-    /// The instant from which it can no longer be given.
-    pub expires_at: Timestamp,
-    pub decision: Option<Decision>,
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Approval {
+        0 pub id: Id,
+        1 pub action: Approvable,
+        2 pub call: AskedCall,
+        /// The instant at which it was asked for.
+        3 pub created_at: Timestamp,
+        /// The instant from which it can no longer be given.
+        4 pub expires_at: Timestamp,
+        5 pub decision: Option<Decision>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AskedCall {
-    pub by: Who,
-    pub peer: Option<String>,
-    pub request_id: Option<String>,
-    pub operation: String,
-    pub path: String,
-    pub query: Option<String>,
-    pub body: Vec<u8>,
-    pub tenant: Option<Id>,
-    pub target: Option<String>,
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct AskedCall {
+        0 pub by: Who,
+        1 pub peer: Option<String>,
+        2 pub request_id: Option<String>,
+        3 pub operation: String,
+        4 pub path: String,
+        5 pub query: Option<String>,
+        6 pub body: Vec<u8>,
+        7 pub tenant: Option<Id>,
+        8 pub target: Option<String>,
+    }
 
-/// The second person's decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
-    pub approved: bool,
-    pub by: Who,
-    pub note: Option<String>,
-    pub at: Timestamp,
+    /// The second person's decision.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Decision {
+        0 pub approved: bool,
+        1 pub by: Who,
+        2 pub note: Option<String>,
+        3 pub at: Timestamp,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,11 +153,13 @@ impl Approval {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ApprovalRefusal {
-    Decided,
-    /// Nobody decided in time, or before its asker could no longer ask for it.
-    Expired,
+stored! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ApprovalRefusal {
+        0 Decided,
+        /// Nobody decided in time, or before its asker could no longer ask for it.
+        1 Expired,
+    }
 }
 
 impl ApprovalRefusal {

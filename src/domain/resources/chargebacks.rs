@@ -5,6 +5,7 @@
 //! the payment decides, and its state holds them all. Each is also an entity of its own, written in
 //! the same record, so that it can be read and listed by itself.
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::{EventKind, Extra};
@@ -23,15 +24,17 @@ use crate::values::time::Timestamp;
 /// holds all of them.
 const CHARGEBACKS_MAX: usize = 100;
 
-/// The status of a dispute. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// The amount is debited; the dispute is not decided.
-    Open = 0,
-    /// The dispute was decided for the tenant: the amount is credited again.
-    Won = 1,
-    Lost = 2,
+stored! {
+    /// The status of a dispute. The number is its list facet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Status {
+        /// The amount is debited; the dispute is not decided.
+        0 Open,
+        /// The dispute was decided for the tenant: the amount is credited again.
+        1 Won,
+        2 Lost,
+    }
 }
 
 impl Status {
@@ -46,16 +49,18 @@ impl Status {
     }
 }
 
-/// The reason for which the cardholder's bank took the money back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    Fraud,
-    /// The cardholder does not recognize the sale.
-    NotRecognized,
-    /// The goods or services did not come.
-    NotReceived,
-    Duplicate,
-    Other,
+stored! {
+    /// The reason for which the cardholder's bank took the money back.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Reason {
+        0 Fraud,
+        /// The cardholder does not recognize the sale.
+        1 NotRecognized,
+        /// The goods or services did not come.
+        2 NotReceived,
+        3 Duplicate,
+        4 Other,
+    }
 }
 
 impl Reason {
@@ -73,22 +78,24 @@ impl Reason {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chargeback {
-    pub id: Id,
-    pub payment: Id,
-    pub external_ref: ExternalRef,
-    pub status: Status,
-    /// The part of the payment that is taken back.
-    pub amount: Ves,
-    pub fee: Ves,
-    pub reason: Reason,
-    /// The instant at which the bank took the money.
-    pub bank_debited_at: Timestamp,
-    /// Whether real money moves; a test payment moves none.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    pub closed_at: Option<Timestamp>,
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Chargeback {
+        0 pub id: Id,
+        1 pub payment: Id,
+        2 pub external_ref: ExternalRef,
+        3 pub status: Status,
+        /// The part of the payment that is taken back.
+        4 pub amount: Ves,
+        5 pub fee: Ves,
+        6 pub reason: Reason,
+        /// The instant at which the bank took the money.
+        7 pub bank_debited_at: Timestamp,
+        /// Whether real money moves; a test payment moves none.
+        8 pub livemode: bool,
+        9 pub created_at: Timestamp,
+        10 pub closed_at: Option<Timestamp>,
+    }
 }
 
 impl Chargeback {
@@ -151,15 +158,17 @@ pub enum Verdict {
     Lost,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChargebackRefusal {
-    /// The payment is not a completed card payment.
-    NotAllowed,
-    /// The amount is more than is left of the payment.
-    ExceedsPayment,
-    Closed,
-    /// The payment has as many chargebacks as it may have.
-    TooMany,
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum ChargebackRefusal {
+        /// The payment is not a completed card payment.
+        0 NotAllowed,
+        /// The amount is more than is left of the payment.
+        1 ExceedsPayment,
+        2 Closed,
+        /// The payment has as many chargebacks as it may have.
+        3 TooMany,
+    }
 }
 
 impl ChargebackRefusal {

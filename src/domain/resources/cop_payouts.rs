@@ -1,6 +1,7 @@
 //! Payouts of pesos to a bank in Colombia: an operator asks for one, it is debited at once, and the
 //! operator reports its outcome (`docs/contract.md, 11.8`).
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
@@ -20,13 +21,15 @@ use crate::values::time::Timestamp;
 use std::fmt;
 use std::sync::Arc;
 
-/// The type of the account that is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccountType {
-    Savings,
-    Checking,
-    /// A wallet, such as one that a phone number names.
-    Wallet,
+stored! {
+    /// The type of the account that is paid.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AccountType {
+        0 Savings,
+        1 Checking,
+        /// A wallet, such as one that a phone number names.
+        2 Wallet,
+    }
 }
 
 impl AccountType {
@@ -41,9 +44,11 @@ impl AccountType {
     }
 }
 
-/// The number of an account in Colombia, which no check digit guards. Personal data: shown masked.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ColombianAccount(pub(crate) Box<str>);
+stored! {
+    /// The number of an account in Colombia, which no check digit guards. Personal data: shown masked.
+    #[derive(Clone, PartialEq, Eq)]
+    pub struct ColombianAccount(pub(crate) Box<str>);
+}
 
 impl ColombianAccount {
     /// Reads a number of 5 to 20 digits; the error is a message for the caller.
@@ -74,30 +79,32 @@ impl fmt::Debug for ColombianAccount {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beneficiary {
-    pub bank: String,
-    pub account: ColombianAccount,
-    pub account_type: AccountType,
-    pub holder_name: String,
-    pub document_type: DocumentType,
-    pub document_number: DocumentNumber,
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Beneficiary {
+        0 pub bank: String,
+        1 pub account: ColombianAccount,
+        2 pub account_type: AccountType,
+        3 pub holder_name: String,
+        4 pub document_type: DocumentType,
+        5 pub document_number: DocumentNumber,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CopPayout {
-    pub id: Id,
-    pub external_ref: ExternalRef,
-    pub status: Status,
-    pub amount: Cop,
-    pub to: Beneficiary,
-    pub reference: Option<String>,
-    pub failure_code: Option<String>,
-    /// Whether real money moves; a test payout moves none.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    /// The instant at which the operator reported the outcome.
-    pub settled_at: Option<Timestamp>,
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CopPayout {
+        0 pub id: Id,
+        1 pub external_ref: ExternalRef,
+        2 pub status: Status,
+        3 pub amount: Cop,
+        4 pub to: Beneficiary,
+        5 pub reference: Option<String>,
+        6 pub failure_code: Option<String>,
+        /// Whether real money moves; a test payout moves none.
+        7 pub livemode: bool,
+        8 pub created_at: Timestamp,
+        /// The instant at which the operator reported the outcome.
+        9 pub settled_at: Option<Timestamp>,
+    }
 }
 
 impl CopPayout {
@@ -185,14 +192,14 @@ pub struct NewCopPayout {
     pub to: Beneficiary,
 }
 
-/// A refusal of a rule about payouts in pesos.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CopPayoutRefusal {
-    /// The balance in pesos does not suffice.
-    InsufficientBalance {
-        available: Cop,
-    },
-    NotPending,
+stored! {
+    /// A refusal of a rule about payouts in pesos.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum CopPayoutRefusal {
+        /// The balance in pesos does not suffice.
+        0 InsufficientBalance { 0 available: Cop },
+        1 NotPending,
+    }
 }
 
 impl CopPayoutRefusal {

@@ -6,6 +6,7 @@
 //! payment's for ever: so a payment that is asked about again finds the notice that it has claimed,
 //! and no other payment does.
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
@@ -26,45 +27,44 @@ pub const UNMATCHED: u8 = 0;
 /// The facet of a notice that verified a payment.
 pub const CLAIMED: u8 = 1;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
-    pub id: Id,
-    pub about: About,
-    pub received_at: Timestamp,
-    /// The payment that the notice verified, if any.
-    pub claim: Option<Claim>,
-    /// The tenant in its mode to which an operator gave a transfer whose reference was guessed at too often:
-    /// a payment of nobody else claims it.
-    pub given_to: Option<u64>,
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Notice {
+        0 pub id: Id,
+        1 pub about: About,
+        2 pub received_at: Timestamp,
+        /// The payment that the notice verified, if any.
+        3 pub claim: Option<Claim>,
+        /// The tenant in its mode to which an operator gave a transfer whose reference was guessed at too often:
+        /// a payment of nobody else claims it.
+        4 pub given_to: Option<u64>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum About {
-    Transfer(Transfer),
-    /// A transaction of the processor of pesos that no payment of ours is known by.
-    Transaction {
-        id: String,
-        reference: Option<String>,
-    },
-}
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum About {
+        0 Transfer(Transfer),
+        /// A transaction of the processor of pesos that no payment of ours is known by.
+        1 Transaction { 0 id: String, 1 reference: Option<String> },
+    }
 
-/// A transfer, as reported by the bank that received it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    pub reference: String,
-    pub bank: BankCode,
-    pub phone: MobilePhone,
-    pub amount: Ves,
-    pub paid_at: Timestamp,
-    /// The payer's document, if the notice has it.
-    pub document: Option<NoticedDocument>,
-}
+    /// A transfer, as reported by the bank that received it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Transfer {
+        0 pub reference: String,
+        1 pub bank: BankCode,
+        2 pub phone: MobilePhone,
+        3 pub amount: Ves,
+        4 pub paid_at: Timestamp,
+        /// The payer's document, if the notice has it.
+        5 pub document: Option<NoticedDocument>,
+    }
 
-/// The document of a payer in a notice: its number, with the letter or without.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct NoticedDocument {
-    pub letter: Option<u8>,
-    pub number: u32,
+    /// The document of a payer in a notice: its number, with the letter or without.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    pub struct NoticedDocument {
+        0 pub letter: Option<u8>,
+        1 pub number: u32,
+    }
 }
 
 impl NoticedDocument {
@@ -92,12 +92,14 @@ pub const GUESSES_OF_A_PART: usize = 5;
 /// Wrong references after which an operator alone says whose the transfer is.
 pub const GUESSES: usize = 20;
 
-/// The payment that a notice verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim {
-    pub tenant: u64,
-    pub payment: Id,
-    pub at: Timestamp,
+stored! {
+    /// The payment that a notice verified.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Claim {
+        0 pub tenant: u64,
+        1 pub payment: Id,
+        2 pub at: Timestamp,
+    }
 }
 
 impl Claim {

@@ -3,6 +3,7 @@
 //! (`docs/contract.md, 5.13`).
 
 use crate::at_rail::{AtRail, AtRailMut};
+use crate::codec::stored;
 use crate::decision::{Ruling, Turn};
 use crate::rail::{RailAnswer, Service};
 use crate::record::Entity;
@@ -372,11 +373,13 @@ fn contradiction(entity: &Entity, at: Timestamp) -> Option<Operation> {
     }
 }
 
-/// A refusal of a rule about an operator's word on an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OperationRefusal {
-    /// The outcome of the operation is known already, from the bank or an operator.
-    Resolved,
+stored! {
+    /// A refusal of a rule about an operator's word on an operation.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum OperationRefusal {
+        /// The outcome of the operation is known already, from the bank or an operator.
+        0 Resolved,
+    }
 }
 
 impl OperationRefusal {

@@ -1,6 +1,7 @@
 //! The tenant's own payout account, one per mode: the destination of instant payouts once it is
 //! verified (`docs/contract.md, 7.11`).
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
@@ -21,26 +22,28 @@ use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The phone and bank by which the tenant itself is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OwnPhone {
-    pub bank: BankCode,
-    pub phone: MobilePhone,
-    pub identification: IdentityDocument,
-}
+stored! {
+    /// The phone and bank by which the tenant itself is paid.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct OwnPhone {
+        0 pub bank: BankCode,
+        1 pub phone: MobilePhone,
+        2 pub identification: IdentityDocument,
+    }
 
-/// The account, and the progress of its verification.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnAccount {
-    pub held: OwnPhone,
-    pub status: MethodStatus,
-    /// Whether real money may be sent to it; a test account receives none.
-    pub livemode: bool,
-    /// The instant at which it was set first.
-    pub created_at: Timestamp,
-    /// The instant at which it last changed.
-    pub updated_at: Timestamp,
-    pub attempts: Attempts,
+    /// The account, and the progress of its verification.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct OwnAccount {
+        0 pub held: OwnPhone,
+        1 pub status: MethodStatus,
+        /// Whether real money may be sent to it; a test account receives none.
+        2 pub livemode: bool,
+        /// The instant at which it was set first.
+        3 pub created_at: Timestamp,
+        /// The instant at which it last changed.
+        4 pub updated_at: Timestamp,
+        5 pub attempts: Attempts,
+    }
 }
 
 impl Resource for OwnAccount {

@@ -5,6 +5,7 @@
 pub mod booked;
 pub mod limits;
 
+use crate::codec::stored;
 use crate::decision::Turn;
 use crate::index::Entries;
 use crate::kept::KeepRef;
@@ -31,55 +32,52 @@ pub const DEPOSITS: u16 = 2;
 /// The bank's code for data that are not this client's.
 pub const NOT_THE_CLIENT: &str = "BE01";
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MethodStatus {
-    /// The verification was not started, or is void.
-    Unverified,
-    Verifying {
-        operation: Id,
-        amounts: (Ves, Ves),
-        /// The number of tries left; at 0 the verification is locked.
-        tries_left: u8,
-        started_at: Timestamp,
-        /// The kept answer that the bank's reply replaces.
-        kept: Option<Arc<KeepRef>>,
-        /// The number of times that the bank was asked about the deposits.
-        looks: u32,
-        /// The instant at which the bank is asked next; `None` when it has answered, or the answer
-        /// does not matter any more.
-        next_look: Option<Timestamp>,
-    },
-    Verified {
-        at: Timestamp,
-    },
-    /// A status with the bank's reply about the newest deposits beside it.
-    Contradicted {
-        word: Word,
-        then: Box<MethodStatus>,
-    },
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum MethodStatus {
+        /// The verification was not started, or is void.
+        0 Unverified,
+        1 Verifying {
+            0 operation: Id,
+            1 amounts: (Ves, Ves),
+            /// The number of tries left; at 0 the verification is locked.
+            2 tries_left: u8,
+            3 started_at: Timestamp,
+            /// The kept answer that the bank's reply replaces.
+            4 kept: Option<Arc<KeepRef>>,
+            /// The number of times that the bank was asked about the deposits.
+            5 looks: u32,
+            /// The instant at which the bank is asked next; `None` when it has answered, or the answer
+            /// does not matter any more.
+            6 next_look: Option<Timestamp>,
+        },
+        2 Verified { 0 at: Timestamp },
+        /// A status with the bank's reply about the newest deposits beside it.
+        3 Contradicted { 0 word: Word, 1 then: Box<MethodStatus> },
+    }
 
-/// A bank's reply about deposits. With both a reference and a code the bank contradicts itself: the
-/// first reply counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
-    pub operation: Id,
-    pub amounts: (Ves, Ves),
-    pub sent_at: Timestamp,
-    /// The instant at which the bank was asked about them last.
-    pub asked_at: Option<Timestamp>,
-    /// The number of times that the bank was asked about them.
-    pub asks: u32,
-    /// The bank's reference, if it made them.
-    pub reference: Option<String>,
-    /// The bank's code, if it refused them.
-    pub code: Option<String>,
-    /// The instant at which the bank contradicted its first reply.
-    pub contradicted_at: Option<Timestamp>,
-    /// The bank's own code and text, the newest ones.
-    pub bank: Option<Box<BankWord>>,
-    /// The deposits that its statement showed before it had answered.
-    pub booked: Booked,
+    /// A bank's reply about deposits. With both a reference and a code the bank contradicts itself: the
+    /// first reply counts.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Word {
+        0 pub operation: Id,
+        1 pub amounts: (Ves, Ves),
+        2 pub sent_at: Timestamp,
+        /// The instant at which the bank was asked about them last.
+        3 pub asked_at: Option<Timestamp>,
+        /// The number of times that the bank was asked about them.
+        4 pub asks: u32,
+        /// The bank's reference, if it made them.
+        5 pub reference: Option<String>,
+        /// The bank's code, if it refused them.
+        6 pub code: Option<String>,
+        /// The instant at which the bank contradicted its first reply.
+        7 pub contradicted_at: Option<Timestamp>,
+        /// The bank's own code and text, the newest ones.
+        8 pub bank: Option<Box<BankWord>>,
+        /// The deposits that its statement showed before it had answered.
+        9 pub booked: Booked,
+    }
 }
 
 /// The mark between the references of two deposits that have one each.
@@ -110,26 +108,26 @@ impl Word {
     }
 }
 
-/// A refusal of a rule about the verification of a phone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VerificationRefusal {
-    InProgress,
-    NotStarted,
-    /// Three tries were wrong: there are no others, and for 24 hours no other start.
-    Locked,
-    /// Too many verifications were started in 24 hours.
-    TooManyStarts {
-        /// For `Retry-After`.
-        retry_after_seconds: u32,
-    },
-    /// The account was changed while its verification was being started.
-    PhoneChanged,
-    AlreadyVerified,
-    /// Another line of a statement has booked the deposit.
-    DepositBooked,
-    AmountsMismatch {
-        attempts_left: u8,
-    },
+stored! {
+    /// A refusal of a rule about the verification of a phone.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum VerificationRefusal {
+        0 InProgress,
+        1 NotStarted,
+        /// Three tries were wrong: there are no others, and for 24 hours no other start.
+        2 Locked,
+        /// Too many verifications were started in 24 hours.
+        3 TooManyStarts {
+            /// For `Retry-After`.
+            0 retry_after_seconds: u32,
+        },
+        /// The account was changed while its verification was being started.
+        4 PhoneChanged,
+        5 AlreadyVerified,
+        /// Another line of a statement has booked the deposit.
+        6 DepositBooked,
+        7 AmountsMismatch { 0 attempts_left: u8 },
+    }
 }
 
 impl VerificationRefusal {

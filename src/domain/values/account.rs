@@ -3,6 +3,7 @@
 //! Only the digits that identify the account are kept; the check digits follow from them. An
 //! account is shown masked.
 
+use crate::codec::stored;
 use crate::values::bank::BankCode;
 use std::fmt;
 
@@ -14,12 +15,14 @@ const UNKNOWN_BANK: &str = "must be an account of a known bank";
 /// The weights of the check digits, from the left, over as many digits as are checked.
 const WEIGHTS: [u32; 14] = [3, 2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2];
 
-/// A bank account whose check digits are right.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AccountNumber {
-    pub(crate) bank: BankCode,
-    pub(crate) branch: u16,
-    pub(crate) number: u64,
+stored! {
+    /// A bank account whose check digits are right.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct AccountNumber {
+        0 pub(crate) bank: BankCode,
+        1 pub(crate) branch: u16,
+        2 pub(crate) number: u64,
+    }
 }
 
 impl AccountNumber {

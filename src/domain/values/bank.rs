@@ -1,10 +1,13 @@
 //! Codes of Venezuelan banks. Which bank has a code, and what it offers, is in `resources/banks/`.
 
+use crate::codec::stored;
 use std::fmt;
 
-/// A bank's number in the Venezuelan payment system, written with four digits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BankCode(pub(crate) u16);
+stored! {
+    /// A bank's number in the Venezuelan payment system, written with four digits.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct BankCode(pub(crate) u16);
+}
 
 impl BankCode {
     /// Reads four digits, such as `0134`; the error is a message for the caller.

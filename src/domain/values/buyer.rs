@@ -3,6 +3,7 @@
 //! Both are personal data: they have no Display, their Debug is masked, and whoever shows one in
 //! clear says so by calling `clear`.
 
+use crate::codec::stored;
 use std::fmt;
 
 /// The message for text that is not a phone.
@@ -10,9 +11,11 @@ const PHONE_EXPECTED: &str = "must be a Colombian mobile phone: 10 digits that s
 /// The message for text that is not a document's number.
 const NUMBER_EXPECTED: &str = "must have 3 to 20 letters, digits or dashes";
 
-/// A Colombian mobile phone: ten digits, the first a 3.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ColombianPhone(pub(crate) u64);
+stored! {
+    /// A Colombian mobile phone: ten digits, the first a 3.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct ColombianPhone(pub(crate) u64);
+}
 
 impl ColombianPhone {
     /// Reads a phone, with or without `+57` before it; the error is a message for the caller.
@@ -46,14 +49,16 @@ impl fmt::Debug for ColombianPhone {
     }
 }
 
-/// The kinds of Colombian identity documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DocumentType {
-    Cc,
-    Ce,
-    Ti,
-    Nit,
-    Pp,
+stored! {
+    /// The kinds of Colombian identity documents.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum DocumentType {
+        0 Cc,
+        1 Ce,
+        2 Ti,
+        3 Nit,
+        4 Pp,
+    }
 }
 
 impl DocumentType {
@@ -77,9 +82,11 @@ impl DocumentType {
     }
 }
 
-/// The number of a document, as it was sent.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct DocumentNumber(pub(crate) Box<str>);
+stored! {
+    /// The number of a document, as it was sent.
+    #[derive(Clone, PartialEq, Eq, Hash)]
+    pub struct DocumentNumber(pub(crate) Box<str>);
+}
 
 impl DocumentNumber {
     /// Reads a number of 3 to 20 letters, digits or dashes; the error is a message for the caller.
@@ -108,14 +115,16 @@ impl fmt::Debug for DocumentNumber {
     }
 }
 
-/// The details of a payer that are known; a QR code needs none of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Buyer {
-    pub email: Option<String>,
-    /// The phone that is pushed or sent a code.
-    pub phone: Option<ColombianPhone>,
-    pub document_type: Option<DocumentType>,
-    pub document_number: Option<DocumentNumber>,
+stored! {
+    /// The details of a payer that are known; a QR code needs none of them.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Buyer {
+        0 pub email: Option<String>,
+        /// The phone that is pushed or sent a code.
+        1 pub phone: Option<ColombianPhone>,
+        2 pub document_type: Option<DocumentType>,
+        3 pub document_number: Option<DocumentNumber>,
+    }
 }
 
 #[cfg(test)]

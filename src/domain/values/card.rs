@@ -6,32 +6,35 @@
 //! then. What is kept of a card is its brand, its last four digits, and a keyed hash that tells a
 //! repeat from another card.
 
+use crate::codec::stored;
 use crate::values::time::{Timestamp, Zone};
 use zeroize::Zeroizing;
 
 /// The bounds of the number of digits of a card number.
 const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
-/// The scheme of a card, by the first digits of its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Brand {
-    /// Numbers that begin with 4.
-    Visa,
-    /// Numbers that begin with 51 to 55 and 2221 to 2720.
-    Mastercard,
-    /// Numbers that begin with 34 and 37.
-    Amex,
-    /// Numbers that begin with 300 to 305, 36, 38 and 39.
-    Diners,
-    /// Numbers that begin with 6011, 644 to 649 and 65.
-    Discover,
-    /// Numbers that begin with 3528 to 3589.
-    Jcb,
-    /// Numbers that begin with 62.
-    UnionPay,
-    /// Numbers that begin with 50 and 56 to 69, unless they are of another brand.
-    Maestro,
-    Unknown,
+stored! {
+    /// The scheme of a card, by the first digits of its number.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Brand {
+        /// Numbers that begin with 4.
+        0 Visa,
+        /// Numbers that begin with 51 to 55 and 2221 to 2720.
+        1 Mastercard,
+        /// Numbers that begin with 34 and 37.
+        2 Amex,
+        /// Numbers that begin with 300 to 305, 36, 38 and 39.
+        3 Diners,
+        /// Numbers that begin with 6011, 644 to 649 and 65.
+        4 Discover,
+        /// Numbers that begin with 3528 to 3589.
+        5 Jcb,
+        /// Numbers that begin with 62.
+        6 UnionPay,
+        /// Numbers that begin with 50 and 56 to 69, unless they are of another brand.
+        7 Maestro,
+        8 Unknown,
+    }
 }
 
 impl Brand {

@@ -4,12 +4,15 @@
 //! The arithmetic is Howard Hinnant's "chrono-compatible low-level date algorithms"; a property
 //! test holds it against chrono.
 
+use crate::codec::stored;
 use crate::values::time::{DAY_MS, Timestamp, Zone};
 use std::fmt;
 
-/// A day of the Gregorian calendar, as days since 1970-01-01.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Date(pub(crate) i32);
+stored! {
+    /// A day of the Gregorian calendar, as days since 1970-01-01.
+    #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct Date(pub(crate) i32);
+}
 
 impl Date {
     /// The day that is `days` after 1970-01-01.

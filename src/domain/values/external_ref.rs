@@ -1,6 +1,7 @@
 //! The caller's own name for what it asks for: trimmed, 1 to 64 characters, never made up here
 //! (`docs/contract.md, 1.7`).
 
+use crate::codec::stored;
 use crate::values::free_text::{is_bidi_control, is_blank};
 use std::borrow::Borrow;
 use std::fmt;
@@ -10,10 +11,12 @@ use std::sync::Arc;
 /// The length of the longest reference, in characters, not bytes.
 pub const CHARACTERS_MAX: usize = 64;
 
-/// A reference. Copies share the text: it travels with the payment, its record, its index entries
-/// and its answer.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ExternalRef(pub(crate) Arc<str>);
+stored! {
+    /// A reference. Copies share the text: it travels with the payment, its record, its index entries
+    /// and its answer.
+    #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct ExternalRef(pub(crate) Arc<str>);
+}
 
 impl ExternalRef {
     /// Reads a reference, trimming white space; the error is a message for the caller.

@@ -4,19 +4,22 @@
 //! A document is personal data: it has no Display, its Debug is masked, and whoever shows it in
 //! clear says so by calling `clear`.
 
+use crate::codec::stored;
 use std::fmt;
 
 /// The message for text that is not a document.
 const EXPECTED: &str =
     "must be an identity document: V, E, J, P or G and 5 to 9 digits, for example V12345678";
 
-/// An identity document. Leading zeros are part of it: a company's number has nine digits and may
-/// begin with one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct IdentityDocument {
-    pub(crate) letter: u8,
-    pub(crate) digits: u8,
-    pub(crate) number: u32,
+stored! {
+    /// An identity document. Leading zeros are part of it: a company's number has nine digits and may
+    /// begin with one.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct IdentityDocument {
+        0 pub(crate) letter: u8,
+        1 pub(crate) digits: u8,
+        2 pub(crate) number: u32,
+    }
 }
 
 impl IdentityDocument {

@@ -4,12 +4,15 @@
 //! The lowest 16 bits of an id are a number: 0 for an entity itself, 1 and up for its operations
 //! with a bank; the n-th row of a record bears n. An event bears its own number.
 
+use crate::codec::stored;
 use std::fmt;
 use uuid::Uuid;
 
-/// A UUIDv7.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Id(pub(crate) [u8; 16]);
+stored! {
+    /// A UUIDv7.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct Id(pub(crate) [u8; 16]);
+}
 
 impl Id {
     /// The `n`-th id of what happened at `time_ms` (milliseconds since 1970) with the random bits
@@ -114,31 +117,33 @@ impl fmt::Debug for Id {
     }
 }
 
-/// The kinds of entities, each with a list, a file and actors of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Kind {
-    Payment = 1,
-    Payout = 2,
-    Merchant = 3,
-    Batch = 4,
-    Chargeback = 16,
-    Otp = 17,
-    /// The tenant's own payout account.
-    OwnAccount = 5,
-    Product = 12,
-    Session = 14,
-    Conversion = 6,
-    CryptoPayout = 7,
-    /// The addresses at which a customer of the tenant pays in stablecoins.
-    DepositAddress = 8,
-    CopPayment = 9,
-    CopPayout = 10,
-    Webhook = 11,
-    /// A notice of a bank about money that came; the platform's.
-    Notice = 18,
-    /// A call of an operator that waits for a second person; the platform's.
-    Approval = 19,
+stored! {
+    /// The kinds of entities, each with a list, a file and actors of its own.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[repr(u8)]
+    pub enum Kind {
+        0 Payment = 1,
+        1 Payout = 2,
+        2 Merchant = 3,
+        3 Batch = 4,
+        4 Chargeback = 16,
+        5 Otp = 17,
+        /// The tenant's own payout account.
+        6 OwnAccount = 5,
+        7 Product = 12,
+        8 Session = 14,
+        9 Conversion = 6,
+        10 CryptoPayout = 7,
+        /// The addresses at which a customer of the tenant pays in stablecoins.
+        11 DepositAddress = 8,
+        12 CopPayment = 9,
+        13 CopPayout = 10,
+        14 Webhook = 11,
+        /// A notice of a bank about money that came; the platform's.
+        15 Notice = 18,
+        /// A call of an operator that waits for a second person; the platform's.
+        16 Approval = 19,
+    }
 }
 
 impl Kind {
@@ -191,12 +196,14 @@ impl Kind {
     }
 }
 
-/// The kind and id of an entity: its name within one tenant key.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct EntityId {
-    pub kind: Kind,
-    /// The id, unique within its kind.
-    pub id: Id,
+stored! {
+    /// The kind and id of an entity: its name within one tenant key.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct EntityId {
+        0 pub kind: Kind,
+        /// The id, unique within its kind.
+        1 pub id: Id,
+    }
 }
 
 impl EntityId {

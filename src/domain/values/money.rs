@@ -4,6 +4,10 @@
 //! Arithmetic is checked: a sum that does not fit is `None`, and the caller refuses before anything
 //! is written.
 
+use crate::codec::{Layout, stored};
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;
@@ -12,12 +16,14 @@ use std::fmt;
 /// [`Currency::amount_minor_max`].
 pub const AMOUNT_MINOR_MAX: i64 = 99_999_999_999_999;
 
-/// A currency that a ledger is kept in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Currency {
-    Ves,
-    Cop,
-    Usdt,
+stored! {
+    /// A currency that a ledger is kept in.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Currency {
+        0 Ves,
+        1 Cop,
+        2 Usdt,
+    }
 }
 
 impl Currency {
@@ -59,9 +65,11 @@ impl Currency {
 
 macro_rules! money {
     ($(#[$doc:meta])* $name:ident, $decimals:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub(crate) i64);
+        stored! {
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+            pub struct $name(pub(crate) i64);
+        }
 
         impl $name {
             /// The amount of zero.
@@ -175,6 +183,28 @@ pub fn write_sum(f: &mut impl fmt::Write, minor: i128, decimals: u32) -> fmt::Re
 /// A price or a percentage: an exact decimal, stored as mantissa and scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Rate(pub Decimal);
+
+/// Mantissa and scale.
+impl Layout for Rate {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Rate, DecodeError> {
+        Decimal::try_from_i128_with_scale(i128::read(from)?, u32::read(from)?)
+            .map(Rate)
+            .map_err(|_| DecodeError::Other("a rate out of range"))
+    }
+
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        self.0.mantissa().write(to)?;
+        self.0.scale().write(to)
+    }
+}
+
+#[cfg(test)]
+impl crate::codec::tests::Sampled for Rate {
+    fn sample(full: bool, number: &mut u64) -> Rate {
+        let scale = if full { 8 } else { 0 };
+        Rate(Decimal::from_i128_with_scale(i64::sample(full, number).into(), scale))
+    }
+}
 
 impl Rate {
     /// The share of `amount` that this rate comes to as a percentage, `amount × rate / 100`, exact;

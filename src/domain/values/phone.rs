@@ -3,6 +3,7 @@
 //! A phone is personal data: it has no Display, its Debug is masked, and whoever shows it unmasked
 //! says so by calling `clear`.
 
+use crate::codec::stored;
 use std::fmt;
 
 /// The operators' prefixes, without the leading 0. 422 is the newest; older validators refuse it.
@@ -11,10 +12,12 @@ const PREFIXES: [u32; 6] = [412, 414, 416, 422, 424, 426];
 /// The message for text that is not a phone.
 const EXPECTED: &str = "must be a Venezuelan mobile phone: 0412, 0414, 0416, 0422, 0424 or 0426 and 7 digits, for example 04141234567";
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MobilePhone {
-    pub(crate) prefix: u16,
-    pub(crate) line: u32,
+stored! {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct MobilePhone {
+        0 pub(crate) prefix: u16,
+        1 pub(crate) line: u32,
+    }
 }
 
 impl MobilePhone {

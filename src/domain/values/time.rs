@@ -4,7 +4,11 @@
 //! An instant always fits the years 0000 to 9999, so its text always has 24 bytes. This module
 //! never asks what time it is.
 
+use crate::codec::Layout;
 use crate::values::date::Date;
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -53,6 +57,25 @@ pub struct Timestamp(NonZeroU64);
 const FIRST_MS: i64 = -62_167_219_200_000;
 /// The last instant that can be written, in milliseconds since 1970.
 const LAST_MS: i64 = 253_402_300_799_999;
+
+/// Milliseconds since 1970.
+impl Layout for Timestamp {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Timestamp, DecodeError> {
+        i64::read(from).map(Timestamp::from_unix_ms)
+    }
+
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        self.unix_ms().write(to)
+    }
+}
+
+#[cfg(test)]
+impl crate::codec::tests::Sampled for Timestamp {
+    fn sample(full: bool, number: &mut u64) -> Timestamp {
+        let since = i64::from(u8::sample(false, number));
+        Timestamp::from_unix_ms(if full { 1_795_226_000_000 + since } else { since })
+    }
+}
 
 impl Timestamp {
     /// The first instant: 0000-01-01T00:00:00.000Z.

@@ -4,6 +4,7 @@
 //! answer. It is given to the bank and dropped, and its memory is zeroed then. And the token that a
 //! processor gives for the next step, which has to outlive the process.
 
+use crate::codec::stored;
 use zeroize::Zeroizing;
 
 /// A customer's key or code: 4 to 8 digits, as the bank gave it.
@@ -31,10 +32,12 @@ impl Token {
     }
 }
 
-/// The token that a processor takes with the next step about a collection, as its newest answer gave it.
-/// It is in records, as nobody gives a lost one again, and in no answer and no log line.
-#[derive(Clone, PartialEq, Eq)]
-pub struct StepToken(pub(crate) Box<str>);
+stored! {
+    /// The token that a processor takes with the next step about a collection, as its newest answer gave it.
+    /// It is in records, as nobody gives a lost one again, and in no answer and no log line.
+    #[derive(Clone, PartialEq, Eq)]
+    pub struct StepToken(pub(crate) Box<str>);
+}
 
 impl StepToken {
     /// The token that an answer gave.

@@ -2,6 +2,7 @@
 //! operator's changes, which no refresh undoes (`docs/contract.md, 14.5`).
 
 use super::{Bank, Catalogue, Services};
+use crate::codec::stored;
 use crate::values::bank::BankCode;
 use crate::values::time::Timestamp;
 use std::collections::BTreeMap;
@@ -14,15 +15,17 @@ pub struct Listed {
     pub logo_url: Option<String>,
 }
 
-/// The operator's changes of a bank; fields that are `None` stay as the feed has them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Edit {
-    /// Whether the bank is left out of lists and refused.
-    pub hidden: Option<bool>,
-    pub name: Option<String>,
-    pub services: Option<Services>,
-    /// The address of the logo; `Some(None)` removes it.
-    pub logo_url: Option<Option<String>>,
+stored! {
+    /// The operator's changes of a bank; fields that are `None` stay as the feed has them.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Edit {
+        /// Whether the bank is left out of lists and refused.
+        0 pub hidden: Option<bool>,
+        1 pub name: Option<String>,
+        2 pub services: Option<Services>,
+        /// The address of the logo; `Some(None)` removes it.
+        3 pub logo_url: Option<Option<String>>,
+    }
 }
 
 impl Edit {
@@ -71,12 +74,14 @@ impl Catalogue {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BankBook {
-    /// The catalogue of the last refresh; the embedded one before the first.
-    pub listed: Option<Catalogue>,
-    pub refreshed_at: Option<Timestamp>,
-    pub edits: BTreeMap<BankCode, Edit>,
+stored! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct BankBook {
+        /// The catalogue of the last refresh; the embedded one before the first.
+        0 pub listed: Option<Catalogue>,
+        1 pub refreshed_at: Option<Timestamp>,
+        2 pub edits: BTreeMap<BankCode, Edit>,
+    }
 }
 
 impl BankBook {

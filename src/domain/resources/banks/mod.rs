@@ -11,6 +11,7 @@ mod edits;
 
 pub use edits::{BankBook, Edit, Listed};
 
+use crate::codec::stored;
 use crate::values::bank::BankCode;
 use crate::values::free_text::misleads_in_address;
 use std::fmt;
@@ -66,8 +67,10 @@ impl Service {
     }
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Services(pub(crate) u8);
+stored! {
+    #[derive(Clone, Copy, Default, PartialEq, Eq)]
+    pub struct Services(pub(crate) u8);
+}
 
 impl Services {
     pub const NONE: Services = Services(0);
@@ -107,16 +110,18 @@ impl fmt::Debug for Services {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bank {
-    /// The code, which never changes.
-    pub code: BankCode,
-    pub name: String,
-    pub services: Services,
-    /// The address of its logo; without one the bank is shown by its name.
-    pub logo_url: Option<String>,
-    /// Whether the bank is left out of lists and refused like one without services.
-    pub hidden: bool,
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Bank {
+        /// The code, which never changes.
+        0 pub code: BankCode,
+        1 pub name: String,
+        2 pub services: Services,
+        /// The address of its logo; without one the bank is shown by its name.
+        3 pub logo_url: Option<String>,
+        /// Whether the bank is left out of lists and refused like one without services.
+        4 pub hidden: bool,
+    }
 }
 
 impl Bank {
@@ -132,10 +137,12 @@ pub const fn sends_otp(bank: BankCode) -> bool {
     bank.0 == 102
 }
 
-/// The known banks, by code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Catalogue {
-    pub(crate) banks: Vec<Bank>,
+stored! {
+    /// The known banks, by code.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Catalogue {
+        0 pub(crate) banks: Vec<Bank>,
+    }
 }
 
 impl Catalogue {

@@ -11,6 +11,7 @@
 //! Sessions, and the attempts that they allow, belong here. The rules of a payment do not: they
 //! are those of its resource. Pages and their words are in `src/checkout/`.
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space, Trait, time_bytes};
@@ -33,16 +34,18 @@ pub const FACET: u8 = 0;
 /// The time for which a session can be paid, in milliseconds.
 pub const SESSION_MS: i64 = DAY_MS;
 
-/// A way to pay that a session can offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// A C2P charge at the buyer's Venezuelan bank.
-    C2p,
-    Cop,
-    Usdt,
-    Card,
-    /// A Pago Móvil transfer that the buyer made to the shop, and names by its reference.
-    PagoMovil,
+stored! {
+    /// A way to pay that a session can offer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Way {
+        /// A C2P charge at the buyer's Venezuelan bank.
+        0 C2p,
+        1 Cop,
+        2 Usdt,
+        3 Card,
+        /// A Pago Móvil transfer that the buyer made to the shop, and names by its reference.
+        4 PagoMovil,
+    }
 }
 
 impl Way {
@@ -65,9 +68,11 @@ impl Way {
     }
 }
 
-/// The ways to pay that a session names, in its own order; an empty list means every way.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offered(pub(crate) Vec<Way>);
+stored! {
+    /// The ways to pay that a session names, in its own order; an empty list means every way.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Offered(pub(crate) Vec<Way>);
+}
 
 impl Offered {
     pub fn includes(&self, way: Way) -> bool {
@@ -85,39 +90,41 @@ impl FromIterator<Way> for Offered {
     }
 }
 
-/// The item that was bought through a payment link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bought {
-    pub link: Id,
-    pub quantity: u16,
-    pub chosen: bool,
-    /// The seller, and the percentage that the tenant keeps.
-    pub marketplace: Option<(Id, Rate)>,
-}
+stored! {
+    /// The item that was bought through a payment link.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Bought {
+        0 pub link: Id,
+        1 pub quantity: u16,
+        2 pub chosen: bool,
+        /// The seller, and the percentage that the tenant keeps.
+        3 pub marketplace: Option<(Id, Rate)>,
+    }
 
-/// A checkout session: an amount to be paid, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
-    pub id: Id,
-    pub amount: Usd,
-    pub description: Option<String>,
-    /// The tenant's reference, which need not be unique.
-    pub reference: Option<String>,
-    /// The address to which the buyer goes when it is paid.
-    pub success_url: Option<String>,
-    /// The address to which the buyer goes instead of paying.
-    pub cancel_url: Option<String>,
-    pub offered: Offered,
-    /// A JSON object of the tenant's, as it was sent.
-    pub metadata: Option<String>,
-    /// The address of the session's page, as it was given out.
-    pub url: String,
-    /// The item that it sells, if it came from a payment link.
-    pub bought: Option<Bought>,
-    /// Whether real money is paid; a test session costs none.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    pub expires_at: Timestamp,
+    /// A checkout session: an amount to be paid, and how.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Session {
+        0 pub id: Id,
+        1 pub amount: Usd,
+        2 pub description: Option<String>,
+        /// The tenant's reference, which need not be unique.
+        3 pub reference: Option<String>,
+        /// The address to which the buyer goes when it is paid.
+        4 pub success_url: Option<String>,
+        /// The address to which the buyer goes instead of paying.
+        5 pub cancel_url: Option<String>,
+        6 pub offered: Offered,
+        /// A JSON object of the tenant's, as it was sent.
+        7 pub metadata: Option<String>,
+        /// The address of the session's page, as it was given out.
+        8 pub url: String,
+        /// The item that it sells, if it came from a payment link.
+        9 pub bought: Option<Bought>,
+        /// Whether real money is paid; a test session costs none.
+        10 pub livemode: bool,
+        11 pub created_at: Timestamp,
+        12 pub expires_at: Timestamp,
+    }
 }
 
 pub struct NewSession {
@@ -136,11 +143,13 @@ pub struct NewSession {
     pub bought: Option<Bought>,
 }
 
-/// A refusal of a rule about sessions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckoutRefusal {
-    SessionPaid,
-    SessionExpired,
+stored! {
+    /// A refusal of a rule about sessions.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum CheckoutRefusal {
+        0 SessionPaid,
+        1 SessionExpired,
+    }
 }
 
 impl CheckoutRefusal {
@@ -248,16 +257,18 @@ impl Resource for Session {
     }
 }
 
-/// The part of a session that a payment for it stores.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sale {
-    pub session: Id,
-    pub reference: Option<String>,
-    pub metadata: Option<String>,
-    /// The payment link that the session came from; with one, the operator has a share.
-    pub link: Option<Id>,
-    /// The operator's share; set on completion.
-    pub platform_fee: Option<Ves>,
+stored! {
+    /// The part of a session that a payment for it stores.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Sale {
+        0 pub session: Id,
+        1 pub reference: Option<String>,
+        2 pub metadata: Option<String>,
+        /// The payment link that the session came from; with one, the operator has a share.
+        3 pub link: Option<Id>,
+        /// The operator's share; set on completion.
+        4 pub platform_fee: Option<Ves>,
+    }
 }
 
 /// The status of a session, derived from its attempts.

@@ -1,5 +1,6 @@
 //! The postings and holds of a sale, and of its reversal (`docs/contract.md, 6.3, 6.4`).
 
+use crate::codec::stored;
 use crate::decision::Draft;
 use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
@@ -20,18 +21,20 @@ pub struct SellerShare {
     pub available_at: Timestamp,
 }
 
-/// The seller's side of a marketplace sale, with amounts in its currency.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marketplace<A> {
-    pub merchant: Id,
-    /// The part that the tenant keeps, in percent.
-    pub commission_percent: Rate,
-    /// The part that the tenant kept; set on completion.
-    pub commission: Option<A>,
-    /// The seller's part; set on completion.
-    pub seller_net: Option<A>,
-    /// The instant at which the seller may have it; set on completion.
-    pub seller_available_at: Option<Timestamp>,
+stored! {
+    /// The seller's side of a marketplace sale, with amounts in its currency.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Marketplace<A> {
+        0 pub merchant: Id,
+        /// The part that the tenant keeps, in percent.
+        1 pub commission_percent: Rate,
+        /// The part that the tenant kept; set on completion.
+        2 pub commission: Option<A>,
+        /// The seller's part; set on completion.
+        3 pub seller_net: Option<A>,
+        /// The instant at which the seller may have it; set on completion.
+        4 pub seller_available_at: Option<Timestamp>,
+    }
 }
 
 /// A sale, in minor units of its currency.

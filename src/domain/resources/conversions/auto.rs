@@ -5,6 +5,7 @@
 use super::price::Amount;
 use super::spend::Taken;
 use super::{Conversion, Source, Stage, begin, priced, within_limit};
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::ledger::book::Book;
 use crate::rail::{Effect, How, Order};
@@ -21,16 +22,18 @@ pub const PATIENCE_MS: i64 = 24 * HOUR_MS;
 /// The number of the operation that asks for the rate.
 const PRICE: u16 = 1;
 
-/// The state of a conversion that waits for a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// The pesos to be converted, fixed when the payment completed.
-    pub share: Cop,
-    /// The end of the payment's hold, from which the pesos are taken.
-    pub release_at: Timestamp,
-    pub next_try: Timestamp,
-    /// The instant from which it is not tried any more.
-    pub until: Timestamp,
+stored! {
+    /// The state of a conversion that waits for a rate.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Waiting {
+        /// The pesos to be converted, fixed when the payment completed.
+        0 pub share: Cop,
+        /// The end of the payment's hold, from which the pesos are taken.
+        1 pub release_at: Timestamp,
+        2 pub next_try: Timestamp,
+        /// The instant from which it is not tried any more.
+        3 pub until: Timestamp,
+    }
 }
 
 /// A peso payment that completes, as far as its conversion is concerned.

@@ -3,6 +3,7 @@
 //! accept a quote twice. An automatic conversion ([`auto`]) begins as one that waits for a rate. The
 //! market's prices come in with a command: their sources do not belong here (`src/rates/`).
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
@@ -36,12 +37,14 @@ const WAITS: &str = "test_pending";
 /// The facet of conversions that are in no list: quotes, and automatic ones without a rate.
 pub const UNLISTED: u8 = 0xFF;
 
-/// The currency that is converted. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Source {
-    Ves = 0,
-    Cop = 1,
+stored! {
+    /// The currency that is converted. The number is part of list facets.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[repr(u8)]
+    pub enum Source {
+        0 Ves,
+        1 Cop,
+    }
 }
 
 impl Source {
@@ -115,30 +118,27 @@ impl Status {
     }
 }
 
-/// The end of an accepted conversion, if it has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The conversion has not ended.
-    Open,
-    Completed {
-        at: Timestamp,
-    },
-    Canceled {
-        at: Timestamp,
-        reason: String,
-    },
-}
+stored! {
+    /// The end of an accepted conversion, if it has ended.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum End {
+        /// The conversion has not ended.
+        0 Open,
+        1 Completed { 0 at: Timestamp },
+        2 Canceled { 0 at: Timestamp, 1 reason: String },
+    }
 
-/// The part of a conversion that begins when its quote is accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accepted {
-    /// The number of conversions accepted before it, by which those of one millisecond are listed.
-    pub nth: u64,
-    /// The amounts, which do not change any more.
-    pub price: Price,
-    /// The held money that was taken, in the order in which it was taken.
-    pub taken: Vec<Taken>,
-    pub end: End,
+    /// The part of a conversion that begins when its quote is accepted.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Accepted {
+        /// The number of conversions accepted before it, by which those of one millisecond are listed.
+        0 pub nth: u64,
+        /// The amounts, which do not change any more.
+        1 pub price: Price,
+        /// The held money that was taken, in the order in which it was taken.
+        2 pub taken: Vec<Taken>,
+        3 pub end: End,
+    }
 }
 
 impl Accepted {
@@ -156,35 +156,34 @@ impl Accepted {
     }
 }
 
-/// The stage of a conversion, from its quote on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// A quote that can be accepted before it expires.
-    Quoted {
-        price: Price,
-        expires_at: Timestamp,
-    },
-    Accepted(Accepted),
-    /// An automatic conversion that waits for a rate; nobody sees it.
-    Waiting(auto::Waiting),
-    /// An automatic conversion that came to nothing; nobody ever sees it.
-    Dropped,
-}
+stored! {
+    /// The stage of a conversion, from its quote on.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Stage {
+        /// A quote that can be accepted before it expires.
+        0 Quoted { 0 price: Price, 1 expires_at: Timestamp },
+        1 Accepted(Accepted),
+        /// An automatic conversion that waits for a rate; nobody sees it.
+        2 Waiting(auto::Waiting),
+        /// An automatic conversion that came to nothing; nobody ever sees it.
+        3 Dropped,
+    }
 
-/// A quote, and the conversion that it becomes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conversion {
-    /// The id of the quote and of the conversion.
-    pub id: Id,
-    pub source: Source,
-    pub stage: Stage,
-    pub reference: Option<String>,
-    /// The peso payment that an automatic conversion is for.
-    pub payment: Option<Id>,
-    /// Whether real money is converted; a test conversion buys no real USDT.
-    pub livemode: bool,
-    /// The instant at which the quote was made or, once it is accepted, that of its acceptance.
-    pub created_at: Timestamp,
+    /// A quote, and the conversion that it becomes.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Conversion {
+        /// The id of the quote and of the conversion.
+        0 pub id: Id,
+        1 pub source: Source,
+        2 pub stage: Stage,
+        3 pub reference: Option<String>,
+        /// The peso payment that an automatic conversion is for.
+        4 pub payment: Option<Id>,
+        /// Whether real money is converted; a test conversion buys no real USDT.
+        5 pub livemode: bool,
+        /// The instant at which the quote was made or, once it is accepted, that of its acceptance.
+        6 pub created_at: Timestamp,
+    }
 }
 
 impl Conversion {

@@ -2,6 +2,7 @@
 //! the last digit (`docs/contract.md, 9.1`).
 
 use super::Source;
+use crate::codec::stored;
 use crate::values::money::{Currency, Rate, Usdt};
 use rust_decimal::Decimal;
 
@@ -22,18 +23,20 @@ pub enum Amount {
     Target(Usdt),
 }
 
-/// Both amounts of a conversion, and the rate between them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Price {
-    /// The amount that is paid, in minor units of the source.
-    pub source_minor: i64,
-    pub target: Usdt,
-    /// The market price of a USDT, with four decimals.
-    pub market: Rate,
-    /// The spread on top of it, in percent, with four decimals.
-    pub spread_percent: Rate,
-    /// The charged price of a USDT, with four decimals.
-    pub rate: Rate,
+stored! {
+    /// Both amounts of a conversion, and the rate between them.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Price {
+        /// The amount that is paid, in minor units of the source.
+        0 pub source_minor: i64,
+        1 pub target: Usdt,
+        /// The market price of a USDT, with four decimals.
+        2 pub market: Rate,
+        /// The spread on top of it, in percent, with four decimals.
+        3 pub spread_percent: Rate,
+        /// The charged price of a USDT, with four decimals.
+        4 pub rate: Rate,
+    }
 }
 
 impl Price {

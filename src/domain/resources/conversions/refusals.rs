@@ -1,36 +1,37 @@
 //! The refusals of the rules about conversions, in the words of the contract.
 
+use crate::codec::stored;
 use crate::values::money::Currency;
 use crate::values::money::Usdt;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConversionRefusal {
-    NotEnabled,
-    MarketRateUnavailable,
-    InvalidAmount,
-    BelowMinimum {
-        minimum: Usdt,
-    },
-    DailyLimitExceeded {
-        currency: Currency,
-        /// The limit per local day, in minor units.
-        limit: i64,
-    },
-    /// The balance does not suffice for the conversion.
-    InsufficientBalance {
-        currency: Currency,
-        /// The amount that could be paid out, in minor units.
-        available: i64,
-        /// The amount that could be converted, in minor units.
-        spendable: i64,
-    },
-    QuoteUsed,
-    /// The quote expired: 60 seconds have passed.
-    QuoteExpired,
-    /// The conversion is not pending, so it cannot be canceled.
-    NotCancelable,
-    /// The conversion is not pending, so it can be neither fulfilled nor refused.
-    NotPending,
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum ConversionRefusal {
+        0 NotEnabled,
+        1 MarketRateUnavailable,
+        2 InvalidAmount,
+        3 BelowMinimum { 0 minimum: Usdt },
+        4 DailyLimitExceeded {
+            0 currency: Currency,
+            /// The limit per local day, in minor units.
+            1 limit: i64,
+        },
+        /// The balance does not suffice for the conversion.
+        5 InsufficientBalance {
+            0 currency: Currency,
+            /// The amount that could be paid out, in minor units.
+            1 available: i64,
+            /// The amount that could be converted, in minor units.
+            2 spendable: i64,
+        },
+        6 QuoteUsed,
+        /// The quote expired: 60 seconds have passed.
+        7 QuoteExpired,
+        /// The conversion is not pending, so it cannot be canceled.
+        8 NotCancelable,
+        /// The conversion is not pending, so it can be neither fulfilled nor refused.
+        9 NotPending,
+    }
 }
 
 impl ConversionRefusal {

@@ -1,6 +1,7 @@
 //! Money that a conversion may spend: the available balance, and then holds, in the order in which
 //! they would end (`docs/contract.md, 9.4`).
 
+use crate::codec::stored;
 use crate::ledger::book::Book;
 use crate::ledger::{HOLDS_MAX, HoldChange, Ledger, Release};
 use crate::refusal::Refusal;
@@ -9,14 +10,16 @@ use crate::values::ids::Id;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 
-/// Money that was taken out of a hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
-    /// The instant at which the hold would have ended.
-    pub release_at: Timestamp,
-    pub hold: Id,
-    /// The amount, in minor units.
-    pub minor: i64,
+stored! {
+    /// Money that was taken out of a hold.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Taken {
+        /// The instant at which the hold would have ended.
+        0 pub release_at: Timestamp,
+        1 pub hold: Id,
+        /// The amount, in minor units.
+        2 pub minor: i64,
+    }
 }
 
 impl Taken {

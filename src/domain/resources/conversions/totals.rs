@@ -2,26 +2,29 @@
 //! `convertedVes`. Part of the book, so a past balance is computed like the current one.
 
 use super::{Conversion, Source, Status, UNLISTED};
+use crate::codec::stored;
 use crate::record::IndexedState;
 use crate::values::date::Date;
 use crate::values::time::Timestamp;
 
-/// The sum of conversions on the latest day with any, less those of that day that were canceled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Day {
-    pub(crate) date: Date,
-    pub(crate) minor: i64,
-}
+stored! {
+    /// The sum of conversions on the latest day with any, less those of that day that were canceled.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Day {
+        0 pub(crate) date: Date,
+        1 pub(crate) minor: i64,
+    }
 
-/// The sums of a book's conversions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// The sum of the latest day of each source, by [`Source`].
-    pub(crate) days: [Day; 2],
-    /// Bolívares converted since the beginning, less those of canceled conversions, in cents.
-    pub(crate) ves: i64,
-    /// The number of conversions accepted since the beginning, of every source.
-    pub(crate) count: u64,
+    /// The sums of a book's conversions.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Totals {
+        /// The sum of the latest day of each source, by [`Source`].
+        0 pub(crate) days: [Day; 2],
+        /// Bolívares converted since the beginning, less those of canceled conversions, in cents.
+        1 pub(crate) ves: i64,
+        /// The number of conversions accepted since the beginning, of every source.
+        2 pub(crate) count: u64,
+    }
 }
 
 impl Totals {

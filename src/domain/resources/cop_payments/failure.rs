@@ -2,19 +2,22 @@
 
 use super::collect::EXPIRED;
 use super::live::{PROCESSOR_ERROR, UNFIT};
+use crate::codec::stored;
 
-/// The reason why a payment failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The buyer did not pay in time.
-    Expired,
-    Rejected,
-    /// The buyer, or somebody in the buyer's place, tried too many SMS codes.
-    OtpAttemptsExhausted,
-    /// The processor says that it refused to refund, after it had said that it did.
-    RefundRefused,
-    /// The processor failed, or could not carry the order.
-    ProcessorError,
+stored! {
+    /// The reason why a payment failed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Failure {
+        /// The buyer did not pay in time.
+        0 Expired,
+        1 Rejected,
+        /// The buyer, or somebody in the buyer's place, tried too many SMS codes.
+        2 OtpAttemptsExhausted,
+        /// The processor says that it refused to refund, after it had said that it did.
+        3 RefundRefused,
+        /// The processor failed, or could not carry the order.
+        4 ProcessorError,
+    }
 }
 
 impl Failure {

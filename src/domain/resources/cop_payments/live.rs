@@ -7,6 +7,7 @@
 //! such a buyer begins anew.
 
 use super::{COLLECT, Channel, CopPayment, TELL, Telling, Waiting, collect, instructions};
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::Resource;
 use crate::rail::{How, Instruction, Progress, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
@@ -26,18 +27,20 @@ pub const UNFIT: &str = "order_unfit";
 /// The answer to whoever asked for what could not be sent.
 const UNAVAILABLE: Refusal = Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS };
 
-/// The state of a collection at a live processor, beside the trace that every order has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Live {
-    /// Whether the buyer was sent a code, or may have been.
-    pub code_sent: bool,
-    /// The number of codes that the processor was told.
-    pub codes: u8,
-    /// Whether it says that something else was paid than what was asked for.
-    pub misfit: bool,
-    /// The number of times that the processor was asked how it stands, by the agenda, for an event
-    /// or for a cancel.
-    pub asks: u32,
+stored! {
+    /// The state of a collection at a live processor, beside the trace that every order has.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Live {
+        /// Whether the buyer was sent a code, or may have been.
+        0 pub code_sent: bool,
+        /// The number of codes that the processor was told.
+        1 pub codes: u8,
+        /// Whether it says that something else was paid than what was asked for.
+        2 pub misfit: bool,
+        /// The number of times that the processor was asked how it stands, by the agenda, for an event
+        /// or for a cancel.
+        3 pub asks: u32,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

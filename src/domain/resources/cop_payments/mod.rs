@@ -20,6 +20,7 @@ pub mod sale;
 #[cfg(test)]
 mod tests;
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space, Trait};
@@ -51,14 +52,16 @@ pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
 /// The largest amount (`docs/contract.md, 1.3`).
 pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
 
-/// The way in which the buyer pays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Channel {
-    /// The buyer scans a QR code, or pastes the transfer key that it shows.
-    Qr,
-    Push,
-    /// The buyer types a code that came by SMS.
-    Sms,
+stored! {
+    /// The way in which the buyer pays.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Channel {
+        /// The buyer scans a QR code, or pastes the transfer key that it shows.
+        0 Qr,
+        1 Push,
+        /// The buyer types a code that came by SMS.
+        2 Sms,
+    }
 }
 
 impl Channel {
@@ -91,20 +94,22 @@ impl Channel {
     }
 }
 
-/// An instruction about a collection that is under way, and not known to be carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
-    Cancel,
-    /// The buyer's SMS code; it is in no record.
-    Code,
-    /// The buyer pays: test mode plays the buyer.
-    Pays,
-    /// The buyer declines: test mode plays the buyer.
-    Declines,
-    /// The payment is canceled because too many codes were wrong.
-    Void,
-    /// The buyer is to be sent a code: a live processor waits to be told.
-    SendCode,
+stored! {
+    /// An instruction about a collection that is under way, and not known to be carried out.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Telling {
+        0 Cancel,
+        /// The buyer's SMS code; it is in no record.
+        1 Code,
+        /// The buyer pays: test mode plays the buyer.
+        2 Pays,
+        /// The buyer declines: test mode plays the buyer.
+        3 Declines,
+        /// The payment is canceled because too many codes were wrong.
+        4 Void,
+        /// The buyer is to be sent a code: a live processor waits to be told.
+        5 SendCode,
+    }
 }
 
 impl Telling {
@@ -115,42 +120,44 @@ impl Telling {
     }
 }
 
-/// The phase of a payment: the processor's work on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// The processor does not work on it.
-    Idle,
-    Collecting {
-        /// The number of times that the processor was asked.
-        looks: u32,
-        next_look: Timestamp,
-        telling: Option<Telling>,
-    },
-    /// The processor is asked to refund; the money is set aside.
-    Refunding {
-        /// The number of times that the processor was asked.
-        looks: u32,
-        next_look: Timestamp,
-        aside: refund::Aside,
-    },
-    /// The processor waits for the buyer, for whom SMS codes were tried.
-    Tried {
-        /// The number of times that the processor was asked.
-        looks: u32,
-        next_look: Timestamp,
-        telling: Option<Telling>,
-        /// The number of codes that were sent to it, one under way included.
-        codes: u8,
-    },
-    /// An operator has settled this operation; the processor is still asked whether it agrees.
-    AskedOn {
-        operation: u16,
-        /// The number of times that the processor was asked since.
-        looks: u32,
-        next_look: Timestamp,
-        /// The instant from which it is not asked any more.
-        until: Timestamp,
-    },
+stored! {
+    /// The phase of a payment: the processor's work on it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Phase {
+        /// The processor does not work on it.
+        0 Idle,
+        1 Collecting {
+            /// The number of times that the processor was asked.
+            0 looks: u32,
+            1 next_look: Timestamp,
+            2 telling: Option<Telling>,
+        },
+        /// The processor is asked to refund; the money is set aside.
+        2 Refunding {
+            /// The number of times that the processor was asked.
+            0 looks: u32,
+            1 next_look: Timestamp,
+            2 aside: refund::Aside,
+        },
+        /// The processor waits for the buyer, for whom SMS codes were tried.
+        3 Tried {
+            /// The number of times that the processor was asked.
+            0 looks: u32,
+            1 next_look: Timestamp,
+            2 telling: Option<Telling>,
+            /// The number of codes that were sent to it, one under way included.
+            3 codes: u8,
+        },
+        /// An operator has settled this operation; the processor is still asked whether it agrees.
+        4 AskedOn {
+            0 operation: u16,
+            /// The number of times that the processor was asked since.
+            1 looks: u32,
+            2 next_look: Timestamp,
+            /// The instant from which it is not asked any more.
+            3 until: Timestamp,
+        },
+    }
 }
 
 /// A collection that waits for the buyer.
@@ -215,69 +222,71 @@ impl From<Waiting> for Phase {
 /// The seller's side of a marketplace sale in pesos.
 pub type Marketplace = crate::resources::collections::sale::Marketplace<Cop>;
 
-/// The part of a checkout session that a payment in pesos stores: how its price in dollars became
-/// pesos.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForSession {
-    pub sale: Sale,
-    pub usd: Usd,
-    /// The price of a dollar for the buyer, in pesos.
-    pub rate: Rate,
-    pub market_rate: Rate,
-    /// The operator's share of a sale through a payment link; set on completion.
-    pub platform_fee: Option<Cop>,
-}
+stored! {
+    /// The part of a checkout session that a payment in pesos stores: how its price in dollars became
+    /// pesos.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ForSession {
+        0 pub sale: Sale,
+        1 pub usd: Usd,
+        /// The price of a dollar for the buyer, in pesos.
+        2 pub rate: Rate,
+        3 pub market_rate: Rate,
+        /// The operator's share of a sale through a payment link; set on completion.
+        4 pub platform_fee: Option<Cop>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CopPayment {
-    pub id: Id,
-    /// The status; a refunded payment is [`Status::Reversed`].
-    pub status: Status,
-    pub phase: Phase,
-    pub channel: Channel,
-    pub amount: Cop,
-    pub fee: Option<Cop>,
-    /// The tenant's reference, which need not be unique.
-    pub reference: Option<String>,
-    /// The text of a JSON object of the tenant's.
-    pub metadata: Option<String>,
-    pub buyer: Option<Box<Buyer>>,
-    pub marketplace: Option<Box<Marketplace>>,
-    /// The processor's reference of the payment. On one that failed it contradicts the failure.
-    pub processor_reference: Option<String>,
-    /// The reason of a failure. On a completed payment it contradicts the completion, or the
-    /// refund.
-    pub failure: Option<Failure>,
-    /// The code that an operator gave for the failure, where it is none of ours.
-    pub own_code: Option<Box<str>>,
-    /// The number of refunds that were tried: each is an operation of its own.
-    pub refunds: u16,
-    /// The processor's reference of the newest refund. On a payment that is not refunded it
-    /// contradicts the refusal.
-    pub refund_reference: Option<String>,
-    /// Refunds before the newest that the processor made after it had refused them, in the order in
-    /// which it said so.
-    pub earlier_refunds: Vec<refund::EarlierRefund>,
-    /// The kept answer that the outcome replaces.
-    pub kept: Option<Arc<KeepRef>>,
-    /// Whether real money moves; a test payment moves none.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    pub expires_at: Timestamp,
-    pub completed_at: Option<Timestamp>,
-    pub available_at: Option<Timestamp>,
-    pub refunded_at: Option<Timestamp>,
-    pub checkout: Option<Box<ForSession>>,
-    /// The trace of the newest order at the processor.
-    pub trace: Trace,
-    /// The address or the picture of the QR code that the processor shows the buyer.
-    pub qr_image: Option<Box<str>>,
-    /// The state of a collection at a live processor.
-    pub live: Option<Live>,
-    /// The entry of the audit for the operator who cancels it, while the processor has not agreed.
-    pub canceler: Option<Box<AuditEntry>>,
-    /// The token that the next step about a buyer's code takes; none where the processor's own is good.
-    pub code_token: Option<StepToken>,
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CopPayment {
+        0 pub id: Id,
+        /// The status; a refunded payment is [`Status::Reversed`].
+        1 pub status: Status,
+        2 pub phase: Phase,
+        3 pub channel: Channel,
+        4 pub amount: Cop,
+        5 pub fee: Option<Cop>,
+        /// The tenant's reference, which need not be unique.
+        6 pub reference: Option<String>,
+        /// The text of a JSON object of the tenant's.
+        7 pub metadata: Option<String>,
+        8 pub buyer: Option<Box<Buyer>>,
+        9 pub marketplace: Option<Box<Marketplace>>,
+        /// The processor's reference of the payment. On one that failed it contradicts the failure.
+        10 pub processor_reference: Option<String>,
+        /// The reason of a failure. On a completed payment it contradicts the completion, or the
+        /// refund.
+        11 pub failure: Option<Failure>,
+        /// The number of refunds that were tried: each is an operation of its own.
+        12 pub refunds: u16,
+        /// The processor's reference of the newest refund. On a payment that is not refunded it
+        /// contradicts the refusal.
+        13 pub refund_reference: Option<String>,
+        /// The kept answer that the outcome replaces.
+        14 pub kept: Option<Arc<KeepRef>>,
+        /// Whether real money moves; a test payment moves none.
+        15 pub livemode: bool,
+        16 pub created_at: Timestamp,
+        17 pub expires_at: Timestamp,
+        18 pub completed_at: Option<Timestamp>,
+        19 pub available_at: Option<Timestamp>,
+        20 pub refunded_at: Option<Timestamp>,
+        21 pub checkout: Option<Box<ForSession>>,
+        /// Refunds before the newest that the processor made after it had refused them, in the order in
+        /// which it said so.
+        22 pub earlier_refunds: Vec<refund::EarlierRefund>,
+        /// The trace of the newest order at the processor.
+        23 pub trace: Trace,
+        /// The address or the picture of the QR code that the processor shows the buyer.
+        24 pub qr_image: Option<Box<str>>,
+        /// The state of a collection at a live processor.
+        25 pub live: Option<Live>,
+        /// The code that an operator gave for the failure, where it is none of ours.
+        26 pub own_code: Option<Box<str>>,
+        /// The entry of the audit for the operator who cancels it, while the processor has not agreed.
+        27 pub canceler: Option<Box<AuditEntry>>,
+        /// The token that the next step about a buyer's code takes; none where the processor's own is good.
+        28 pub code_token: Option<StepToken>,
+    }
 }
 
 /// The largest number of codes that may be tried for a payment: so few of a million six-digit ones

@@ -2,6 +2,7 @@
 //! money goes back, whole and with its fee (`docs/contract.md, 11.6`).
 
 use super::{COLLECT, CopPayment, Failure, Phase, REFUND, REFUNDS_MAX, sale};
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
@@ -24,20 +25,22 @@ use std::sync::Arc;
 /// (`docs/contract.md, 11.6`).
 pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 
-/// A part of a hold, in pesos.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    pub release_at: Timestamp,
-    pub hold: Id,
-    pub minor: i64,
-}
+stored! {
+    /// A part of a hold, in pesos.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Part {
+        0 pub release_at: Timestamp,
+        1 pub hold: Id,
+        2 pub minor: i64,
+    }
 
-/// The sources of money that was taken, so that it can go back to the same places.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
-    /// The parts from holds, the sale's own one first.
-    pub from_holds: Vec<Part>,
-    pub from_available: i64,
+    /// The sources of money that was taken, so that it can go back to the same places.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Taken {
+        /// The parts from holds, the sale's own one first.
+        0 pub from_holds: Vec<Part>,
+        1 pub from_available: i64,
+    }
 }
 
 impl Taken {
@@ -46,19 +49,21 @@ impl Taken {
     }
 }
 
-/// The money that is set aside for a refund.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Aside {
-    pub own: Taken,
-    pub sellers: Taken,
-}
+stored! {
+    /// The money that is set aside for a refund.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Aside {
+        0 pub own: Taken,
+        1 pub sellers: Taken,
+    }
 
-/// A refund that the processor refused, and after which another was begun; and then the processor said
-/// that it was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EarlierRefund {
-    pub operation: u16,
-    pub reference: String,
+    /// A refund that the processor refused, and after which another was begun; and then the processor said
+    /// that it was made.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct EarlierRefund {
+        0 pub operation: u16,
+        1 pub reference: String,
+    }
 }
 
 /// The most that an account can give: what is available, the hold of `own`, and of the others with

@@ -1,27 +1,30 @@
 //! The refusals of the rules about payments in pesos, in the words of the contract.
 
+use crate::codec::stored;
 use crate::values::money::Cop;
 
-/// A refusal of a rule about payments in pesos.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CopPaymentRefusal {
-    NotEnabled,
-    NotPending,
-    /// The payment is not paid with an SMS code.
-    ChannelMismatch,
-    InvalidOtp,
-    OtpAttemptsExhausted,
-    /// The 96 hours for a refund have passed.
-    RefundWindowExpired,
-    RefundInProgress,
-    /// The balance does not suffice for a refund.
-    RefundNotCovered {
-        available: Cop,
-        /// The amount that could be paid out, together with the holds.
-        spendable: Cop,
-    },
-    /// The processor did not carry it out, and nothing was debited.
-    ProcessorUnavailable,
+stored! {
+    /// A refusal of a rule about payments in pesos.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum CopPaymentRefusal {
+        0 NotEnabled,
+        1 NotPending,
+        /// The payment is not paid with an SMS code.
+        2 ChannelMismatch,
+        3 InvalidOtp,
+        4 OtpAttemptsExhausted,
+        /// The 96 hours for a refund have passed.
+        5 RefundWindowExpired,
+        6 RefundInProgress,
+        /// The balance does not suffice for a refund.
+        7 RefundNotCovered {
+            0 available: Cop,
+            /// The amount that could be paid out, together with the holds.
+            1 spendable: Cop,
+        },
+        /// The processor did not carry it out, and nothing was debited.
+        8 ProcessorUnavailable,
+    }
 }
 
 impl CopPaymentRefusal {

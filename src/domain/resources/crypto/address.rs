@@ -2,17 +2,20 @@
 //! version byte 0x41. The three Ethereum-like networks: 20 bytes in hexadecimal, whose mixture of
 //! cases, if there is one, is the checksum of EIP-55.
 
+use crate::codec::stored;
 use sha2::Sha256;
 use sha3::{Digest, Keccak256};
 use std::borrow::Cow;
 
-/// The networks on which USDT are sent, in the order of the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Network {
-    Trc20,
-    Erc20,
-    Bep20,
-    Polygon,
+stored! {
+    /// The networks on which USDT are sent, in the order of the configuration.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Network {
+        0 Trc20,
+        1 Erc20,
+        2 Bep20,
+        3 Polygon,
+    }
 }
 
 /// The first byte of a TRON address.

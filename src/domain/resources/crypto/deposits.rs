@@ -3,6 +3,7 @@
 //! are one entity with a [`Till`], which alone counts what comes to any of them.
 
 use super::address::{Network, canonical};
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::{BalanceReason, EventKind, Extra};
@@ -26,10 +27,12 @@ use crate::values::time::{SECOND_MS, Timestamp};
 use rust_decimal::Decimal;
 use sha2::{Digest, Sha256};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asset {
-    Usdt,
-    Usdc,
+stored! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Asset {
+        0 Usdt,
+        1 Usdc,
+    }
 }
 
 impl Asset {
@@ -41,19 +44,21 @@ impl Asset {
     }
 }
 
-/// An address at which a customer of the tenant pays; for a checkout session, all of its addresses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DepositAddress {
-    pub id: Id,
-    pub customer_ref: ExternalRef,
-    pub network: Network,
-    pub asset: Asset,
-    pub address: String,
-    /// Whether real deposits come to it; to a test address none do.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    /// The checkout session that it was made for, if any, with the deposits so far.
-    pub till: Option<Box<Till>>,
+stored! {
+    /// An address at which a customer of the tenant pays; for a checkout session, all of its addresses.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DepositAddress {
+        0 pub id: Id,
+        1 pub customer_ref: ExternalRef,
+        2 pub network: Network,
+        3 pub asset: Asset,
+        4 pub address: String,
+        /// Whether real deposits come to it; to a test address none do.
+        5 pub livemode: bool,
+        6 pub created_at: Timestamp,
+        /// The checkout session that it was made for, if any, with the deposits so far.
+        7 pub till: Option<Box<Till>>,
+    }
 }
 
 impl DepositAddress {
@@ -118,32 +123,34 @@ impl Resource for DepositAddress {
     }
 }
 
-/// The USDT payment of a checkout session: its addresses and its deposits so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Till {
-    pub sale: Sale,
-    /// The price; a USDT counts as a dollar.
-    pub amount: Usd,
-    /// The seller, and the percentage that the tenant keeps.
-    pub marketplace: Option<(Id, Rate)>,
-    /// The addresses on other networks, or for another asset, than the first.
-    pub more: Vec<TillAddress>,
-    pub received: Usdt,
-    /// The sum of the seller's shares of the deposits.
-    pub seller_received: Usdt,
-    /// The instant at which the session was paid, and the id of the payment that was made then.
-    pub paid: Option<(Timestamp, Id)>,
-    /// The generation of the book that its session is of ([`Book::begun_at`]): one of before is gone, though
-    /// its addresses are among those that stay.
-    pub generation: u64,
-}
+stored! {
+    /// The USDT payment of a checkout session: its addresses and its deposits so far.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Till {
+        0 pub sale: Sale,
+        /// The price; a USDT counts as a dollar.
+        1 pub amount: Usd,
+        /// The seller, and the percentage that the tenant keeps.
+        2 pub marketplace: Option<(Id, Rate)>,
+        /// The addresses on other networks, or for another asset, than the first.
+        3 pub more: Vec<TillAddress>,
+        4 pub received: Usdt,
+        /// The sum of the seller's shares of the deposits.
+        5 pub seller_received: Usdt,
+        /// The instant at which the session was paid, and the id of the payment that was made then.
+        6 pub paid: Option<(Timestamp, Id)>,
+        /// The generation of the book that its session is of ([`Book::begun_at`]): one of before is gone, though
+        /// its addresses are among those that stay.
+        7 pub generation: u64,
+    }
 
-/// A further address of a checkout session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TillAddress {
-    pub network: Network,
-    pub asset: Asset,
-    pub address: String,
+    /// A further address of a checkout session.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct TillAddress {
+        0 pub network: Network,
+        1 pub asset: Asset,
+        2 pub address: String,
+    }
 }
 
 pub struct NewDepositAddress {
@@ -253,12 +260,14 @@ pub struct Incoming {
     pub entry: Option<LogEntry>,
 }
 
-/// The place of a transfer in the log of a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogEntry {
-    pub chain_id: u64,
-    pub index: u64,
-    pub block: [u8; 32],
+stored! {
+    /// The place of a transfer in the log of a chain.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct LogEntry {
+        0 pub chain_id: u64,
+        1 pub index: u64,
+        2 pub block: [u8; 32],
+    }
 }
 
 impl LogEntry {
@@ -280,19 +289,21 @@ impl LogEntry {
     }
 }
 
-/// A deposit as its event and its answer show it. A deposit never changes, so it is no entity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deposit {
-    /// The id of the deposit and of the hold on it.
-    pub id: Id,
-    pub to: DepositAddress,
-    pub amount: Usdt,
-    /// The hash of the transfer on the network.
-    pub tx_hash: String,
-    /// Its place in the network's log, in live mode.
-    pub entry: Option<LogEntry>,
-    /// The instant at which it may be spent.
-    pub available_at: Timestamp,
+stored! {
+    /// A deposit as its event and its answer show it. A deposit never changes, so it is no entity.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Deposit {
+        /// The id of the deposit and of the hold on it.
+        0 pub id: Id,
+        1 pub to: DepositAddress,
+        2 pub amount: Usdt,
+        /// The hash of the transfer on the network.
+        3 pub tx_hash: String,
+        /// Its place in the network's log, in live mode.
+        4 pub entry: Option<LogEntry>,
+        /// The instant at which it may be spent.
+        5 pub available_at: Timestamp,
+    }
 }
 
 /// Credits a deposit. Money that came is not refused, even when USDT were switched off meanwhile; a

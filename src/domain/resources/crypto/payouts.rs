@@ -4,6 +4,7 @@
 
 use super::address::{Network, canonical};
 use super::transfers::{Signing, Transfer};
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
@@ -28,19 +29,21 @@ pub const SEND: u16 = 1;
 /// The reason of a rejection without one.
 pub const REJECTED: &str = "rejected";
 
-/// The status of a payout. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// The payout is debited; an operator reviews it first.
-    PendingReview = 0,
-    /// The payout is debited and sent; its outcome on the network is open.
-    Processing = 1,
-    Completed = 2,
-    /// The network refused the payout, and the money is back.
-    Failed = 3,
-    /// An operator refused the payout, and the money is back.
-    Rejected = 4,
+stored! {
+    /// The status of a payout. The number is its list facet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Status {
+        /// The payout is debited; an operator reviews it first.
+        0 PendingReview,
+        /// The payout is debited and sent; its outcome on the network is open.
+        1 Processing,
+        2 Completed,
+        /// The network refused the payout, and the money is back.
+        3 Failed,
+        /// An operator refused the payout, and the money is back.
+        4 Rejected,
+    }
 }
 
 impl Status {
@@ -63,38 +66,40 @@ impl Status {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CryptoPayout {
-    pub id: Id,
-    pub external_ref: ExternalRef,
-    pub status: Status,
-    pub amount: Usdt,
-    /// The network's fee, on top of the amount.
-    pub fee: Usdt,
-    pub network: Network,
-    pub address: String,
-    /// The hash of the transfer on the network.
-    pub tx_hash: Option<String>,
-    pub failure_code: Option<String>,
-    /// The number of times that it was sent: two at most, the second after the network said that it
-    /// never received it.
-    pub sends: u32,
-    /// The number of times that the network was asked about it.
-    pub looks: u32,
-    /// The instant of the next question to the network: about the outcome, or whether the network
-    /// agrees with an operator who settled the payout.
-    pub next_look: Option<Timestamp>,
-    /// The kept answer that the outcome replaces.
-    pub kept: Option<Arc<KeepRef>>,
-    /// Whether real money moves; a test payout moves none.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    /// The instant at which it arrived, failed or was rejected.
-    pub settled_at: Option<Timestamp>,
-    /// The trace of its order at the network.
-    pub trace: Trace,
-    /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
-    pub transfer: Option<Box<Transfer>>,
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CryptoPayout {
+        0 pub id: Id,
+        1 pub external_ref: ExternalRef,
+        2 pub status: Status,
+        3 pub amount: Usdt,
+        /// The network's fee, on top of the amount.
+        4 pub fee: Usdt,
+        5 pub network: Network,
+        6 pub address: String,
+        /// The hash of the transfer on the network.
+        7 pub tx_hash: Option<String>,
+        8 pub failure_code: Option<String>,
+        /// The number of times that it was sent: two at most, the second after the network said that it
+        /// never received it.
+        9 pub sends: u32,
+        /// The number of times that the network was asked about it.
+        10 pub looks: u32,
+        /// The instant of the next question to the network: about the outcome, or whether the network
+        /// agrees with an operator who settled the payout.
+        11 pub next_look: Option<Timestamp>,
+        /// The kept answer that the outcome replaces.
+        12 pub kept: Option<Arc<KeepRef>>,
+        /// Whether real money moves; a test payout moves none.
+        13 pub livemode: bool,
+        14 pub created_at: Timestamp,
+        /// The instant at which it arrived, failed or was rejected.
+        15 pub settled_at: Option<Timestamp>,
+        /// The trace of its order at the network.
+        16 pub trace: Trace,
+        /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
+        17 pub transfer: Option<Box<Transfer>>,
+    }
 }
 
 impl CryptoPayout {

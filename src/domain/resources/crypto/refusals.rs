@@ -1,18 +1,19 @@
 //! The refusals of the rules about USDT, in the words of the contract.
 
+use crate::codec::stored;
 use crate::values::money::Usdt;
 
-/// A refusal of a rule about USDT.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CryptoRefusal {
-    NotEnabled,
-    /// The balance in USDT does not suffice.
-    InsufficientBalance {
-        available: Usdt,
-    },
-    /// The USDT payout is not under review.
-    NotPendingReview,
-    NetworkNotConfigured,
+stored! {
+    /// A refusal of a rule about USDT.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum CryptoRefusal {
+        0 NotEnabled,
+        /// The balance in USDT does not suffice.
+        1 InsufficientBalance { 0 available: Usdt },
+        /// The USDT payout is not under review.
+        2 NotPendingReview,
+        3 NetworkNotConfigured,
+    }
 }
 
 impl CryptoRefusal {

@@ -9,6 +9,7 @@
 //! Nothing here is decided by what a node says of transactions that no block has taken, and nothing
 //! is final before `confirmations` blocks. It must not know how a node is asked.
 
+use crate::codec::stored;
 use crate::values::time::Timestamp;
 
 /// A hash: of a transaction or a block.
@@ -25,34 +26,36 @@ pub const NONCE_USED: &str = "nonce_used";
 /// Parts of a fee by which a replacement has to be more: nodes ask for a tenth.
 const MORE: u64 = 8;
 
-/// The transactions of a payout, all of the same nonce.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    pub chain_id: u64,
-    pub wallet: [u8; 20],
-    pub nonce: u64,
-    /// The newest block when the nonce was taken: none before can have used it.
-    pub since_block: u64,
-    /// The signed transactions, oldest first; at least one.
-    pub attempts: Vec<Attempt>,
-    pub raw: Vec<u8>,
-}
+stored! {
+    /// The transactions of a payout, all of the same nonce.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Transfer {
+        0 pub chain_id: u64,
+        1 pub wallet: [u8; 20],
+        2 pub nonce: u64,
+        /// The newest block when the nonce was taken: none before can have used it.
+        3 pub since_block: u64,
+        /// The signed transactions, oldest first; at least one.
+        4 pub attempts: Vec<Attempt>,
+        5 pub raw: Vec<u8>,
+    }
 
-/// The price that one transaction pays for a unit of gas, in wei.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fees {
-    /// The most that a block's maker gets.
-    pub tip: u64,
-    /// The most that is paid altogether.
-    pub max: u64,
-}
+    /// The price that one transaction pays for a unit of gas, in wei.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Fees {
+        /// The most that a block's maker gets.
+        0 pub tip: u64,
+        /// The most that is paid altogether.
+        1 pub max: u64,
+    }
 
-/// A signed transaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
-    pub hash: Hash,
-    pub fees: Fees,
-    pub at: Timestamp,
+    /// A signed transaction.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Attempt {
+        0 pub hash: Hash,
+        1 pub fees: Fees,
+        2 pub at: Timestamp,
+    }
 }
 
 /// A transaction that is about to be recorded.

@@ -3,6 +3,7 @@
 //!
 //! The money of a seller is not here: it is in the ledger, and payments and payouts move it.
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::{EventKind, Extra};
@@ -58,35 +59,37 @@ impl Status {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PayoutMethod {
-    pub id: Id,
-    pub bank: BankCode,
-    pub phone: MobilePhone,
-    pub status: MethodStatus,
-    pub created_at: Timestamp,
-    pub attempts: Attempts,
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PayoutMethod {
+        0 pub id: Id,
+        1 pub bank: BankCode,
+        2 pub phone: MobilePhone,
+        3 pub status: MethodStatus,
+        4 pub created_at: Timestamp,
+        5 pub attempts: Attempts,
+    }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Merchant {
-    pub id: Id,
-    pub external_ref: ExternalRef,
-    pub name: String,
-    pub identification: Option<IdentityDocument>,
-    pub contact_email: Option<String>,
-    pub contact_phone: Option<MobilePhone>,
-    pub active: bool,
-    /// Whether the bank rejected the last method.
-    pub rejected: bool,
-    pub methods: Vec<PayoutMethod>,
-    /// The method that is used when none is named.
-    pub default_method: Option<Id>,
-    /// Whether real money may be paid to it; a test merchant is paid none.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    /// The instant at which it last changed.
-    pub updated_at: Timestamp,
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Merchant {
+        0 pub id: Id,
+        1 pub external_ref: ExternalRef,
+        2 pub name: String,
+        3 pub identification: Option<IdentityDocument>,
+        4 pub contact_email: Option<String>,
+        5 pub contact_phone: Option<MobilePhone>,
+        6 pub active: bool,
+        /// Whether the bank rejected the last method.
+        7 pub rejected: bool,
+        8 pub methods: Vec<PayoutMethod>,
+        /// The method that is used when none is named.
+        9 pub default_method: Option<Id>,
+        /// Whether real money may be paid to it; a test merchant is paid none.
+        10 pub livemode: bool,
+        11 pub created_at: Timestamp,
+        /// The instant at which it last changed.
+        12 pub updated_at: Timestamp,
+    }
 }
 
 impl Merchant {

@@ -1,14 +1,16 @@
 //! The refusals of the rules about merchants, in the words of the contract.
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MerchantRefusal {
-    /// The merchant is not active.
-    Inactive,
-    HasPayouts {
-        count: u64,
-    },
-    HasBalance,
-    TooManyPayoutMethods,
+use crate::codec::stored;
+
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum MerchantRefusal {
+        /// The merchant is not active.
+        0 Inactive,
+        1 HasPayouts { 0 count: u64 },
+        2 HasBalance,
+        3 TooManyPayoutMethods,
+    }
 }
 
 impl MerchantRefusal {

@@ -2,6 +2,7 @@
 //! have. A new method is a variant here; every match over them is exhaustive, so that nothing is
 //! forgotten.
 
+use crate::codec::stored;
 use crate::rail;
 use crate::resources::banks::Service;
 use crate::resources::crypto::address::Network;
@@ -79,54 +80,56 @@ impl Method {
     }
 }
 
-/// The payer, as their bank knows them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Debtor {
-    pub bank: BankCode,
-    pub id: IdentityDocument,
-    /// The phone that the bank knows the payer by.
-    pub phone: MobilePhone,
-}
+stored! {
+    /// The payer, as their bank knows them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Debtor {
+        0 pub bank: BankCode,
+        1 pub id: IdentityDocument,
+        /// The phone that the bank knows the payer by.
+        2 pub phone: MobilePhone,
+    }
 
-/// The means of a payment, with the data that only payments by it have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Means {
-    /// A charge at the payer's bank with a code.
-    C2p {
-        debtor: Debtor,
-        /// Whether the bank was told to send the payer a code.
-        otp_requested: bool,
-        /// A keyed hash of the code that was used, which tells a repeat from another try.
-        token_mark: Option<[u8; 16]>,
-    },
-    /// A card, of which only these data are kept.
-    Card {
-        brand: Brand,
-        last_four: u16,
-        /// A keyed hash of number and expiry, which tells a repeat from another card.
-        mark: [u8; 16],
-    },
-    Debit {
-        debtor: Debtor,
-        name: String,
-        /// A keyed hash of the code, which tells a repeat from another try.
-        code_mark: [u8; 16],
-    },
-    /// A transfer that the payer made, which is searched for.
-    Transfer {
-        debtor: Debtor,
-        date: Date,
-        /// The last digits of its reference, as the payer gave them.
-        reference: String,
-    },
-    /// USDT that came to an address of a checkout session.
-    Usdt {
-        amount: Usdt,
-        /// The seller's share of it, for a marketplace sale.
-        seller_net: Option<Usdt>,
-        /// The hash of the transfer that completed the payment.
-        tx_hash: String,
-    },
+    /// The means of a payment, with the data that only payments by it have.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Means {
+        /// A charge at the payer's bank with a code.
+        0 C2p {
+            0 debtor: Debtor,
+            /// Whether the bank was told to send the payer a code.
+            1 otp_requested: bool,
+            /// A keyed hash of the code that was used, which tells a repeat from another try.
+            2 token_mark: Option<[u8; 16]>,
+        },
+        /// A card, of which only these data are kept.
+        1 Card {
+            0 brand: Brand,
+            1 last_four: u16,
+            /// A keyed hash of number and expiry, which tells a repeat from another card.
+            2 mark: [u8; 16],
+        },
+        2 Debit {
+            0 debtor: Debtor,
+            1 name: String,
+            /// A keyed hash of the code, which tells a repeat from another try.
+            2 code_mark: [u8; 16],
+        },
+        /// A transfer that the payer made, which is searched for.
+        3 Transfer {
+            0 debtor: Debtor,
+            1 date: Date,
+            /// The last digits of its reference, as the payer gave them.
+            2 reference: String,
+        },
+        /// USDT that came to an address of a checkout session.
+        4 Usdt {
+            0 amount: Usdt,
+            /// The seller's share of it, for a marketplace sale.
+            1 seller_net: Option<Usdt>,
+            /// The hash of the transfer that completed the payment.
+            2 tx_hash: String,
+        },
+    }
 }
 
 impl Means {

@@ -23,6 +23,7 @@ mod transfers;
 mod tests;
 
 use crate::bank_names;
+use crate::codec::stored;
 use crate::decision::Turn;
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space, Trait, searched_hash};
@@ -43,17 +44,19 @@ pub use refusals::PaymentRefusal;
 use std::sync::Arc;
 pub use transfers::{transfer_name, without_zeros};
 
-/// The status of a payment. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// The payment waits for the payer or the bank.
-    Pending = 0,
-    Completed = 1,
-    Failed = 2,
-    /// The payment was given up before it was charged.
-    Canceled = 3,
-    Reversed = 4,
+stored! {
+    /// The status of a payment. The number is part of list facets.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Status {
+        /// The payment waits for the payer or the bank.
+        0 Pending,
+        1 Completed,
+        2 Failed,
+        /// The payment was given up before it was charged.
+        3 Canceled,
+        4 Reversed,
+    }
 }
 
 impl Status {
@@ -71,11 +74,13 @@ impl Status {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CancelReason {
-    Superseded,
-    /// The intent was not charged in time.
-    Expired,
+stored! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CancelReason {
+        0 Superseded,
+        /// The intent was not charged in time.
+        1 Expired,
+    }
 }
 
 impl CancelReason {
@@ -87,38 +92,38 @@ impl CancelReason {
     }
 }
 
-/// The phase of a payment: the bank's work on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Phase {
-    Idle,
-    Charging {
-        /// The number of times that the bank was asked about it.
-        looks: u32,
-        /// The instant at which it is asked next.
-        next_look: Timestamp,
-    },
-    /// A reversal is on its way, and the money for it is set aside.
-    Reversing {
-        /// The number of times that the bank was asked about it.
-        looks: u32,
-        /// The instant at which it is asked next.
-        next_look: Timestamp,
-        resent: bool,
-        aside: reversal::Aside,
-    },
-    /// An operator has settled this operation; the bank is still asked whether it agrees.
-    AskedOn {
-        operation: u16,
-        /// The number of times that the bank was asked since.
-        looks: u32,
-        next_look: Timestamp,
-        /// The instant from which it is not asked any more.
-        until: Timestamp,
-    },
-    /// No bank works on it: the bank made the reversal, and then said that it refused it.
-    ReversalDenied {
-        code: String,
-    },
+stored! {
+    /// The phase of a payment: the bank's work on it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Phase {
+        0 Idle,
+        1 Charging {
+            /// The number of times that the bank was asked about it.
+            0 looks: u32,
+            /// The instant at which it is asked next.
+            1 next_look: Timestamp,
+        },
+        /// A reversal is on its way, and the money for it is set aside.
+        2 Reversing {
+            /// The number of times that the bank was asked about it.
+            0 looks: u32,
+            /// The instant at which it is asked next.
+            1 next_look: Timestamp,
+            2 resent: bool,
+            3 aside: reversal::Aside,
+        },
+        /// An operator has settled this operation; the bank is still asked whether it agrees.
+        3 AskedOn {
+            0 operation: u16,
+            /// The number of times that the bank was asked since.
+            1 looks: u32,
+            2 next_look: Timestamp,
+            /// The instant from which it is not asked any more.
+            3 until: Timestamp,
+        },
+        /// No bank works on it: the bank made the reversal, and then said that it refused it.
+        4 ReversalDenied { 0 code: String },
+    }
 }
 
 impl Phase {
@@ -152,53 +157,55 @@ impl asked_on::Phase for Phase {
 /// The seller's side of a marketplace sale.
 pub type Marketplace = crate::resources::collections::sale::Marketplace<Ves>;
 
-/// A payment. The amounts that its sale moved are in the ledger.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Payment {
-    /// The id, and for C2P the intent's.
-    pub id: Id,
-    pub external_ref: ExternalRef,
-    pub means: Means,
-    pub status: Status,
-    pub phase: Phase,
-    pub usd: Usd,
-    pub ves: Ves,
-    pub bcv_rate: Rate,
-    pub fee: Option<Ves>,
-    pub marketplace: Option<Box<Marketplace>>,
-    /// The bank's reference of the charge. On a failed payment it contradicts the failure.
-    pub bank_reference: Option<String>,
-    /// The bank's code when it failed. On a completed payment it contradicts the completion.
-    pub failure_code: Option<String>,
-    pub cancel_reason: Option<CancelReason>,
-    /// The chargebacks of a card payment, oldest first.
-    pub chargebacks: Vec<Chargeback>,
-    pub description: Option<String>,
-    pub reversed_at: Option<Timestamp>,
-    /// The bank's reference of the newest reversal. On a payment that is not reversed it contradicts
-    /// the refusal.
-    pub reversal_ref: Option<String>,
-    /// The number of this attempt among those on its reference, from 1.
-    pub attempt: u32,
-    pub previous: Option<Id>,
-    /// The kept answer that the outcome replaces.
-    pub kept: Option<Arc<KeepRef>>,
-    /// Whether real money moves; a test payment moves none.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    pub expires_at: Option<Timestamp>,
-    pub completed_at: Option<Timestamp>,
-    pub failed_at: Option<Timestamp>,
-    pub available_at: Option<Timestamp>,
-    pub checkout: Option<Box<Sale>>,
-    /// The number of reversals that were begun: each is an operation of its own.
-    pub reversals: u16,
-    /// A reversal before the newest, if the bank made it after it had refused it.
-    pub earlier_reversal: Option<Box<EarlierReversal>>,
-    /// The trace of the newest order at its rail.
-    pub trace: Trace,
-    /// Whether the holder of its card disputes it a day after it completed: a card of test mode.
-    pub is_disputed: bool,
+stored! {
+    /// A payment. The amounts that its sale moved are in the ledger.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Payment {
+        /// The id, and for C2P the intent's.
+        0 pub id: Id,
+        1 pub external_ref: ExternalRef,
+        2 pub means: Means,
+        3 pub status: Status,
+        4 pub phase: Phase,
+        5 pub usd: Usd,
+        6 pub ves: Ves,
+        7 pub bcv_rate: Rate,
+        8 pub fee: Option<Ves>,
+        9 pub marketplace: Option<Box<Marketplace>>,
+        /// The bank's reference of the charge. On a failed payment it contradicts the failure.
+        10 pub bank_reference: Option<String>,
+        /// The bank's code when it failed. On a completed payment it contradicts the completion.
+        11 pub failure_code: Option<String>,
+        12 pub cancel_reason: Option<CancelReason>,
+        /// The chargebacks of a card payment, oldest first.
+        13 pub chargebacks: Vec<Chargeback>,
+        14 pub description: Option<String>,
+        15 pub reversed_at: Option<Timestamp>,
+        /// The bank's reference of the newest reversal. On a payment that is not reversed it contradicts
+        /// the refusal.
+        16 pub reversal_ref: Option<String>,
+        17 pub previous: Option<Id>,
+        /// The kept answer that the outcome replaces.
+        18 pub kept: Option<Arc<KeepRef>>,
+        /// Whether real money moves; a test payment moves none.
+        19 pub livemode: bool,
+        20 pub created_at: Timestamp,
+        21 pub expires_at: Option<Timestamp>,
+        22 pub completed_at: Option<Timestamp>,
+        23 pub available_at: Option<Timestamp>,
+        24 pub checkout: Option<Box<Sale>>,
+        /// The number of reversals that were begun: each is an operation of its own.
+        25 pub reversals: u16,
+        /// A reversal before the newest, if the bank made it after it had refused it.
+        26 pub earlier_reversal: Option<Box<EarlierReversal>>,
+        /// The trace of the newest order at its rail.
+        27 pub trace: Trace,
+        /// The number of this attempt among those on its reference, from 1.
+        28 pub attempt: u32,
+        29 pub failed_at: Option<Timestamp>,
+        /// Whether the holder of its card disputes it a day after it completed: a card of test mode.
+        30 pub is_disputed: bool,
+    }
 }
 
 /// The attempt before a new one on its reference.
@@ -208,12 +215,14 @@ pub struct Before {
     pub attempt: u32,
 }
 
-/// A reversal that the bank refused, after which another was begun, and of which the bank then said
-/// that it was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EarlierReversal {
-    pub operation: u16,
-    pub reference: String,
+stored! {
+    /// A reversal that the bank refused, after which another was begun, and of which the bank then said
+    /// that it was made.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct EarlierReversal {
+        0 pub operation: u16,
+        1 pub reference: String,
+    }
 }
 
 pub const CHARGE: u16 = 1;

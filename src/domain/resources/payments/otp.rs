@@ -3,6 +3,7 @@
 
 use super::reasons::Reason;
 use super::{Debtor, PaymentRefusal, REQUEST_OTP};
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::Entries;
@@ -19,15 +20,17 @@ use std::sync::Arc;
 /// says how long a code lives.
 const CODE_MS: i64 = 5 * 60 * 1000;
 
-/// The status of a request for a code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// The bank has not answered.
-    Pending = 0,
-    Completed = 1,
-    /// The bank does not send a code.
-    Failed = 2,
+stored! {
+    /// The status of a request for a code.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Status {
+        /// The bank has not answered.
+        0 Pending,
+        1 Completed,
+        /// The bank does not send a code.
+        2 Failed,
+    }
 }
 
 impl Status {
@@ -40,23 +43,25 @@ impl Status {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Otp {
-    pub id: Id,
-    pub status: Status,
-    pub debtor: Debtor,
-    pub amount: Ves,
-    pub reference: Option<String>,
-    /// The bank's code, if it refused.
-    pub failure_code: Option<String>,
-    /// The kept answer that the outcome replaces.
-    pub kept: Option<Arc<KeepRef>>,
-    /// Whether a real bank is called; for a test request none is.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    /// The instant at which the code is of no use any more.
-    pub expires_at: Timestamp,
-    pub settled_at: Option<Timestamp>,
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Otp {
+        0 pub id: Id,
+        1 pub status: Status,
+        2 pub debtor: Debtor,
+        3 pub amount: Ves,
+        4 pub reference: Option<String>,
+        /// The bank's code, if it refused.
+        5 pub failure_code: Option<String>,
+        /// The kept answer that the outcome replaces.
+        6 pub kept: Option<Arc<KeepRef>>,
+        /// Whether a real bank is called; for a test request none is.
+        7 pub livemode: bool,
+        8 pub created_at: Timestamp,
+        /// The instant at which the code is of no use any more.
+        9 pub expires_at: Timestamp,
+        10 pub settled_at: Option<Timestamp>,
+    }
 }
 
 impl Otp {

@@ -5,6 +5,7 @@ use super::commands::agreed;
 use super::{
     CHARGE, Debtor, EarlierReversal, Means, Payment, Phase, REVERSALS_MAX, Status, is_reversal, sale,
 };
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
@@ -21,16 +22,18 @@ use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The sources of the money for a reversal, in minor units, so that it can go back to the same
-/// places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Aside {
-    /// The part from the sale's own hold.
-    pub from_hold: i64,
-    pub from_available: i64,
-    /// The part from the seller's hold on the sale.
-    pub seller_from_hold: i64,
-    pub seller_from_available: i64,
+stored! {
+    /// The sources of the money for a reversal, in minor units, so that it can go back to the same
+    /// places.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Aside {
+        /// The part from the sale's own hold.
+        0 pub from_hold: i64,
+        1 pub from_available: i64,
+        /// The part from the seller's hold on the sale.
+        2 pub seller_from_hold: i64,
+        3 pub seller_from_available: i64,
+    }
 }
 
 /// The refusal of a reversal of this payment, whatever rails and balances allow; `None` where one may be

@@ -4,6 +4,7 @@
 
 use super::request::{afford, conflict, debit, prepare};
 use super::{NewPayout, Payout, Receiver};
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
@@ -19,30 +20,41 @@ use crate::values::time::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// The result of an item of a batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ItemEnd {
-    /// The item is this payout, which may be older than the batch.
-    Payout(Id),
-    /// The item was refused, and is no payout.
-    Refused {
-        /// The item's reference, if it had a valid one.
-        external_ref: Option<String>,
-        code: String,
-        error: String,
-        /// What was asked for, of an item that is valid.
-        asked: Option<Asked>,
-    },
-}
+stored! {
+    /// What a payout of a batch asks for: of these bytes, the same however it was written, the batch keeps a keyed
+    /// hash, by which the same batch is recognised later. They are only ever written.
+    pub struct CanonicalItem {
+        0 pub external_ref: ExternalRef,
+        1 pub receiver: Receiver,
+        2 pub amount: Ves,
+        3 pub concept: String,
+    }
 
-/// What a refused item of a batch asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// The merchant that was to be paid, if it was one.
-    pub merchant: Option<Id>,
-    pub method: Option<Id>,
-    pub amount: Ves,
-    pub concept: String,
+    /// The result of an item of a batch.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum ItemEnd {
+        /// The item is this payout, which may be older than the batch.
+        0 Payout(Id),
+        /// The item was refused, and is no payout.
+        1 Refused {
+            /// The item's reference, if it had a valid one.
+            0 external_ref: Option<String>,
+            1 code: String,
+            2 error: String,
+            /// What was asked for, of an item that is valid.
+            3 asked: Option<Asked>,
+        },
+    }
+
+    /// What a refused item of a batch asked for.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Asked {
+        /// The merchant that was to be paid, if it was one.
+        0 pub merchant: Option<Id>,
+        1 pub method: Option<Id>,
+        2 pub amount: Ves,
+        3 pub concept: String,
+    }
 }
 
 impl Asked {
@@ -57,17 +69,19 @@ impl Asked {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch {
-    pub id: Id,
-    pub external_ref: ExternalRef,
-    /// A keyed hash of the request, by which a repeat is recognised.
-    pub mark: [u8; 16],
-    /// The results of the items, in their order.
-    pub items: Vec<ItemEnd>,
-    /// Whether real money moves; a test batch moves none.
-    pub livemode: bool,
-    pub created_at: Timestamp,
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Batch {
+        0 pub id: Id,
+        1 pub external_ref: ExternalRef,
+        /// A keyed hash of the request, by which a repeat is recognised.
+        2 pub mark: [u8; 16],
+        /// The results of the items, in their order.
+        3 pub items: Vec<ItemEnd>,
+        /// Whether real money moves; a test batch moves none.
+        4 pub livemode: bool,
+        5 pub created_at: Timestamp,
+    }
 }
 
 impl Resource for Batch {

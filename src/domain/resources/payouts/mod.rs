@@ -5,6 +5,7 @@
 //! rules of those do not (`crypto`), nor payouts in pesos (`cop_payouts`), nor banks' calls.
 
 use crate::bank_names;
+use crate::codec::stored;
 use crate::decision::{Draft, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
@@ -35,14 +36,16 @@ mod request;
 /// The number of the operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
 
-/// The status of a payout. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// The payout is debited; its outcome at the bank is open.
-    Pending = 0,
-    Completed = 1,
-    Failed = 2,
+stored! {
+    /// The status of a payout. The number is its list facet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Status {
+        /// The payout is debited; its outcome at the bank is open.
+        0 Pending,
+        1 Completed,
+        2 Failed,
+    }
 }
 
 impl Status {
@@ -57,15 +60,17 @@ impl Status {
     }
 }
 
-/// The kind of a payout, by the request for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PayoutKind {
-    Merchant,
-    /// A payout to the tenant's own account.
-    Instant,
-    Credit,
-    Account,
-    Change,
+stored! {
+    /// The kind of a payout, by the request for it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PayoutKind {
+        0 Merchant,
+        /// A payout to the tenant's own account.
+        1 Instant,
+        2 Credit,
+        3 Account,
+        4 Change,
+    }
 }
 
 impl PayoutKind {
@@ -88,19 +93,17 @@ impl PayoutKind {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
-    Phone {
-        bank: BankCode,
-        phone: MobilePhone,
-        /// The receiver; some banks check it.
-        identity: Option<IdentityDocument>,
-    },
-    Account {
-        account: AccountNumber,
-        identity: IdentityDocument,
-        name: String,
-    },
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Destination {
+        0 Phone {
+            0 bank: BankCode,
+            1 phone: MobilePhone,
+            /// The receiver; some banks check it.
+            2 identity: Option<IdentityDocument>,
+        },
+        1 Account { 0 account: AccountNumber, 1 identity: IdentityDocument, 2 name: String },
+    }
 }
 
 impl Destination {
@@ -112,44 +115,46 @@ impl Destination {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Payout {
-    pub id: Id,
-    pub external_ref: ExternalRef,
-    pub kind: PayoutKind,
-    pub status: Status,
-    pub amount: Ves,
-    pub fee: Ves,
-    pub concept: String,
-    pub merchant: Option<Id>,
-    pub merchant_name: Option<String>,
-    pub method: Option<Id>,
-    pub method_named: bool,
-    pub payment: Option<Id>,
-    pub batch: Option<Id>,
-    pub destination: Destination,
-    pub from_merchant_balance: bool,
-    /// The bank's reference. On a failed payout it contradicts the failure.
-    pub reference: Option<String>,
-    /// The bank's code when it failed. On a completed payout it contradicts the completion.
-    pub failure_code: Option<String>,
-    /// The number of times that it was sent: two at most, the second after the bank said that it
-    /// never received it.
-    pub sends: u32,
-    /// The number of times that the bank was asked about it.
-    pub looks: u32,
-    /// The instant of the next question to the bank: about the outcome, or whether it agrees with
-    /// an operator who settled the payout.
-    pub next_look: Option<Timestamp>,
-    /// The kept answer that the outcome replaces.
-    pub kept: Option<Arc<KeepRef>>,
-    /// Whether real money moves; a test payout moves none.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    /// The instant at which the payout completed or failed.
-    pub settled_at: Option<Timestamp>,
-    /// The trace of its order at the bank.
-    pub trace: Trace,
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Payout {
+        0 pub id: Id,
+        1 pub external_ref: ExternalRef,
+        2 pub kind: PayoutKind,
+        3 pub status: Status,
+        4 pub amount: Ves,
+        5 pub fee: Ves,
+        6 pub concept: String,
+        7 pub merchant: Option<Id>,
+        8 pub merchant_name: Option<String>,
+        9 pub method: Option<Id>,
+        10 pub method_named: bool,
+        11 pub payment: Option<Id>,
+        12 pub batch: Option<Id>,
+        13 pub destination: Destination,
+        14 pub from_merchant_balance: bool,
+        /// The bank's reference. On a failed payout it contradicts the failure.
+        15 pub reference: Option<String>,
+        /// The bank's code when it failed. On a completed payout it contradicts the completion.
+        16 pub failure_code: Option<String>,
+        /// The number of times that it was sent: two at most, the second after the bank said that it
+        /// never received it.
+        17 pub sends: u32,
+        /// The number of times that the bank was asked about it.
+        18 pub looks: u32,
+        /// The instant of the next question to the bank: about the outcome, or whether it agrees with
+        /// an operator who settled the payout.
+        19 pub next_look: Option<Timestamp>,
+        /// The kept answer that the outcome replaces.
+        20 pub kept: Option<Arc<KeepRef>>,
+        /// Whether real money moves; a test payout moves none.
+        21 pub livemode: bool,
+        22 pub created_at: Timestamp,
+        /// The instant at which the payout completed or failed.
+        23 pub settled_at: Option<Timestamp>,
+        /// The trace of its order at the bank.
+        24 pub trace: Trace,
+    }
 }
 
 impl Payout {

@@ -1,12 +1,16 @@
 //! The refusals of the rules about payouts in bolívares, in the words of the contract.
 
-/// A refusal of a rule about payouts in bolívares.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PayoutRefusal {
-    /// The merchant has no verified payout method.
-    MethodNotVerified,
-    /// The tenant has no account of its own, or it is not verified.
-    AccountNotVerified,
+use crate::codec::stored;
+
+stored! {
+    /// A refusal of a rule about payouts in bolívares.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum PayoutRefusal {
+        /// The merchant has no verified payout method.
+        0 MethodNotVerified,
+        /// The tenant has no account of its own, or it is not verified.
+        1 AccountNotVerified,
+    }
 }
 
 impl PayoutRefusal {

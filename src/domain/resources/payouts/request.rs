@@ -2,6 +2,7 @@
 
 use super::lifecycle::{RailPayout, Tries};
 use super::{Destination, Payout, PayoutKind, PayoutRefusal, Status};
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::kept::KeepRef;
 use crate::ledger::MovementKind;
@@ -19,32 +20,28 @@ use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use std::sync::Arc;
 
-/// A person with a phone at a bank.
-#[derive(Clone, Copy)]
-pub struct PhoneHolder {
-    pub bank: BankCode,
-    pub phone: MobilePhone,
-    pub identity: IdentityDocument,
-}
+stored! {
+    /// A person with a phone at a bank.
+    #[derive(Clone, Copy)]
+    pub struct PhoneHolder {
+        0 pub bank: BankCode,
+        1 pub phone: MobilePhone,
+        2 pub identity: IdentityDocument,
+    }
 
-pub enum Receiver {
-    Merchant {
-        merchant: Id,
-        /// The payout method; `None` is the merchant's default.
-        method: Option<Id>,
-        from_balance: bool,
-    },
-    Credit(PhoneHolder),
-    Change {
-        to: PhoneHolder,
-        payment: Option<Id>,
-    },
-    Account {
-        account: AccountNumber,
-        identity: IdentityDocument,
-        name: String,
-    },
-    Own,
+    #[derive(Clone)]
+    pub enum Receiver {
+        0 Merchant {
+            0 merchant: Id,
+            /// The payout method; `None` is the merchant's default.
+            1 method: Option<Id>,
+            2 from_balance: bool,
+        },
+        1 Credit(PhoneHolder),
+        2 Change { 0 to: PhoneHolder, 1 payment: Option<Id> },
+        3 Account { 0 account: AccountNumber, 1 identity: IdentityDocument, 2 name: String },
+        4 Own,
+    }
 }
 
 impl Receiver {

@@ -12,6 +12,7 @@ mod commands;
 mod refusals;
 pub mod slug;
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::Entries;
@@ -32,29 +33,31 @@ pub const QUANTITY_MAX: u16 = 999;
 /// The largest number of links of a product: they are shown and stored with it.
 pub const LINKS_MAX: usize = 100;
 
-/// An item that is sold through payment links.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Product {
-    pub id: Id,
-    pub name: String,
-    pub price: Usd,
-    pub description: Option<String>,
-    pub image_url: Option<String>,
-    pub active: bool,
-    pub links: Vec<Link>,
-    /// The number of the newest link, even if it was deleted: a number is never used twice.
-    pub last_link: u16,
-    /// Whether it is sold for real money; a test product is not.
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    /// The instant at which it last changed.
-    pub updated_at: Timestamp,
-}
+stored! {
+    /// An item that is sold through payment links.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Product {
+        0 pub id: Id,
+        1 pub name: String,
+        2 pub price: Usd,
+        3 pub description: Option<String>,
+        4 pub image_url: Option<String>,
+        5 pub active: bool,
+        6 pub links: Vec<Link>,
+        /// The number of the newest link, even if it was deleted: a number is never used twice.
+        7 pub last_link: u16,
+        /// Whether it is sold for real money; a test product is not.
+        8 pub livemode: bool,
+        9 pub created_at: Timestamp,
+        /// The instant at which it last changed.
+        10 pub updated_at: Timestamp,
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkStatus {
-    Active,
-    Disabled,
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LinkStatus {
+        0 Active,
+        1 Disabled,
+    }
 }
 
 impl LinkStatus {
@@ -68,19 +71,21 @@ impl LinkStatus {
     }
 }
 
-/// A payment link: an address at which a product is sold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    pub id: Id,
-    /// The slug at the end of the address, unique among all tenants.
-    pub slug: String,
-    pub status: LinkStatus,
-    pub allow_quantity: bool,
-    pub max_quantity: u16,
-    pub redirect_url: Option<String>,
-    /// The seller, and the percentage that the tenant keeps.
-    pub marketplace: Option<(Id, Rate)>,
-    pub created_at: Timestamp,
+stored! {
+    /// A payment link: an address at which a product is sold.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Link {
+        0 pub id: Id,
+        /// The slug at the end of the address, unique among all tenants.
+        1 pub slug: String,
+        2 pub status: LinkStatus,
+        3 pub allow_quantity: bool,
+        4 pub max_quantity: u16,
+        5 pub redirect_url: Option<String>,
+        /// The seller, and the percentage that the tenant keeps.
+        6 pub marketplace: Option<(Id, Rate)>,
+        7 pub created_at: Timestamp,
+    }
 }
 
 pub fn product_of(link: Id) -> EntityId {

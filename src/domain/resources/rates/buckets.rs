@@ -5,6 +5,7 @@
 //! once, half up. Buckets join in any order to the same result: a late sample changes its bucket
 //! just like one that comes in time.
 
+use crate::codec::stored;
 use crate::resources::rates::samples::{PRICE_DECIMALS, Series};
 use crate::values::money::Rate;
 use crate::values::time::{DAY_MS, HOUR_MS, Timestamp};
@@ -80,28 +81,30 @@ pub fn price(ticks: i128) -> Rate {
     Rate(Decimal::try_from_i128_with_scale(ticks, PRICE_DECIMALS).unwrap_or_default().normalize())
 }
 
-/// A price with its position in its series: by the source's time, and within the same time by the
-/// order in which the samples came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Placed {
-    pub at: Timestamp,
-    pub number: u64,
-    /// The price in hundred-millionths.
-    pub ticks: i128,
-}
+stored! {
+    /// A price with its position in its series: by the source's time, and within the same time by the
+    /// order in which the samples came.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub struct Placed {
+        0 pub at: Timestamp,
+        1 pub number: u64,
+        /// The price in hundred-millionths.
+        2 pub ticks: i128,
+    }
 
-/// The figures that are kept of the samples of an hour or a day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bucket {
-    pub count: u64,
-    /// The sum of the prices, in hundred-millionths.
-    pub sum: i128,
-    /// The lowest price, in hundred-millionths.
-    pub min: i128,
-    /// The highest price, in hundred-millionths.
-    pub max: i128,
-    pub first: Placed,
-    pub last: Placed,
+    /// The figures that are kept of the samples of an hour or a day.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Bucket {
+        0 pub count: u64,
+        /// The sum of the prices, in hundred-millionths.
+        1 pub sum: i128,
+        /// The lowest price, in hundred-millionths.
+        2 pub min: i128,
+        /// The highest price, in hundred-millionths.
+        3 pub max: i128,
+        4 pub first: Placed,
+        5 pub last: Placed,
+    }
 }
 
 impl Bucket {

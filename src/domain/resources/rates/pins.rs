@@ -1,6 +1,7 @@
 //! Pins: prices that an operator holds in force for a while, whatever the feeds say
 //! (`docs/contract.md, 20.8`).
 
+use crate::codec::stored;
 use crate::resources::rates::samples::{Pair, Sample, Series};
 use crate::values::time::{DAY_MS, Timestamp};
 use std::sync::Arc;
@@ -8,12 +9,14 @@ use std::sync::Arc;
 /// The longest time, in ms, for which a price is pinned.
 pub const PINNED_MS_MAX: i64 = 30 * DAY_MS;
 
-/// The prices that a pin stands for: those of a source on a side of a pair, by whatever method.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PinPlace {
-    pub pair: Pair,
-    pub source: Arc<str>,
-    pub side: Option<Arc<str>>,
+stored! {
+    /// The prices that a pin stands for: those of a source on a side of a pair, by whatever method.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PinPlace {
+        0 pub pair: Pair,
+        1 pub source: Arc<str>,
+        2 pub side: Option<Arc<str>>,
+    }
 }
 
 impl PinPlace {
@@ -26,15 +29,17 @@ impl PinPlace {
     }
 }
 
-/// A price under an operator's hand.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pin {
-    pub sample: Arc<Sample>,
-    /// The instant, on the server's clock, at which the feeds count again.
-    pub until: Timestamp,
-    pub reason: String,
-    pub operator_id: String,
-    pub operator_name: String,
+stored! {
+    /// A price under an operator's hand.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Pin {
+        0 pub sample: Arc<Sample>,
+        /// The instant, on the server's clock, at which the feeds count again.
+        1 pub until: Timestamp,
+        2 pub reason: String,
+        3 pub operator_id: String,
+        4 pub operator_name: String,
+    }
 }
 
 impl Pin {

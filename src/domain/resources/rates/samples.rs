@@ -1,5 +1,6 @@
 //! A price at a moment, and the series that it belongs to.
 
+use crate::codec::stored;
 use crate::platform::Mode;
 use crate::values::date::Date;
 use crate::values::money::Rate;
@@ -21,12 +22,14 @@ const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
 /// The length of the longest name of a source, side or method, in characters.
 pub const NAME_CHARACTERS_MAX: usize = 32;
 
-/// A pair of currencies, such as USDT/VES: its price is the amount of the second that one of the
-/// first costs.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Pair {
-    pub(crate) length: u8,
-    pub(crate) text: [u8; 11],
+stored! {
+    /// A pair of currencies, such as USDT/VES: its price is the amount of the second that one of the
+    /// first costs.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct Pair {
+        0 pub(crate) length: u8,
+        1 pub(crate) text: [u8; 11],
+    }
 }
 
 impl Pair {
@@ -79,18 +82,20 @@ impl fmt::Debug for Pair {
     }
 }
 
-/// A price series: the prices of one source, on a side, by a method. Series are never mixed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Series {
-    pub pair: Pair,
-    /// The source of the prices, such as `bcv` or `p2p`.
-    pub source: Arc<str>,
-    /// The side of the market, such as `BUY`, `SELL`, `FLOOR` or `OFFICIAL`.
-    pub side: Option<Arc<str>>,
-    /// The method by which the price was found, such as `p2p_floor`.
-    pub method: Option<Arc<str>>,
-    /// The payment method at that price, when that matters.
-    pub payment_method: Option<Arc<str>>,
+stored! {
+    /// A price series: the prices of one source, on a side, by a method. Series are never mixed.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub struct Series {
+        0 pub pair: Pair,
+        /// The source of the prices, such as `bcv` or `p2p`.
+        1 pub source: Arc<str>,
+        /// The side of the market, such as `BUY`, `SELL`, `FLOOR` or `OFFICIAL`.
+        2 pub side: Option<Arc<str>>,
+        /// The method by which the price was found, such as `p2p_floor`.
+        3 pub method: Option<Arc<str>>,
+        /// The payment method at that price, when that matters.
+        4 pub payment_method: Option<Arc<str>>,
+    }
 }
 
 impl Series {
@@ -168,33 +173,35 @@ pub fn price(value: Decimal) -> Result<Rate, &'static str> {
     Ok(Rate(normal))
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sample {
-    pub series: Series,
-    pub price: Rate,
-    /// The time of the price according to its source; for an official rate, an instant of its value
-    /// date.
-    pub as_of: Timestamp,
-    pub fetched_at: Timestamp,
-    /// The day in Caracas from which the price is in force; only official rates of the dollar have
-    /// one.
-    pub value_date: Option<Date>,
-    /// Whether it is too far from the last accepted price of its series: it is kept, and decides
-    /// nothing.
-    pub suspect: bool,
-    /// Whether a `simulated` or `fixed` feed made it up: it prices test mode alone.
-    pub test_only: bool,
-}
+stored! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Sample {
+        0 pub series: Series,
+        1 pub price: Rate,
+        /// The time of the price according to its source; for an official rate, an instant of its value
+        /// date.
+        2 pub as_of: Timestamp,
+        3 pub fetched_at: Timestamp,
+        /// The day in Caracas from which the price is in force; only official rates of the dollar have
+        /// one.
+        4 pub value_date: Option<Date>,
+        /// Whether it is too far from the last accepted price of its series: it is kept, and decides
+        /// nothing.
+        5 pub suspect: bool,
+        /// Whether a `simulated` or `fixed` feed made it up: it prices test mode alone.
+        6 pub test_only: bool,
+    }
 
-/// The part of a sample that the store of rates keeps as a value, under its series and time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quotation {
-    pub price: Rate,
-    pub fetched_at: Timestamp,
-    /// The payment method at that price, when that matters.
-    pub payment_method: Option<Arc<str>>,
-    /// As in [`Sample::suspect`].
-    pub suspect: bool,
+    /// The part of a sample that the store of rates keeps as a value, under its series and time.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Quotation {
+        0 pub price: Rate,
+        1 pub fetched_at: Timestamp,
+        /// The payment method at that price, when that matters.
+        2 pub payment_method: Option<Arc<str>>,
+        /// As in [`Sample::suspect`].
+        3 pub suspect: bool,
+    }
 }
 
 impl Sample {

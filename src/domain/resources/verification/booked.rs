@@ -3,6 +3,7 @@
 
 use super::{BETWEEN_REFERENCES, Deposits, MethodStatus, VerificationRefusal, references_of_two};
 use crate::at_rail::AtRail;
+use crate::codec::stored;
 use crate::decision::Draft;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
@@ -10,12 +11,14 @@ use crate::resources::operations::OperationRefusal;
 use crate::resources::own_account::OwnAccount;
 use crate::values::ids::Id;
 
-/// The references of the lines by which each of two deposits is booked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Booked {
-    /// The reference of the first deposit.
-    pub first: Option<String>,
-    pub second: Option<String>,
+stored! {
+    /// The references of the lines by which each of two deposits is booked.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Booked {
+        /// The reference of the first deposit.
+        0 pub first: Option<String>,
+        1 pub second: Option<String>,
+    }
 }
 
 /// Lines of a bank's statement that show deposits of an operation.

@@ -2,6 +2,7 @@
 //! (`docs/contract.md, 7.5`).
 
 use super::{Deposits, MethodStatus, VerificationRefusal};
+use crate::codec::stored;
 use crate::decision::{Draft, Turn};
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, Posting};
@@ -18,13 +19,15 @@ pub const STARTS_MAX: usize = 3;
 /// of one account.
 pub const PHONE_STARTS_MAX: usize = 5;
 
-/// The starts and the wrong tries of a method that count.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Attempts {
-    /// The instants of the newest starts, oldest first; at most [`STARTS_MAX`].
-    pub starts: Vec<Timestamp>,
-    /// The instant of the last of the wrong tries that locked the method.
-    pub locked_at: Option<Timestamp>,
+stored! {
+    /// The starts and the wrong tries of a method that count.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Attempts {
+        /// The instants of the newest starts, oldest first; at most [`STARTS_MAX`].
+        0 pub starts: Vec<Timestamp>,
+        /// The instant of the last of the wrong tries that locked the method.
+        1 pub locked_at: Option<Timestamp>,
+    }
 }
 
 /// A phone at a bank, and when its verification was started lately, by whomever.

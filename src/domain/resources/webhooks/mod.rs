@@ -12,6 +12,7 @@
 //!
 //! Posting and signing do not belong here: they are in `src/webhooks/`.
 
+use crate::codec::stored;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
@@ -81,9 +82,11 @@ pub const EVENT_NAMES: [&str; EventKind::ALL.len()] = [
     EventKind::TestReset.name(),
 ];
 
-/// An event name, as its position in [`EVENT_NAMES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventName(pub(crate) u8);
+stored! {
+    /// An event name, as its position in [`EVENT_NAMES`].
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct EventName(pub(crate) u8);
+}
 
 impl EventName {
     /// The event with this name in the API.
@@ -97,15 +100,17 @@ impl EventName {
     }
 }
 
-/// The terms of an endpoint from some event on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Term {
-    /// The number of the first event under these terms.
-    pub from: u64,
-    /// The events that the endpoint lists, in the order of the request.
-    pub events: Vec<EventName>,
-    /// Whether the endpoint is enabled; nothing is due to one that is not.
-    pub enabled: bool,
+stored! {
+    /// The terms of an endpoint from some event on.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Term {
+        /// The number of the first event under these terms.
+        0 pub from: u64,
+        /// The events that the endpoint lists, in the order of the request.
+        1 pub events: Vec<EventName>,
+        /// Whether the endpoint is enabled; nothing is due to one that is not.
+        2 pub enabled: bool,
+    }
 }
 
 impl Term {
@@ -115,21 +120,23 @@ impl Term {
     }
 }
 
-/// A reference to an event, in a few bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventRef {
-    pub number: u64,
-    pub id: Id,
-    pub kind: EventKind,
-}
+stored! {
+    /// A reference to an event, in a few bytes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct EventRef {
+        0 pub number: u64,
+        1 pub id: Id,
+        2 pub kind: EventKind,
+    }
 
-/// What becomes of a delivery that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
-    /// It is not tried again.
-    None,
-    /// It is tried again, after longer and longer waits.
-    Backoff,
+    /// What becomes of a delivery that failed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Retry {
+        /// It is not tried again.
+        0 None,
+        /// It is tried again, after longer and longer waits.
+        1 Backoff,
+    }
 }
 
 impl Retry {
@@ -143,12 +150,14 @@ impl Retry {
     }
 }
 
-/// The form of a delivery's signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signature {
-    Hex,
-    /// The second of sending and the body, by every secret that signs.
-    Timestamped,
+stored! {
+    /// The form of a delivery's signature.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Signature {
+        0 Hex,
+        /// The second of sending and the body, by every secret that signs.
+        1 Timestamped,
+    }
 }
 
 impl Signature {
@@ -162,56 +171,58 @@ impl Signature {
     }
 }
 
-/// An older secret that still signs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OlderSecret {
-    pub version: u32,
-    /// The instant at which it ends, on the tenant's clock.
-    pub until: Timestamp,
-}
+stored! {
+    /// An older secret that still signs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct OlderSecret {
+        0 pub version: u32,
+        /// The instant at which it ends, on the tenant's clock.
+        1 pub until: Timestamp,
+    }
 
-/// A further try of a delivery that waits for its instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NextTry {
-    pub event: EventRef,
-    pub attempt: u32,
-    /// The instant from which it is due, on the tenant's clock.
-    pub due: Timestamp,
-}
+    /// A further try of a delivery that waits for its instant.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct NextTry {
+        0 pub event: EventRef,
+        1 pub attempt: u32,
+        /// The instant from which it is due, on the tenant's clock.
+        2 pub due: Timestamp,
+    }
 
-/// An event that was given up after the last try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exhausted {
-    pub event: EventRef,
-    pub at: Timestamp,
-}
+    /// An event that was given up after the last try.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Exhausted {
+        0 pub event: EventRef,
+        1 pub at: Timestamp,
+    }
 
-/// A delivery that was asked for again, or is tried again, and has no outcome yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resend {
-    pub delivery: Id,
-    pub event: EventRef,
-    /// The instant at which it became due, on the tenant's clock.
-    pub created_at: Timestamp,
-    /// The number of the try: 1 for what was asked for by hand.
-    pub attempt: u32,
-}
+    /// A delivery that was asked for again, or is tried again, and has no outcome yet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Resend {
+        0 pub delivery: Id,
+        1 pub event: EventRef,
+        /// The instant at which it became due, on the tenant's clock.
+        2 pub created_at: Timestamp,
+        /// The number of the try: 1 for what was asked for by hand.
+        3 pub attempt: u32,
+    }
 
-/// The outcome of a delivery. It is complete at the time of the record that has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivered {
-    pub id: Id,
-    pub event: EventRef,
-    /// The instant at which the delivery became due, on the tenant's clock.
-    pub created_at: Timestamp,
-    /// The status of the endpoint's answer, if it answered.
-    pub http_status: Option<u16>,
-    /// The time from the start of the request to the answer or the failure, in milliseconds.
-    pub latency_ms: u32,
-    /// The reason of a failure; `None` for a delivery that arrived.
-    pub error: Option<String>,
-    /// The number of the try, from 1.
-    pub attempt: u32,
+    /// The outcome of a delivery. It is complete at the time of the record that has it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Delivered {
+        0 pub id: Id,
+        1 pub event: EventRef,
+        /// The instant at which the delivery became due, on the tenant's clock.
+        2 pub created_at: Timestamp,
+        /// The status of the endpoint's answer, if it answered.
+        3 pub http_status: Option<u16>,
+        /// The time from the start of the request to the answer or the failure, in milliseconds.
+        4 pub latency_ms: u32,
+        /// The reason of a failure; `None` for a delivery that arrived.
+        5 pub error: Option<String>,
+        /// The number of the try, from 1.
+        6 pub attempt: u32,
+    }
 }
 
 impl Delivered {
@@ -221,33 +232,35 @@ impl Delivered {
     }
 }
 
-/// An endpoint. The secret is not in it: it derives from the server's key, the id and the version.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Webhook {
-    pub id: Id,
-    pub url: String,
-    pub secret_version: u32,
-    /// The terms, oldest first; the last are in force. Never empty.
-    pub terms: Vec<Term>,
-    /// The number of the last event up to which all due deliveries have an outcome, apart from
-    /// `open`.
-    pub reached: u64,
-    /// The numbers of events up to `reached` whose deliveries were under way when this was written,
-    /// in order.
-    pub open: Vec<u64>,
-    /// The deliveries that were asked for again and have no outcome.
-    pub resends: Vec<Resend>,
-    /// The outcomes that this record wrote; earlier ones are in earlier records.
-    pub outcomes: Vec<Delivered>,
-    pub livemode: bool,
-    pub created_at: Timestamp,
-    pub retry: Retry,
-    pub signature: Signature,
-    /// The older secrets that still sign, oldest first.
-    pub older_secrets: Vec<OlderSecret>,
-    pub next_tries: Vec<NextTry>,
-    /// The newest events that were given up and have not arrived since, oldest first.
-    pub exhausted: Vec<Exhausted>,
+stored! {
+    /// An endpoint. The secret is not in it: it derives from the server's key, the id and the version.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Webhook {
+        0 pub id: Id,
+        1 pub url: String,
+        2 pub secret_version: u32,
+        /// The terms, oldest first; the last are in force. Never empty.
+        3 pub terms: Vec<Term>,
+        /// The number of the last event up to which all due deliveries have an outcome, apart from
+        /// `open`.
+        4 pub reached: u64,
+        /// The numbers of events up to `reached` whose deliveries were under way when this was written,
+        /// in order.
+        5 pub open: Vec<u64>,
+        /// The deliveries that were asked for again and have no outcome.
+        6 pub resends: Vec<Resend>,
+        /// The outcomes that this record wrote; earlier ones are in earlier records.
+        7 pub outcomes: Vec<Delivered>,
+        8 pub livemode: bool,
+        9 pub created_at: Timestamp,
+        10 pub retry: Retry,
+        11 pub signature: Signature,
+        /// The older secrets that still sign, oldest first.
+        12 pub older_secrets: Vec<OlderSecret>,
+        13 pub next_tries: Vec<NextTry>,
+        /// The newest events that were given up and have not arrived since, oldest first.
+        14 pub exhausted: Vec<Exhausted>,
+    }
 }
 
 impl Webhook {

@@ -1,14 +1,18 @@
 //! The refusals of the rules about webhook endpoints, in the words of the contract.
 
-/// A refusal of a rule about webhook endpoints.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WebhookRefusal {
-    /// The tenant has as many webhook endpoints as it may have.
-    TooMany,
-    /// An endpoint was changed too often while its deliveries wait.
-    Busy,
-    /// Too many deliveries that were asked for again wait.
-    ResendsWaiting,
+use crate::codec::stored;
+
+stored! {
+    /// A refusal of a rule about webhook endpoints.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum WebhookRefusal {
+        /// The tenant has as many webhook endpoints as it may have.
+        0 TooMany,
+        /// An endpoint was changed too often while its deliveries wait.
+        1 Busy,
+        /// Too many deliveries that were asked for again wait.
+        2 ResendsWaiting,
+    }
 }
 
 impl WebhookRefusal {

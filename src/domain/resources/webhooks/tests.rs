@@ -1,9 +1,8 @@
 //! The rules of endpoints, case by case.
 
 use super::*;
+use crate::codec::tests::Sampled;
 use crate::resources::webhooks::WebhookRefusal;
-use crate::stored;
-use crate::stored::samples::Sampled;
 
 fn name(text: &str) -> EventName {
     EventName::parse(text).expect("a name")
@@ -52,7 +51,7 @@ fn event(number: u64, kind: EventKind) -> EventRef {
 
 #[test]
 fn every_event_that_happens_can_be_listed() {
-    let kinds = stored::events::EventKind::samples(&mut 0);
+    let kinds = EventKind::samples(&mut 0);
     assert!(kinds.len() >= 14);
     for kind in kinds {
         assert!(EventName::parse(kind.name()).is_some(), "{} is in no list", kind.name());
@@ -333,8 +332,8 @@ fn every_kind_of_event_can_be_listed_once() {
         names.sort_unstable();
         names
     };
-    // The samples of the stored layout have every variant: its compiler asks for them.
-    let kinds = stored::events::EventKind::samples(&mut 0);
+    // The samples have every variant.
+    let kinds = EventKind::samples(&mut 0);
     assert_eq!(kinds, EventKind::ALL);
     assert_eq!(sorted(EVENT_NAMES.to_vec()), sorted(kinds.into_iter().map(EventKind::name).collect()));
 }

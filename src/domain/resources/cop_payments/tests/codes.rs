@@ -1,11 +1,10 @@
 //! Codes of one use: wrong ones, those that count, and those sent too often.
 
 use super::*;
+use crate::codec::goldens::{read, written};
 use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::cop_payments::codes::WrongCodes;
 use crate::resources::payments::PaymentRefusal;
-use crate::stored;
-use crate::stored::goldens::{read, written};
 
 #[test]
 fn a_wrong_code_is_counted_and_changes_nothing_else() {
@@ -159,13 +158,13 @@ fn what_was_stored_before_codes_were_counted_stays_readable() {
     let at = Timestamp::from_unix_ms(T0);
     let phases =
         [Phase::Idle, Phase::Collecting { looks: 3, next_look: at, telling: Some(Telling::Declines) }];
-    let bytes = phases.map(|phase| written::<stored::cop_payments::Phase>(&phase));
+    let bytes = phases.map(|phase| written(&phase));
     assert_eq!(bytes.clone().map(|bytes| bytes[0]), [0, 1]);
     assert_eq!(bytes[1].last(), Some(&3), "the last of what it is told");
     for n in [0, 7] {
         let waiting = Waiting { looks: 3, next_look: at, telling: Some(Telling::Void), codes: n };
-        let bytes = written::<stored::cop_payments::Phase>(&Phase::from(waiting));
-        let read = read::<stored::cop_payments::Phase>(&bytes);
+        let bytes = written(&Phase::from(waiting));
+        let read = read::<Phase>(&bytes);
         assert_eq!(read.waiting(), Some(waiting));
     }
 }

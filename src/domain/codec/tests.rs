@@ -1,18 +1,16 @@
 //! Values of every layout, for the goldens: with as little as can be and with as much, each number and
 //! text in them another one, so that no two parts can change places unseen.
 
-use crate::stored::layout::Layout;
-use crate::stored::parts::Bytes;
-use persistent::{SortedMap, SortedSet};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use super::goldens::{read, written};
+use super::*;
+use proptest::prelude::*;
 
 pub trait Sampled: Layout {
     /// A value with every part that may be missing, or with none of them.
-    fn sample(full: bool, number: &mut u64) -> Self::Working;
+    fn sample(full: bool, number: &mut u64) -> Self;
 
     /// Values of every kind that there is.
-    fn samples(number: &mut u64) -> Vec<Self::Working> {
+    fn samples(number: &mut u64) -> Vec<Self> {
         vec![Self::sample(false, number), Self::sample(true, number)]
     }
 }
@@ -68,14 +66,14 @@ macro_rules! arrays {
 
 arrays! { 11 16 20 32 }
 
-impl Sampled for Bytes {
-    fn sample(full: bool, number: &mut u64) -> Vec<u8> {
-        if full { <[u8; 11]>::sample(full, number).to_vec() } else { Vec::new() }
+impl Sampled for &'static str {
+    fn sample(full: bool, _: &mut u64) -> &'static str {
+        if full { "monto" } else { "" }
     }
 }
 
 impl<L: Sampled> Sampled for Option<L> {
-    fn sample(full: bool, number: &mut u64) -> Self::Working {
+    fn sample(full: bool, number: &mut u64) -> Self {
         full.then(|| L::sample(full, number))
     }
 }
@@ -83,44 +81,44 @@ impl<L: Sampled> Sampled for Option<L> {
 /// A value in a box may have the type of what the box is in, so it gets no optional parts: there
 /// the recursion ends.
 impl<L: Sampled> Sampled for Box<L> {
-    fn sample(_: bool, number: &mut u64) -> Self::Working {
+    fn sample(_: bool, number: &mut u64) -> Self {
         Box::new(L::sample(false, number))
     }
 }
 
 impl<L: Sampled> Sampled for Arc<L> {
-    fn sample(full: bool, number: &mut u64) -> Self::Working {
+    fn sample(full: bool, number: &mut u64) -> Self {
         Arc::new(L::sample(full, number))
     }
 }
 
 impl<A: Sampled, B: Sampled> Sampled for (A, B) {
-    fn sample(full: bool, number: &mut u64) -> Self::Working {
+    fn sample(full: bool, number: &mut u64) -> Self {
         (A::sample(full, number), B::sample(full, number))
     }
 }
 
 impl<L: Sampled> Sampled for [L; 2] {
-    fn sample(full: bool, number: &mut u64) -> Self::Working {
+    fn sample(full: bool, number: &mut u64) -> Self {
         [L::sample(full, number), L::sample(full, number)]
     }
 }
 
 /// None, or one with little and one with much.
-fn two<L: Sampled>(full: bool, number: &mut u64) -> Vec<L::Working> {
+fn two<L: Sampled>(full: bool, number: &mut u64) -> Vec<L> {
     if full { vec![L::sample(false, number), L::sample(true, number)] } else { Vec::new() }
 }
 
 impl<L: Sampled> Sampled for Vec<L> {
-    fn sample(full: bool, number: &mut u64) -> Self::Working {
+    fn sample(full: bool, number: &mut u64) -> Self {
         two::<L>(full, number)
     }
 }
 
 macro_rules! sorted {
     ($map:ident $set:ident $($bound:ident)?) => {
-        impl<K: Sampled<Working: Ord $(+ $bound)?>, V: Sampled<Working: $($bound)?>> Sampled for $map<K, V> {
-            fn sample(full: bool, number: &mut u64) -> Self::Working {
+        impl<K: Sampled + Ord $(+ $bound)?, V: Sampled $(+ $bound)?> Sampled for $map<K, V> {
+            fn sample(full: bool, number: &mut u64) -> Self {
                 let mut map = $map::new();
                 for (key, value) in two::<(K, V)>(full, number) {
                     map.insert(key, value);
@@ -129,8 +127,8 @@ macro_rules! sorted {
             }
         }
 
-        impl<K: Sampled<Working: Ord $(+ $bound)?>> Sampled for $set<K> {
-            fn sample(full: bool, number: &mut u64) -> Self::Working {
+        impl<K: Sampled + Ord $(+ $bound)?> Sampled for $set<K> {
+            fn sample(full: bool, number: &mut u64) -> Self {
                 let mut set = $set::default();
                 for key in two::<K>(full, number) {
                     set.insert(key);
@@ -143,3 +141,49 @@ macro_rules! sorted {
 
 sorted! { BTreeMap BTreeSet }
 sorted! { SortedMap SortedSet Clone }
+
+/// The length of a list as it stands in the bytes: a mark, then eight bytes.
+fn list_of(length: u64) -> Vec<u8> {
+    [&[5, 253][..], &length.to_le_bytes(), b"x"].concat()
+}
+
+#[test]
+fn a_length_that_nothing_can_have_is_refused() {
+    for length in [1 << 25, 1 << 40, 1 << 62, u64::MAX] {
+        let bytes = list_of(length);
+        assert!(decode::<String>(&bytes).is_err(), "{length} bytes of text");
+        assert!(decode::<Vec<u64>>(&bytes).is_err(), "{length} numbers");
+    }
+}
+
+#[test]
+fn values_of_every_size_come_back() {
+    for size in [0, 1, 60 * KIB, 70 * KIB, 2 * MIB, 17 * MIB] {
+        let text = "x".repeat(size);
+        assert_eq!(decode::<String>(&encode(&text)).ok(), Some(text), "{size}");
+    }
+    // The most that bytes grow by: empty texts, of a byte each.
+    let texts = vec![String::new(); 60 * KIB];
+    assert_eq!(decode::<Vec<String>>(&encode(&texts)).ok(), Some(texts));
+}
+
+proptest! {
+    #[test]
+    fn sorted_collections_have_the_same_bytes_whichever_they_are(
+        keys in prop::collection::btree_set(any::<u32>(), 0..200),
+    ) {
+        let map: BTreeMap<u32, u64> = keys.iter().map(|key| (*key, u64::from(*key) * 3)).collect();
+        let mut shared = SortedMap::new();
+        shared.extend(map.clone());
+        let bytes = written(&shared);
+        prop_assert_eq!(&bytes, &written(&map));
+        prop_assert_eq!(&read::<SortedMap<u32, u64>>(&bytes), &shared);
+        prop_assert_eq!(&read::<BTreeMap<u32, u64>>(&bytes), &map);
+        let mut shared = SortedSet::default();
+        shared.extend(keys.iter().rev().copied());
+        let bytes = written(&shared);
+        prop_assert_eq!(&bytes, &written(&keys));
+        prop_assert_eq!(&read::<SortedSet<u32>>(&bytes), &shared);
+        prop_assert_eq!(&read::<BTreeSet<u32>>(&bytes), &keys);
+    }
+}
