@@ -18,7 +18,6 @@ mod cluster;
 mod cop_payouts;
 mod crypto;
 mod finding;
-mod kept;
 mod keys;
 mod notices;
 pub mod operations;

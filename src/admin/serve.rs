@@ -1,25 +1,34 @@
 //! The endpoints of operators: token, role, and a handler that runs to its end and leaves a log line
 //! (`docs/contract.md, 1.12, 3.1`). The steps of a request before them are in `src/server/mod.rs`.
 //!
+//! API keys and tokens are in no record: a repeat of a call makes them again, from the server's secret and the
+//! Idempotency-Key that is sent with it.
+//!
 //! The last step is a task here, Idempotency-Key included: a caller who goes away must not leave a
 //! durable change half done, whoever asked first.
 
-use super::call::{Body, Call, CallResult, Done, Handler, PendingKey, Route, Signature};
-use super::kept;
+use super::call::{Body, Call, CallResult, Done, Handler, PendingKey, Route, Signature, token_salt};
 use super::routes::{least_role, rows};
 use crate::gateway::answer::Shows;
 use crate::gateway::ask;
 use crate::gateway::exports::{Export, Pages};
-use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
+use crate::gateway::idempotency::{self, KeptAnswer, Looked, Owner, Reserved, Sent};
+use crate::gateway::key_secrets::{OPERATOR, Secret};
 use crate::gateway::operators::{Operator, TokenDigest};
 use crate::gateway::request::OnBehalf;
 use crate::gateway::request::Request;
 use crate::gateway::services::Services;
+use crate::gateway::tenant_settings::push_tenant_settings;
 use crate::http::listen::Arrival;
-use crate::http::respond::Reply;
+use crate::http::respond::{Reply, Trace};
 use crate::http::router::Parameters;
+use api::answer::Secrets;
+use api::operators::approvals;
 use api::problem::Problem;
 use bytes::Bytes;
+use domain::platform::operators::OperatorAccount;
+use domain::platform::{ApiKey, PlatformChange};
+use domain::record::Entity;
 use domain::resources::approvals::Approvable;
 use domain::values::ids::Id;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -199,7 +208,7 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
             Reserved::Found(found) => match found.look(&call.services, call.body.bytes()).await? {
                 Looked::New(used) => used,
                 Looked::Answered(answer) => {
-                    return kept::replayed(&call.services, call.shows, key, *answer).await;
+                    return replayed(&call.services, call.shows, key, *answer).await;
                 }
             },
         };
@@ -229,6 +238,52 @@ async fn once(route: &Route, mut call: Call) -> CallResult {
         }
         failed => failed,
     }
+}
+
+/// What a repeat of a call makes again, for the Idempotency-Key that it was made with.
+struct MadeAgain<'a> {
+    services: &'a Services,
+    path: &'a str,
+    sent: &'a str,
+}
+
+impl Secrets for MadeAgain<'_> {
+    fn key(&self, key: &ApiKey) -> Option<String> {
+        Secret::again(&self.services.keys, key, self.sent).map(|secret| secret.reveal().to_owned())
+    }
+
+    fn token(&self, operator: &OperatorAccount) -> Option<String> {
+        let salt = token_salt(self.path, self.sent);
+        let keys = &self.services.keys;
+        let token = Secret::with_hash(keys, operator.id, OPERATOR, &salt, operator.token_hash)?;
+        Some(token.reveal().to_owned())
+    }
+}
+
+/// The kept answer, with the secrets that are in no record, once what it speaks of is in force.
+async fn replayed(services: &Services, shows: Shows, sent: &str, answer: KeptAnswer) -> CallResult {
+    let record = &answer.record;
+    // The first answer may have been that the settings are not in force yet.
+    if let Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) =
+        record.platform.as_deref()
+    {
+        let _turn = services.callers.turns.of(tenant.number).await;
+        push_tenant_settings(services, tenant.number).await?;
+    }
+    let written = record.entities.first().map(|written| &*written.state);
+    let show = match written {
+        // Whatever the call was, it waits for a second person.
+        Some(Entity::Approval(_)) => Some(approvals::asked as _),
+        _ => shows.show,
+    };
+    let secrets = MadeAgain { services, path: &answer.kept.of.path, sent };
+    let (status, body) = answer.show(show, shows.about, &secrets)?;
+    Ok(Done {
+        status,
+        trace: Trace { seq: Some(answer.seq), timing: None },
+        replayed: true,
+        ..Done::ok(body)
+    })
 }
 
 /// Logs the operation, who asked for it from where, and its outcome. The path names the tenant or

@@ -336,6 +336,32 @@ mod tests {
         Admin::augment_args(Command::new("admin")).debug_assert();
     }
 
+    /// The words of an example, as a shell divides them.
+    fn words(example: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+        for letter in example.chars() {
+            match (letter, quote) {
+                ('"' | '\'', None) => quote = Some(letter),
+                (letter, Some(open)) if letter == open => quote = None,
+                (' ', None) => words.push(std::mem::take(&mut word)),
+                _ => word.push(letter),
+            }
+        }
+        words.push(word);
+        words
+    }
+
+    #[test]
+    fn every_command_is_there_and_takes_its_example() {
+        let command = Admin::augment_args(Command::new("admin"));
+        for verb in verbs::ALL.iter() {
+            let words = std::iter::once("admin".to_owned()).chain(words(&verb.example));
+            let matches = command.clone().try_get_matches_from(words).expect(&verb.example);
+            let (chosen, _) = chosen(&matches).expect(&verb.example);
+            assert_eq!((chosen.noun, chosen.verb), (verb.noun, verb.verb));
+        }
+    }
+
     #[test]
     fn verbs_become_calls() {
         asks_for(
