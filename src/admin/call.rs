@@ -436,7 +436,7 @@ impl Call {
         };
         let (status, body) = facts.shown_by(shows.show)?;
         Ok(Done { status, ..Done::ok(body) }
-            .traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
+            .traced(Trace { seq: settled.seq, timing: Some(ask::timing(settled.timing)) }))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::call::{Call, CallResult};
 use crate::store::read_budget::Stopped;
-use crate::store::stored::{self, Stored};
+use crate::store::stored::Stored;
 use api::chargebacks::{payment_of, read_new, read_verdict};
 use api::openapi::document::Chapter;
 use api::payments::find;
@@ -44,7 +44,7 @@ pub async fn close(call: Call) -> CallResult {
     let verdict = read_verdict(call.body.fields()?)?;
     let (id, tenant_key) = call.owner(Space::Chargeback)?;
     let reader = call.services.engine.reader();
-    let payment = payment_of(&Stored::of(reader, tenant_key), id).map_err(stored::problem)?;
+    let payment = payment_of(&Stored::of(reader, tenant_key), id)?;
     call.decide(tenant_key, payment, chargebacks::Command::Close(id, verdict).into(), id).await
 }
 

@@ -24,9 +24,10 @@ use api::operators::masked;
 use api::page::{ListOf, Page, list_json};
 use api::problem::Problem;
 use api::query::Query;
-use api::records::{self, Records, RecordsNow, Unread};
+use api::records::{self, Records, Unread};
 use api::search::description as search_words;
-use api::search::{Hit, Sought, Subject, Why, by_id, by_name, by_trait, item, newest};
+use api::search::sought::Sought;
+use api::search::{Hit, Subject, Why, by_id, by_name, by_trait, item, newest};
 use api::{chargebacks, conversions, cop_payments, payments, payouts};
 use domain::index;
 use domain::platform::audit::AuditEntry;
@@ -305,12 +306,12 @@ pub async fn search(call: Call) -> CallResult {
     let mut items = Vec::with_capacity(hits.len());
     for hit in &hits {
         let now = clocks.get(&hit.tenant).copied().unwrap_or_else(|| services.now());
-        let stored = Stored::of(services.engine.reader(), hit.tenant).at(now);
+        let stored = Stored::of(services.engine.reader(), hit.tenant);
         let tenant = match &hit.subject {
             Subject::Tenant(tenant) => Some(tenant.id),
             _ => tenant_of(&services.callers, hit.tenant),
         };
-        items.push(item(&stored, stored.now(), tenant, hit).map_err(Stopped::from)?);
+        items.push(item(&stored, now, tenant, hit).map_err(Stopped::from)?);
     }
     Ok(Done::ok(list_json(items)))
 }

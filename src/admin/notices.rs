@@ -1,7 +1,7 @@
 //! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
 
 use super::call::{Call, CallResult, Done, listed_id, tenant_of, walk};
-use crate::gateway::ask::failure;
+use crate::gateway::ask::{failure, timing};
 use crate::gateway::notices::collected;
 use crate::gateway::services::{Callers, Services};
 use crate::http::respond::Trace;
@@ -82,7 +82,7 @@ pub async fn give(call: Call) -> CallResult {
         Some(Entity::Notice(notice)) => {
             let payment = payment_of(engine.reader(), notice)?;
             Ok(Done::ok(show(notice, payment, &call.services.callers))
-                .traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
+                .traced(Trace { seq: settled.seq, timing: Some(timing(settled.timing)) }))
         }
         _ => Err(Problem::not_found()),
     }

@@ -1,13 +1,15 @@
-//! The API as pure functions from bytes to bytes: no socket, no actor, no clock.
+//! The API, from the bytes of a call to those of its answer: no socket, no disk, no actor, no clock.
 //!
-//! [`routes`] is the table. Each resource is one folder: it reads bodies into a [`plan`], looks
-//! into what is durable ([`records`], by the types of [`entities`]), shows what came of it
-//! ([`answer`], [`refusals`], [`shown`]), and describes itself. What they share is in two folders:
+//! [`routes`] is the table. Each resource is one folder, and each endpoint one function over a
+//! [`Context`](endpoint::Context): it reads its call, asks the engine, looks into what is durable ([`records`], by
+//! the types of [`entities`]), shows what came of it ([`answer`], [`refusals`], [`shown`]), and is described
+//! beside it. What they share is in two folders:
 //! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them; [`codes`] is
 //! the table of error codes. [`interface`] puts the descriptions of all resources together.
 //!
 //! Everything that a caller can see of a call belongs here: its names, forms and words. Rules about
-//! money do not (they are the domain's), and neither does anything that waits, reserves or asks.
+//! money do not (they are the domain's), and neither does what reaches the engine, the disk or the network:
+//! that is behind [`Server`](endpoint::Server).
 
 pub mod answer;
 pub mod balance;
@@ -17,6 +19,7 @@ pub mod codes;
 pub mod conversions;
 pub mod cop_payments;
 pub mod crypto;
+pub mod endpoint;
 pub mod entities;
 pub mod events;
 pub mod interface;
@@ -26,12 +29,12 @@ pub mod openapi;
 pub mod operators;
 pub mod payments;
 pub mod payouts;
-pub mod plan;
 pub mod products;
 pub mod public;
 pub mod records;
 pub mod reference;
 pub mod refusals;
+pub mod respond;
 pub mod routes;
 pub mod search;
 pub mod shown;

@@ -38,6 +38,28 @@ impl From<Stopped> for Unread {
     }
 }
 
+impl From<Unread> for Problem {
+    fn from(unread: Unread) -> Problem {
+        match unread {
+            Unread::Problem(problem) => *problem,
+            Unread::Stopped(stopped) => stopped.into(),
+        }
+    }
+}
+
+impl From<Stopped> for Problem {
+    fn from(stopped: Stopped) -> Problem {
+        match stopped {
+            Stopped::Unreadable(why) => {
+                Problem::internal_error(format!("what is stored cannot be read: {why}"))
+            }
+            // A read over its budget is repeated on another thread, and the only callers of a canceled
+            // one that still wait are told that the server stops.
+            Stopped::OverBudget | Stopped::Canceled => Problem::shutting_down(),
+        }
+    }
+}
+
 impl From<Problem> for Unread {
     fn from(problem: Problem) -> Unread {
         Unread::Problem(Box::new(problem))
@@ -96,37 +118,6 @@ pub trait Records {
         from: Option<Vec<u8>>,
         each: Each<'_>,
     ) -> Result<(), Unread>;
-}
-
-/// The durable records, and the tenant's clock.
-pub trait RecordsNow: Records {
-    /// The tenant's clock, when the read began.
-    fn now(&self) -> Timestamp;
-}
-
-/// A read of a few records.
-pub type Few = Box<dyn FnOnce(&dyn Records) -> Answered + Send>;
-
-/// A read of a few records, with the tenant's clock.
-pub type FewNow = Box<dyn FnOnce(&dyn RecordsNow) -> Answered + Send>;
-
-/// A read of as many records as there are.
-pub type Many = Box<dyn Fn(&dyn Records) -> Answered + Send>;
-
-/// A read of as many records as there are, with the tenant's clock.
-pub type ManyNow = Box<dyn Fn(&dyn RecordsNow) -> Answered + Send>;
-
-/// A read of what is durable.
-pub enum Read {
-    /// A read of a few records: done where requests are answered.
-    Few(Few),
-    /// A read of a few records, with the tenant's clock.
-    FewNow(FewNow),
-    /// A read of any number of records, such as a page: done again on another thread when they are
-    /// too many.
-    Many(Many),
-    /// A read of any number of records, with the tenant's clock.
-    ManyNow(ManyNow),
 }
 
 /// The sequence that is the value of an index entry.

@@ -6,11 +6,10 @@ use crate::answer::Show;
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::csv::Table;
+use crate::endpoint::{Endpoint, Handler};
 use crate::openapi::operation::Operation;
 use crate::payments::{cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
-use crate::plan::{Call, Plan};
-use crate::problem::Problem;
 use crate::products::links;
 use crate::tenants::own;
 use crate::{
@@ -21,9 +20,6 @@ use domain::platform::Scope;
 use hyper::Method;
 use std::sync::Arc;
 
-/// Reads and checks a request, and says what is to be done.
-pub type Handler = fn(&Call<'_>) -> Result<Plan, Problem>;
-
 /// The modes in which an endpoint exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modes {
@@ -31,26 +27,6 @@ pub enum Modes {
     Both,
     /// Test alone.
     TestOnly,
-}
-
-/// An endpoint as its resource declares it; the row adds the policy.
-pub struct Endpoint {
-    chapter: &'static str,
-    handler: Handler,
-    description: fn() -> Operation,
-    show: Option<Show>,
-}
-
-impl Endpoint {
-    /// Shows what it decided with this function.
-    pub const fn shows(self, show: Show) -> Endpoint {
-        Endpoint { show: Some(show), ..self }
-    }
-}
-
-/// The endpoint that `handler` reads, under this heading of the description.
-pub const fn endpoint(chapter: &'static str, handler: Handler, description: fn() -> Operation) -> Endpoint {
-    Endpoint { chapter, handler, description, show: None }
 }
 
 /// A row of the route table.
@@ -68,7 +44,6 @@ pub struct Route {
     /// Whether its body has a card in it: nothing of it may stay in memory, nor be tried out by who
     /// has a backup.
     pub has_card: bool,
-    /// The function that reads the request.
     pub handler: Handler,
     /// The function that shows what was decided; none where nothing is decided by a command, or the answer is
     /// kept as it was sent.

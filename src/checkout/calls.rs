@@ -124,7 +124,7 @@ async fn state_reply_after(
     let attempt = after.attempt(services, attempt)?;
     let reply = state_reply(services, &after, attempt.as_ref());
     Ok(match settled.seq {
-        Some(seq) => reply.wal_seq(seq).timing(settled.timing.into()),
+        Some(seq) => reply.wal_seq(seq).timing(ask::timing(settled.timing)),
         None => reply,
     })
 }
@@ -261,7 +261,7 @@ pub async fn deposit_address(mut call: Call<'_>) -> Result<Reply, Problem> {
     let reply = Reply::json(status, show_address(&visit.session, till, network, asset, address))
         .header(header::CACHE_CONTROL, NO_STORE);
     Ok(match settled.seq {
-        Some(seq) => reply.wal_seq(seq).timing(settled.timing.into()),
+        Some(seq) => reply.wal_seq(seq).timing(ask::timing(settled.timing)),
         None => reply,
     })
 }

@@ -247,7 +247,7 @@ impl Visit {
             // The decision fills it in.
             generation: 0,
         };
-        let new = NewDepositAddress {
+        let mut new = NewDepositAddress {
             id: services.fresh_id(self.shop.tenant_key),
             customer_ref: session.name(),
             network,
@@ -260,8 +260,7 @@ impl Visit {
             is_derived: false,
             till: Some(Box::new(till)),
         };
-        let (new, held_address) =
-            usdt_addresses::derived_in_live(services, self.shop.tenant_key, new).await?;
+        let held_address = usdt_addresses::derive_in_live(services, self.shop.tenant_key, &mut new).await?;
         let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
         self.ask(
             services,

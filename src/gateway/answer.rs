@@ -1,6 +1,6 @@
 //! The answer to a tenant's command, of what the engine replied.
 
-use crate::gateway::ask::failure;
+use crate::gateway::ask::{failure, timing};
 use crate::gateway::secrets::TenantSecrets;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId, Trace};
@@ -73,7 +73,7 @@ pub fn reply(
     };
     let (status, body) = facts.shown_by(shows.show)?;
     let reply =
-        Reply::json(status, body).trace(Trace { seq: settled.seq, timing: Some(settled.timing.into()) });
+        Reply::json(status, body).trace(Trace { seq: settled.seq, timing: Some(timing(settled.timing)) });
     Ok(match refusal.and_then(|refusal| problem(refusal).retry_after) {
         Some(seconds) => reply.header(RETRY_AFTER, seconds.get().into()),
         None => reply,

@@ -104,6 +104,17 @@ pub async fn entity_patiently(
     }
 }
 
+/// The times of a command, for `Server-Timing`.
+pub fn timing(timing: actors::Timing) -> Timing {
+    let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+    Timing {
+        queue_us: micros(timing.queue),
+        apply_us: micros(timing.apply),
+        wal_us: micros(timing.wal),
+        agree_us: timing.agree.map(micros),
+    }
+}
+
 /// Has the bank asked now about an entity's pending operation, in a task of its own. Nothing happens
 /// when it is not at a bank; if nobody can ask now, its next look comes all the same.
 pub fn look_now(services: &Arc<Services>, tenant_key: u64, id: EntityId) {
@@ -115,18 +126,6 @@ pub fn look_now(services: &Arc<Services>, tenant_key: u64, id: EntityId) {
             tracing::warn!(?id, ?failure, "the bank could not be asked about an operation before its time");
         }
     });
-}
-
-impl From<actors::Timing> for Timing {
-    fn from(timing: actors::Timing) -> Timing {
-        let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        Timing {
-            queue_us: micros(timing.queue),
-            apply_us: micros(timing.apply),
-            wal_us: micros(timing.wal),
-            agree_us: timing.agree.map(micros),
-        }
-    }
 }
 
 /// A durable change of tenants or keys, which the directory of callers knows.
@@ -220,7 +219,7 @@ fn learned(callers: &Callers, settled: Settled<Domain>) -> Changed {
     let at = Timestamp::from_unix_ms(settled.time_ms);
     let changed = Changed {
         record: settled.record,
-        trace: Trace { seq: settled.seq, timing: Some(settled.timing.into()) },
+        trace: Trace { seq: settled.seq, timing: Some(timing(settled.timing)) },
     };
     if let Some(change) = changed.change() {
         callers.directory.learn(change, at);

@@ -2,7 +2,7 @@
 //! answer waits until the bank has spoken about each of them, but not for long.
 
 use crate::gateway::answer::{Shows, reply};
-use crate::gateway::ask::failure;
+use crate::gateway::ask::{failure, timing};
 use crate::gateway::idempotency;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId, Trace};
@@ -83,7 +83,7 @@ pub async fn carry_out(
         let seq = idempotency::keep_answer(&services, tenant, repeated, (200, &body)).await?;
         return Ok(Reply::json(200, body).trace(Trace { seq, timing: None }));
     };
-    let trace = Trace { seq: settled.seq, timing: Some(settled.timing.into()) };
+    let trace = Trace { seq: settled.seq, timing: Some(timing(settled.timing)) };
     let Some(kept) = &record.kept else { return Ok(Reply::json(201, body).trace(trace)) };
     let time = Timestamp::from_unix_ms(settled.time_ms);
     let (_, first) = answer::kept(Some(created), kept, record, time, is_live(tenant), None, &NoSecrets)?;

@@ -1,7 +1,7 @@
 //! The directory of callers: tenants and API keys in memory, in the shape that every request needs.
 //! The platform's book owns them; the directory repeats what that book says, once it is durable.
 
-use api::plan::Caller;
+use api::endpoint::Caller;
 use dashmap::{DashMap, Entry};
 use domain::platform::{ApiKey, PlatformChange, Tenant, tenant_key};
 use domain::values::ids::Id;

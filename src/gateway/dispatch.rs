@@ -1,38 +1,30 @@
-//! The endpoints of tenants (interface B): keys, modes and scopes, and what is done with a plan
-//! (`dispatch/doing.rs`). The steps of a request are in `src/server/mod.rs`. Nothing else waits for a request of
-//! a tenant (`docs/contract.md, 1.12`).
+//! The endpoints of tenants (interface B): keys, modes and scopes, and the call of an
+//! endpoint with what it works with (`tenant_request.rs`). The steps of a request are in `src/server/mod.rs`.
 //!
-//! The ways to do a plan belong here and in this folder. What a call means does not: it is read and
-//! shown in `src/api/`, and decided by the domain.
-
-mod doing;
-mod export;
+//! What a call means does not belong here: it is read and shown in `src/api/`, and decided by the domain.
 
 use crate::gateway::answer::Shows;
-use crate::gateway::ask::{defect, failure};
+use crate::gateway::ask::failure;
+use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
-use crate::gateway::ids::random_id;
 use crate::gateway::limits::{Pass, WorkSlot};
 use crate::gateway::request::{OnBehalf, Request};
 use crate::gateway::secrets::TenantSecrets;
 use crate::gateway::services::Services;
-use crate::http::accept;
+use crate::gateway::tenant_request::{Kept, TenantEnvironment, TenantRequest};
 use crate::http::body::without_unexpected;
 use crate::http::listen::Arrival;
-use crate::http::respond::Reply;
+use crate::http::respond::{Reply, RequestId};
 use crate::http::router::{BadRoute, Router};
-use api::answer::Show;
-use api::payments::receipt::FORMS;
-use api::plan::{Call, Caller, Plan, RatesInForce, Work};
-use api::problem::Problem;
-use api::routes::{Handler, Modes, Route, page_routes, routes};
+use actors::Failure;
+use api::endpoint::{Caller, Context, Handler};
+use api::problem::{BadField, Problem};
+use api::routes::{Modes, Route, page_routes, routes};
 use api::testing::RESET_OPERATION;
+use bytes::Bytes;
+use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
-use domain::platform::{Mode, Scope};
 use domain::values::ids::Id;
-use domain::values::time::Timestamp;
-use domain::view::{Query, View};
-use export::Export;
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use std::mem;
@@ -44,26 +36,21 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// The server of interface B.
 pub struct Gateway {
     services: Arc<Services>,
-    performer: Performer,
-}
-
-/// The part of the gateway that makes plans and carries them out. An answer that comes in pieces
-/// keeps it beyond the request.
-#[derive(Clone)]
-struct Performer {
-    services: Arc<Services>,
     /// What shows the answer that was kept for a POST to a path.
-    shows: Arc<Router<Option<Show>>>,
+    kept: Arc<Kept>,
 }
 
-/// A plan with what it needs to be carried out: the caller, the Idempotency-Key and the work slot.
-pub struct Planned {
-    plan: Plan,
+/// A request that was read as far as its row says, and what is held for it.
+pub struct Prepared {
     caller: Caller,
+    handler: Handler,
+    parameters: Vec<(&'static str, String)>,
+    body: Bytes,
+    unexpected: Vec<BadField>,
     used: Option<KeyUse>,
     shows: Shows,
     slot: Option<WorkSlot>,
-    /// The list that is wanted as CSV, whose first page the plan reads.
+    /// The list, if it is wanted as CSV.
     export: Option<Box<Export>>,
     /// While the request lasts, the test data of its caller does not begin anew.
     pass: Option<Pass>,
@@ -72,10 +59,7 @@ pub struct Planned {
 impl Gateway {
     pub fn new(services: Arc<Services>) -> Result<Gateway, BadRoute> {
         let shows = routes().into_iter().chain(page_routes()).map(|row| (row.method, row.path, row.show));
-        Ok(Gateway {
-            performer: Performer { services: Arc::clone(&services), shows: Arc::new(Router::new(shows)?) },
-            services,
-        })
+        Ok(Gateway { kept: Arc::new(Router::new(shows)?), services })
     }
 
     /// Authenticates the caller: key, live mode, test mode, scope, in this order.
@@ -106,52 +90,30 @@ impl Gateway {
     }
 }
 
-impl Performer {
-    async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
-        match self.services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
-            View::Clock(now) => Ok(now),
-            _ => Err(defect("the clock of a book is none")),
-        }
-    }
-
-    /// The plan that a handler makes of a call with these parameters and this body.
-    fn plan(
-        &self,
-        handler: Handler,
-        caller: &Caller,
-        path: &dyn Fn(&str) -> String,
-        query: Option<&str>,
-        body: &[u8],
-    ) -> Result<Plan, Problem> {
-        let services = &*self.services;
-        let (now, banks) = (services.now(), services.banks.now());
-        let mode = Mode::of(caller.tenant_key);
-        let call = Call {
-            caller,
-            path,
-            query,
-            body,
-            banks: &banks,
-            prices: RatesInForce {
-                bcv_rate: &|| services.prices.bcv(mode, now).map(|sample| sample.price),
-                official: &|| services.prices.official(mode, now),
-                market_rate: &|currency| services.prices.market.rate(currency, mode, now),
-                network_fees: &services.prices.network_fees,
-                confirmations: &services.prices.confirmations,
-            },
-            serves: &|service| services.rails.serves(caller.tenant_key, service),
-            now,
-            fresh_id: &|| services.fresh_id(caller.tenant_key),
-            random_id: &random_id,
-            micro_deposits: &|| services.rails.micro_deposits(caller.tenant_key),
-            base_url: &services.site.base_url,
-            mark: &|parts| services.keys.mark(parts),
-            card_mark: &|parts| services.keys.card_mark(parts),
-            private_targets: services.webhooks.allows_private_targets(),
-            notice_wait_ms: services.waits.notice_ms,
-        };
-        handler(&call)
-    }
+/// Has an endpoint answer a call, whose parts outside of its body may be bad.
+pub(super) async fn call(
+    mut request: TenantRequest<'_>,
+    handler: Handler,
+    parameters: &[(&'static str, String)],
+    query: Option<&str>,
+    body: Bytes,
+    unexpected: Vec<BadField>,
+) -> Result<Reply, Problem> {
+    let (services, caller) = (request.services, request.caller);
+    let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
+    let banks = services.banks.now();
+    let mut context = Context {
+        caller,
+        env: &env,
+        banks: &banks,
+        body,
+        parameters,
+        query,
+        unexpected,
+        server: &mut request,
+    };
+    let reply = handler(&mut context).await;
+    without_unexpected(reply, context.unexpected)
 }
 
 /// The key that a request brings; none where it brings two: one may be a proxy's, and another account's.
@@ -190,7 +152,7 @@ impl Gateway {
         route: &Route,
         caller: Caller,
         asked: &mut Request<'_>,
-    ) -> Result<ControlFlow<Reply, Planned>, Problem> {
+    ) -> Result<ControlFlow<Reply, Prepared>, Problem> {
         let key = mem::replace(&mut asked.key, Ok(None)).unwrap_or_else(|bad| {
             asked.unexpected.push(bad);
             None
@@ -224,27 +186,21 @@ impl Gateway {
                 },
             });
         }
-        let mut export = Export::wanted(route, asked);
-        if let Some(export) = &mut export {
-            asked.unexpected = mem::take(&mut export.unexpected);
+        let head = &asked.arrival.head;
+        let mut unexpected = mem::take(&mut asked.unexpected);
+        let mut export = None;
+        if let Some(table) = &route.table
+            && let Some((wanted, bad)) =
+                Export::wanted(Some(table), route.takes_query, &head.headers, route.path, head.uri.query())
+        {
+            (export, unexpected) = (Some(Box::new(wanted)), bad);
         }
-        let first = export.as_ref().map(|export| export.query());
-        let query = first.as_deref().or_else(|| asked.arrival.head.uri.query());
-        let path = |name: &str| asked.parameters.get(name).to_owned();
-        let plan = self.performer.plan(route.handler, &caller, &path, query, &asked.body);
-        let mut plan = without_unexpected(plan, mem::take(&mut asked.unexpected))?;
-        match &mut plan {
-            Plan::Work(Work::Receipt { form, .. }) => {
-                *form = accept::wanted(&asked.arrival.head.headers, &FORMS).unwrap_or(form);
-            }
-            Plan::Work(Work::RotateOwnKey { peer, .. } | Work::AskLive { peer }) => {
-                *peer = Some(asked.arrival.peer.ip());
-            }
-            _ => {}
-        }
-        Ok(ControlFlow::Continue(Planned {
-            plan,
+        Ok(ControlFlow::Continue(Prepared {
             caller,
+            handler: route.handler,
+            parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
+            body: mem::take(&mut asked.body),
+            unexpected,
             used,
             shows,
             slot: asked.slot.take(),
@@ -253,12 +209,72 @@ impl Gateway {
         }))
     }
 
-    /// Does the work that is left, and returns the answer.
-    pub async fn perform(&self, mut work: Planned, arrival: &Arrival) -> Result<Reply, Problem> {
-        let _pass = work.pass.take();
-        match work.export.take() {
-            None => self.performer.carry_out(work, &arrival.request_id).await,
-            Some(export) => Box::pin(export.begin(&self.performer, work, arrival.request_id.clone())).await,
+    /// Has the endpoint do what is asked.
+    pub async fn perform(&self, prepared: Prepared, arrival: &Arrival) -> Result<Reply, Problem> {
+        let Prepared { caller, handler, parameters, body, unexpected, used, shows, slot, export, pass } =
+            prepared;
+        let _pass = pass;
+        let request = TenantRequest {
+            services: &self.services,
+            kept: &self.kept,
+            caller: &caller,
+            request_id: &arrival.request_id,
+            arrival: Some(arrival),
+            used,
+            shows,
+            slot,
+            names: Vec::new(),
+        };
+        let Some(export) = export else {
+            return call(request, handler, &parameters, arrival.head.uri.query(), body, unexpected).await;
+        };
+        let query = export.query(None);
+        let first = call(request, handler, &parameters, Some(&query), body, unexpected);
+        let first = Box::pin(first).await?;
+        let pages = TenantPages(Arc::new(Source {
+            services: Arc::clone(&self.services),
+            kept: Arc::clone(&self.kept),
+            caller,
+            handler,
+            parameters,
+            request_id: arrival.request_id.clone(),
+        }));
+        export.reply(first.body(), pages, arrival.request_id.clone())
+    }
+}
+
+/// The pages of a tenant's list as CSV, which are read by the list's own endpoint.
+#[derive(Clone)]
+struct TenantPages(Arc<Source>);
+
+struct Source {
+    services: Arc<Services>,
+    kept: Arc<Kept>,
+    caller: Caller,
+    handler: Handler,
+    parameters: Vec<(&'static str, String)>,
+    request_id: RequestId,
+}
+
+impl Pages for TenantPages {
+    async fn page(&self, query: String) -> Result<Bytes, Problem> {
+        let Source { services, kept, caller, handler, parameters, request_id } = &*self.0;
+        // Every page is like the first: a book in doubt is not shown.
+        if services.engine.is_halted(caller.tenant_key) {
+            return Err(failure(Failure::Halted));
         }
+        let request = TenantRequest {
+            services,
+            kept,
+            caller,
+            request_id,
+            arrival: None,
+            used: None,
+            shows: Shows::default(),
+            slot: None,
+            names: Vec::new(),
+        };
+        let page = call(request, *handler, parameters, Some(&query), Bytes::new(), Vec::new()).await?;
+        Ok(page.body().clone())
     }
 }

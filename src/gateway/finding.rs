@@ -1,6 +1,8 @@
 //! Searches, and what became of a request: reads that need more than a tenant's records.
 
 use crate::gateway::services::Services;
+use crate::gateway::tenant_request::TenantRequest;
+use crate::http::respond::Reply;
 use crate::requests;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -9,7 +11,8 @@ use api::page::list_json;
 use api::problem::Problem;
 use api::products::links;
 use api::records::Unread;
-use api::search::{FoundDeposit, Hit, Sought, Subject, Why, item, newest, within};
+use api::search::sought::Sought;
+use api::search::{FoundDeposit, Hit, Subject, Why, item, newest, within};
 use api::writer::Object;
 use domain::events::Extra;
 use domain::record::{Cause, Entity, Record};
@@ -25,6 +28,50 @@ pub struct Searched {
     pub is_empty: bool,
     /// Whether something was found by a person's document or phone.
     pub has_person: bool,
+}
+
+/// The hits of a text in everything of a tenant's.
+pub async fn of_tenant(request: &mut TenantRequest<'_>, sought: Sought) -> Result<Reply, Problem> {
+    let (services, tenant) = (request.services, request.caller.tenant_key);
+    let (now, whose) = (request.clock().await?, (tenant, request.caller.tenant.id));
+    let (sought, wait) = looks_for_people(services, tenant, sought)?;
+    let logged = services.files.requests.find(tenant, &sought.text, services.now()).await;
+    let logged = logged.map_err(Problem::internal_error)?;
+    let may_be_person = sought.may_be_person();
+    let found = request
+        .read_any(move |services, budget| search(services, whose, now, (&sought, logged.as_ref()), budget))
+        .await?;
+    match wait {
+        // What else the text may be was not found either.
+        Some(seconds) if found.is_empty => return Err(too_many_misses(seconds)),
+        None if may_be_person && found.has_person => services.misses.succeeded(tenant),
+        _ => {}
+    }
+    Ok(Reply::json(200, found.body))
+}
+
+/// What a search of a tenant's may look for. After too many misses a document or a phone is not looked
+/// for, and what may be a reference as well is looked for as that, with the seconds to wait.
+fn looks_for_people(
+    services: &Services,
+    tenant: u64,
+    sought: Sought,
+) -> Result<(Sought, Option<u32>), Problem> {
+    if !sought.may_be_person() {
+        return Ok((sought, None));
+    }
+    match services.misses.begin(tenant) {
+        Ok(()) => Ok((sought, None)),
+        Err(seconds) if sought.is_person() => Err(too_many_misses(seconds)),
+        Err(seconds) => Ok((sought.without_people(), Some(seconds))),
+    }
+}
+
+/// The refusal of a search for a person by an account that found nobody too often.
+fn too_many_misses(seconds: u32) -> Problem {
+    let message = "30 searches for a document or a phone found nobody in 10 minutes, so nothing was searched \
+                   for; ask again after Retry-After";
+    Problem::too_many_attempts(message, seconds)
 }
 
 /// The items that a text finds within a tenant key, at the instant `now` of its clock; `request` is the

@@ -1,9 +1,10 @@
 //! The way that every request takes: authentication, limits, the answer that was kept for it, and
-//! doing what its plan says.
+//! what its endpoint works with.
 //!
-//! `dispatch.rs` has the endpoints of tenants, `public.rs` those of everybody, `rail_calls/` those of
-//! banks; the steps of a request before them are in `src/server/mod.rs`. `directory.rs` knows who may call, `limits.rs` is what
-//! each may take, `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
+//! `dispatch.rs` calls the endpoints of tenants, with what they work with (`tenant_request.rs`);
+//! `public.rs` has those of everybody, `rail_calls/` those of banks; the steps of a request before them are
+//! in `src/server/mod.rs`. `directory.rs` knows who may call, `limits.rs` is what each may take,
+//! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
 //! `business.rs` counts what became of money,
 //! `waiting.rs` what waits, `transfers.rs` whether a transfer has paid, `ask.rs` asks the engine,
 //! `answer.rs` makes an answer of its reply, `beside.rs` has the log of a cluster keep what is
@@ -21,6 +22,7 @@ pub mod batches;
 pub mod beside;
 pub mod business;
 pub mod card_vault;
+mod charges;
 pub mod directory;
 pub mod dispatch;
 pub mod exports;
@@ -33,6 +35,7 @@ pub mod meter;
 pub mod notices;
 pub mod operators;
 pub mod otp;
+mod own_account;
 pub mod prices;
 pub mod public;
 pub mod rail_calls;
@@ -43,6 +46,7 @@ pub mod secrets;
 pub mod server_keys;
 pub mod services;
 pub mod statements;
+mod tenant_request;
 pub mod tenant_settings;
 pub mod test_reset;
 pub mod transfers;

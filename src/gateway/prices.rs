@@ -3,7 +3,7 @@
 
 use crate::rates::market::{NEEDS, Need};
 use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
-use api::plan::{BankRate, Official};
+use api::endpoint::{BankRate, Official};
 use domain::platform::Mode;
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 use domain::values::money::{Currency, Usdt};

@@ -4,9 +4,9 @@ use super::services::Services;
 use crate::http::respond::{HTML, Reply};
 use crate::language::Language;
 use crate::receipts::{Receipt, Shop, page, pdf};
-use crate::store::stored::{self, Stored};
+use crate::store::stored::Stored;
+use api::endpoint::Caller;
 use api::payments::receipt::{PDF, not_completed, payment};
-use api::plan::Caller;
 use api::problem::Problem;
 use domain::platform::Tenant;
 use domain::record::Entity;
@@ -30,7 +30,7 @@ pub fn read(
     form: &str,
 ) -> Result<Reply, Problem> {
     let records = Stored::of(services.engine.reader(), caller.tenant_key);
-    let entity = payment(&records, id).map_err(stored::problem)?;
+    let entity = payment(&records, id)?;
     let tenant = services.callers.directory.tenant(caller.tenant.id).unwrap_or_else(|| caller.tenant.clone());
     made(services, &tenant, (id, &entity), None, Language::from_code(lang), form)
 }

@@ -44,21 +44,20 @@ pub async fn next(
     Ok(Some(NextAddress { address: network.address(&account), held }))
 }
 
-/// A new address as live mode has it, with what is held for it; one of test mode stays as it is.
-pub async fn derived_in_live(
+/// Makes a new address in USDT the next one in live mode, and returns what is held for it.
+pub async fn derive_in_live(
     services: &Services,
     tenant_key: u64,
-    new: NewDepositAddress,
-) -> Result<(NewDepositAddress, Option<NameHeld>), Problem> {
+    new: &mut NewDepositAddress,
+) -> Result<Option<NameHeld>, Problem> {
     if !is_live(tenant_key) || new.asset != Asset::Usdt {
-        return Ok((new, None));
+        return Ok(None);
     }
-    Ok(match next(services, tenant_key, new.network).await? {
-        Some(NextAddress { address, held }) => {
-            (NewDepositAddress { address, is_derived: true, ..new }, Some(held))
-        }
-        None => (new, None),
-    })
+    let Some(NextAddress { address, held }) = next(services, tenant_key, new.network).await? else {
+        return Ok(None);
+    };
+    (new.address, new.is_derived) = (address, true);
+    Ok(Some(held))
 }
 
 pub fn given_out(services: &Services, tenant_key: u64, network: Network) -> Result<Vec<Account>, Problem> {

@@ -8,7 +8,7 @@ use crate::gateway::services::Services;
 use crate::http::respond::{Reply, Trace};
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
-use crate::store::stored::{self, Stored};
+use crate::store::stored::Stored;
 use crate::webhooks::Tenants as _;
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
@@ -35,7 +35,7 @@ use wal::{Reader, Seq};
 
 /// The endpoints of a tenant in a mode, oldest first.
 fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Problem> {
-    api::webhooks::endpoints(&Stored::of(reader, tenant)).map_err(stored::problem)
+    Ok(api::webhooks::endpoints(&Stored::of(reader, tenant))?)
 }
 
 /// GET /v1/webhooks/:id/deliveries: those that wait and those with an outcome, newest first.

@@ -8,6 +8,7 @@ pub mod documents;
 pub mod listen;
 pub mod open_files;
 pub mod origin_check;
-pub mod respond;
 pub mod router;
 pub mod tls;
+
+pub use api::respond;

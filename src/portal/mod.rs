@@ -23,7 +23,7 @@ use crate::pages::inside::Refused;
 use crate::pages::show;
 use crate::pages::site::{PageRow, Site, SiteRow, Visit, act, show};
 use crate::pages::view::{Page, Tone};
-use api::plan::Caller;
+use api::endpoint::Caller;
 use api::problem::Problem;
 use domain::platform::Scope;
 use hyper::Method;

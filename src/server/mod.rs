@@ -32,7 +32,7 @@ use crate::pages::front::Pages;
 use crate::portal;
 use crate::store::read_budget::ReadBudget;
 use api::absent;
-use api::plan::Caller as TenantCaller;
+use api::endpoint::Caller as TenantCaller;
 use api::problem::Problem;
 use api::writer::Object;
 use bytes::Bytes;

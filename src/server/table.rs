@@ -8,7 +8,7 @@ use crate::gateway::rail_calls::{RailCall, RailCalls};
 use crate::gateway::request::{Policy, Whose};
 use crate::pages::site::PageRow;
 use crate::portal;
-use api::plan::Caller;
+use api::endpoint::Caller;
 use api::public::routes::{PublicRoute, routes as public_routes};
 use api::routes::{Route, page_routes, routes};
 use hyper::Method;

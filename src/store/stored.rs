@@ -3,8 +3,7 @@
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use api::problem::Problem;
-use api::records::{self, Each, EachEntry, Entry, Records, RecordsNow, Unread};
+use api::records::{self, Each, EachEntry, Entry, Records, Unread};
 use domain::index::Space;
 use domain::record::{Entity, Record};
 use domain::resources::checkout::Attempts;
@@ -18,16 +17,11 @@ pub struct Stored<'a> {
     tenant: u64,
     /// `None` for a few look-ups.
     budget: Option<&'a ReadBudget>,
-    now: Timestamp,
 }
 
 impl<'a> Stored<'a> {
     pub fn of(reader: &'a Reader, tenant: u64) -> Stored<'a> {
-        Stored { reader, tenant, budget: None, now: Timestamp::EPOCH }
-    }
-
-    pub fn at(self, now: Timestamp) -> Stored<'a> {
-        Stored { now, ..self }
+        Stored { reader, tenant, budget: None }
     }
 
     pub fn within(self, budget: &'a ReadBudget) -> Stored<'a> {
@@ -62,13 +56,6 @@ impl From<Stopped> for records::Stopped {
             Stopped::OverBudget => records::Stopped::OverBudget,
             Stopped::Canceled => records::Stopped::Canceled,
         }
-    }
-}
-
-pub fn problem(unread: Unread) -> Problem {
-    match unread {
-        Unread::Problem(problem) => *problem,
-        Unread::Stopped(stopped) => Stopped::from(stopped).into(),
     }
 }
 
@@ -137,11 +124,5 @@ impl Records for Stored<'_> {
             }
         }
         Ok(())
-    }
-}
-
-impl RecordsNow for Stored<'_> {
-    fn now(&self) -> Timestamp {
-        self.now
     }
 }

@@ -1,18 +1,37 @@
 //! A call of the API as a handler gets it, without a server around it.
 
-use api::plan::{BankRate, Call, Caller, Official, Plan, RatesInForce};
-use api::problem::Problem;
+use api::endpoint::{BankRate, Caller, Context, Environment, Later, LongRead, Official, Server, Target};
+use api::page::Page;
+use api::payments::card_tokens::CardToken;
+use api::problem::{BadField, Problem};
+use api::records::Records;
+use api::respond::Reply;
 use api::routes::Route;
+use api::search::sought::Sought;
+use domain::commands::Command;
+use domain::index::Space;
+use domain::ledger::Ledger;
+use domain::ledger::days::Line;
 use domain::platform::settings::{LiveStatus, Settings, TenantSettings};
 use domain::platform::{ApiKey, Mode, Scopes, Tenant};
+use domain::rail::Service;
 use domain::resources::banks::Catalogue;
+use domain::resources::crypto::deposits::NewDepositAddress;
+use domain::resources::payments::c2p::NewIntent;
+use domain::resources::payments::charge::NewCharge;
+use domain::resources::payments::otp::NewOtp;
+use domain::resources::payouts::batch::NewBatch;
+use domain::values::date::Date;
 use domain::values::ids::Id;
-use domain::values::money::{Rate, Usdt, Ves};
+use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
+use domain::view::{Balance, Query, View};
 use hmac::{Hmac, KeyInit, Mac};
 use rust_decimal::Decimal;
 use sha2::Sha256;
 use std::sync::{Arc, LazyLock};
+use std::task::{Poll, Waker};
+use url::Url;
 
 /// The instant at which all calls are made.
 pub const NOW: Timestamp = Timestamp::from_unix_ms(1_795_226_000_123);
@@ -67,38 +86,144 @@ pub fn mark(parts: &[&[u8]]) -> [u8; 16] {
     std::array::from_fn(|at| hash[at])
 }
 
-/// Has a route's handler read a request.
+struct Fixed;
+
+impl Environment for Fixed {
+    fn bcv_rate(&self) -> Option<Rate> {
+        Some(Rate(Decimal::new(23_650, 2)))
+    }
+
+    fn official(&self) -> Official {
+        Official { bcv: None, bank: BankRate::NotConfigured }
+    }
+
+    fn market_rate(&self, _: Currency) -> Option<Rate> {
+        Some(Rate(Decimal::new(4_000, 0)))
+    }
+
+    fn network_fees(&self) -> &[Usdt; 4] {
+        &[Usdt::ZERO; 4]
+    }
+
+    fn confirmations(&self) -> &[Option<u64>; 4] {
+        &[None; 4]
+    }
+
+    fn serves(&self, _: Service) -> bool {
+        true
+    }
+
+    fn new_id(&self) -> Id {
+        Id::derived(NOW.unix_ms(), 9, 0)
+    }
+
+    fn random_id(&self) -> Id {
+        Id::derived(NOW.unix_ms(), 10, 0)
+    }
+
+    fn micro_deposits(&self) -> (Ves, Ves) {
+        (Ves::from_minor(11), Ves::from_minor(22))
+    }
+
+    fn base_url(&self) -> &str {
+        "https://pay.example"
+    }
+
+    fn mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        mark(parts)
+    }
+
+    fn card_mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        mark(parts)
+    }
+
+    fn private_targets(&self) -> bool {
+        false
+    }
+
+    fn notice_wait_ms(&self) -> i64 {
+        0
+    }
+}
+
+/// No server: a call is read, and nothing is done.
+struct Nobody;
+
+macro_rules! nothing_is_done {
+    ($($name:ident($($argument:ty),*) -> $made:ty;)*) => {
+        $(fn $name<'s>(&'s mut self, $(_: $argument),*) -> Later<'s, $made> {
+            unreachable!("a call is refused before anything is done")
+        })*
+    };
+}
+
+impl Server for Nobody {
+    fn records(&self) -> Box<dyn Records + '_> {
+        unreachable!("a call is refused before anything is read")
+    }
+
+    fn release_slot(&mut self) {}
+
+    fn receipt(&mut self, _: Id, _: Option<&'static str>) -> Result<Reply, Problem> {
+        unreachable!("a call is refused before anything is read")
+    }
+
+    nothing_is_done! {
+        ask(Target, Command) -> Reply;
+        view(Query) -> View;
+        read_long(LongRead) -> Vec<u8>;
+        hold(u64, Space, &'s str) -> ();
+        free_slug(Vec<String>) -> Option<String>;
+        may_reach(&'s Url) -> ();
+        send_c2p_code(&'s mut NewIntent, Option<Id>) -> ();
+        send_debit_code(&'s mut NewOtp) -> ();
+        charge(NewCharge, Option<CardToken>) -> Reply;
+        derive_address(&'s mut NewDepositAddress) -> ();
+        pay_batch(Box<NewBatch>) -> Reply;
+        batch(Id) -> Reply;
+        advance(i64) -> Reply;
+        begin_anew() -> Reply;
+        balance_at(Timestamp) -> Balance;
+        statement(Ledger, Currency, (Date, Date)) -> Vec<Line>;
+        set_auto_convert(u8) -> Reply;
+        key_use(String, Option<String>) -> Reply;
+        search(Sought) -> Reply;
+        request(String) -> Reply;
+        deliveries(Id, Page) -> Reply;
+        resend(Id) -> Reply;
+        test_notification() -> Reply;
+        rotate_own_key(i64) -> Reply;
+        ask_live() -> Reply;
+    }
+}
+
+/// Has an endpoint read a call, whose parameters of the path all have this value.
 pub fn read(
     route: &Route,
     livemode: bool,
-    path: &dyn Fn(&str) -> String,
+    parameter: &str,
     query: Option<&str>,
     body: &[u8],
-) -> Result<Plan, Problem> {
-    let caller = &CALLERS[usize::from(!livemode)];
-    let call = Call {
-        caller,
-        path,
-        query,
-        body,
+) -> Result<(), Problem> {
+    const READ: &str = "the call was read";
+    let names = route.path.split('/').filter_map(|segment| segment.strip_prefix(':'));
+    let parameters: Vec<_> = names.map(|name| (name, parameter.to_owned())).collect();
+    let mut context = Context {
+        caller: &CALLERS[usize::from(!livemode)],
+        env: &Fixed,
         banks: &BANKS,
-        prices: RatesInForce {
-            bcv_rate: &|| Some(Rate(Decimal::new(23_650, 2))),
-            official: &|| Official { bcv: None, bank: BankRate::NotConfigured },
-            market_rate: &|_| Some(Rate(Decimal::new(4_000, 0))),
-            network_fees: &[Usdt::ZERO; 4],
-            confirmations: &[None; 4],
-        },
-        serves: &|_| true,
-        now: NOW,
-        fresh_id: &|| Id::derived(NOW.unix_ms(), 9, 0),
-        random_id: &|| Id::derived(NOW.unix_ms(), 10, 0),
-        micro_deposits: &|| (Ves::from_minor(11), Ves::from_minor(22)),
-        base_url: "https://pay.example",
-        mark: &mark,
-        card_mark: &mark,
-        private_targets: false,
-        notice_wait_ms: 0,
+        body: body.to_vec().into(),
+        parameters: &parameters,
+        query,
+        // Whoever comes so far as to use the server is refused by this alone.
+        unexpected: vec![BadField::new(READ, "")],
+        server: &mut Nobody,
     };
-    (route.handler)(&call)
+    let mut answer = (route.handler)(&mut context);
+    match answer.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())) {
+        Poll::Ready(Ok(_)) => Ok(()),
+        Poll::Ready(Err(problem)) if problem.fields.iter().any(|bad| bad.field == READ) => Ok(()),
+        Poll::Ready(Err(problem)) => Err(problem),
+        Poll::Pending => unreachable!("a call is read in one go"),
+    }
 }

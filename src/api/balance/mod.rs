@@ -9,15 +9,15 @@ pub mod movements;
 
 use crate::answer::{Facts, Rendered};
 use crate::balance::movements::Movements;
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::Invalid;
 use crate::kind::{Kind as _, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::ListOf;
-use crate::plan::{Call, Condition, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::writer::Object;
 use domain::index::LedgerKey;
@@ -27,15 +27,19 @@ use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, write_minor};
 use domain::values::time::Timestamp;
-use domain::view::{Balance, CopBalance, View};
+use domain::view::{self, Balance, CopBalance, View};
 
 /// GET /v1/balance
-pub const READ: Endpoint = endpoint(description::TAG, read, || {
-    summary("Read the balance, now or as it was")
-        .query(asked_at)
-        .answers(200, "Balance", "The balance")
-        .refuses(404, &["not_found"])
-});
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || {
+        summary("Read the balance, now or as it was")
+            .query(asked_at)
+            .answers(200, "Balance", "The balance")
+            .refuses(404, &["not_found"])
+    },
+);
 
 fn asked_at(mut query: Query<'_>) -> Result<Option<Timestamp>, Invalid> {
     let moment = kinds::instant().about("A moment of the past; what had happened until then, inclusive.");
@@ -44,80 +48,94 @@ fn asked_at(mut query: Query<'_>) -> Result<Option<Timestamp>, Invalid> {
     Ok(at.get(&sound))
 }
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(match call.asked(asked_at)? {
-        Some(at) => Plan::Work(Work::BalanceAt(at)),
-        None => Plan::View(domain::view::Query::Balance, |view, livemode| match view {
-            View::Balance(now) => Ok(show(&now, livemode)),
-            _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
-        }),
-    })
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let at = cx.asked(asked_at)?;
+    let server = cx.server()?;
+    let balance = match at {
+        Some(at) => server.balance_at(at).await?,
+        None => match server.view(view::Query::Balance).await? {
+            View::Balance(now) => now,
+            _ => return Err(no_balance()),
+        },
+    };
+    Ok(Reply::json(200, show(&balance, cx.caller.livemode())))
 }
 
 /// GET /v1/merchants/:id/balance
-pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, read_seller, || {
-    summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
-});
+pub const READ_SELLER: Endpoint = endpoint(
+    crate::merchants::description::TAG,
+    |cx| Box::pin(read_seller(cx)),
+    || summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance"),
+);
 
-fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::View(domain::view::Query::Seller(id), |view, livemode| match view {
-        View::Seller(Some(now)) => Ok(show_seller(&now, livemode)),
+async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    match cx.server()?.view(view::Query::Seller(id)).await? {
+        View::Seller(Some(now)) => Ok(Reply::json(200, show_seller(&now, cx.caller.livemode()))),
         _ => Err(Problem::not_found()),
-    }))
+    }
 }
 
 /// GET /v1/balance/transactions
-pub const TRANSACTIONS: Endpoint = endpoint(description::TAG, transactions, || {
-    description::movements(summary("List movements")).without(&["amountCop", "amountUsdt"])
-});
+pub const TRANSACTIONS: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(transactions(cx)),
+    || description::movements(summary("List movements")).without(&["amountCop", "amountUsdt"]),
+);
 
-fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
-    list(call, LedgerKey::Tenant(Currency::Ves), "movements")
+async fn transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    list(cx, LedgerKey::Tenant(Currency::Ves), "movements").await
 }
 
 /// GET /v1/cop/balance
-pub const READ_COP: Endpoint = endpoint(crate::cop_payments::description::TAG, read_cop, || {
-    summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
-});
+pub const READ_COP: Endpoint = endpoint(
+    crate::cop_payments::description::TAG,
+    |cx| Box::pin(read_cop(cx)),
+    || summary("Read the balance in pesos").answers(200, "CopBalance", "The balance"),
+);
 
-fn read_cop(_: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::View(domain::view::Query::CopBalance, |view, livemode| match view {
-        View::CopBalance(now) => Ok(show_cop(&now, livemode)),
-        _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
-    }))
+async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    match cx.server()?.view(view::Query::CopBalance).await? {
+        View::CopBalance(now) => Ok(Reply::json(200, show_cop(&now, cx.caller.livemode()))),
+        _ => Err(no_balance()),
+    }
 }
 
 /// GET /v1/cop/balance/transactions
-pub const COP_TRANSACTIONS: Endpoint =
-    endpoint(crate::cop_payments::description::TAG, cop_transactions, || {
-        description::movements(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
-    });
+pub const COP_TRANSACTIONS: Endpoint = endpoint(
+    crate::cop_payments::description::TAG,
+    |cx| Box::pin(cop_transactions(cx)),
+    || description::movements(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"]),
+);
 
-fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
-    list(call, LedgerKey::Tenant(Currency::Cop), "movements in COP")
+async fn cop_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    list(cx, LedgerKey::Tenant(Currency::Cop), "movements in COP").await
 }
 
 /// GET /v1/merchants/:id/balance/transactions
-pub const SELLER_TRANSACTIONS: Endpoint =
-    endpoint(crate::merchants::description::TAG, seller_transactions, || {
-        description::movements(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
-    });
+pub const SELLER_TRANSACTIONS: Endpoint = endpoint(
+    crate::merchants::description::TAG,
+    |cx| Box::pin(seller_transactions(cx)),
+    || description::movements(summary("List the movements of a merchant's balance")).without(&["amountUsdt"]),
+);
 
-fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let plan = list(call, LedgerKey::Seller(id), &format!("movements of {id}"))?;
-    Ok(Plan::If(Condition::Known(EntityId::merchant(id)), Box::new(plan)))
+async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let name = format!("movements of {id}");
+    let ask = cx.listed(&name, |query, list| asked(query, list, LedgerKey::Seller(id)))?;
+    cx.find(|records| Ok(records.entity(EntityId::merchant(id))?.ok_or_else(Problem::not_found)?))?;
+    movements_of(cx, ask).await
 }
 
 /// GET /v1/crypto/balance/transactions
-pub const CRYPTO_TRANSACTIONS: Endpoint =
-    endpoint(crate::crypto::description::TAG, crypto_transactions, || {
-        description::movements(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
-    });
+pub const CRYPTO_TRANSACTIONS: Endpoint = endpoint(
+    crate::crypto::description::TAG,
+    |cx| Box::pin(crypto_transactions(cx)),
+    || description::movements(summary("List the movements in USDT")).without(&["amountVes", "amountCop"]),
+);
 
-fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
-    list(call, LedgerKey::Tenant(Currency::Usdt), "movements in USDT")
+async fn crypto_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    list(cx, LedgerKey::Tenant(Currency::Usdt), "movements in USDT").await
 }
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>, ledger: LedgerKey) -> Result<Movements, Invalid> {
@@ -150,9 +168,19 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>, ledger: LedgerKey) -> Result<Mo
     })
 }
 
-fn list(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
-    let ask = call.listed(list, |query, list| asked(query, list, ledger))?;
-    Ok(Plan::many_now(move |records| movements::read(records, &ask)))
+async fn list(cx: &mut Context<'_>, ledger: LedgerKey, list: &str) -> Result<Reply, Problem> {
+    let ask = cx.listed(list, |query, list| asked(query, list, ledger))?;
+    movements_of(cx, ask).await
+}
+
+async fn movements_of(cx: &mut Context<'_>, ask: Movements) -> Result<Reply, Problem> {
+    let now = cx.clock().await?;
+    cx.read_long(move |records| movements::read(records, &ask, now)).await
+}
+
+/// The problem of a book that does not say its balance.
+pub(crate) fn no_balance() -> Problem {
+    Problem::internal_error("a defect: the balance of a book is none")
 }
 
 /// A balance, as JSON.

@@ -3,7 +3,7 @@
 use super::show_movement;
 use crate::page::{Page, bad_cursor, page_json};
 use crate::payments::find;
-use crate::records::{Answered, Records, RecordsNow, Stopped, first_known};
+use crate::records::{Answered, Records, Stopped, first_known};
 use domain::index::{self, LedgerKey};
 use domain::ledger::Ledger;
 use domain::platform::is_live;
@@ -29,7 +29,7 @@ pub struct Movements {
 }
 
 /// The page.
-pub fn read(records: &dyn RecordsNow, ask: &Movements) -> Answered {
+pub fn read(records: &dyn Records, ask: &Movements, now: Timestamp) -> Answered {
     let after =
         ask.page.after.as_deref().map(|bytes| Position::read(bytes).ok_or_else(bad_cursor)).transpose()?;
     let livemode = is_live(records.tenant_key());
@@ -62,7 +62,7 @@ pub fn read(records: &dyn RecordsNow, ask: &Movements) -> Answered {
                     next = Some(ask.page.next(&last));
                     return Ok(ControlFlow::Break(()));
                 }
-                items.extend(show_movement(livemode, &record, time, n, records.now()));
+                items.extend(show_movement(livemode, &record, time, n, now));
                 last = position.bytes();
             }
             Ok(ControlFlow::Continue(()))

@@ -7,6 +7,7 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind as _, kind};
@@ -15,11 +16,10 @@ use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::payments::of_name;
-use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Unread};
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use domain::record::Entity;
@@ -59,41 +59,49 @@ pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
 }
 
 /// POST /v1/test/chargebacks
-pub const OPEN: Endpoint = endpoint(crate::testing::description::TAG, open, || {
-    summary("Charge a card payment back, as the bank would")
-        .body("NewChargeback")
-        .example(
-            "the whole payment",
-            r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
-        )
-        .answers(201, "Chargeback", "The chargeback")
-        .refuses(404, &["not_found"])
-        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
-})
+pub const OPEN: Endpoint = endpoint(
+    crate::testing::description::TAG,
+    |cx| Box::pin(open(cx)),
+    || {
+        summary("Charge a card payment back, as the bank would")
+            .body("NewChargeback")
+            .example(
+                "the whole payment",
+                r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
+            )
+            .answers(201, "Chargeback", "The chargeback")
+            .refuses(404, &["not_found"])
+            .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
+    },
+)
 .shows(opened);
 
-fn open(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.new_id();
-    let (payment, new) = read_new(Fields::parse(call.body)?, id)?;
-    let find = move |records: &dyn Records| of_name(records, payment);
-    Ok(Plan::Found(Box::new(find), chargebacks::Command::Open(Box::new(new)).into()))
+async fn open(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.env.new_id();
+    let (payment, new) = read_new(Fields::parse(&cx.body)?, id)?;
+    let payment = cx.find(|records| of_name(records, payment))?;
+    cx.ask(payment, chargebacks::Command::Open(Box::new(new))).await
 }
 
 /// POST /v1/test/chargebacks/:id/close
-pub const CLOSE: Endpoint = endpoint(crate::testing::description::TAG, close, || {
-    summary("Decide a dispute, as the bank would")
-        .body("ChargebackOutcome")
-        .example("won", r#"{"outcome":"won"}"#)
-        .answers(200, "Chargeback", "The chargeback, closed")
-        .refuses(409, &["chargeback_closed"])
-})
+pub const CLOSE: Endpoint = endpoint(
+    crate::testing::description::TAG,
+    |cx| Box::pin(close(cx)),
+    || {
+        summary("Decide a dispute, as the bank would")
+            .body("ChargebackOutcome")
+            .example("won", r#"{"outcome":"won"}"#)
+            .answers(200, "Chargeback", "The chargeback, closed")
+            .refuses(409, &["chargeback_closed"])
+    },
+)
 .shows(closed);
 
-fn close(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let verdict = read_verdict(Fields::parse(call.body)?)?;
-    let find = move |records: &dyn Records| payment_of(records, id);
-    Ok(Plan::Found(Box::new(find), chargebacks::Command::Close(id, verdict).into()))
+async fn close(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let verdict = read_verdict(Fields::parse(&cx.body)?)?;
+    let payment = cx.find(|records| payment_of(records, id))?;
+    cx.ask(payment, chargebacks::Command::Close(id, verdict)).await
 }
 
 /// The payment that a chargeback belongs to.
@@ -104,19 +112,23 @@ pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unr
 }
 
 /// GET /v1/chargebacks/:id
-pub const READ: Endpoint = endpoint(description::TAG, read, || {
-    summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
-});
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read a chargeback").answers(200, "Chargeback", "The chargeback"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::one(EntityId::chargeback(id), show))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.one(EntityId::chargeback(id), show)
 }
 
 /// GET /v1/chargebacks
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first")
-});
+pub const LIST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(list(cx)),
+    || summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first"),
+);
 
 /// The filter of a list of them, as it is read.
 pub fn by_status(query: &mut Query<'_>) -> GotStatus<{ Status::ALL.len() }> {
@@ -127,9 +139,9 @@ fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
     lists::asked(query, list, by_status, GotStatus::get)
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (list, page) = call.listed("chargebacks", asked)?;
-    Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (list, page) = cx.listed("chargebacks", asked)?;
+    cx.read_long(move |records| list.page(records, &page, &show_entity)).await
 }
 
 /// The body of a chargeback in a list of entities.

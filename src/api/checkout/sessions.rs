@@ -3,6 +3,7 @@
 
 use crate::answer::{Facts, Rendered};
 use crate::checkout::description::WAYS;
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind as _, kind};
@@ -12,11 +13,10 @@ use crate::openapi::schema::Schema;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
-use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
@@ -47,26 +47,30 @@ pub fn address(base_url: &str, session: Id) -> String {
 }
 
 /// POST /v1/checkout/sessions
-pub const CREATE: Endpoint = endpoint(crate::checkout::description::SESSIONS, create, || {
-    summary("Open a checkout session")
-        .body("NewCheckoutSession")
-        .example(
-            "25.50 USD",
-            concat!(
-                r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81","#,
-                r#""successUrl":"https://shop.example/gracias"}"#,
-            ),
-        )
-        .answers(201, "CheckoutSession", "The session")
-})
+pub const CREATE: Endpoint = endpoint(
+    crate::checkout::description::SESSIONS,
+    |cx| Box::pin(create(cx)),
+    || {
+        summary("Open a checkout session")
+            .body("NewCheckoutSession")
+            .example(
+                "25.50 USD",
+                concat!(
+                    r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81","#,
+                    r#""successUrl":"https://shop.example/gracias"}"#,
+                ),
+            )
+            .answers(201, "CheckoutSession", "The session")
+    },
+)
 .shows(opened);
 
-fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    let asked = read_new(Fields::parse(call.body)?, call.caller.livemode())?;
+async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let asked = read_new(Fields::parse(&cx.body)?, cx.caller.livemode())?;
     // Whoever has the id has the page, and the page has the secret.
-    let id = call.random_id();
-    let new = NewSession { id, url: address(call.base_url, id), ..asked };
-    Ok(Plan::New(EntityId::session(id), checkout::Command::Open(Box::new(new)).into()))
+    let id = cx.env.random_id();
+    let new = NewSession { id, url: address(cx.env.base_url(), id), ..asked };
+    cx.make(EntityId::session(id), checkout::Command::Open(Box::new(new))).await
 }
 
 /// Reads the body of a new session, which has no id and no address so far.
@@ -107,28 +111,41 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
 }
 
 /// GET /v1/checkout/sessions/:id
-pub const READ: Endpoint = endpoint(crate::checkout::description::SESSIONS, read, || {
-    summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
-});
+pub const READ: Endpoint = endpoint(
+    crate::checkout::description::SESSIONS,
+    |cx| Box::pin(read(cx)),
+    || {
+        summary("Read a checkout session").answers(
+            200,
+            "CheckoutSession",
+            "Once it is paid, with `paymentId`",
+        )
+    },
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let secret = secret(call.mark, id);
-    Ok(Plan::few_now(move |records| {
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let secret = secret(&|parts: &[&[u8]]| cx.env.mark(parts), id);
+    let now = cx.clock().await?;
+    cx.read(|records| {
         let found = records.entity(EntityId::session(id))?;
         let session = found.as_deref().and_then(Session::of).ok_or_else(Problem::not_found)?;
-        let status = attempts(records, id)?.standing(session, records.now());
+        let status = attempts(records, id)?.standing(session, now);
         Ok(with_secret(show(session, status), id, secret))
-    }))
+    })
 }
 
 /// GET /v1/checkout/sessions
-pub const LIST: Endpoint = endpoint(crate::checkout::description::SESSIONS, list, || {
-    summary("List checkout sessions")
-        .about("Sessions that were opened by an earlier version are read by their id alone.")
-        .list(asked)
-        .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
-});
+pub const LIST: Endpoint = endpoint(
+    crate::checkout::description::SESSIONS,
+    |cx| Box::pin(list(cx)),
+    || {
+        summary("List checkout sessions")
+            .about("Sessions that were opened by an earlier version are read by their id alone.")
+            .list(asked)
+            .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
+    },
+);
 
 /// Whether a session stands as it was asked for.
 type Stands = fn(Status) -> bool;
@@ -161,17 +178,17 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<Asked, Invalid> {
     })
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let Asked { status, reference, span, page } = call.listed("checkout sessions", asked)?;
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let Asked { status, reference, span, page } = cx.listed("checkout sessions", asked)?;
     let keep: Keep = Box::new(move |entity| {
         let is = |session: &Session| reference.is_none() || session.reference == reference;
         Session::of(entity).is_some_and(is)
     });
     let list = List::by_time(vec![(Kind::Session, FACET)], span, keep);
-    Ok(Plan::many_now(move |records| {
+    let now = cx.clock().await?;
+    cx.read_long(move |records| {
         // The status follows from the session's attempts, which are read with it.
-        let standing =
-            |session: &Session| Ok(attempts(records, session.id)?.standing(session, records.now()));
+        let standing = |session: &Session| Ok(attempts(records, session.id)?.standing(session, now));
         let wanted = |entity: &Entity| match (status, Session::of(entity)) {
             (Some(is), Some(session)) => standing(session).map(is),
             _ => Ok(true),
@@ -181,7 +198,8 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
             standing(session).ok().map(|status| show(session, status))
         };
         list.page_of(records, &page, &wanted, &shown)
-    }))
+    })
+    .await
 }
 
 /// Reads the attempts to pay a session: its newest payment in bolívares, its payment in pesos and its

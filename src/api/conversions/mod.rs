@@ -7,6 +7,7 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
@@ -15,10 +16,9 @@ use crate::number;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
-use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::tenants::settings::percentage;
 use crate::value::Value;
 use crate::writer::{Object, text};
@@ -43,29 +43,33 @@ const RATE_SOURCE: &str = "market";
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
 
 /// POST /v1/conversions/quotes
-pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
-    summary("Ask for a price")
-        .about(
-            "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the \
+pub const QUOTE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(quote(cx)),
+    || {
+        summary("Ask for a price")
+            .about(
+                "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the \
              cent, bolívares up to the cent, pesos up to the peso.",
-        )
-        .body("NewConversionQuote")
-        .example("1000 VES", r#"{"sourceAmountVes":"1000.00"}"#)
-        .example("10 USDT for bolívares", r#"{"targetAmountUsdt":"10.00"}"#)
-        .example("100000 pesos", r#"{"sourceCurrency":"COP","sourceAmount":"100000"}"#)
-        .answers(201, "ConversionQuote", "The price")
-        .refuses(400, &["invalid_amount"])
-        .refuses(403, &["conversions_not_enabled"])
-        .refuses(422, &["amount_below_minimum"])
-        .refuses(503, &["rate_unavailable"])
-})
+            )
+            .body("NewConversionQuote")
+            .example("1000 VES", r#"{"sourceAmountVes":"1000.00"}"#)
+            .example("10 USDT for bolívares", r#"{"targetAmountUsdt":"10.00"}"#)
+            .example("100000 pesos", r#"{"sourceCurrency":"COP","sourceAmount":"100000"}"#)
+            .answers(201, "ConversionQuote", "The price")
+            .refuses(400, &["invalid_amount"])
+            .refuses(403, &["conversions_not_enabled"])
+            .refuses(422, &["amount_below_minimum"])
+            .refuses(503, &["rate_unavailable"])
+    },
+)
 .shows(quoted);
 
-fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (source, amount) = read_quote(Fields::parse(call.body)?)?;
-    let id = call.new_id();
-    let new = NewQuote { id, source, amount, market: (call.prices.market_rate)(source.currency()) };
-    Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into()))
+async fn quote(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (source, amount) = read_quote(Fields::parse(&cx.body)?)?;
+    let id = cx.env.new_id();
+    let new = NewQuote { id, source, amount, market: cx.env.market_rate(source.currency()) };
+    cx.make(EntityId::conversion(id), conversions::Command::Quote(Box::new(new))).await
 }
 
 /// Reads what is to be converted. A bad amount has a code of its own, which comes after all other bad
@@ -123,29 +127,33 @@ fn whole_pesos(value: Value<'_>) -> Option<i64> {
 }
 
 /// POST /v1/conversions
-pub const ACCEPT: Endpoint = endpoint(description::TAG, accept, || {
-    summary("Accept a quote")
-        .about(
-            "Always send an Idempotency-Key: the same key answers the same conversion. One conversion \
+pub const ACCEPT: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(accept(cx)),
+    || {
+        summary("Accept a quote")
+            .about(
+                "Always send an Idempotency-Key: the same key answers the same conversion. One conversion \
              takes from at most 20,000 holds; `spendableVes` and `spendableCop` say what that comes to.",
-        )
-        .body("NewConversion")
-        .example(
-            "with a reference",
-            r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#,
-        )
-        .answers(201, "Conversion", "The conversion, completed or pending")
-        .refuses(403, &["conversions_not_enabled"])
-        .refuses(404, &["not_found"])
-        .refuses(409, &["quote_used"])
-        .refuses(410, &["quote_expired"])
-        .refuses(422, &["insufficient_balance", "amount_below_minimum", "daily_limit_exceeded"])
-})
+            )
+            .body("NewConversion")
+            .example(
+                "with a reference",
+                r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#,
+            )
+            .answers(201, "Conversion", "The conversion, completed or pending")
+            .refuses(403, &["conversions_not_enabled"])
+            .refuses(404, &["not_found"])
+            .refuses(409, &["quote_used"])
+            .refuses(410, &["quote_expired"])
+            .refuses(422, &["insufficient_balance", "amount_below_minimum", "daily_limit_exceeded"])
+    },
+)
 .shows(accepted);
 
-fn accept(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (quote, reference) = read_acceptance(Fields::parse(call.body)?)?;
-    Ok(Plan::Entity(EntityId::conversion(quote), conversions::Command::Accept(reference).into()))
+async fn accept(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (quote, reference) = read_acceptance(Fields::parse(&cx.body)?)?;
+    cx.ask(EntityId::conversion(quote), conversions::Command::Accept(reference)).await
 }
 
 /// Reads which quote is accepted, under which reference.
@@ -157,50 +165,63 @@ fn read_acceptance(mut fields: Fields<'_>) -> Result<(Id, Option<String>), Inval
     Ok((Id::from(quote.get(&sound)), reference.map(|reference| reference.into_owned())))
 }
 
-fn end(call: &Call<'_>, decision: Decision) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::conversion(call.id("id")?), conversions::Command::End(decision).into()))
+async fn end(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Problem> {
+    let id = EntityId::conversion(cx.id("id")?);
+    cx.ask(id, conversions::Command::End(decision)).await
 }
 
 /// POST /v1/conversions/:id/cancel
-pub const CANCEL: Endpoint = endpoint(description::TAG, cancel, || {
-    summary("Cancel a pending conversion")
-        .about("What it took is back at once, and held where it was held.")
-        .answers(200, "Conversion", "The conversion, canceled")
-        .refuses(409, &["conversion_not_cancelable"])
-})
+pub const CANCEL: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(cancel(cx)),
+    || {
+        summary("Cancel a pending conversion")
+            .about("What it took is back at once, and held where it was held.")
+            .answers(200, "Conversion", "The conversion, canceled")
+            .refuses(409, &["conversion_not_cancelable"])
+    },
+)
 .shows(ended);
 
-fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
-    Fields::parse_optional(call.body)?.finish()?;
-    end(call, Decision::Cancel)
+async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    Fields::parse_optional(&cx.body)?.finish()?;
+    end(cx, Decision::Cancel).await
 }
 
 /// POST /v1/test/conversions/:id/fulfil
-pub const FULFIL: Endpoint = endpoint(crate::testing::description::TAG, fulfil, || {
-    summary("Fulfil a pending conversion")
-        .answers(200, "Conversion", "The conversion, completed")
-        .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
-})
+pub const FULFIL: Endpoint = endpoint(
+    crate::testing::description::TAG,
+    |cx| Box::pin(fulfil(cx)),
+    || {
+        summary("Fulfil a pending conversion")
+            .answers(200, "Conversion", "The conversion, completed")
+            .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
+    },
+)
 .shows(ended);
 
-fn fulfil(call: &Call<'_>) -> Result<Plan, Problem> {
-    Fields::parse_optional(call.body)?.finish()?;
-    end(call, Decision::Fulfil)
+async fn fulfil(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    Fields::parse_optional(&cx.body)?.finish()?;
+    end(cx, Decision::Fulfil).await
 }
 
 /// POST /v1/test/conversions/:id/reject
-pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, reject, || {
-    summary("Let a pending conversion fail")
-        .body_optional("Rejection")
-        .example("why", r#"{"reason":"no_liquidity"}"#)
-        .answers(200, "Conversion", "The conversion, canceled")
-        .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
-})
+pub const REJECT: Endpoint = endpoint(
+    crate::testing::description::TAG,
+    |cx| Box::pin(reject(cx)),
+    || {
+        summary("Let a pending conversion fail")
+            .body_optional("Rejection")
+            .example("why", r#"{"reason":"no_liquidity"}"#)
+            .answers(200, "Conversion", "The conversion, canceled")
+            .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
+    },
+)
 .shows(ended);
 
-fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
-    let reason = read_reason(Fields::parse_optional(call.body)?)?;
-    end(call, Decision::Reject(reason.unwrap_or_else(|| NOT_FULFILLED.to_owned())))
+async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let reason = read_reason(Fields::parse_optional(&cx.body)?)?;
+    end(cx, Decision::Reject(reason.unwrap_or_else(|| NOT_FULFILLED.to_owned()))).await
 }
 
 /// Reads the reason of a refusal, in the operator's words, if there is one.
@@ -211,23 +232,27 @@ pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
 }
 
 /// GET /v1/conversions/:id
-pub const READ: Endpoint = endpoint(description::TAG, read, || {
-    summary("Read a conversion").answers(200, "Conversion", "The conversion")
-});
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read a conversion").answers(200, "Conversion", "The conversion"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::few(move |records| {
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.read(|records| {
         let found = records.entity(EntityId::conversion(id))?;
         let shown = found.as_deref().and_then(Conversion::of).and_then(show);
         Ok(shown.ok_or_else(Problem::not_found)?)
-    }))
+    })
 }
 
 /// GET /v1/conversions
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first")
-});
+pub const LIST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(list(cx)),
+    || summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first"),
+);
 
 /// The filters of a list of conversions, as they are read.
 pub struct GotFilters {
@@ -260,9 +285,9 @@ fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
     lists::asked(query, list, GotFilters::read, GotFilters::get)
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (list, page) = call.listed("conversions", asked)?;
-    Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (list, page) = cx.listed("conversions", asked)?;
+    cx.read_long(move |records| list.page(records, &page, &show_entity)).await
 }
 
 /// A conversion of any entity.
@@ -336,28 +361,35 @@ pub fn show(conversion: &Conversion) -> Option<Vec<u8>> {
 }
 
 /// GET /v1/conversions/settings
-pub const SETTINGS: Endpoint = endpoint(description::TAG, settings, || {
-    summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings")
-});
+pub const SETTINGS: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(settings(cx)),
+    || summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings"),
+);
 
-fn settings(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Answer(200, show_settings(&call.caller.tenant.tenant_settings.settings)))
+async fn settings(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    Ok(Reply::json(200, show_settings(&cx.caller.tenant.tenant_settings.settings)))
 }
 
 /// PATCH /v1/conversions/settings
-pub const SET: Endpoint = endpoint(description::TAG, set, || {
-    summary("Convert pesos automatically")
-        .about(
-            "The percentage of the net of each COP payment that is converted on completion. The other \
+pub const SET: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(set(cx)),
+    || {
+        summary("Convert pesos automatically")
+            .about(
+                "The percentage of the net of each COP payment that is converted on completion. The other \
              settings are the operator's.",
-        )
-        .body("ConversionSettingsChange")
-        .example("half", r#"{"autoConvert":{"COP":{"percent":50}}}"#)
-        .answers(200, "ConversionSettings", "The settings as they are now")
-});
+            )
+            .body("ConversionSettingsChange")
+            .example("half", r#"{"autoConvert":{"COP":{"percent":50}}}"#)
+            .answers(200, "ConversionSettings", "The settings as they are now")
+    },
+);
 
-fn set(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Work(Work::SetAutoConvert(read_settings(Fields::parse(call.body)?)?)))
+async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let percent = read_settings(Fields::parse(&cx.body)?)?;
+    cx.server()?.set_auto_convert(percent).await
 }
 
 /// Reads the percentage of pesos that is converted at once.

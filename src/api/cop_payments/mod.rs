@@ -11,17 +11,16 @@ pub mod qr;
 use crate::answer::{Facts, Rendered};
 use crate::checkout::sessions;
 use crate::cop_payments::qr::{picture_base64, png_base64};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::merchants::email;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
-use crate::plan::{Call, Plan};
 use crate::problem::{BadField, Problem};
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Command;
 use domain::events::EventKind;
 use domain::resources::conversions::price::with_four_decimals;
 use domain::resources::cop_payments::collect::NewCopPayment;
@@ -40,7 +39,7 @@ const REFERENCE_MAX: usize = 128;
 const METADATA_BYTES_MAX: usize = 8 * 1024;
 
 /// POST /v1/cop/payments
-pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
+pub const CREATE: Endpoint = endpoint(description::TAG, |cx| Box::pin(create(cx)), || {
     summary("Collect pesos")
         .about("`next` says what the buyer does. The QR code is in this answer alone, in live mode also in those to GET. Always send an Idempotency-Key: there is no externalRef here.")
         .body("NewCopPayment")
@@ -53,10 +52,10 @@ pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
 }).shows(created);
 
-fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.new_id();
-    let new = read_new(Fields::parse(call.body)?, call.caller.livemode(), id)?;
-    Ok(Plan::New(EntityId::cop_payment(id), cop_payments::Command::Collect(Box::new(new)).into()))
+async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.env.new_id();
+    let new = read_new(Fields::parse(&cx.body)?, cx.caller.livemode(), id)?;
+    cx.make(EntityId::cop_payment(id), cop_payments::Command::Collect(Box::new(new))).await
 }
 
 /// Reads the body of a new payment, which gets this id.
@@ -203,17 +202,19 @@ fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Resul
 }
 
 /// GET /v1/cop/payments/:id
-pub const READ: Endpoint = endpoint(description::TAG, read, || {
-    summary("Read a payment in pesos").answers(200, "CopPayment", "The payment")
-});
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read a payment in pesos").answers(200, "CopPayment", "The payment"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::one(EntityId::cop_payment(id), show))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.one(EntityId::cop_payment(id), show)
 }
 
 /// POST /v1/cop/payments/:id/otp
-pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, submit_otp, || {
+pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, |cx| Box::pin(submit_otp(cx)), || {
     description::settles(summary("Submit the buyer's SMS code"))
         .body("CopOtp")
         .example("the right one of test mode", r#"{"otp":"123456"}"#)
@@ -223,10 +224,10 @@ pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, submit_otp, || {
         .refuses(503, &["rail_unavailable"])
 }).shows(settled);
 
-fn submit_otp(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let code = read_code(Fields::parse(call.body)?)?;
-    Ok(Plan::Entity(EntityId::cop_payment(id), cop_payments::Command::SubmitCode(code).into()))
+async fn submit_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let code = read_code(Fields::parse(&cx.body)?)?;
+    cx.ask(EntityId::cop_payment(id), cop_payments::Command::SubmitCode(code)).await
 }
 
 /// Reads an SMS code. A text that cannot be one is answered as a wrong code, not as a bad field.
@@ -238,55 +239,67 @@ pub fn read_code(mut fields: Fields<'_>) -> Result<Option<Token>, Invalid> {
 }
 
 /// POST /v1/cop/payments/:id/cancel
-pub const CANCEL: Endpoint = endpoint(description::TAG, cancel, || {
-    description::settles(summary("Cancel an unpaid payment in pesos"))
-        .refuses(409, &["payment_not_pending", "charge_in_progress"])
-})
+pub const CANCEL: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(cancel(cx)),
+    || {
+        description::settles(summary("Cancel an unpaid payment in pesos"))
+            .refuses(409, &["payment_not_pending", "charge_in_progress"])
+    },
+)
 .shows(settled);
 
-fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, cop_payments::Command::Cancel(None).into())
+async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    act(cx, cop_payments::Command::Cancel(None)).await
 }
 
 /// POST /v1/cop/payments/:id/refund
-pub const REFUND: Endpoint = endpoint(description::TAG, refund, || {
+pub const REFUND: Endpoint = endpoint(description::TAG, |cx| Box::pin(refund(cx)), || {
     description::settles(summary("Refund a payment in pesos"))
         .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds. In live mode an operator has it refunded: 202, and `payment.reversed` when that is done.")
         .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
         .refuses(503, &["processor_unavailable", "rail_not_configured"])
 }).shows(settled);
 
-fn refund(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, cop_payments::Command::Refund.into())
+async fn refund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    act(cx, cop_payments::Command::Refund).await
 }
 
 /// POST /v1/test/cop/payments/:id/pay
-pub const PLAY_PAYING: Endpoint = endpoint(crate::testing::description::TAG, play_paying, || {
-    description::settles(summary("Pay in pesos, as the buyer would"))
-        .refuses(409, &["payment_not_pending", "charge_in_progress"])
-})
+pub const PLAY_PAYING: Endpoint = endpoint(
+    crate::testing::description::TAG,
+    |cx| Box::pin(play_paying(cx)),
+    || {
+        description::settles(summary("Pay in pesos, as the buyer would"))
+            .refuses(409, &["payment_not_pending", "charge_in_progress"])
+    },
+)
 .shows(settled);
 
-fn play_paying(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, cop_payments::Command::PlayBuyer { pays: true }.into())
+async fn play_paying(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    act(cx, cop_payments::Command::PlayBuyer { pays: true }).await
 }
 
 /// POST /v1/test/cop/payments/:id/decline
-pub const PLAY_DECLINING: Endpoint = endpoint(crate::testing::description::TAG, play_declining, || {
-    description::settles(summary("Decline to pay, as the buyer would"))
-        .refuses(409, &["payment_not_pending", "charge_in_progress"])
-})
+pub const PLAY_DECLINING: Endpoint = endpoint(
+    crate::testing::description::TAG,
+    |cx| Box::pin(play_declining(cx)),
+    || {
+        description::settles(summary("Decline to pay, as the buyer would"))
+            .refuses(409, &["payment_not_pending", "charge_in_progress"])
+    },
+)
 .shows(settled);
 
-fn play_declining(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, cop_payments::Command::PlayBuyer { pays: false }.into())
+async fn play_declining(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    act(cx, cop_payments::Command::PlayBuyer { pays: false }).await
 }
 
 /// Plans a command that takes no body.
-fn act(call: &Call<'_>, ask: Command) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(EntityId::cop_payment(id), ask))
+async fn act(cx: &mut Context<'_>, ask: cop_payments::Command) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.ask(EntityId::cop_payment(id), ask).await
 }
 
 /// The number of every payment in pesos among those under its reference: it has none that a second one

@@ -2,16 +2,16 @@
 //! (`docs/contract.md, 11.8`).
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::entities::OfKind;
 use crate::fields::Invalid;
 use crate::lists::{self, GotStatus, List};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
 use crate::page::{ListOf, Page};
-use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::writer::Object;
 use domain::record::Entity;
@@ -21,13 +21,16 @@ use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts
-pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, list, || {
-    summary("List payouts in pesos").about("They are made by the operator on request.").list(asked).answers(
-        200,
-        "CopPayoutPage",
-        "Newest first",
-    )
-});
+pub const LIST: Endpoint = endpoint(
+    crate::cop_payments::description::TAG,
+    |cx| Box::pin(list(cx)),
+    || {
+        summary("List payouts in pesos")
+            .about("They are made by the operator on request.")
+            .list(asked)
+            .answers(200, "CopPayoutPage", "Newest first")
+    },
+);
 
 /// The filter of a list of them, as it is read.
 pub fn by_status(query: &mut Query<'_>) -> GotStatus<{ Status::ALL.len() }> {
@@ -38,9 +41,9 @@ fn asked(query: Query<'_>, list: ListOf<'_>) -> Result<(List, Page), Invalid> {
     lists::asked(query, list, by_status, GotStatus::get)
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (list, page) = call.listed("cop payouts", asked)?;
-    Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (list, page) = cx.listed("cop payouts", asked)?;
+    cx.read_long(move |records| list.page(records, &page, &show_entity)).await
 }
 
 /// The body of a payout in a list of entities.
@@ -49,13 +52,15 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
 }
 
 /// GET /v1/cop/payouts/:id
-pub const READ: Endpoint = endpoint(crate::cop_payments::description::TAG, read, || {
-    summary("Read a payout in pesos").answers(200, "CopPayout", "The payout")
-});
+pub const READ: Endpoint = endpoint(
+    crate::cop_payments::description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read a payout in pesos").answers(200, "CopPayout", "The payout"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::one(EntityId::cop_payout(id), show))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.one(EntityId::cop_payout(id), show)
 }
 
 /// The answer to a new payout, or to a repeat of one.

@@ -7,16 +7,15 @@ pub mod description;
 
 use crate::answer::{Facts, Rendered};
 use crate::conversions::read_reason;
+use crate::endpoint::{Context, Endpoint, Target, endpoint};
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
-use crate::plan::{Call, Plan, RatesInForce, Work};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::records::Records;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use domain::events::Extra;
@@ -27,24 +26,26 @@ use domain::resources::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED
 use domain::resources::crypto::{self, CryptoBalance};
 use domain::trace::shown;
 use domain::values::external_ref::ExternalRef;
-use domain::values::ids::{self, EntityId, Id};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
 use domain::values::time::Timestamp;
-use domain::view::View;
+use domain::view::{self, View};
 
 /// Characters of the longest address.
 const ADDRESS_MAX: usize = 64;
 
 /// GET /v1/crypto/balance
-pub const BALANCE: Endpoint = endpoint(description::TAG, balance, || {
-    summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
-});
+pub const BALANCE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(balance(cx)),
+    || summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance"),
+);
 
-fn balance(_: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::View(domain::view::Query::Crypto, |view, livemode| match view {
-        View::Crypto(now) => Ok(show_balance(&now, livemode)),
-        _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
-    }))
+async fn balance(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    match cx.server()?.view(view::Query::Crypto).await? {
+        View::Crypto(now) => Ok(Reply::json(200, show_balance(&now, cx.caller.livemode()))),
+        _ => Err(crate::balance::no_balance()),
+    }
 }
 
 /// The balance, as JSON.
@@ -64,24 +65,27 @@ pub(crate) fn balance_members<'a, M: Members<'a, (&'a CryptoBalance, bool)>>(mem
 }
 
 /// GET /v1/crypto/networks
-pub const NETWORKS: Endpoint = endpoint(description::TAG, networks, || {
-    summary("List the networks of USDT").answers(
-        200,
-        "CryptoNetworkList",
-        "The four networks, with the fees in force",
-    )
-});
+pub const NETWORKS: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(networks(cx)),
+    || {
+        summary("List the networks of USDT").answers(
+            200,
+            "CryptoNetworkList",
+            "The four networks, with the fees in force",
+        )
+    },
+);
 
 /// A network, with its fee and the blocks after which a transfer is final.
 pub(crate) type Terms = (&'static str, Usdt, Option<u64>);
 
-fn networks(call: &Call<'_>) -> Result<Plan, Problem> {
-    let RatesInForce { network_fees, confirmations, .. } = call.prices;
-    let terms = Network::NAMES.iter().zip(network_fees).zip(confirmations);
+async fn networks(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let terms = Network::NAMES.iter().zip(cx.env.network_fees()).zip(cx.env.confirmations());
     let items = terms.map(|(((name, _), fee), confirmations)| {
         network_members(Writing::of(&(*name, *fee, *confirmations), 160)).end()
     });
-    Ok(Plan::Answer(200, list_json(items)))
+    Ok(Reply::json(200, list_json(items)))
 }
 
 /// The members of a network. No minimum holds but that of every amount.
@@ -119,8 +123,10 @@ fn cents<'a>() -> impl Kind<'a, i64> {
 }
 
 /// POST /v1/crypto/payouts
-pub const PAY: Endpoint =
-    endpoint(description::TAG, pay, || {
+pub const PAY: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(pay(cx)),
+    || {
         summary("Send USDT to a wallet")
         .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both \
             back. Above the account's limit an operator reviews it first. The address is checked for its \
@@ -137,15 +143,16 @@ pub const PAY: Endpoint =
         .refuses(409, &["external_ref_conflict"])
         .refuses(422, &["insufficient_balance"])
         .refuses(503, &["rail_not_configured"])
-    })
-    .shows(created);
+    },
+)
+.shows(created);
 
-fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.new_id();
-    let new = read_payout(Fields::parse(call.body)?, call.prices.network_fees, id)?;
+async fn pay(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.env.new_id();
+    let new = read_payout(Fields::parse(&cx.body)?, cx.env.network_fees(), id)?;
     let name = new.external_ref.as_str().to_owned();
-    let ask = crypto::payouts::Command::Pay(Box::new(new)).into();
-    Ok(Plan::Create { space: Space::CryptoPayout, name, id: EntityId::crypto_payout(id), ask })
+    let ask = crypto::payouts::Command::Pay(Box::new(new));
+    cx.create(Space::CryptoPayout, &name, EntityId::crypto_payout(id), ask).await
 }
 
 /// Reads the body of a payout, which gets this id and costs the fee of its network.
@@ -174,23 +181,27 @@ fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCr
 }
 
 /// GET /v1/crypto/payouts/:id
-pub const READ: Endpoint = endpoint(description::TAG, read, || {
-    summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
-});
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::one(EntityId::crypto_payout(id), show))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.one(EntityId::crypto_payout(id), show)
 }
 
 /// GET /v1/crypto/payouts/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
-    summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
-});
+pub const READ_BY_REF: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read_by_ref(cx)),
+    || summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout"),
+);
 
-fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
-    let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::named(Space::CryptoPayout, name.as_str().to_owned(), show))
+async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
+    cx.named(Space::CryptoPayout, name.as_str(), show)
 }
 
 /// The status of the payouts that a list is to show.
@@ -208,9 +219,11 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
 }
 
 /// GET /v1/crypto/payouts
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first")
-});
+pub const LIST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(list(cx)),
+    || summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first"),
+);
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
     let (status, page) = (read_status(&mut query), query.page(list));
@@ -218,39 +231,47 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page
     Ok((status.get(&sound), page.get(&sound)))
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (status, page) = call.listed("crypto payouts", asked)?;
-    Ok(Plan::list(facets(status), page, show))
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (status, page) = cx.listed("crypto payouts", asked)?;
+    cx.page(facets(status), page, show).await
 }
 
 /// POST /v1/test/crypto/payouts/:id/approve
-pub const APPROVE: Endpoint = endpoint(crate::testing::description::TAG, approve, || {
-    description::review(summary("Approve a USDT payout, as an operator would")).answers(
-        202,
-        "CryptoPayout",
-        "The network has not answered yet",
-    )
-})
+pub const APPROVE: Endpoint = endpoint(
+    crate::testing::description::TAG,
+    |cx| Box::pin(approve(cx)),
+    || {
+        description::review(summary("Approve a USDT payout, as an operator would")).answers(
+            202,
+            "CryptoPayout",
+            "The network has not answered yet",
+        )
+    },
+)
 .shows(reviewed);
 
-fn approve(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    read_approval(call.body)?;
-    Ok(Plan::Entity(EntityId::crypto_payout(id), crypto::payouts::Command::Review(Verdict::Approve).into()))
+async fn approve(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    read_approval(&cx.body)?;
+    cx.ask(EntityId::crypto_payout(id), crypto::payouts::Command::Review(Verdict::Approve)).await
 }
 
 /// POST /v1/test/crypto/payouts/:id/reject
-pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, reject, || {
-    description::review(summary("Reject a USDT payout, as an operator would"))
-        .body_optional("Rejection")
-        .example("why", r#"{"reason":"unknown wallet"}"#)
-})
+pub const REJECT: Endpoint = endpoint(
+    crate::testing::description::TAG,
+    |cx| Box::pin(reject(cx)),
+    || {
+        description::review(summary("Reject a USDT payout, as an operator would"))
+            .body_optional("Rejection")
+            .example("why", r#"{"reason":"unknown wallet"}"#)
+    },
+)
 .shows(reviewed);
 
-fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let verdict = read_rejection(call.body)?;
-    Ok(Plan::Entity(EntityId::crypto_payout(id), crypto::payouts::Command::Review(verdict).into()))
+async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let verdict = read_rejection(&cx.body)?;
+    cx.ask(EntityId::crypto_payout(id), crypto::payouts::Command::Review(verdict)).await
 }
 
 /// Reads the body of an approval, which says nothing.
@@ -317,32 +338,45 @@ pub(crate) fn payout_members<'a, M: Members<'a, CryptoPayout>>(members: M) -> M 
 }
 
 /// POST /v1/crypto/deposit-addresses
-pub const OPEN_ADDRESS: Endpoint = endpoint(description::TAG, open_address, || {
-    summary("Get a customer's deposit address")
-        .about(
-            "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
+pub const OPEN_ADDRESS: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(open_address(cx)),
+    || {
+        summary("Get a customer's deposit address")
+            .about(
+                "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
              under the 24-hour hold.",
-        )
-        .body("NewDepositAddress")
-        .example("USDT on Tron", r#"{"customerRef":"customer-9","network":"TRC20","asset":"USDT"}"#)
-        .answers(201, "DepositAddress", "The new address")
-        .answers(200, "DepositAddress", "The address that is there")
-        .refuses(403, &["usdt_not_enabled"])
-        .refuses(503, &["rail_not_configured"])
-})
+            )
+            .body("NewDepositAddress")
+            .example("USDT on Tron", r#"{"customerRef":"customer-9","network":"TRC20","asset":"USDT"}"#)
+            .answers(201, "DepositAddress", "The new address")
+            .answers(200, "DepositAddress", "The address that is there")
+            .refuses(403, &["usdt_not_enabled"])
+            .refuses(503, &["rail_not_configured"])
+    },
+)
 .shows(opened);
 
-fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (customer_ref, network, asset) = read_customer(Fields::parse(call.body)?)?;
-    let id = call.new_id();
+async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (customer_ref, network, asset) = read_customer(Fields::parse(&cx.body)?)?;
+    let id = cx.env.new_id();
     let name = DepositAddress::name(network, asset, &customer_ref);
-    let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
-    let new = NewDepositAddress { id, customer_ref, network, asset, address, is_derived: false, till: None };
-    if call.caller.livemode() {
-        return Ok(Plan::Work(Work::OpenAddress { name, new: Box::new(new) }));
+    let address =
+        network.address(&account(&|parts: &[&[u8]]| cx.env.mark(parts), cx.caller.tenant.id, &name));
+    let mut new =
+        NewDepositAddress { id, customer_ref, network, asset, address, is_derived: false, till: None };
+    if cx.caller.livemode() {
+        // One after the other for the next address: nobody waits for that in a slot.
+        cx.server()?.release_slot();
     }
-    let ask = crypto::deposits::Command::Open(Box::new(new)).into();
-    Ok(Plan::Create { space: Space::DepositAddress, name, id: EntityId::deposit_address(id), ask })
+    let target = match cx.reserve(Space::DepositAddress, &name).await? {
+        Some(known) => Target::Entity(EntityId::deposit_address(known)),
+        None => {
+            cx.server.derive_address(&mut new).await?;
+            Target::New(EntityId::deposit_address(id))
+        }
+    };
+    cx.server.ask(target, crypto::deposits::Command::Open(Box::new(new)).into()).await
 }
 
 /// Reads whose address it is, and of what.
@@ -387,30 +421,31 @@ pub(crate) fn address_members<'a, M: Members<'a, DepositAddress>>(members: M) ->
 }
 
 /// POST /v1/test/crypto/deposits
-pub const DEPOSIT: Endpoint = endpoint(crate::testing::description::TAG, deposit, || {
-    summary("Deposit to an address, as a customer would")
-        .body("TestDeposit")
-        .example(
-            "40 USDT",
-            concat!(
-                r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","#,
-                r#""network":"TRC20","asset":"USDT"}"#,
-            ),
-        )
-        .answers(201, "CryptoDeposit", "The deposit")
-        .refuses(403, &["usdt_not_enabled"])
-        .refuses(404, &["not_found"])
-})
+pub const DEPOSIT: Endpoint = endpoint(
+    crate::testing::description::TAG,
+    |cx| Box::pin(deposit(cx)),
+    || {
+        summary("Deposit to an address, as a customer would")
+            .body("TestDeposit")
+            .example(
+                "40 USDT",
+                concat!(
+                    r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","#,
+                    r#""network":"TRC20","asset":"USDT"}"#,
+                ),
+            )
+            .answers(201, "CryptoDeposit", "The deposit")
+            .refuses(403, &["usdt_not_enabled"])
+            .refuses(404, &["not_found"])
+    },
+)
 .shows(deposited);
 
-fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
-    let incoming = read_deposit(Fields::parse(call.body)?, call.new_id())?;
-    let address = incoming.address.clone();
-    let find = move |records: &dyn Records| {
-        let id = records.named(Space::DepositTo, &address)?.ok_or_else(Problem::not_found)?;
-        Ok(EntityId { kind: ids::Kind::DepositAddress, id })
-    };
-    Ok(Plan::Found(Box::new(find), crypto::deposits::Command::Receive(Box::new(incoming)).into()))
+async fn deposit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let incoming = read_deposit(Fields::parse(&cx.body)?, cx.env.new_id())?;
+    let found = cx.find(|records| Ok(records.named(Space::DepositTo, &incoming.address)?))?;
+    let id = EntityId::deposit_address(found.ok_or_else(Problem::not_found)?);
+    cx.ask(id, crypto::deposits::Command::Receive(Box::new(incoming))).await
 }
 
 /// Reads the body of a deposit, which gets this id.

@@ -10,15 +10,15 @@ pub mod pages;
 
 use crate::chargebacks::{outcome, show_in_payment};
 use crate::cop_payments::payouts as cop_payouts;
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::Invalid;
 use crate::kind::Kind as _;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::page::{ListOf, Page, bad_cursor};
-use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::writer::{Object, text};
 use crate::{conversions, cop_payments, crypto, merchants, payments, payouts};
 use domain::events::{Event, EventKind, Extra};
@@ -43,9 +43,11 @@ pub struct TenantMode {
 const TEST_NOTIFICATION: &str = "notification.test";
 
 /// GET /v1/events
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first")
-});
+pub const LIST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(list(cx)),
+    || summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first"),
+);
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<i64>, Page), Invalid> {
     let sequence = kinds::integer(0..=i64::MAX).described(|_| {
@@ -56,28 +58,31 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<i64>, Page), 
     Ok((after.get(&sound), page.get(&sound)))
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (after, page) = call.listed("events", asked)?;
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (after, page) = cx.listed("events", asked)?;
     let number =
         |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
     let position = page.after.as_deref().map(number).transpose()?;
     let after = after.and_then(|after| u64::try_from(after).ok());
-    let (after, tenant_mode) = (position.or(after).unwrap_or(0), tenant_mode(call));
-    Ok(Plan::many(move |records| pages::after(records, after, &page, tenant_mode)))
+    let (after, tenant_mode) = (position.or(after).unwrap_or(0), tenant_mode(cx));
+    cx.read_long(move |records| pages::after(records, after, &page, tenant_mode)).await
 }
 
 /// GET /v1/events/:id
-pub const READ: Endpoint =
-    endpoint(description::TAG, read, || summary("Read an event").answers(200, "Event", "The event"));
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read an event").answers(200, "Event", "The event"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let tenant_mode = tenant_mode(call);
-    Ok(Plan::few(move |records| pages::one(records, id, tenant_mode)))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let tenant_mode = tenant_mode(cx);
+    cx.read(move |records| pages::one(records, id, tenant_mode))
 }
 
-fn tenant_mode(call: &Call<'_>) -> TenantMode {
-    TenantMode { tenant: call.caller.tenant.id, livemode: call.caller.livemode() }
+fn tenant_mode(cx: &Context<'_>) -> TenantMode {
+    TenantMode { tenant: cx.caller.tenant.id, livemode: cx.caller.livemode() }
 }
 
 /// The `n`-th event of a record, as JSON.

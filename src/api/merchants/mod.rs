@@ -6,6 +6,7 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -13,10 +14,10 @@ use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
 use crate::payouts::credit_bank;
 use crate::payouts::own_account::read_seen;
-use crate::plan::{Call, Plan, Work};
+use crate::payouts::verification;
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
@@ -51,35 +52,39 @@ pub fn is_email(text: &str) -> bool {
 }
 
 /// POST /v1/merchants
-pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
-    summary("Register a merchant")
-        .about(
-            "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
+pub const REGISTER: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(register(cx)),
+    || {
+        summary("Register a merchant")
+            .about(
+                "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
              When no method is left, the same reference with new ones attaches a method (200).",
-        )
-        .body("NewMerchant")
-        .example(
-            "with a payout \
+            )
+            .body("NewMerchant")
+            .example(
+                "with a payout \
              method",
-            concat!(
-                r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
-                r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","#,
-                r#""phone":"04147654321"}"#,
-            ),
-        )
-        .example("a shell", r#"{"externalRef":"seller-2","name":"Panaderia Sol"}"#)
-        .answers(201, "Merchant", "The new merchant")
-        .answers(200, "Merchant", "The merchant that is there under this reference")
-        .refuses(409, &["external_ref_conflict"])
-})
+                concat!(
+                    r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
+                    r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","#,
+                    r#""phone":"04147654321"}"#,
+                ),
+            )
+            .example("a shell", r#"{"externalRef":"seller-2","name":"Panaderia Sol"}"#)
+            .answers(201, "Merchant", "The new merchant")
+            .answers(200, "Merchant", "The merchant that is there under this reference")
+            .refuses(409, &["external_ref_conflict"])
+    },
+)
 .shows(registered);
 
-fn register(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.new_id();
-    let registration = read_registration(Fields::parse(call.body)?, call.banks, id)?;
+async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.env.new_id();
+    let registration = read_registration(Fields::parse(&cx.body)?, cx.banks, id)?;
     let name = registration.external_ref.as_str().to_owned();
-    let ask = merchants::Command::Register(Box::new(registration)).into();
-    Ok(Plan::Create { space: Space::Merchant, name, id: EntityId::merchant(id), ask })
+    let ask = merchants::Command::Register(Box::new(registration));
+    cx.create(Space::Merchant, &name, EntityId::merchant(id), ask).await
 }
 
 /// Reads the body of a registration, which gets this id.
@@ -109,16 +114,20 @@ fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Resul
 }
 
 /// GET /v1/merchants: a page, or with externalRef one merchant.
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List merchants, or read one by your reference")
-        .list(asked)
-        .answers_with(
-            200,
-            schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
-            "Newest first; with `externalRef` the merchant itself",
-        )
-        .refuses(404, &["not_found"])
-});
+pub const LIST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(list(cx)),
+    || {
+        summary("List merchants, or read one by your reference")
+            .list(asked)
+            .answers_with(
+                200,
+                schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
+                "Newest first; with `externalRef` the merchant itself",
+            )
+            .refuses(404, &["not_found"])
+    },
+);
 
 /// The merchants that are asked for.
 struct Asked {
@@ -142,10 +151,10 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<Asked, Invalid> {
     })
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let Asked { status, active, external_ref, page } = call.listed("merchants", asked)?;
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let Asked { status, active, external_ref, page } = cx.listed("merchants", asked)?;
     if let Some(name) = external_ref {
-        return Ok(Plan::named(Space::Merchant, name, show));
+        return cx.named(Space::Merchant, &name, show);
     }
     let mut facets = Vec::new();
     for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each)) {
@@ -156,31 +165,38 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
                 .map(|active| facet(each_status, active)),
         );
     }
-    Ok(Plan::list(facets, page, show))
+    cx.page(facets, page, show).await
 }
 
 /// GET /v1/merchants/:id
-pub const READ: Endpoint =
-    endpoint(description::TAG, read, || summary("Read a merchant").answers(200, "Merchant", "The merchant"));
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read a merchant").answers(200, "Merchant", "The merchant"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::one(EntityId::merchant(id), show))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.one(EntityId::merchant(id), show)
 }
 
 /// PATCH /v1/merchants/:id
-pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
-    summary("Activate or deactivate a merchant")
-        .body("MerchantUpdate")
-        .example("deactivate", r#"{"isActive":false}"#)
-        .answers(200, "Merchant", "The merchant")
-})
+pub const UPDATE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(update(cx)),
+    || {
+        summary("Activate or deactivate a merchant")
+            .body("MerchantUpdate")
+            .example("deactivate", r#"{"isActive":false}"#)
+            .answers(200, "Merchant", "The merchant")
+    },
+)
 .shows(updated);
 
-fn update(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let active = read_update(Fields::parse(call.body)?)?;
-    Ok(Plan::Entity(EntityId::merchant(id), merchants::Command::SetActive(active).into()))
+async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let active = read_update(Fields::parse(&cx.body)?)?;
+    cx.ask(EntityId::merchant(id), merchants::Command::SetActive(active)).await
 }
 
 /// Reads whether a merchant is to be active.
@@ -192,33 +208,42 @@ fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
 }
 
 /// DELETE /v1/merchants/:id
-pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
-    summary("Delete a merchant that was never paid")
-        .about("Frees its reference.")
-        .answers(200, "DeletedMerchant", "It is gone")
-        .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
-})
+pub const DELETE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(delete(cx)),
+    || {
+        summary("Delete a merchant that was never paid")
+            .about("Frees its reference.")
+            .answers(200, "DeletedMerchant", "It is gone")
+            .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
+    },
+)
 .shows(deleted);
 
-fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::merchant(call.id("id")?), merchants::Command::Delete.into()))
+async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = EntityId::merchant(cx.id("id")?);
+    cx.ask(id, merchants::Command::Delete).await
 }
 
 /// POST /v1/merchants/:id/payout-methods
-pub const ADD_METHOD: Endpoint = endpoint(description::TAG, add_method, || {
-    summary("Add a payout method")
-        .body("NewPayoutMethod")
-        .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
-        .answers(201, "PayoutMethod", "The new method")
-        .answers(200, "PayoutMethod", "The merchant has it already")
-        .refuses(409, &["too_many_payout_methods"])
-})
+pub const ADD_METHOD: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(add_method(cx)),
+    || {
+        summary("Add a payout method")
+            .body("NewPayoutMethod")
+            .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
+            .answers(201, "PayoutMethod", "The new method")
+            .answers(200, "PayoutMethod", "The merchant has it already")
+            .refuses(409, &["too_many_payout_methods"])
+    },
+)
 .shows(newest_method);
 
-fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let (bank, phone) = read_method(Fields::parse(call.body)?, call.banks)?;
-    Ok(Plan::Entity(EntityId::merchant(id), merchants::Command::AddMethod(bank, phone).into()))
+async fn add_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let (bank, phone) = read_method(Fields::parse(&cx.body)?, cx.banks)?;
+    cx.ask(EntityId::merchant(id), merchants::Command::AddMethod(bank, phone)).await
 }
 
 /// Reads a payout method.
@@ -230,86 +255,98 @@ fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, M
 }
 
 /// GET /v1/merchants/:id/payout-methods
-pub const METHODS: Endpoint = endpoint(description::TAG, methods, || {
-    summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first")
-});
+pub const METHODS: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(methods(cx)),
+    || summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first"),
+);
 
-fn methods(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::one(EntityId::merchant(id), show_methods))
+async fn methods(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.one(EntityId::merchant(id), show_methods)
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/default
-pub const SET_DEFAULT: Endpoint = endpoint(description::TAG, set_default, || {
-    summary("Make a payout method the default").answers(200, "PayoutMethod", "The method")
-})
+pub const SET_DEFAULT: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(set_default(cx)),
+    || summary("Make a payout method the default").answers(200, "PayoutMethod", "The method"),
+)
 .shows(one_method);
 
-fn set_default(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, method) = (call.id("id")?, call.id("methodId")?);
-    Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(EntityId::merchant(id), merchants::Command::SetDefaultMethod(method).into()))
+async fn set_default(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (id, method) = (cx.id("id")?, cx.id("methodId")?);
+    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.ask(EntityId::merchant(id), merchants::Command::SetDefaultMethod(method)).await
 }
 
 /// DELETE /v1/merchants/:id/payout-methods/:methodId
-pub const DELETE_METHOD: Endpoint = endpoint(description::TAG, delete_method, || {
-    summary("Delete a payout method")
-        .about("When it was the default, the oldest verified one takes its place.")
-        .answers(200, "Merchant", "The merchant without it")
-})
+pub const DELETE_METHOD: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(delete_method(cx)),
+    || {
+        summary("Delete a payout method")
+            .about("When it was the default, the oldest verified one takes its place.")
+            .answers(200, "Merchant", "The merchant without it")
+    },
+)
 .shows(updated);
 
-fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, method) = (call.id("id")?, call.id("methodId")?);
-    Ok(Plan::Entity(EntityId::merchant(id), merchants::Command::DeleteMethod(method).into()))
+async fn delete_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (id, method) = (cx.id("id")?, cx.id("methodId")?);
+    cx.ask(EntityId::merchant(id), merchants::Command::DeleteMethod(method)).await
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
-pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, start_verification, || {
-    summary("Send the two micro-deposits")
-        .about(
-            "They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the \
+pub const START_VERIFICATION: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(start_verification(cx)),
+    || {
+        summary("Send the two micro-deposits")
+            .about(
+                "They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the \
              method is deleted and `merchant.rejected` is sent.",
-        )
-        .answers_with(
-            202,
-            schema::object()
-                .member("payoutMethodId", values::uuid())
-                .and(crate::payouts::description::started("payout_method_deleted")),
-            "They are sent, or the method was rejected",
-        )
-        .refuses(409, &["verification_in_progress", "verification_locked", "already_verified"])
-        .refuses(429, &["too_many_attempts"])
-        .refuses(503, &["rail_not_configured", "rail_unavailable"])
-})
+            )
+            .answers_with(
+                202,
+                schema::object()
+                    .member("payoutMethodId", values::uuid())
+                    .and(crate::payouts::description::started("payout_method_deleted")),
+                "They are sent, or the method was rejected",
+            )
+            .refuses(409, &["verification_in_progress", "verification_locked", "already_verified"])
+            .refuses(429, &["too_many_attempts"])
+            .refuses(503, &["rail_not_configured", "rail_unavailable"])
+    },
+)
 .shows(verification_started);
 
-fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, method) = (call.id("id")?, call.id("methodId")?);
-    Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Work(Work::StartVerification {
-        entity: EntityId::merchant(id),
-        method: Some(method),
-        amounts: (call.micro_deposits)(),
-    }))
+async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (id, method) = (cx.id("id")?, cx.id("methodId")?);
+    Fields::parse_optional(&cx.body)?.finish()?;
+    verification::start(cx, EntityId::merchant(id), Some(method)).await
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify
-pub const VERIFY: Endpoint = endpoint(description::TAG, verify, || {
-    summary("Verify a payout method by the amounts of the micro-deposits")
-        .about("In either order; three tries.")
-        .body("SeenAmounts")
-        .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
-        .answers(200, "PayoutMethod", "The method, verified")
-        .refuses(400, &["amounts_mismatch"])
-        .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
-})
+pub const VERIFY: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(verify(cx)),
+    || {
+        summary("Verify a payout method by the amounts of the micro-deposits")
+            .about("In either order; three tries.")
+            .body("SeenAmounts")
+            .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
+            .answers(200, "PayoutMethod", "The method, verified")
+            .refuses(400, &["amounts_mismatch"])
+            .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
+    },
+)
 .shows(one_method);
 
-fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, method) = (call.id("id")?, call.id("methodId")?);
-    let seen = read_seen(Fields::parse(call.body)?)?;
-    Ok(Plan::Entity(EntityId::merchant(id), merchants::Command::Verify { method, seen }.into()))
+async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (id, method) = (cx.id("id")?, cx.id("methodId")?);
+    let seen = read_seen(Fields::parse(&cx.body)?)?;
+    cx.ask(EntityId::merchant(id), merchants::Command::Verify { method, seen }).await
 }
 
 /// The answer to a registration: 201 for a new merchant, 200 for one whose reference was known.

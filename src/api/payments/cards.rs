@@ -2,15 +2,15 @@
 //! a page of the gateway's took from its holder (`docs/contract.md, 12.12`).
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::{DESCRIPTION_MAX, marketplace, price};
-use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::value::Value;
 use domain::resources::payments::Means;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 const HOLDER_NAME_MAX: usize = 100;
 
 /// POST /v1/payments/vpos
-pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
+pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, |cx| Box::pin(charge(cx)), || {
     summary("Charge a card")
         .about(
             "Of the card only brand and last four digits are ever stored or logged. After an attempt that \
@@ -54,23 +54,26 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 }).shows(super::charged);
 
-fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
-    let tokens = |text: &str| CardToken::read(call.card_mark, call.caller.tenant_key, text);
-    let asked = read_charge(Fields::parse(call.body)?, &tokens)?;
+async fn charge(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let tokens =
+        |text: &str| CardToken::read(&|parts: &[&[u8]]| cx.env.card_mark(parts), cx.caller.tenant_key, text);
+    let asked = read_charge(Fields::parse(&cx.body)?, &tokens)?;
     let (means, secret, token) = match asked.sent {
-        Sent::Card(card) => (means(&card, call.card_mark), Secret::Card(card), None),
+        Sent::Card(card) => {
+            (means(&card, &|parts: &[&[u8]]| cx.env.card_mark(parts)), Secret::Card(card), None)
+        }
         Sent::Token(token) => {
             let CardToken { brand, last_four, mark, .. } = token;
             (Means::Card { brand, last_four, mark }, Secret::None, Some(token))
         }
     };
     let new = NewCharge {
-        rate: (call.prices.bcv_rate)(),
+        rate: cx.env.bcv_rate(),
         description: asked.description,
         marketplace: asked.marketplace,
-        ..NewCharge::new(call.new_id(), asked.external_ref, asked.price, means, secret)
+        ..NewCharge::new(cx.env.new_id(), asked.external_ref, asked.price, means, secret)
     };
-    Ok(Plan::Work(Work::Charge { new: Box::new(new), token }))
+    cx.server()?.charge(new, token).await
 }
 
 /// A charge as its body asks for it.

@@ -2,6 +2,7 @@
 //! bank (`docs/contract.md, 5.7`).
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -9,9 +10,8 @@ use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
 use crate::payments::ves_amount;
 use crate::payouts::CONCEPT_MAX;
-use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::value::Value;
 use crate::writer::Object;
 use domain::resources::banks::{Catalogue, Service};
@@ -65,27 +65,32 @@ pub fn offering<'a>(banks: &Catalogue, service: Service, otherwise: &'static str
 }
 
 /// POST /v1/payments/debit/otp
-pub const REQUEST_OTP: Endpoint = endpoint(crate::payments::description::TAG, request_otp, || {
-    summary("Have the payer's bank send a debit code")
-        .body("DebitOtpRequest")
-        .example(
-            "a code for 500 VES",
-            r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678"}"#,
-        )
-        .answers(201, "DebitOtp", "What the bank said")
-        .answers(202, "DebitOtp", "The bank has not answered yet")
-        .refuses(409, &["otp_refused"])
-        .refuses(503, &["rail_not_configured", "rail_unavailable"])
-})
+pub const REQUEST_OTP: Endpoint = endpoint(
+    crate::payments::description::TAG,
+    |cx| Box::pin(request_otp(cx)),
+    || {
+        summary("Have the payer's bank send a debit code")
+            .body("DebitOtpRequest")
+            .example(
+                "a code for 500 VES",
+                r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678"}"#,
+            )
+            .answers(201, "DebitOtp", "What the bank said")
+            .answers(202, "DebitOtp", "The bank has not answered yet")
+            .refuses(409, &["otp_refused"])
+            .refuses(503, &["rail_not_configured", "rail_unavailable"])
+    },
+)
 .shows(otp_requested);
 
-fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (debtor, amount) = read_request(Fields::parse(call.body)?, call.banks)?;
-    let id = call.new_id();
-    Ok(Plan::New(
-        EntityId::otp(id),
-        otp::Command::Request(Box::new(NewOtp { id, debtor, amount, answer: None })).into(),
-    ))
+async fn request_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (debtor, amount) = read_request(Fields::parse(&cx.body)?, cx.banks)?;
+    let id = cx.env.new_id();
+    let mut new = NewOtp { id, debtor, amount, answer: None };
+    if cx.caller.livemode() {
+        cx.server()?.send_debit_code(&mut new).await?;
+    }
+    cx.make(EntityId::otp(id), otp::Command::Request(Box::new(new))).await
 }
 
 /// Reads the body of a request for a code: the payer, and how much is to be paid.
@@ -96,7 +101,7 @@ pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<
 }
 
 /// POST /v1/payments/debit
-pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
+pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, |cx| Box::pin(charge(cx)), || {
     summary("Debit an account with the payer's code")
         .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt \
             that failed the same `externalRef` takes another code.")
@@ -112,10 +117,12 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 }).shows(super::charged);
 
-fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
-    let new = read_charge(Fields::parse(call.body)?, call.banks, call.new_id(), call.mark)?;
-    let new = NewCharge { rate: (call.prices.bcv_rate)(), ..new };
-    Ok(Plan::Work(Work::Charge { new: Box::new(new), token: None }))
+async fn charge(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let new = read_charge(Fields::parse(&cx.body)?, cx.banks, cx.env.new_id(), &|parts: &[&[u8]]| {
+        cx.env.mark(parts)
+    })?;
+    let new = NewCharge { rate: cx.env.bcv_rate(), ..new };
+    cx.server()?.charge(new, None).await
 }
 
 /// Reads the body of a charge, which is made under this id.

@@ -1,17 +1,17 @@
 //! Lists of payments in whatever they were collected: `GET /v1/payments` and its twin for operators.
 
 use super::{attempts, description, show_entity};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Got, Invalid, Sound};
 use crate::kind::Kind as _;
 use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
 use crate::page::{ListOf, Page};
-use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use domain::index::{Space, Trait};
 use domain::record::Entity;
 use domain::resources::payments::{Method, Payment, Status, facet};
@@ -22,9 +22,11 @@ use domain::values::ids::{EntityId, Id, Kind};
 const REFERENCE_MAX: usize = 128;
 
 /// GET /v1/payments
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first")
-});
+pub const LIST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(list(cx)),
+    || summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first"),
+);
 
 /// The filters, as they are read.
 pub struct GotFilters {
@@ -167,19 +169,15 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Inva
     Ok((filters.get(&sound), page.get(&sound)))
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (filters, page) = call.listed("payments", asked)?;
-    Ok(match filters.external_ref.clone() {
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (filters, page) = cx.listed("payments", asked)?;
+    let (name, list) = (filters.external_ref.clone(), filters.list());
+    cx.read_long(move |records| match &name {
         // Only payments of the first kind have an externalRef.
-        Some(name) => {
-            let list = filters.list();
-            Plan::many(move |records| attempts::page(records, &name, &list, &page))
-        }
-        None => {
-            let list = filters.list();
-            Plan::many(move |records| list.page(records, &page, &show_entity))
-        }
+        Some(name) => attempts::page(records, name, &list, &page),
+        None => list.page(records, &page, &show_entity),
     })
+    .await
 }
 
 /// The payments that a reference names, newest first, as far as they are one chain of attempts.

@@ -1,25 +1,29 @@
 //! GET /v1/payment-methods: the methods by which the account can collect bolívares now
 //! (`docs/contract.md, 5.14`).
 
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::openapi::operation::summary;
 use crate::page::list_json;
-use crate::plan::{Call, Plan};
 use crate::problem::Problem;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::writer::Object;
 use domain::resources::payments::{Method, Offer};
 
 /// GET /v1/payment-methods
-pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, list, || {
-    summary("List the ways in which the account can collect").answers(
-        200,
-        "CollectionMethodList",
-        "Disabled ones say why",
-    )
-});
+pub const LIST: Endpoint = endpoint(
+    crate::payments::description::TAG,
+    |cx| Box::pin(list(cx)),
+    || {
+        summary("List the ways in which the account can collect").answers(
+            200,
+            "CollectionMethodList",
+            "Disabled ones say why",
+        )
+    },
+);
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let offered = |service| call.banks.shown().any(|bank| call.banks.offers(bank.code, service));
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let offered = |service| cx.banks.shown().any(|bank| cx.banks.offers(bank.code, service));
     let methods = Method::ALL.into_iter().filter_map(|method| {
         Some((
             method,
@@ -30,10 +34,10 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
             },
         ))
     });
-    let settings = &call.caller.tenant.tenant_settings.settings;
+    let settings = &cx.caller.tenant.tenant_settings.settings;
     // In live mode pesos are listed too: whether they can be collected is not the same for all.
-    let pesos = call.caller.livemode().then(|| {
-        let reason = match ((call.serves)(Method::Cop.service()), settings.cop_enabled) {
+    let pesos = cx.caller.livemode().then(|| {
+        let reason = match (cx.env.serves(Method::Cop.service()), settings.cop_enabled) {
             (false, _) => Some("rail_not_configured"),
             (true, false) => Some("cop_not_enabled"),
             (true, true) => None,
@@ -41,7 +45,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         shown(Method::Cop, "COP", reason)
     });
     let items = methods.map(|(method, has_bank)| {
-        let reason = match ((call.serves)(method.service()), has_bank, (call.prices.bcv_rate)()) {
+        let reason = match (cx.env.serves(method.service()), has_bank, cx.env.bcv_rate()) {
             (false, _, _) => Some("rail_not_configured"),
             (true, false, _) => Some("no_bank_offers_it"),
             (true, true, None) => Some("rate_unavailable"),
@@ -49,7 +53,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         };
         shown(method, "VES", reason)
     });
-    Ok(Plan::Answer(200, list_json(items.chain(pesos))))
+    Ok(Reply::json(200, list_json(items.chain(pesos))))
 }
 
 fn shown(method: Method, currency: &'static str, reason: Option<&'static str>) -> Vec<u8> {

@@ -20,17 +20,17 @@ pub use list::LIST;
 pub use show::{reversal_type, show, show_entity};
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, Target, endpoint};
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
-use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped, Unread, first_known};
 use crate::refusals::problem;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::value::Value;
 use crate::writer::Object;
 use domain::index::Space;
@@ -168,8 +168,10 @@ pub fn bank_number<'a>(
 }
 
 /// POST /v1/payments/c2p/request
-pub const REQUEST_C2P: Endpoint =
-    endpoint(description::TAG, request_c2p, || {
+pub const REQUEST_C2P: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(request_c2p(cx)),
+    || {
         summary("Request a C2P intent")
         .about("Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a \
             code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A \
@@ -184,21 +186,22 @@ pub const REQUEST_C2P: Endpoint =
         .answers(201, "C2pIntent", "The intent")
         .refuses(409, &["external_ref_conflict", "payment_in_progress"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-    })
-    .shows(intent);
+    },
+)
+.shows(intent);
 
-fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (price, debtor, external_ref) = read_request(Fields::parse(call.body)?, call.banks)?;
-    let Some(rate) = (call.prices.bcv_rate)() else {
+async fn request_c2p(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (price, debtor, external_ref) = read_request(Fields::parse(&cx.body)?, cx.banks)?;
+    let Some(rate) = cx.env.bcv_rate() else {
         // What no rail serves needs no price.
-        let is_served = (call.serves)(domain::rail::Service::C2p);
+        let is_served = cx.env.serves(domain::rail::Service::C2p);
         return Err(problem(if is_served { &Refusal::RateUnavailable } else { &Refusal::RailNotConfigured }));
     };
     let figured = price.at(rate).map_err(|refusal| problem(&refusal))?;
-    let id = call.new_id();
+    let id = cx.env.new_id();
     let name = external_ref.as_str().to_owned();
     let bank = debtor.bank;
-    let new = c2p::NewIntent {
+    let mut new = c2p::NewIntent {
         id,
         external_ref,
         price,
@@ -208,12 +211,16 @@ fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
         is_known: false,
         checkout: None,
     };
-    Ok(Plan::Create {
-        space: Space::Payment,
-        name,
-        id: EntityId::payment(id),
-        ask: payments::Command::RequestC2p(Box::new(new)).into(),
-    })
+    let known = cx.reserve(Space::Payment, &name).await?;
+    new.is_known = known.is_some();
+    if cx.caller.livemode() {
+        cx.server.send_c2p_code(&mut new, known).await?;
+    }
+    let target = match known {
+        Some(known) => Target::Entity(EntityId::payment(known)),
+        None => Target::New(EntityId::payment(id)),
+    };
+    cx.server.ask(target, payments::Command::RequestC2p(Box::new(new)).into()).await
 }
 
 /// Reads the body of a request for an intent.
@@ -224,8 +231,11 @@ fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Price, Deb
 }
 
 /// POST /v1/payments/c2p
-pub const EXECUTE_C2P: Endpoint = endpoint(description::TAG, execute_c2p, || {
-    summary("Charge a C2P intent")
+pub const EXECUTE_C2P: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(execute_c2p(cx)),
+    || {
+        summary("Charge a C2P intent")
         .about(
             "Repeats the details of the request and brings the payer's key. The bank is called once: what \
              it says is in `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent \
@@ -267,12 +277,14 @@ pub const EXECUTE_C2P: Endpoint = endpoint(description::TAG, execute_c2p, || {
             ],
         )
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
-})
+    },
+)
 .shows(settled);
 
-fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (intent, execute) = read_execution(Fields::parse(call.body)?, call.banks, call.mark)?;
-    Ok(Plan::Entity(EntityId::payment(intent), payments::Command::ExecuteC2p(Box::new(execute)).into()))
+async fn execute_c2p(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (intent, execute) =
+        read_execution(Fields::parse(&cx.body)?, cx.banks, &|parts: &[&[u8]]| cx.env.mark(parts))?;
+    cx.ask(EntityId::payment(intent), payments::Command::ExecuteC2p(Box::new(execute))).await
 }
 
 /// Reads the body of a charge: the intent, and what is done to it.
@@ -347,71 +359,84 @@ pub fn commission_percent<'a>() -> impl Kind<'a, Rate> {
 }
 
 /// POST /v1/payments/:id/reverse
-pub const REVERSE: Endpoint = endpoint(description::TAG, reverse, || {
-    summary("Reverse a C2P payment")
-        .about(
-            "Within 24 hours of completion. The fee comes back. The money is taken from the hold of this \
+pub const REVERSE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(reverse(cx)),
+    || {
+        summary("Reverse a C2P payment")
+            .about(
+                "Within 24 hours of completion. The fee comes back. The money is taken from the hold of this \
              sale, then from what is available; of a marketplace sale the seller's part from the seller.",
-        )
-        .answers(200, "Payment", "The payment, reversed")
-        .answers(202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has")
-        .refuses(
-            409,
-            &[
-                "not_reversible",
-                "payment_not_completed",
-                "reversal_window_expired",
-                "reversal_in_progress",
-                "reversal_refused",
-            ],
-        )
-        .refuses(422, &["insufficient_balance"])
-        .refuses(503, &["rail_not_configured", "rail_unavailable"])
-})
+            )
+            .answers(200, "Payment", "The payment, reversed")
+            .answers(202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has")
+            .refuses(
+                409,
+                &[
+                    "not_reversible",
+                    "payment_not_completed",
+                    "reversal_window_expired",
+                    "reversal_in_progress",
+                    "reversal_refused",
+                ],
+            )
+            .refuses(422, &["insufficient_balance"])
+            .refuses(503, &["rail_not_configured", "rail_unavailable"])
+    },
+)
 .shows(reversed);
 
-fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let fields = Fields::parse_optional(call.body)?;
-    fields.finish()?;
-    Ok(Plan::Found(Box::new(move |records| of_name(records, id)), payments::Command::Reverse.into()))
+async fn reverse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    Fields::parse_optional(&cx.body)?.finish()?;
+    let id = cx.find(|records| of_name(records, id))?;
+    cx.ask(id, payments::Command::Reverse).await
 }
 
 /// GET /v1/payments/:id
-pub const READ: Endpoint =
-    endpoint(description::TAG, read, || summary("Read a payment").answers(200, "Payment", "The payment"));
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read a payment").answers(200, "Payment", "The payment"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::few(move |records| read_any(records, of_name(records, id)?)))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.read(move |records| read_any(records, of_name(records, id)?))
 }
 
 /// GET /v1/payments/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
-    summary("Read the newest payment under a reference").answers(200, "Payment", "The newest attempt")
-});
+pub const READ_BY_REF: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read_by_ref(cx)),
+    || summary("Read the newest payment under a reference").answers(200, "Payment", "The newest attempt"),
+);
 
-fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
-    let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::few(move |records| {
+async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
+    cx.read(|records| {
         let newest = attempts::newest(records, name.as_str())?.ok_or_else(Problem::not_found)?;
         read_any(records, EntityId::payment(newest))
-    }))
+    })
 }
 
 /// GET /v1/payments/operations/:id
-pub const OPERATION: Endpoint = endpoint(description::TAG, operation, || {
-    summary("Read an operation with a bank")
-        .about(
-            "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
+pub const OPERATION: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(operation(cx)),
+    || {
+        summary("Read an operation with a bank")
+            .about(
+                "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
              leads here.",
-        )
-        .answers(200, "Operation", "The operation")
-});
+            )
+            .answers(200, "Operation", "The operation")
+    },
+);
 
-fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::few(move |records| {
+async fn operation(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.read(|records| {
         let (whose, n) = id.entity_and_operation();
         for whose in [
             EntityId::payment(whose),
@@ -426,7 +451,7 @@ fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
             }
         }
         Err(Problem::not_found().into())
-    }))
+    })
 }
 
 /// The payment of this name, in whatever it was collected.

@@ -1,37 +1,42 @@
 //! The call for a receipt (`docs/contract.md, 20.6`). What it says is written in `src/receipts/`.
 
 use super::{description, of_name};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::Invalid;
 use crate::kind::Kind as _;
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
-use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Unread};
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use domain::record::Entity;
 use domain::values::ids::Id;
 use std::sync::Arc;
 
 /// The media types of a receipt: a page, unless a PDF is wanted more.
 pub const FORMS: [&str; 2] = [PAGE, PDF];
-const PAGE: &str = "text/html";
+/// The media type of a receipt for screens.
+pub const PAGE: &str = "text/html";
 /// The media type of a receipt for paper.
 pub const PDF: &str = "application/pdf";
 
 /// GET /v1/payments/:id/receipt
-pub const READ: Endpoint = endpoint(description::TAG, read, || {
-    summary("The receipt of a payment")
-        .about(
-            "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || {
+        summary("The receipt of a payment")
+            .about(
+                "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \
              (settings `shop.name`, `shop.rif`), the payer's bank, the method, the amounts, the rate, the \
              references and the date with its zone; the payer is masked.",
-        )
-        .query(asked)
-        .answers_in(200, &FORMS, "The receipt")
-        .refuses(409, &["payment_not_completed"])
-});
+            )
+            .query(asked)
+            .answers_in(200, &FORMS, "The receipt")
+            .refuses(409, &["payment_not_completed"])
+    },
+);
 
 fn asked(mut query: Query<'_>) -> Result<Option<&'static str>, Invalid> {
     let lang = query.optional("lang", kinds::named_one(["es", "en"], |lang| lang).about("`es` if missing."));
@@ -39,9 +44,10 @@ fn asked(mut query: Query<'_>) -> Result<Option<&'static str>, Invalid> {
     Ok(lang.get(&sound))
 }
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::Work(Work::Receipt { id, lang: call.asked(asked)?, form: PAGE }))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let lang = cx.asked(asked)?;
+    cx.server()?.receipt(id, lang)
 }
 
 /// The payment that a receipt is for, of whatever kind.

@@ -1,15 +1,15 @@
 //! POST /v1/payments/pago-movil/verify: looks for a transfer that the payer made, and lets it pay
 //! once (`docs/contract.md, 5.8`).
 
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::debits::offering;
 use crate::payments::price;
-use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use domain::platform::settings::Receiver;
@@ -19,8 +19,11 @@ use domain::resources::payments::{Debtor, Means};
 use domain::values::external_ref::ExternalRef;
 
 /// POST /v1/payments/pago-movil/verify
-pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify, || {
-    summary("Verify a Pago Móvil transfer")
+pub const VERIFY: Endpoint = endpoint(
+    crate::payments::description::TAG,
+    |cx| Box::pin(verify(cx)),
+    || {
+        summary("Verify a Pago Móvil transfer")
         .about(
             "Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
             for one thing. One that was not found is looked for again at each call, as a new attempt.",
@@ -42,19 +45,24 @@ pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify,
             &["external_ref_conflict", "payment_in_progress", "charge_in_progress", "reference_already_used"],
         )
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-})
+    },
+)
 .shows(super::charged);
 
 /// GET /v1/payments/pago-movil/account
-pub const ACCOUNT: Endpoint = endpoint(crate::payments::description::TAG, account, || {
-    summary("Read the account that buyers send a Pago Móvil to")
-        .about("The setting `shop.pagoMovil`, which an operator makes.")
-        .answers(200, "PagoMovilAccount", "The account; all members are null where none is set")
-});
+pub const ACCOUNT: Endpoint = endpoint(
+    crate::payments::description::TAG,
+    |cx| Box::pin(account(cx)),
+    || {
+        summary("Read the account that buyers send a Pago Móvil to")
+            .about("The setting `shop.pagoMovil`, which an operator makes.")
+            .answers(200, "PagoMovilAccount", "The account; all members are null where none is set")
+    },
+);
 
-fn account(call: &Call<'_>) -> Result<Plan, Problem> {
-    let shop = &call.caller.tenant.tenant_settings.settings.shop;
-    Ok(Plan::Answer(200, account_members(Writing::of(&shop.pago_movil, 128)).end()))
+async fn account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let shop = &cx.caller.tenant.tenant_settings.settings.shop;
+    Ok(Reply::json(200, account_members(Writing::of(&shop.pago_movil, 128)).end()))
 }
 
 /// The members of the account.
@@ -65,14 +73,14 @@ pub(crate) fn account_members<'a, M: Members<'a, Option<Receiver>>>(members: M) 
         .maybe_plain("identification", schema::text, |account| account.map(|account| account.id.clear()))
 }
 
-fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
-    let Asked { price, means, external_ref } = read(Fields::parse(call.body)?, call.banks)?;
+async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let Asked { price, means, external_ref } = read(Fields::parse(&cx.body)?, cx.banks)?;
     let new = NewCharge {
-        rate: (call.prices.bcv_rate)(),
-        notice_wait_ms: if call.caller.livemode() { call.notice_wait_ms } else { 0 },
-        ..NewCharge::new(call.new_id(), external_ref, price, means, Secret::None)
+        rate: cx.env.bcv_rate(),
+        notice_wait_ms: if cx.caller.livemode() { cx.env.notice_wait_ms() } else { 0 },
+        ..NewCharge::new(cx.env.new_id(), external_ref, price, means, Secret::None)
     };
-    Ok(Plan::Work(Work::Charge { new: Box::new(new), token: None }))
+    cx.server()?.charge(new, None).await
 }
 
 /// A verification as its body asks for it.

@@ -2,15 +2,15 @@
 //! showing the outcome of each (`docs/contract.md, 7.9, 7.10`).
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::kind;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::{self, Form, read_new};
-use crate::plan::{Call, Plan, Work};
 use crate::problem::{BadField, Problem};
 use crate::refusals;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
@@ -31,77 +31,91 @@ pub const ITEMS_MAX: usize = 1_000;
 const ITEM_BYTES: usize = 384;
 
 /// POST /v1/payouts/batch
-pub const CREATE: Endpoint = endpoint(payouts::description::TAG, create, || {
-    payouts::description::batch(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
-        "two merchants",
-        concat!(
-            r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,
-            r#""monto":"100.00","concepto":"liquidacion","#,
-            r#""externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","#,
-            r#""monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#,
-        ),
-    )
-})
+pub const CREATE: Endpoint = endpoint(
+    payouts::description::TAG,
+    |cx| Box::pin(create(cx)),
+    || {
+        payouts::description::batch(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
+            "two merchants",
+            concat!(
+                r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,
+                r#""monto":"100.00","concepto":"liquidacion","#,
+                r#""externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","#,
+                r#""monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#,
+            ),
+        )
+    },
+)
 .shows(created);
 
-fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    plan(call, Form::Merchant { alone: false })
+async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    pay(cx, Form::Merchant { alone: false }).await
 }
 
 /// POST /v1/payments/credit/disburse
-pub const DISBURSE: Endpoint = endpoint(payouts::description::TAG, disburse, || {
-    payouts::description::batch(summary("Pay many phones")).body("PhoneCreditBatch").example(
-        "one phone",
-        concat!(
-            r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","#,
-            r#""cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#,
-        ),
-    )
-})
+pub const DISBURSE: Endpoint = endpoint(
+    payouts::description::TAG,
+    |cx| Box::pin(disburse(cx)),
+    || {
+        payouts::description::batch(summary("Pay many phones")).body("PhoneCreditBatch").example(
+            "one phone",
+            concat!(
+                r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","#,
+                r#""cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#,
+            ),
+        )
+    },
+)
 .shows(created);
 
-fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
-    plan(call, Form::Credit)
+async fn disburse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    pay(cx, Form::Credit).await
 }
 
 /// POST /v1/payments/payouts
-pub const PAY_ACCOUNTS: Endpoint = endpoint(payouts::description::TAG, pay_accounts, || {
-    payouts::description::batch(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
-        "one account",
-        concat!(
-            r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678","#,
-            r#""nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#,
-        ),
-    )
-})
+pub const PAY_ACCOUNTS: Endpoint = endpoint(
+    payouts::description::TAG,
+    |cx| Box::pin(pay_accounts(cx)),
+    || {
+        payouts::description::batch(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
+            "one account",
+            concat!(
+                r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678","#,
+                r#""nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#,
+            ),
+        )
+    },
+)
 .shows(created);
 
-fn pay_accounts(call: &Call<'_>) -> Result<Plan, Problem> {
-    plan(call, Form::Account)
+async fn pay_accounts(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    pay(cx, Form::Account).await
 }
 
 /// GET /v1/payouts/batch/:batchId
-pub const SHOW_ONE: Endpoint = endpoint(payouts::description::TAG, show_one, || {
-    summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now")
-});
+pub const SHOW_ONE: Endpoint = endpoint(
+    payouts::description::TAG,
+    |cx| Box::pin(show_one(cx)),
+    || summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now"),
+);
 
-fn show_one(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("batchId")?;
-    Ok(Plan::Work(Work::ReadBatch(id)))
+async fn show_one(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("batchId")?;
+    cx.server()?.batch(id).await
 }
 
-fn plan(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
-    let item = |value: Value<'_>| read_item(value, form, call.new_id(), call.banks);
-    let (external_ref, items) = read(Fields::parse(call.body)?, form, item)?;
+async fn pay(cx: &mut Context<'_>, form: Form) -> Result<Reply, Problem> {
+    let item = |value: Value<'_>| read_item(value, form, cx.env.new_id(), cx.banks);
+    let (external_ref, items) = read(Fields::parse(&cx.body)?, form, item)?;
     let batch = NewBatch {
-        id: call.new_id(),
+        id: cx.env.new_id(),
         external_ref,
-        mark: mark(&items, call.mark, |_, new| canonical(new, method_of(new))),
+        mark: mark(&items, &|parts: &[&[u8]]| cx.env.mark(parts), |_, new| canonical(new, method_of(new))),
         items,
         known: HashMap::new(),
         explain,
     };
-    Ok(Plan::Work(Work::Batch(Box::new(batch))))
+    cx.server()?.pay_batch(Box::new(batch)).await
 }
 
 /// Reads a batch: its reference, and what `item` makes of each payout.

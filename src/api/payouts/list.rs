@@ -1,6 +1,7 @@
 //! Lists of payouts: `GET /v1/payouts` and its twin for operators.
 
 use super::{description, show};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::entities::OfKind;
 use crate::fields::{Got, Invalid, Sound};
 use crate::kind::Kind as _;
@@ -8,20 +9,21 @@ use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
 use crate::page::{ListOf, Page, page_json};
-use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use domain::index::Space;
 use domain::record::Entity;
 use domain::resources::payouts::{Payout, PayoutKind, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// GET /v1/payouts
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List payouts").list(asked).answers(200, "PayoutPage", "Newest first")
-});
+pub const LIST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(list(cx)),
+    || summary("List payouts").list(asked).answers(200, "PayoutPage", "Newest first"),
+);
 
 /// The filters, as they are read.
 pub struct GotFilters {
@@ -100,17 +102,17 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Inva
     Ok((filters.get(&sound), page.get(&sound)))
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (filters, page) = call.listed("payouts", asked)?;
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (filters, page) = cx.listed("payouts", asked)?;
     let name = filters.external_ref.clone();
     let list = filters.list();
-    Ok(match name {
+    match name {
         // A reference names one payout.
-        Some(name) => Plan::few(move |records| {
+        Some(name) => cx.read(|records| {
             let named = records.named(Space::Payout, &name)?.filter(|_| page.after.is_none());
             let found = named.map(|id| records.entity(EntityId::payout(id))).transpose()?.flatten();
             Ok(page_json(found.filter(|payout| list.has(payout)).as_deref().and_then(show_entity), None))
         }),
-        None => Plan::many(move |records| list.page(records, &page, &show_entity)),
-    })
+        None => cx.read_long(move |records| list.page(records, &page, &show_entity)).await,
+    }
 }

@@ -7,17 +7,18 @@ pub mod batches;
 pub mod description;
 pub mod list;
 pub mod own_account;
+pub mod verification;
 
 pub use list::LIST;
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::plan::{Call, Condition, Plan};
 use crate::problem::Problem;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use domain::index::Space;
@@ -177,133 +178,148 @@ fn account<'a>(banks: &Catalogue) -> impl Kind<'a, AccountNumber> {
     )
 }
 
-fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
-    let new = read_new(Fields::parse(call.body)?, form, call.new_id(), call.banks)?;
+async fn pay(cx: &mut Context<'_>, form: Form) -> Result<Reply, Problem> {
+    let new = read_new(Fields::parse(&cx.body)?, form, cx.env.new_id(), cx.banks)?;
     let name = new.external_ref.as_str().to_owned();
-    let of = if let Receiver::Change { payment: Some(payment), .. } = new.receiver {
-        Some(EntityId::payment(payment))
-    } else {
-        None
-    };
-    let plan = Plan::Create {
-        space: Space::Payout,
-        name,
-        id: EntityId::payout(new.id),
-        ask: payouts::Command::Pay(Box::new(new)).into(),
-    };
-    Ok(match of {
-        Some(payment) => Plan::If(Condition::Known(payment), Box::new(plan)),
-        None => plan,
-    })
+    if let Receiver::Change { payment: Some(payment), .. } = new.receiver {
+        cx.find(|records| Ok(records.entity(EntityId::payment(payment))?.ok_or_else(Problem::not_found)?))?;
+    }
+    let id = EntityId::payout(new.id);
+    cx.create(Space::Payout, &name, id, payouts::Command::Pay(Box::new(new))).await
 }
 
 /// POST /v1/payouts
-pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
-    description::pays(summary("Pay a merchant"))
-        .about(
-            "To the payout method that is named, or to the default one; it must be verified and the \
+pub const CREATE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(create(cx)),
+    || {
+        description::pays(summary("Pay a merchant"))
+            .about(
+                "To the payout method that is named, or to the default one; it must be verified and the \
              merchant active. With `fromMerchantBalance` the seller's own balance pays.",
-        )
-        .body("MerchantPayout")
-        .example(
-            "100 VES to a \
+            )
+            .body("MerchantPayout")
+            .example(
+                "100 VES to a \
              merchant",
-            concat!(
-                r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","#,
-                r#""concepto":"liquidacion","externalRef":"payout-1"}"#,
-            ),
-        )
-        .refuses(400, &["payout_method_not_verified"])
-        .refuses(404, &["not_found"])
-        .refuses(409, &["merchant_inactive"])
-})
+                concat!(
+                    r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","#,
+                    r#""concepto":"liquidacion","externalRef":"payout-1"}"#,
+                ),
+            )
+            .refuses(400, &["payout_method_not_verified"])
+            .refuses(404, &["not_found"])
+            .refuses(409, &["merchant_inactive"])
+    },
+)
 .shows(created);
 
-fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    one(call, Form::Merchant { alone: true })
+async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    pay(cx, Form::Merchant { alone: true }).await
 }
 
 /// POST /v1/payments/credit
-pub const CREDIT: Endpoint = endpoint(description::TAG, credit, || {
-    description::pays(summary("Pay a phone")).body("PhoneCredit").example(
-        "50 VES",
-        concat!(
-            r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","#,
-            r#""concepto":"premio","externalRef":"credit-1"}"#,
-        ),
-    )
-})
+pub const CREDIT: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(credit(cx)),
+    || {
+        description::pays(summary("Pay a phone")).body("PhoneCredit").example(
+            "50 VES",
+            concat!(
+                r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","#,
+                r#""concepto":"premio","externalRef":"credit-1"}"#,
+            ),
+        )
+    },
+)
 .shows(created);
 
-fn credit(call: &Call<'_>) -> Result<Plan, Problem> {
-    one(call, Form::Credit)
+async fn credit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    pay(cx, Form::Credit).await
 }
 
 /// POST /v1/payments/credit/account
-pub const CREDIT_ACCOUNT: Endpoint = endpoint(description::TAG, credit_account, || {
-    description::pays(summary("Pay a bank account")).body("AccountCredit").example(
-        "50 VES",
-        concat!(
-            r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez","#,
-            r#""monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
-        ),
-    )
-})
+pub const CREDIT_ACCOUNT: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(credit_account(cx)),
+    || {
+        description::pays(summary("Pay a bank account")).body("AccountCredit").example(
+            "50 VES",
+            concat!(
+                r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez","#,
+                r#""monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
+            ),
+        )
+    },
+)
 .shows(created);
 
-fn credit_account(call: &Call<'_>) -> Result<Plan, Problem> {
-    one(call, Form::Account)
+async fn credit_account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    pay(cx, Form::Account).await
 }
 
 /// POST /v1/payments/change
-pub const CHANGE: Endpoint = endpoint(description::TAG, change, || {
-    description::pays(summary("Give change to a customer"))
-        .body("Change")
-        .example(
-            "3.50 VES",
-            concat!(
-                r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","#,
-                r#""concepto":"vuelto","externalRef":"change-1"}"#,
-            ),
-        )
-        .refuses(404, &["not_found"])
-})
+pub const CHANGE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(change(cx)),
+    || {
+        description::pays(summary("Give change to a customer"))
+            .body("Change")
+            .example(
+                "3.50 VES",
+                concat!(
+                    r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","#,
+                    r#""concepto":"vuelto","externalRef":"change-1"}"#,
+                ),
+            )
+            .refuses(404, &["not_found"])
+    },
+)
 .shows(created);
 
-fn change(call: &Call<'_>) -> Result<Plan, Problem> {
-    one(call, Form::Change)
+async fn change(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    pay(cx, Form::Change).await
 }
 
 /// POST /v1/payouts/instant
-pub const INSTANT: Endpoint = endpoint(description::TAG, instant, || {
-    description::pays(summary("Withdraw to your own account"))
-        .body("InstantPayout")
-        .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
-        .refuses(409, &["payout_account_not_verified"])
-})
+pub const INSTANT: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(instant(cx)),
+    || {
+        description::pays(summary("Withdraw to your own account"))
+            .body("InstantPayout")
+            .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
+            .refuses(409, &["payout_account_not_verified"])
+    },
+)
 .shows(created);
 
-fn instant(call: &Call<'_>) -> Result<Plan, Problem> {
-    one(call, Form::Own)
+async fn instant(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    pay(cx, Form::Own).await
 }
 
 /// GET /v1/payouts/:id
-pub const READ: Endpoint =
-    endpoint(description::TAG, read, || summary("Read a payout").answers(200, "Payout", "The payout"));
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read a payout").answers(200, "Payout", "The payout"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::one(EntityId::payout(id), show))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.one(EntityId::payout(id), show)
 }
 
 /// GET /v1/payouts/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
-    summary("Read a payout by your reference").answers(200, "Payout", "The payout")
-});
+pub const READ_BY_REF: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read_by_ref(cx)),
+    || summary("Read a payout by your reference").answers(200, "Payout", "The payout"),
+);
 
-fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
-    let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::named(Space::Payout, name.as_str().to_owned(), show))
+async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
+    cx.named(Space::Payout, name.as_str(), show)
 }
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).

@@ -2,13 +2,13 @@
 //! (`docs/contract.md, 7.11`). It is the tenant's own and shown unmasked.
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Fields, Invalid};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
-use crate::payouts::credit_bank;
-use crate::plan::{Call, Plan, Work};
+use crate::payouts::{credit_bank, verification};
 use crate::problem::Problem;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::writer::Object;
 use domain::resources::banks::Catalogue;
@@ -18,22 +18,26 @@ use domain::values::ids::EntityId;
 use domain::values::money::Ves;
 
 /// PUT /v1/payouts/account
-pub const SET: Endpoint = endpoint(crate::payouts::description::TAG, set, || {
-    summary("Set your own payout account")
-        .about("A change undoes its verification.")
-        .body("NewPayoutAccount")
-        .example(
-            "an account by phone",
-            r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#,
-        )
-        .answers(201, "PayoutAccount", "The first account")
-        .answers(200, "PayoutAccount", "The account, changed")
-})
+pub const SET: Endpoint = endpoint(
+    crate::payouts::description::TAG,
+    |cx| Box::pin(set(cx)),
+    || {
+        summary("Set your own payout account")
+            .about("A change undoes its verification.")
+            .body("NewPayoutAccount")
+            .example(
+                "an account by phone",
+                r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#,
+            )
+            .answers(201, "PayoutAccount", "The first account")
+            .answers(200, "PayoutAccount", "The account, changed")
+    },
+)
 .shows(changed);
 
-fn set(call: &Call<'_>) -> Result<Plan, Problem> {
-    let held = read_phone(Fields::parse(call.body)?, call.banks)?;
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Set(held).into()))
+async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let held = read_phone(Fields::parse(&cx.body)?, cx.banks)?;
+    cx.ask(EntityId::OWN_ACCOUNT, own_account::Command::Set(held)).await
 }
 
 /// Reads the account by phone.
@@ -50,19 +54,25 @@ pub(super) fn read_phone(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Ow
 }
 
 /// GET /v1/payouts/account
-pub const READ: Endpoint = endpoint(crate::payouts::description::TAG, read, || {
-    summary("Read your own payout account")
-        .answers(200, "PayoutAccount", "The account")
-        .refuses(404, &["not_found"])
-});
+pub const READ: Endpoint = endpoint(
+    crate::payouts::description::TAG,
+    |cx| Box::pin(read(cx)),
+    || {
+        summary("Read your own payout account")
+            .answers(200, "PayoutAccount", "The account")
+            .refuses(404, &["not_found"])
+    },
+);
 
-fn read(_: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::one(EntityId::OWN_ACCOUNT, show))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    cx.one(EntityId::OWN_ACCOUNT, show)
 }
 
 /// POST /v1/payouts/account/verify/start
-pub const START_VERIFICATION: Endpoint =
-    endpoint(crate::payouts::description::TAG, start_verification, || {
+pub const START_VERIFICATION: Endpoint = endpoint(
+    crate::payouts::description::TAG,
+    |cx| Box::pin(start_verification(cx)),
+    || {
         summary("Send the two micro-deposits to your own account")
             .answers_with(
                 202,
@@ -76,33 +86,34 @@ pub const START_VERIFICATION: Endpoint =
             )
             .refuses(429, &["too_many_attempts"])
             .refuses(503, &["rail_not_configured", "rail_unavailable"])
-    })
-    .shows(verification_started);
+    },
+)
+.shows(verification_started);
 
-fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
-    Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Work(Work::StartVerification {
-        entity: EntityId::OWN_ACCOUNT,
-        method: None,
-        amounts: (call.micro_deposits)(),
-    }))
+async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    Fields::parse_optional(&cx.body)?.finish()?;
+    verification::start(cx, EntityId::OWN_ACCOUNT, None).await
 }
 
 /// POST /v1/payouts/account/verify
-pub const VERIFY: Endpoint = endpoint(crate::payouts::description::TAG, verify, || {
-    summary("Verify your own account by the amounts of the micro-deposits")
-        .body("SeenAmounts")
-        .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
-        .answers(200, "PayoutAccount", "The account, verified")
-        .refuses(400, &["amounts_mismatch"])
-        .refuses(404, &["not_found"])
-        .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
-})
+pub const VERIFY: Endpoint = endpoint(
+    crate::payouts::description::TAG,
+    |cx| Box::pin(verify(cx)),
+    || {
+        summary("Verify your own account by the amounts of the micro-deposits")
+            .body("SeenAmounts")
+            .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
+            .answers(200, "PayoutAccount", "The account, verified")
+            .refuses(400, &["amounts_mismatch"])
+            .refuses(404, &["not_found"])
+            .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
+    },
+)
 .shows(changed);
 
-fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
-    let seen = read_seen(Fields::parse(call.body)?)?;
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Verify(seen).into()))
+async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let seen = read_seen(Fields::parse(&cx.body)?)?;
+    cx.ask(EntityId::OWN_ACCOUNT, own_account::Command::Verify(seen)).await
 }
 
 /// Reads the amounts of two micro-deposits, as the holder of the account saw them.

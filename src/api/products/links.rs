@@ -2,6 +2,7 @@
 
 use super::address;
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
@@ -9,9 +10,8 @@ use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::payments::{commission_percent, marketplace_of};
-use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use domain::record::Entity;
@@ -34,25 +34,31 @@ pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
 }
 
 /// POST /v1/products/:id/links
-pub const CREATE: Endpoint = endpoint(crate::products::description::TAG, create, || {
-    summary("Create a payment link")
-        .about(
-            "The slug is made from the product's name when none is sent. With `merchantId` the sale is a \
+pub const CREATE: Endpoint = endpoint(
+    crate::products::description::TAG,
+    |cx| Box::pin(create(cx)),
+    || {
+        summary("Create a payment link")
+            .about(
+                "The slug is made from the product's name when none is sent. With `merchantId` the sale is a \
              marketplace sale.",
-        )
-        .body_optional("NewPaymentLink")
-        .example("with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#)
-        .answers(201, "PaymentLink", "The link")
-        .refuses(409, &["slug_taken", "too_many_links", "merchant_inactive"])
-})
+            )
+            .body_optional("NewPaymentLink")
+            .example("with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#)
+            .answers(201, "PaymentLink", "The link")
+            .refuses(409, &["slug_taken", "too_many_links", "merchant_inactive"])
+    },
+)
 .shows(newest);
 
-fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let (given, link) = read_new(Fields::parse_optional(call.body)?, call.caller.livemode())?;
-    let fresh = (0..SUFFIXED).map(|_| call.new_id()).collect();
+async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let (given, link) = read_new(Fields::parse_optional(&cx.body)?, cx.caller.livemode())?;
+    let fresh: Vec<Id> = (0..SUFFIXED).map(|_| cx.env.new_id()).collect();
     let product = EntityId::product(id);
-    Ok(Plan::Work(Work::AddLink { product, given, fresh, link: Box::new(link) }))
+    let found = cx.find(|records| Ok(records.entity(product)?.ok_or_else(Problem::not_found)?))?;
+    let slug = cx.server.free_slug(slugs(&found, given, &fresh)).await?;
+    cx.ask(product, products::Command::AddLink(Box::new(NewLink { slug, ..link }))).await
 }
 
 /// Reads the body of a new link: the slug that is wished for, and the link without one.
@@ -85,43 +91,51 @@ pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<Strin
 }
 
 /// GET /v1/products/:id/links
-pub const LIST: Endpoint = endpoint(crate::products::description::TAG, list, || {
-    summary("List a product's links").answers(200, "PaymentLinkList", "Newest first")
-});
+pub const LIST: Endpoint = endpoint(
+    crate::products::description::TAG,
+    |cx| Box::pin(list(cx)),
+    || summary("List a product's links").answers(200, "PaymentLinkList", "Newest first"),
+);
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::one(EntityId::product(id), show_all))
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.one(EntityId::product(id), show_all)
 }
 
 /// GET /v1/payment-links/:id
-pub const READ: Endpoint = endpoint(crate::products::description::TAG, read, || {
-    summary("Read a payment link").answers(200, "PaymentLink", "The link")
-});
+pub const READ: Endpoint = endpoint(
+    crate::products::description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read a payment link").answers(200, "PaymentLink", "The link"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = link_id(call)?;
-    Ok(Plan::few(move |records| {
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = link_id(cx)?;
+    cx.read(|records| {
         let found = records.entity(product_of(id))?;
         let product = found.as_deref().and_then(Product::of).ok_or_else(Problem::not_found)?;
         let link = product.link(id).ok_or_else(Problem::not_found)?;
         Ok(show(product, link))
-    }))
+    })
 }
 
 /// PATCH /v1/payment-links/:id
-pub const UPDATE: Endpoint = endpoint(crate::products::description::TAG, update, || {
-    summary("Change a payment link")
-        .body("PaymentLinkChange")
-        .example("disable", r#"{"status":"disabled"}"#)
-        .answers(200, "PaymentLink", "The link")
-})
+pub const UPDATE: Endpoint = endpoint(
+    crate::products::description::TAG,
+    |cx| Box::pin(update(cx)),
+    || {
+        summary("Change a payment link")
+            .body("PaymentLinkChange")
+            .example("disable", r#"{"status":"disabled"}"#)
+            .answers(200, "PaymentLink", "The link")
+    },
+)
 .shows(one);
 
-fn update(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = link_id(call)?;
-    let change = read_change(Fields::parse(call.body)?, call.caller.livemode())?;
-    Ok(Plan::Entity(product_of(id), products::Command::ChangeLink(id, Box::new(change)).into()))
+async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = link_id(cx)?;
+    let change = read_change(Fields::parse(&cx.body)?, cx.caller.livemode())?;
+    cx.ask(product_of(id), products::Command::ChangeLink(id, Box::new(change))).await
 }
 
 /// Reads a change of a link.
@@ -142,21 +156,25 @@ pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<Link
 }
 
 /// DELETE /v1/payment-links/:id
-pub const DELETE: Endpoint = endpoint(crate::products::description::TAG, delete, || {
-    summary("Delete a payment link")
-        .answers_with(200, crate::products::description::deleted(), "It is gone")
-        .refuses(409, &["product_has_sales"])
-})
+pub const DELETE: Endpoint = endpoint(
+    crate::products::description::TAG,
+    |cx| Box::pin(delete(cx)),
+    || {
+        summary("Delete a payment link")
+            .answers_with(200, crate::products::description::deleted(), "It is gone")
+            .refuses(409, &["product_has_sales"])
+    },
+)
 .shows(super::deleted);
 
-fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = link_id(call)?;
-    Ok(Plan::Entity(product_of(id), products::Command::DeleteLink(id).into()))
+async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = link_id(cx)?;
+    cx.ask(product_of(id), products::Command::DeleteLink(id)).await
 }
 
 /// The id of a link in the path; a product's own id is a 404.
-fn link_id(call: &Call<'_>) -> Result<Id, Problem> {
-    let id = call.id("id")?;
+fn link_id(cx: &Context<'_>) -> Result<Id, Problem> {
+    let id = cx.id("id")?;
     if id.entity_and_operation().1 == 0 { Err(Problem::not_found()) } else { Ok(id) }
 }
 

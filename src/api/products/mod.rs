@@ -7,15 +7,15 @@ pub mod description;
 pub mod links;
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
-use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::web_address::clearable;
@@ -70,18 +70,22 @@ fn address<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
 }
 
 /// POST /v1/products
-pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
-    summary("Create a product")
-        .body("NewProduct")
-        .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
-        .answers(201, "Product", "The product")
-})
+pub const CREATE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(create(cx)),
+    || {
+        summary("Create a product")
+            .body("NewProduct")
+            .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
+            .answers(201, "Product", "The product")
+    },
+)
 .shows(created);
 
-fn create(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.new_id();
-    let new = read_new(Fields::parse(call.body)?, call.caller.livemode(), id)?;
-    Ok(Plan::New(EntityId::product(id), products::Command::Create(Box::new(new)).into()))
+async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.env.new_id();
+    let new = read_new(Fields::parse(&cx.body)?, cx.caller.livemode(), id)?;
+    cx.make(EntityId::product(id), products::Command::Create(Box::new(new))).await
 }
 
 /// Reads the body of a new product, which gets this id.
@@ -103,9 +107,11 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct
 }
 
 /// GET /v1/products
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List products").list(asked).answers(200, "ProductPage", "Newest first")
-});
+pub const LIST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(list(cx)),
+    || summary("List products").list(asked).answers(200, "ProductPage", "Newest first"),
+);
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
     let (active, page) = (query.optional("active", kinds::boolean()), query.page(list));
@@ -113,40 +119,46 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page),
     Ok((active.get(&sound), page.get(&sound)))
 }
 
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (active, page) = call.listed("products", asked)?;
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let (active, page) = cx.listed("products", asked)?;
     let facets = [true, false]
         .into_iter()
         .filter(|each| active.is_none_or(|active| active == *each))
         .map(facet)
         .collect();
-    Ok(Plan::list(facets, page, show))
+    cx.page(facets, page, show).await
 }
 
 /// GET /v1/products/:id
-pub const READ: Endpoint = endpoint(description::TAG, read, || {
-    summary("Read a product and its links").answers(200, "Product", "The product")
-});
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read a product and its links").answers(200, "Product", "The product"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::one(EntityId::product(id), show))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.one(EntityId::product(id), show)
 }
 
 /// PATCH /v1/products/:id
-pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
-    summary("Change a product")
-        .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
-        .body("ProductChange")
-        .example("a new price", r#"{"priceUsd":"27.00"}"#)
-        .answers(200, "Product", "The product")
-})
+pub const UPDATE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(update(cx)),
+    || {
+        summary("Change a product")
+            .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
+            .body("ProductChange")
+            .example("a new price", r#"{"priceUsd":"27.00"}"#)
+            .answers(200, "Product", "The product")
+    },
+)
 .shows(updated);
 
-fn update(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    let change = read_change(Fields::parse(call.body)?, call.caller.livemode())?;
-    Ok(Plan::Entity(EntityId::product(id), products::Command::Change(Box::new(change)).into()))
+async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let change = read_change(Fields::parse(&cx.body)?, cx.caller.livemode())?;
+    cx.ask(EntityId::product(id), products::Command::Change(Box::new(change))).await
 }
 
 /// Reads a change of a product.
@@ -168,15 +180,20 @@ fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, 
 }
 
 /// DELETE /v1/products/:id
-pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
-    summary("Delete a product and its links")
-        .answers_with(200, description::deleted(), "It is gone")
-        .refuses(409, &["product_has_sales"])
-})
+pub const DELETE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(delete(cx)),
+    || {
+        summary("Delete a product and its links")
+            .answers_with(200, description::deleted(), "It is gone")
+            .refuses(409, &["product_has_sales"])
+    },
+)
 .shows(deleted);
 
-fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::product(call.id("id")?), products::Command::Delete.into()))
+async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = EntityId::product(cx.id("id")?);
+    cx.ask(id, products::Command::Delete).await
 }
 
 fn created(facts: &Facts<'_>) -> Option<Rendered> {

@@ -4,16 +4,16 @@
 
 pub mod description;
 
+use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint};
 use crate::fields::Invalid;
 use crate::kind::Kind as _;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::usd_amount;
-use crate::plan::{BankRate, Call, Official, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::writer::{Object, text};
 use domain::refusal::Refusal;
@@ -23,24 +23,28 @@ use domain::resources::rates::samples::BCV;
 use domain::values::money::{Rate, Usd, Ves};
 
 /// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
-pub const BANKS: Endpoint = endpoint(description::TAG, banks, || {
-    summary("List the banks").answers_with(
-        200,
-        schema::list(schema::named("Bank")),
-        "Sorted by code; a bare array",
-    )
-});
+pub const BANKS: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(banks(cx)),
+    || {
+        summary("List the banks").answers_with(
+            200,
+            schema::list(schema::named("Bank")),
+            "Sorted by code; a bare array",
+        )
+    },
+);
 
-fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
+async fn banks(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let mut body = vec![b'['];
-    for bank in call.banks.shown() {
+    for bank in cx.banks.shown() {
         if body.len() > 1 {
             body.push(b',');
         }
         body.extend_from_slice(&show_bank(bank));
     }
     body.push(b']');
-    Ok(Plan::Answer(200, body))
+    Ok(Reply::json(200, body))
 }
 
 /// A bank as operators see it: with what tenants do not see of it.
@@ -77,12 +81,16 @@ pub(crate) fn bank_members<'a, M: Members<'a, Bank>>(members: M) -> M {
 
 /// GET /v1/quote: what payments are priced by, and what else is said of the same rate
 /// (`docs/contract.md, 14.4`).
-pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
-    summary("Price dollars in bolívares at the BCV rate")
-        .query(asked_price)
-        .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
-        .refuses(503, &["rate_unavailable"])
-});
+pub const QUOTE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(quote(cx)),
+    || {
+        summary("Price dollars in bolívares at the BCV rate")
+            .query(asked_price)
+            .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
+            .refuses(503, &["rate_unavailable"])
+    },
+);
 
 fn asked_price(mut query: Query<'_>) -> Result<Usd, Invalid> {
     let usd = query.required("usdAmount", usd_amount());
@@ -90,15 +98,15 @@ fn asked_price(mut query: Query<'_>) -> Result<Usd, Invalid> {
     Ok(usd.get(&sound))
 }
 
-fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
-    show_quote(call.asked(asked_price)?, &(call.prices.official)())
-        .map(|body| Plan::Answer(200, body))
-        .map_err(|refusal| match refusal {
+async fn quote(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    show_quote(cx.asked(asked_price)?, &cx.env.official()).map(|body| Reply::json(200, body)).map_err(
+        |refusal| match refusal {
             Refusal::AmountOverflow => {
                 Problem::invalid_field("usdAmount", "must be a smaller amount at this rate")
             }
             refusal => refusals::problem(&refusal),
-        })
+        },
+    )
 }
 
 fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
@@ -132,15 +140,19 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
 }
 
 /// GET /v1/idempotency/:key
-pub const KEPT: Endpoint = endpoint(description::TAG, kept, || {
-    summary("Find out what became of a request")
-        .about(
-            "After a lost answer: whether the request with this Idempotency-Key happened, and \
+pub const KEPT: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(kept(cx)),
+    || {
+        summary("Find out what became of a request")
+            .about(
+                "After a lost answer: whether the request with this Idempotency-Key happened, and \
              what it was answered. 404 means that it did not happen, or more than 24 hours ago.",
-        )
-        .query(asked_path)
-        .answers(200, "IdempotencyKey", "The newest use of the key")
-});
+            )
+            .query(asked_path)
+            .answers(200, "IdempotencyKey", "The newest use of the key")
+    },
+);
 
 fn asked_path(mut query: Query<'_>) -> Result<Option<String>, Invalid> {
     let of_key = kinds::sought(1..=512).about(
@@ -151,8 +163,10 @@ fn asked_path(mut query: Query<'_>) -> Result<Option<String>, Invalid> {
     Ok(path.get(&sound))
 }
 
-fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Work(Work::Kept { key: (call.path)("key"), path: call.asked(asked_path)? }))
+async fn kept(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let path = cx.asked(asked_path)?;
+    let key = cx.path("key").to_owned();
+    cx.server()?.key_use(key, path).await
 }
 
 #[cfg(test)]

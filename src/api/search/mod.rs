@@ -7,32 +7,26 @@
 pub mod description;
 mod items;
 mod people;
+pub mod sought;
 mod traits;
 
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
-use crate::fields::Invalid;
-use crate::kind::Kind as _;
-use crate::openapi::kinds;
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::openapi::operation::summary;
 use crate::payments::list;
-use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::products::links;
-use crate::query::Query;
 use crate::records::{Records, Unread};
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use domain::index::{self, Found, PersonMarks, Space, Trait};
 use domain::record::Entity;
-use domain::values::ids::{EntityId, Id, Kind};
-use people::{Person, people};
-use std::ops::{ControlFlow, RangeInclusive};
-use unicode_normalization::UnicodeNormalization;
+use domain::values::ids::{EntityId, Kind};
+use sought::Sought;
+use std::ops::ControlFlow;
 
 /// The most hits of a search.
 pub const HITS_MAX: usize = 50;
-/// Characters of what is searched for.
-const CHARACTERS: RangeInclusive<usize> = 1..=128;
 
 /// The kinds that are found by their ids.
 const BY_ID: [Kind; 11] = [
@@ -58,106 +52,36 @@ const BY_NAME: [(Space, Kind); 5] = [
     (Space::CopPayout, Kind::CopPayout),
 ];
 
-/// A text that is searched for, and what it can be.
-#[derive(Clone)]
-pub struct Sought {
-    /// The text, without white space around it.
-    pub text: String,
-    id: Option<Id>,
-    /// The text in each Unicode normal form: who types é may send one character or two.
-    spellings: Vec<String>,
-    /// The documents and phones that the text may be.
-    people: Vec<Person>,
-}
-
-impl Sought {
-    /// Reads `q`.
-    pub fn read(mut query: Query<'_>) -> Result<Sought, Invalid> {
-        let text = kinds::sought(CHARACTERS).about(
-            "An id in any case, or a text as it was sent; a document or a phone in any form in which people \
-             type them, such as `V-12.345.678` or `0414-1234567`.",
-        );
-        let text = query.required("q", text);
-        let sound = query.finish()?;
-        Ok(Sought::of(text.get(&sound)))
-    }
-
-    fn of(text: String) -> Sought {
-        let mut spellings = vec![text.clone()];
-        for spelling in [text.nfc().collect::<String>(), text.nfd().collect()] {
-            if !spellings.contains(&spelling) {
-                spellings.push(spelling);
-            }
-        }
-        Sought { id: Id::parse(&text), people: people(&text), spellings, text }
-    }
-
-    /// Whether the text is a document or a phone, and nothing else.
-    pub fn is_person(&self) -> bool {
-        self.people.iter().any(|person| person.is_plain)
-    }
-
-    /// Whether the text may be a document or a phone.
-    pub fn may_be_person(&self) -> bool {
-        !self.people.is_empty()
-    }
-
-    /// The document or the phone that the text most likely is, as people who may not see it are shown it.
-    pub fn masked(&self) -> Option<&str> {
-        self.people.first().map(|person| &*person.masked)
-    }
-
-    /// The text, and no person that it may be.
-    pub fn without_people(self) -> Sought {
-        Sought { people: Vec::new(), ..self }
-    }
-
-    /// Whether something is named so, or begins so, whatever the case and the Unicode normal form.
-    pub fn begins(&self, name: &str) -> bool {
-        folded(name).starts_with(&folded(&self.text))
-    }
-
-    /// The prefixes of the index under which it may be known, with what it is there.
-    pub fn prefixes(&self, marks: &PersonMarks) -> Vec<(Trait, String, Vec<u8>)> {
-        let hash = (Trait::TxHash, index::searched_hash(&self.text));
-        let of_spelling =
-            |text: &String| [Trait::BankReference, Trait::Reference].map(|by| (by, text.clone()));
-        let people = self.people.iter().map(|person| (person.by, person.text.clone()));
-        let found = |(by, text): (Trait, String)| {
-            let prefix = index::found_by(marks, by, &text)?;
-            Some((by, text, prefix))
-        };
-        self.spellings.iter().flat_map(of_spelling).chain([hash]).chain(people).filter_map(found).collect()
-    }
-}
-
-/// A name as names are compared: composed, and in lower case.
-fn folded(text: &str) -> String {
-    text.nfkc().collect::<String>().to_lowercase()
-}
-
 /// GET /v1/search
-pub const SEARCH: Endpoint = endpoint(description::TAG, search, || {
-    description::search(summary("Search by one text")).refuses(429, &["too_many_attempts"])
-});
+pub const SEARCH: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(search(cx)),
+    || description::search(summary("Search by one text")).refuses(429, &["too_many_attempts"]),
+);
 
-fn search(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Work(Work::Search(call.asked(Sought::read)?)))
+async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let sought = cx.asked(Sought::read)?;
+    cx.server()?.search(sought).await
 }
 
 /// GET /v1/requests/:requestId
-pub const REQUEST: Endpoint = endpoint(description::TAG, request, || {
-    summary("Read what became of a request")
-        .about(
-            "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
+pub const REQUEST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(request(cx)),
+    || {
+        summary("Read what became of a request")
+            .about(
+                "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
              newest. Bodies are not kept.",
-        )
-        .answers(200, "LoggedRequest", "The request")
-        .refuses(404, &["not_found"])
-});
+            )
+            .answers(200, "LoggedRequest", "The request")
+            .refuses(404, &["not_found"])
+    },
+);
 
-fn request(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Work(Work::Request((call.path)("requestId"))))
+async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.path("requestId").to_owned();
+    cx.server()?.request(id).await
 }
 
 /// Adds what a text names within a tenant key, but for what is known by more than the tenant's

@@ -6,14 +6,14 @@
 
 pub mod description;
 
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::{Got, Invalid, Sound};
 use crate::kind::Kind as _;
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema};
-use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::writer::Object;
 use domain::ledger::Ledger;
@@ -73,20 +73,26 @@ impl Asked {
 }
 
 /// GET /v1/statements
-pub const READ: Endpoint =
-    endpoint(description::TAG, read, || answers(summary("A statement by days"), &CURRENCIES));
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || answers(summary("A statement by days"), &CURRENCIES),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    plan(call, Ledger::Tenant, &CURRENCIES)
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    statement(cx, Ledger::Tenant, &CURRENCIES).await
 }
 
 /// GET /v1/merchants/:id/statements
-pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, read_seller, || {
-    answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
-});
+pub const READ_SELLER: Endpoint = endpoint(
+    crate::merchants::description::TAG,
+    |cx| Box::pin(read_seller(cx)),
+    || answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS),
+);
 
-fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
-    plan(call, Ledger::Seller(call.id("id")?), &CURRENCIES_OF_SELLERS)
+async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let seller = Ledger::Seller(cx.id("id")?);
+    statement(cx, seller, &CURRENCIES_OF_SELLERS).await
 }
 
 fn answers(operation: Operation, currencies: &[(&'static str, Currency)]) -> Operation {
@@ -103,8 +109,14 @@ fn asked(
     Ok(asked.of(ledger, &sound))
 }
 
-fn plan(call: &Call<'_>, ledger: Ledger, currencies: &[(&'static str, Currency)]) -> Result<Plan, Problem> {
-    Ok(Plan::Work(Work::Statement(call.asked(|query| asked(query, ledger, currencies))?)))
+async fn statement(
+    cx: &mut Context<'_>,
+    ledger: Ledger,
+    currencies: &[(&'static str, Currency)],
+) -> Result<Reply, Problem> {
+    let Ask { currency, from, to, .. } = cx.asked(|query| asked(query, ledger, currencies))?;
+    let lines = cx.server()?.statement(ledger, currency, (from, to)).await?;
+    Ok(Reply::json(200, show(currency, &lines)))
 }
 
 /// A statement, as JSON.

@@ -2,24 +2,24 @@
 //! can call and no description names.
 
 use super::read_rotation;
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::fields::Fields;
 use crate::openapi::operation::summary;
-use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 
 /// POST /v1/pages/keys/rotate: a new key in the place of the caller's own.
 pub const ROTATE_KEY: Endpoint =
-    endpoint("", rotate, || summary("Replace the caller's key")).shows(super::show_made);
+    endpoint("", |cx| Box::pin(rotate(cx)), || summary("Replace the caller's key")).shows(super::show_made);
 /// POST /v1/pages/live: the operator is asked for live mode.
-pub const ASK_LIVE: Endpoint = endpoint("", ask_live, || summary("Ask for live mode"));
+pub const ASK_LIVE: Endpoint = endpoint("", |cx| Box::pin(ask_live(cx)), || summary("Ask for live mode"));
 
-fn rotate(call: &Call<'_>) -> Result<Plan, Problem> {
-    let overlap = read_rotation(Fields::parse_optional(call.body)?)?;
-    Ok(Plan::Work(Work::RotateOwnKey { overlap, peer: None }))
+async fn rotate(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let overlap = read_rotation(Fields::parse_optional(&cx.body)?)?;
+    cx.server()?.rotate_own_key(overlap).await
 }
 
-fn ask_live(call: &Call<'_>) -> Result<Plan, Problem> {
-    Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Work(Work::AskLive { peer: None }))
+async fn ask_live(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.server()?.ask_live().await
 }

@@ -6,14 +6,14 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, Target, endpoint};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::number;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
-use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::value::Value;
 use crate::writer::Object;
 use domain::commands::Command;
@@ -22,38 +22,41 @@ use domain::resources::adjustments::Adjustment;
 use domain::values::ids::Id;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
-use domain::view::View;
 
 /// The most seconds of one clock advance: a year.
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
 
 /// GET /v1/test/clock
-pub const READ_CLOCK: Endpoint = endpoint(description::TAG, read_clock, || {
-    summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode")
-});
+pub const READ_CLOCK: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read_clock(cx)),
+    || summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode"),
+);
 
-fn read_clock(_: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::View(domain::view::Query::Clock, |view, _| match view {
-        View::Clock(now) => Ok(clock(now)),
-        _ => Err(Problem::internal_error("a defect: the clock of a book is none")),
-    }))
+async fn read_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    Ok(Reply::json(200, clock(cx.clock().await?)))
 }
 
 /// POST /v1/test/clock
-pub const MOVE_CLOCK: Endpoint = endpoint(description::TAG, move_clock, || {
-    summary("Move the test clock forward")
-        .about(
-            "Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, \
+pub const MOVE_CLOCK: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(move_clock(cx)),
+    || {
+        summary("Move the test clock forward")
+            .about(
+                "Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, \
              in its order and each at its own instant, when it answers.",
-        )
-        .body("ClockMove")
-        .example("a day", r#"{"advanceSeconds":86400}"#)
-        .answers(200, "TestClock", "Now")
-})
+            )
+            .body("ClockMove")
+            .example("a day", r#"{"advanceSeconds":86400}"#)
+            .answers(200, "TestClock", "Now")
+    },
+)
 .shows(moved);
 
-fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Work(Work::Advance(read_advance(Fields::parse(call.body)?)?)))
+async fn move_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let ms = read_advance(Fields::parse(&cx.body)?)?;
+    cx.server()?.advance(ms).await
 }
 
 /// Reads how far the clock is to go, in milliseconds.
@@ -68,7 +71,7 @@ fn read_advance(mut fields: Fields<'_>) -> Result<i64, Invalid> {
 pub const RESET_OPERATION: &str = "resetTest";
 
 /// POST /v1/test/reset
-pub const RESET: Endpoint = endpoint(description::TAG, reset, || {
+pub const RESET: Endpoint = endpoint(description::TAG, |cx| Box::pin(reset(cx)), || {
     summary("Begin the test data anew")
         .about(
             "Balances are zero, every list of test mode is empty and every id of before is 404; references and \
@@ -81,9 +84,9 @@ pub const RESET: Endpoint = endpoint(description::TAG, reset, || {
 })
 .shows(begun_anew);
 
-fn reset(call: &Call<'_>) -> Result<Plan, Problem> {
-    Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Work(Work::BeginAnew))
+async fn reset(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.server()?.begin_anew().await
 }
 
 fn begun_anew(facts: &Facts<'_>) -> Option<Rendered> {
@@ -91,19 +94,23 @@ fn begun_anew(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 /// POST /v1/test/fund
-pub const FUND: Endpoint = endpoint(description::TAG, fund, || {
-    summary("Add test money to a balance")
-        .body("TestFund")
-        .example("1000 VES", r#"{"currency":"VES","amount":"1000.00"}"#)
-        .example("20000 COP, held", r#"{"currency":"COP","amount":"20000","held":true}"#)
-        .answers(201, "Movement", "The movement, of type `adjustment`")
-        .refuses(404, &["not_found"])
-})
+pub const FUND: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(fund(cx)),
+    || {
+        summary("Add test money to a balance")
+            .body("TestFund")
+            .example("1000 VES", r#"{"currency":"VES","amount":"1000.00"}"#)
+            .example("20000 COP, held", r#"{"currency":"COP","amount":"20000","held":true}"#)
+            .answers(201, "Movement", "The movement, of type `adjustment`")
+            .refuses(404, &["not_found"])
+    },
+)
 .shows(crate::balance::new_movement);
 
-fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
-    let ask = read_fund(Fields::parse(call.body)?)?;
-    Ok(Plan::Book(Command::Adjust(Box::new(ask))))
+async fn fund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let ask = read_fund(Fields::parse(&cx.body)?)?;
+    cx.server()?.ask(Target::Book, Command::Adjust(Box::new(ask))).await
 }
 
 /// Reads the money that is added.

@@ -8,17 +8,17 @@ pub mod description;
 pub mod targets;
 
 use crate::answer::{Facts, Rendered};
+use crate::endpoint::{Context, Endpoint, endpoint};
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got, Invalid};
 use crate::kind::{self, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
-use crate::plan::{Call, Condition, Plan, Work};
 use crate::problem::Problem;
 use crate::query;
 use crate::records::{Records, Stopped, Unread};
-use crate::routes::{Endpoint, endpoint};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::webhooks::targets::Allowed;
@@ -65,30 +65,33 @@ fn read_events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
 }
 
 /// POST /v1/webhooks
-pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
-    summary("Register an endpoint")
-        .about("https in live mode; no private address. The signing secret is in this answer alone.")
-        .body("NewWebhook")
-        .example(
-            "payments",
-            r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#,
-        )
-        .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
-        .refuses(409, &["too_many_webhooks"])
-})
+pub const REGISTER: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(register(cx)),
+    || {
+        summary("Register an endpoint")
+            .about("https in live mode; no private address. The signing secret is in this answer alone.")
+            .body("NewWebhook")
+            .example(
+                "payments",
+                r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#,
+            )
+            .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
+            .refuses(409, &["too_many_webhooks"])
+    },
+)
 .shows(created);
 
-fn register(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.new_id();
-    let (new, target) = read_new(Fields::parse(call.body)?, allowed(call), id)?;
-    let ask = webhooks::Command::Register(Box::new(new)).into();
-    let plan = Plan::New(EntityId::webhook(id), ask);
-    Ok(Plan::If(Condition::MayReach(target), Box::new(plan)))
+async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.env.new_id();
+    let (new, target) = read_new(Fields::parse(&cx.body)?, allowed(cx), id)?;
+    cx.server()?.may_reach(&target).await?;
+    cx.make(EntityId::webhook(id), webhooks::Command::Register(Box::new(new))).await
 }
 
 /// The addresses that an endpoint of this caller may have.
-fn allowed(call: &Call<'_>) -> Allowed {
-    Allowed { livemode: call.caller.livemode(), private: call.private_targets }
+fn allowed(cx: &Context<'_>) -> Allowed {
+    Allowed { livemode: cx.caller.livemode(), private: cx.env.private_targets() }
 }
 
 /// Reads the body of a new endpoint, which gets this id, and where it leads.
@@ -110,12 +113,14 @@ fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebh
 }
 
 /// GET /v1/webhooks
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode")
-});
+pub const LIST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(list(cx)),
+    || summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode"),
+);
 
-fn list(_: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::few(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show)))))
+async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))
 }
 
 /// The endpoints of a tenant in a mode, oldest first.
@@ -139,32 +144,38 @@ pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
 }
 
 /// GET /v1/webhooks/:id
-pub const READ: Endpoint =
-    endpoint(description::TAG, read, || summary("Read an endpoint").answers(200, "Webhook", "The endpoint"));
+pub const READ: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(read(cx)),
+    || summary("Read an endpoint").answers(200, "Webhook", "The endpoint"),
+);
 
-fn read(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::one(EntityId::webhook(id), show))
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.one(EntityId::webhook(id), show)
 }
 
 /// PATCH /v1/webhooks/:id
-pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
-    summary("Change an endpoint")
-        .body("WebhookChange")
-        .example("pause", r#"{"status":"disabled"}"#)
-        .answers(200, "Webhook", "The endpoint")
-        .refuses(409, &["webhook_busy"])
-})
+pub const UPDATE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(update(cx)),
+    || {
+        summary("Change an endpoint")
+            .body("WebhookChange")
+            .example("pause", r#"{"status":"disabled"}"#)
+            .answers(200, "Webhook", "The endpoint")
+            .refuses(409, &["webhook_busy"])
+    },
+)
 .shows(changed);
 
-fn update(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = EntityId::webhook(call.id("id")?);
-    let (change, target) = read_change(Fields::parse(call.body)?, allowed(call))?;
-    let plan = Plan::Entity(id, webhooks::Command::Change(Box::new(change)).into());
-    Ok(match target {
-        Some(target) => Plan::If(Condition::MayReach(target), Box::new(plan)),
-        None => plan,
-    })
+async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = EntityId::webhook(cx.id("id")?);
+    let (change, target) = read_change(Fields::parse(&cx.body)?, allowed(cx))?;
+    if let Some(target) = target {
+        cx.server()?.may_reach(&target).await?;
+    }
+    cx.ask(id, webhooks::Command::Change(Box::new(change))).await
 }
 
 /// Reads a change of an endpoint, and where it leads from now on if that changes.
@@ -189,21 +200,26 @@ fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChang
 }
 
 /// DELETE /v1/webhooks/:id
-pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
-    summary("Delete an endpoint").answers_with(
-        200,
-        schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
-        "It is gone",
-    )
-})
+pub const DELETE: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(delete(cx)),
+    || {
+        summary("Delete an endpoint").answers_with(
+            200,
+            schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
+            "It is gone",
+        )
+    },
+)
 .shows(deleted);
 
-fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::webhook(call.id("id")?), webhooks::Command::Delete.into()))
+async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = EntityId::webhook(cx.id("id")?);
+    cx.ask(id, webhooks::Command::Delete).await
 }
 
 /// POST /v1/webhooks/:id/rotate-secret
-pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, rotate_secret, || {
+pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, |cx| Box::pin(rotate_secret(cx)), || {
     summary("Replace an endpoint's secret")
         .about("Deliveries from now on are signed with the new one. In the forms that bear several signatures the \
             one before signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.")
@@ -212,10 +228,10 @@ pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, rotate_secret, ||
         .answers(200, "NewlySignedWebhook", "The endpoint with its new secret")
 }).shows(rotated);
 
-fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = EntityId::webhook(call.id("id")?);
-    let overlap_seconds = read_rotation(Fields::parse_optional(call.body)?)?;
-    Ok(Plan::Entity(id, webhooks::Command::RotateSecret(overlap_seconds).into()))
+async fn rotate_secret(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = EntityId::webhook(cx.id("id")?);
+    let overlap_seconds = read_rotation(Fields::parse_optional(&cx.body)?)?;
+    cx.ask(id, webhooks::Command::RotateSecret(overlap_seconds)).await
 }
 
 /// Reads for how long the last secret goes on signing.
@@ -226,53 +242,66 @@ fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
 }
 
 /// GET /v1/webhooks/:id/deliveries
-pub const DELIVERIES: Endpoint = endpoint(description::TAG, deliveries, || {
-    summary("List the deliveries of an endpoint").list(query::page).answers(
-        200,
-        "DeliveryPage",
-        "Newest first",
-    )
-});
+pub const DELIVERIES: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(deliveries(cx)),
+    || {
+        summary("List the deliveries of an endpoint").list(query::page).answers(
+            200,
+            "DeliveryPage",
+            "Newest first",
+        )
+    },
+);
 
-fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Ok(Plan::Work(Work::Deliveries(id, call.listed(&format!("deliveries {id}"), query::page)?)))
+async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    let page = cx.listed(&format!("deliveries {id}"), query::page)?;
+    cx.server()?.deliveries(id, page).await
 }
 
 /// POST /v1/events/:id/resend
-pub const RESEND: Endpoint = endpoint(description::TAG, resend, || {
-    summary(
-        "Send an event \
+pub const RESEND: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(resend(cx)),
+    || {
+        summary(
+            "Send an event \
          again",
-    )
-    .about(
-        "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An \
+        )
+        .about(
+            "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An \
          endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of \
          them.",
-    )
-    .answers(202, "Deliveries", "What is being sent")
-});
+        )
+        .answers(202, "Deliveries", "What is being sent")
+    },
+);
 
-fn resend(call: &Call<'_>) -> Result<Plan, Problem> {
-    let id = call.id("id")?;
-    Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Work(Work::Resend(id)))
+async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.server()?.resend(id).await
 }
 
 /// POST /v1/notifications/test
-pub const TEST: Endpoint = endpoint(description::TAG, test, || {
-    summary("Send a test delivery")
-        .about(
-            "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \
+pub const TEST: Endpoint = endpoint(
+    description::TAG,
+    |cx| Box::pin(test(cx)),
+    || {
+        summary("Send a test delivery")
+            .about(
+                "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \
              number and is not listed. While too many tests are under way one may fail unsent; its `error` \
              says so.",
-        )
-        .answers(202, "TestDeliveries", "What each endpoint answered")
-});
+            )
+            .answers(202, "TestDeliveries", "What each endpoint answered")
+    },
+);
 
-fn test(call: &Call<'_>) -> Result<Plan, Problem> {
-    Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Work(Work::TestNotification))
+async fn test(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    Fields::parse_optional(&cx.body)?.finish()?;
+    cx.server()?.test_notification().await
 }
 
 /// The events that an endpoint lists.

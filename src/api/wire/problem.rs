@@ -3,7 +3,7 @@
 //! A [`Problem`] has two messages. The public one is written for the caller: what was wrong, where, and
 //! what to do. It never quotes a value that was sent (an id of ours may be named), a key or an inner
 //! error. What a code means is in `codes`. The [`PrivateMessage`] is logged beside the request's id by
-//! the one place that answers (`http/respond.rs`) and is never sent. Neither holds a
+//! the one place that answers (`respond.rs`) and is never sent. Neither holds a
 //! secret. This file must not know sockets or headers.
 
 use serde_json::Value;

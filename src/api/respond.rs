@@ -3,7 +3,7 @@
 //! is made when the connection takes it, never before, so a caller that stops reading holds one
 //! piece in memory and nothing else, no thread and no place among those at work.
 
-use api::problem::Problem;
+use crate::problem::Problem;
 use bytes::{Bytes, BytesMut};
 use http_body_util::Full;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};

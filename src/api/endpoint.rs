@@ -1,0 +1,380 @@
+//! An endpoint, and what its function is given: a [`Context`], with the call as it was sent, what the
+//! server knows at that moment ([`Environment`]), and the server itself ([`Server`]), which asks the engine
+//! and reads what is durable.
+//!
+//! An endpoint first reads and checks its call, and then does what is asked. From the first use of the
+//! server on nothing more is read: its body is let go of, and a call with parameters that it does not take
+//! is refused before anything happens.
+
+use crate::answer::Show;
+use crate::entities::OfKind;
+use crate::openapi::operation::Operation;
+use crate::page::{ListOf, Page};
+use crate::payments::card_tokens::CardToken;
+use crate::problem::{BadField, Problem};
+use crate::query::{self, Query};
+use crate::records::{self, Answered, Records, Unread};
+use crate::respond::Reply;
+use crate::search::sought::Sought;
+use domain::commands::Command;
+use domain::index::Space;
+use domain::ledger::Ledger;
+use domain::ledger::days::Line;
+use domain::platform::{ApiKey, Tenant, is_live};
+use domain::rail::Service;
+use domain::resources::banks::Catalogue;
+use domain::resources::crypto::deposits::NewDepositAddress;
+use domain::resources::payments::c2p::NewIntent;
+use domain::resources::payments::charge::NewCharge;
+use domain::resources::payments::otp::NewOtp;
+use domain::resources::payouts::batch::NewBatch;
+use domain::resources::rates::samples::Sample;
+use domain::values::date::Date;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::{Currency, Rate, Usdt, Ves};
+use domain::values::time::Timestamp;
+use domain::view::{self, View};
+use hyper::body::Bytes;
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use url::Url;
+
+/// The outcome of an endpoint, or of a step of one, when it is there.
+pub type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, Problem>> + Send + 'a>>;
+
+/// The function of an endpoint. Its future is boxed: each connection has room for its longest one, and most of
+/// the time of a small one would go into moving it.
+pub type Handler = for<'a, 'c> fn(&'a mut Context<'c>) -> Later<'a, Reply>;
+
+/// An endpoint as its resource declares it; the row adds the policy.
+pub struct Endpoint {
+    pub chapter: &'static str,
+    pub handler: Handler,
+    pub description: fn() -> Operation,
+    /// The function that shows what was decided, for who asked and again for a repeat under the same
+    /// Idempotency-Key.
+    pub show: Option<Show>,
+}
+
+impl Endpoint {
+    pub const fn shows(self, show: Show) -> Endpoint {
+        Endpoint { show: Some(show), ..self }
+    }
+}
+
+/// An endpoint under this heading of the description.
+pub const fn endpoint(chapter: &'static str, handler: Handler, description: fn() -> Operation) -> Endpoint {
+    Endpoint { chapter, handler, description, show: None }
+}
+
+/// The proof of a valid key; only authentication makes one.
+#[derive(Clone)]
+pub struct Caller {
+    pub tenant: Arc<Tenant>,
+    pub key: Arc<ApiKey>,
+    /// The tenant in the key's mode.
+    pub tenant_key: u64,
+}
+
+impl Caller {
+    /// Whether real money moves.
+    pub fn livemode(&self) -> bool {
+        is_live(self.tenant_key)
+    }
+}
+
+/// The official rate of the dollar, and who says so.
+pub struct Official {
+    /// The central bank's, in force.
+    pub bcv: Option<Arc<Sample>>,
+    pub bank: BankRate,
+}
+
+/// A bank's statement of the official rate.
+pub enum BankRate {
+    NotConfigured,
+    /// A bank is configured and has given no rate lately.
+    Unavailable,
+    Says(Arc<Sample>),
+}
+
+/// What the server knows at the moment of a call.
+pub trait Environment: Sync {
+    /// The BCV rate in force.
+    fn bcv_rate(&self) -> Option<Rate>;
+    /// The official rates of the dollar, for quotes.
+    fn official(&self) -> Official;
+    /// The market's price of a USDT in this currency, if there is a fresh one.
+    fn market_rate(&self, currency: Currency) -> Option<Rate>;
+    /// The network fee of a USDT payout on each network, in the order of
+    /// [`domain::resources::crypto::address::Network`].
+    fn network_fees(&self) -> &[Usdt; 4];
+    /// The blocks after which a transfer on each network is final, in the same order; `None` where no
+    /// node is configured.
+    fn confirmations(&self) -> &[Option<u64>; 4];
+    /// Whether a rail has this done in the key's mode, now or later.
+    fn serves(&self, service: Service) -> bool;
+    /// An id for something new: later than every id of the tenant's before it.
+    fn new_id(&self) -> Id;
+    /// An id that says nothing, not even its time, for what is shown to whoever knows its id.
+    fn random_id(&self) -> Id;
+    /// The amounts of a micro-deposit, should one be sent.
+    fn micro_deposits(&self) -> (Ves, Ves);
+    /// The public URL of this server, without a slash at the end.
+    fn base_url(&self) -> &str;
+    /// A keyed hash, for what may be recognised but not known.
+    fn mark(&self, parts: &[&[u8]]) -> [u8; 16];
+    /// A keyed hash of cards, under a key that no copy of the data has.
+    fn card_mark(&self, parts: &[&[u8]]) -> [u8; 16];
+    /// Whether webhooks may go to loopback and private addresses.
+    fn private_targets(&self) -> bool;
+    /// The time for which the notice of a live transfer is waited for, in milliseconds.
+    fn notice_wait_ms(&self) -> i64;
+}
+
+/// Who a command is for.
+#[derive(Clone, Copy)]
+pub enum Target {
+    /// The tenant's book itself.
+    Book,
+    Entity(EntityId),
+    New(EntityId),
+}
+
+/// A read of as many records as there are, which may be done again on another thread.
+pub type LongRead = Box<dyn Fn(&dyn Records) -> Answered + Send>;
+
+/// The server, as an endpoint uses it: it asks the engine, reads what is durable, and does what needs more than
+/// both. A request has a work slot, which is given back before anything that takes its time.
+pub trait Server: Send {
+    /// Sends a command and answers with what was decided. Names that were reserved are held until its first
+    /// record is durable.
+    fn ask(&mut self, target: Target, command: Command) -> Later<'_, Reply>;
+
+    /// What a book says, when everything is durable that it was decided by.
+    fn view(&mut self, query: view::Query) -> Later<'_, View>;
+
+    /// The tenant's durable records.
+    fn records(&self) -> Box<dyn Records + '_>;
+
+    /// Reads any number of records, such as a page: among the reads of the tenant, and on another thread when
+    /// they are too many.
+    fn read_long(&mut self, read: LongRead) -> Later<'_, Vec<u8>>;
+
+    /// Gives the work slot back, before a wait.
+    fn release_slot(&mut self);
+
+    /// Reserves a name of an owner, after waiting for who has it.
+    fn hold<'s>(&'s mut self, owner: u64, space: Space, name: &'s str) -> Later<'s, ()>;
+
+    /// Reserves the first of these slugs that no link has.
+    fn free_slug(&mut self, slugs: Vec<String>) -> Later<'_, Option<String>>;
+
+    /// Checks that a webhook may go to this address.
+    fn may_reach<'s>(&'s mut self, url: &'s Url) -> Later<'s, ()>;
+
+    /// In live mode: has the payer's bank send a key if it does so at our word; `known` is the newest payment
+    /// on the reference.
+    fn send_c2p_code<'s>(&'s mut self, new: &'s mut NewIntent, known: Option<Id>) -> Later<'s, ()>;
+
+    /// In live mode: has the payer's bank send the code of a debit.
+    fn send_debit_code<'s>(&'s mut self, new: &'s mut NewOtp) -> Later<'s, ()>;
+
+    /// A charge without an intent: a new attempt on its reference, or a repeat of the newest. `token` is that of
+    /// its card, if it came with one.
+    fn charge(&mut self, new: NewCharge, token: Option<CardToken>) -> Later<'_, Reply>;
+
+    /// In live mode: makes a deposit address the next that derives from the network's seed.
+    fn derive_address<'s>(&'s mut self, new: &'s mut NewDepositAddress) -> Later<'s, ()>;
+
+    /// A batch of payouts, unless its reference is known.
+    fn pay_batch(&mut self, batch: Box<NewBatch>) -> Later<'_, Reply>;
+
+    /// A batch with its items as they are.
+    fn batch(&mut self, id: Id) -> Later<'_, Reply>;
+
+    /// The test clock moves by so many milliseconds, with everything that is due on the way.
+    fn advance(&mut self, ms: i64) -> Later<'_, Reply>;
+
+    /// The data of test mode begins anew.
+    fn begin_anew(&mut self) -> Later<'_, Reply>;
+
+    /// The balance at an instant, derived from the log.
+    fn balance_at(&mut self, at: Timestamp) -> Later<'_, view::Balance>;
+
+    /// The days of an account, from one to another.
+    fn statement(&mut self, ledger: Ledger, currency: Currency, days: (Date, Date)) -> Later<'_, Vec<Line>>;
+
+    /// The receipt of a payment, in the language with this code.
+    fn receipt(&mut self, id: Id, lang: Option<&'static str>) -> Result<Reply, Problem>;
+
+    /// Sets the percentage of peso payments that is converted by itself.
+    fn set_auto_convert(&mut self, percent: u8) -> Later<'_, Reply>;
+
+    /// What became of the use of an Idempotency-Key on this path, or the newest use.
+    fn key_use(&mut self, key: String, path: Option<String>) -> Later<'_, Reply>;
+
+    /// A search in everything of the tenant's.
+    fn search(&mut self, sought: Sought) -> Later<'_, Reply>;
+
+    /// The outcome of the request with this id.
+    fn request(&mut self, id: String) -> Later<'_, Reply>;
+
+    /// A page of an endpoint's deliveries.
+    fn deliveries(&mut self, webhook: Id, page: Page) -> Later<'_, Reply>;
+
+    /// Delivers an event again.
+    fn resend(&mut self, event: Id) -> Later<'_, Reply>;
+
+    /// Sends a test notification to every enabled endpoint.
+    fn test_notification(&mut self) -> Later<'_, Reply>;
+
+    /// A new key in the place of the caller's own, which works on for so many seconds.
+    fn rotate_own_key(&mut self, overlap: i64) -> Later<'_, Reply>;
+
+    /// The operator is asked for live mode.
+    fn ask_live(&mut self) -> Later<'_, Reply>;
+}
+
+/// A call to an endpoint.
+pub struct Context<'c> {
+    pub caller: &'c Caller,
+    pub env: &'c dyn Environment,
+    pub banks: &'c Catalogue,
+    pub body: Bytes,
+    /// The parameters of the path.
+    pub parameters: &'c [(&'static str, String)],
+    /// The query string, without its question mark.
+    pub query: Option<&'c str>,
+    /// What is bad about the call outside of its body, until it is said.
+    pub unexpected: Vec<BadField>,
+    pub server: &'c mut dyn Server,
+}
+
+impl<'c> Context<'c> {
+    /// A parameter of the path; it must name one of the row.
+    pub fn path(&self, name: &str) -> &'c str {
+        self.parameters.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
+    }
+
+    /// The id in the path, under this name; what is no UUID names nothing.
+    pub fn id(&self, name: &str) -> Result<Id, Problem> {
+        Id::parse(self.path(name)).ok_or_else(Problem::not_found)
+    }
+
+    /// Reads the query.
+    pub fn asked<T, E>(&self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {
+        query::read(self.query, reader)
+    }
+
+    /// Reads the query of a list of the caller's, of this kind.
+    pub fn listed<T, E>(
+        &self,
+        kind: &str,
+        reader: impl FnOnce(Query<'_>, ListOf<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mark = &|parts: &[&[u8]]| self.env.mark(parts);
+        self.asked(|query| reader(query, ListOf { mark, tenant_key: self.caller.tenant_key, kind }))
+    }
+
+    /// The server, once the call is read: a problem if something is bad about it outside of its body.
+    pub fn server(&mut self) -> Result<&mut (dyn Server + 'c), Problem> {
+        if !self.unexpected.is_empty() {
+            return Err(Problem::invalid_data(mem::take(&mut self.unexpected)));
+        }
+        self.body = Bytes::new();
+        Ok(self.server)
+    }
+
+    /// Sends a command to an entity that is there.
+    pub async fn ask(&mut self, id: EntityId, command: impl Into<Command>) -> Result<Reply, Problem> {
+        self.server()?.ask(Target::Entity(id), command.into()).await
+    }
+
+    /// Makes a new entity without a reference.
+    pub async fn make(&mut self, id: EntityId, command: impl Into<Command>) -> Result<Reply, Problem> {
+        self.server()?.ask(Target::New(id), command.into()).await
+    }
+
+    /// Makes a new entity under a reference, or repeats the answer of the one that has it.
+    pub async fn create(
+        &mut self,
+        space: Space,
+        name: &str,
+        id: EntityId,
+        command: impl Into<Command>,
+    ) -> Result<Reply, Problem> {
+        let target = match self.reserve(space, name).await? {
+            Some(known) => Target::Entity(EntityId { kind: id.kind, id: known }),
+            None => Target::New(id),
+        };
+        self.server.ask(target, command.into()).await
+    }
+
+    /// Reserves a name of the tenant's until the next record, and looks up whom it names.
+    pub async fn reserve(&mut self, space: Space, name: &str) -> Result<Option<Id>, Problem> {
+        let tenant = self.caller.tenant_key;
+        let server = self.server()?;
+        server.hold(tenant, space, name).await?;
+        Ok(server.records().named(space, name)?)
+    }
+
+    /// The tenant's clock.
+    pub async fn clock(&mut self) -> Result<Timestamp, Problem> {
+        match self.server()?.view(view::Query::Clock).await? {
+            View::Clock(now) => Ok(now),
+            _ => Err(Problem::internal_error("a defect: the clock of a book is none")),
+        }
+    }
+
+    /// Looks into a few records.
+    pub fn find<T>(&mut self, read: impl FnOnce(&dyn Records) -> Result<T, Unread>) -> Result<T, Problem> {
+        Ok(read(&*self.server()?.records())?)
+    }
+
+    /// Shows what a few records say.
+    pub fn read(&mut self, read: impl FnOnce(&dyn Records) -> Answered) -> Result<Reply, Problem> {
+        Ok(Reply::json(200, self.find(read)?))
+    }
+
+    /// Shows what any number of records says, such as a page.
+    pub async fn read_long(
+        &mut self,
+        read: impl Fn(&dyn Records) -> Answered + Send + 'static,
+    ) -> Result<Reply, Problem> {
+        Ok(Reply::json(200, self.server()?.read_long(Box::new(read)).await?))
+    }
+
+    /// Shows one entity.
+    pub fn one<T: OfKind>(&mut self, id: EntityId, show: fn(&T) -> Vec<u8>) -> Result<Reply, Problem> {
+        self.read(|records| records::one(records, id, show))
+    }
+
+    /// Shows the entity that a reference names.
+    pub fn named<T: OfKind>(
+        &mut self,
+        space: Space,
+        name: &str,
+        show: fn(&T) -> Vec<u8>,
+    ) -> Result<Reply, Problem> {
+        self.read(|records| {
+            let id = records.named(space, name)?.ok_or_else(Problem::not_found)?;
+            records::one(records, EntityId { kind: T::KIND, id }, show)
+        })
+    }
+
+    /// Shows a page of entities of one kind with these facets; none of them is an empty page.
+    pub async fn page<T: OfKind>(
+        &mut self,
+        facets: Vec<u8>,
+        page: Page,
+        show: fn(&T) -> Vec<u8>,
+    ) -> Result<Reply, Problem> {
+        let listed: Vec<(Kind, u8)> = facets.into_iter().map(|facet| (T::KIND, facet)).collect();
+        self.read_long(move |records| {
+            records::page(records, &listed, &page, &|entity| T::of(entity).map(show))
+        })
+        .await
+    }
+}

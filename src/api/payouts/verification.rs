@@ -1,0 +1,59 @@
+//! The start of a verification by micro-deposits, of a merchant's payout method or of the tenant's own account.
+
+use crate::endpoint::{Context, Target};
+use crate::problem::Problem;
+use crate::records::{Records, Stopped, Unread};
+use crate::respond::Reply;
+use domain::index::{self, Space};
+use domain::record::Entity;
+use domain::resources::verification::Start;
+use domain::resources::verification::limits::{KnownPhone, PHONE_STARTS_MAX};
+use domain::resources::{merchants, own_account};
+use domain::values::bank::BankCode;
+use domain::values::ids::{EntityId, Id};
+use domain::values::phone::MobilePhone;
+use domain::values::time::Timestamp;
+use std::ops::ControlFlow;
+
+/// Sends micro-deposits to the payout method of a merchant, or to the tenant's own account, unless their phone
+/// got too many. Starts of one phone, by whomever, are made one after the other, so that each knows of those
+/// before.
+pub async fn start(cx: &mut Context<'_>, entity: EntityId, method: Option<Id>) -> Result<Reply, Problem> {
+    let amounts = cx.env.micro_deposits();
+    let known = cx.find(|records| Ok(records.entity(entity)?.ok_or_else(Problem::not_found)?))?;
+    let (bank, phone) = phone_of(&known, method).ok_or_else(Problem::not_found)?;
+    let (owner, prefix) = (Space::DepositStart.owner(cx.caller.tenant_key), KnownPhone::prefix(bank, phone));
+    cx.server.release_slot();
+    cx.server.hold(owner, Space::DepositStart, &prefix).await?;
+    let starts = cx.find(|records| newest_starts(records, owner, &prefix))?;
+    let start = Box::new(Start { amounts, phone: KnownPhone { bank, phone, starts } });
+    let command = match method {
+        Some(method) => merchants::Command::StartVerification { method, start }.into(),
+        None => own_account::Command::StartVerification(start).into(),
+    };
+    cx.server.ask(Target::Entity(entity), command).await
+}
+
+/// The phone at a bank whose verification is asked for.
+fn phone_of(entity: &Entity, method: Option<Id>) -> Option<(BankCode, MobilePhone)> {
+    match entity {
+        Entity::Merchant(merchant) => merchant.method(method?).map(|method| (method.bank, method.phone)),
+        Entity::OwnAccount(account) => Some((account.held.bank, account.held.phone)),
+        _ => None,
+    }
+}
+
+/// The instants of the newest starts whose names begin so, as many as count.
+fn newest_starts(records: &dyn Records, owner: u64, prefix: &str) -> Result<Vec<Timestamp>, Unread> {
+    let mut starts = Vec::new();
+    let of_phone = index::name(owner, Space::DepositStart, prefix);
+    records.newest_entries(vec![of_phone], None, None, &mut |operation, _| {
+        let operation = str::from_utf8(operation).ok().and_then(Id::parse);
+        let operation = operation
+            .ok_or_else(|| Stopped::Unreadable("the start of a verification without an id".to_owned()))?;
+        starts.push(Timestamp::from_unix_ms(operation.unix_ms()));
+        let is_full = starts.len() == PHONE_STARTS_MAX;
+        Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    Ok(starts)
+}
