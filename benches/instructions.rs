@@ -79,7 +79,7 @@ impl Bench {
             Turn { tenant: TENANT, now_ms, seed: self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), ahead_ms: 0 },
         );
         assert!(decision.refusal.is_none(), "{:?}", decision.refusal);
-        decision.record.expect("a record")
+        Arc::new(decision.record.expect("a record"))
     }
 
     /// Takes a turn of a book, as its actor does.

@@ -76,6 +76,8 @@ const ENTITY_CACHE_MAX: usize = 1 << 19;
 /// be decoded anew for nearly every one of them.
 const DECODED_MAX: usize = 16;
 
+pub(crate) type StartBook<M> = fn(&Arc<Host<M>>, u64, Option<Recovered<M>>) -> Arc<BookHandle<M>>;
+
 pub(crate) struct Host<M: Machine> {
     pub machine: Arc<M>,
     pub effects: Arc<dyn Effects<M>>,
@@ -88,7 +90,7 @@ pub(crate) struct Host<M: Machine> {
     pub books: DashMap<u64, Arc<BookHandle<M>>, RandomState>,
     /// Called under the lock of the map that the handle goes into. A pointer, as books send to
     /// entities, and entities to books.
-    pub start_book: fn(&Arc<Host<M>>, u64, Option<Recovered<M>>) -> Arc<BookHandle<M>>,
+    pub start_book: StartBook<M>,
     pub alarm: Alarm,
     pub follow_ups: mpsc::UnboundedSender<FollowUpMessage<M>>,
     /// One book at a time, so that one encoded state is in memory next to the books.
@@ -130,7 +132,7 @@ impl<M: Machine> Host<M> {
         log: Log<PendingReply<M>>,
         config: Config,
         (alarm, follow_ups): (Alarm, mpsc::UnboundedSender<FollowUpMessage<M>>),
-        start_book: fn(&Arc<Host<M>>, u64, Option<Recovered<M>>) -> Arc<BookHandle<M>>,
+        start_book: StartBook<M>,
     ) -> Arc<Host<M>> {
         let reader = log.reader();
         let floor = reader.floor();

@@ -251,7 +251,8 @@ pub struct Performed<M: Machine> {
 }
 
 /// Of entities whose effects have ended.
-type Ended<M> = Mutex<Vec<(<M as crate::Rules>::EntityId, Arc<<M as crate::Rules>::Entity>)>>;
+type Ended<M> =
+    Mutex<Vec<(<M as crate::machine::Rules>::EntityId, Arc<<M as crate::machine::Rules>::Entity>)>>;
 
 pub(crate) struct UntilDone<M: Machine> {
     ended: Arc<Ended<M>>,
@@ -396,7 +397,7 @@ impl<M: Machine> BookMessage<M> {
 }
 
 /// Dealt with by a clock advance. The set goes with the question and back, so it is never copied.
-pub(crate) type Skip<M> = HashSet<(i64, <M as crate::Rules>::EntityId)>;
+pub(crate) type Skip<M> = HashSet<(i64, <M as crate::machine::Rules>::EntityId)>;
 
 pub(crate) enum Due<M: Machine> {
     /// Marked as being dealt with.

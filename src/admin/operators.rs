@@ -99,7 +99,7 @@ pub async fn list(call: Call) -> CallResult {
     };
     let operators = call.services.callers.operators.all().into_iter();
     let operators = operators.filter(|operator| after.is_none_or(|after| operator.id < after));
-    let shown = page_of(&page, operators, |last| last.id.as_bytes().to_vec(), |one| Some(show(&**one)));
+    let shown = page_of(&page, operators, |last| last.id.as_bytes().to_vec(), |one| Some(show(one)));
     Ok(Done::ok(shown))
 }
 

@@ -4,10 +4,11 @@
 use super::follower::Followed;
 use super::{Engine, housekeeping, recovery};
 use crate::alarm::{self, Alarm, AlarmQueue};
+use crate::book;
+use crate::entity;
 use crate::host::{Config, Host};
 use crate::machine::{Effects, Machine};
 use crate::protocol::{BookMessage, FollowUpMessage, PendingReply};
-use crate::{book, entity};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

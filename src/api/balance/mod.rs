@@ -55,7 +55,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
         Some(at) => server.balance_at(at).await?,
         None => match server.view(view::Query::Balance).await? {
             View::Balance(now) => now,
-            _ => return Err(no_balance()),
+            _ => return Err(Problem::no_balance()),
         },
     };
     Ok(Reply::json(200, show(&balance, cx.caller.livemode())))
@@ -97,7 +97,7 @@ pub const READ_COP: Endpoint = endpoint(
 async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     match cx.server()?.view(view::Query::CopBalance).await? {
         View::CopBalance(now) => Ok(Reply::json(200, show_cop(&now, cx.caller.livemode()))),
-        _ => Err(no_balance()),
+        _ => Err(Problem::no_balance()),
     }
 }
 
@@ -179,10 +179,6 @@ async fn movements_of(cx: &mut Context<'_>, ask: Movements) -> Result<Reply, Pro
 }
 
 /// The problem of a book that does not say its balance.
-pub(crate) fn no_balance() -> Problem {
-    Problem::internal_error("a defect: the balance of a book is none")
-}
-
 /// A balance, as JSON.
 pub fn show(balance: &Balance, livemode: bool) -> Vec<u8> {
     members(Writing::of(&(balance, livemode), 512)).end()

@@ -44,7 +44,7 @@ pub const BALANCE: Endpoint = endpoint(
 async fn balance(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     match cx.server()?.view(view::Query::Crypto).await? {
         View::Crypto(now) => Ok(Reply::json(200, show_balance(&now, cx.caller.livemode()))),
-        _ => Err(crate::balance::no_balance()),
+        _ => Err(Problem::no_balance()),
     }
 }
 

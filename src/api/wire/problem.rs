@@ -392,6 +392,11 @@ impl Problem {
         .after(30)
     }
 
+    /// A defect of ours: a book that was asked for its balance has none.
+    pub fn no_balance() -> Problem {
+        Problem::internal_error("a defect: the balance of a book is none")
+    }
+
     /// 500: a fault of ours, and the failure behind it.
     pub fn internal_error(failure: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::refused(
