@@ -63,6 +63,15 @@ impl Endpoint {
     }
 }
 
+/// The function of an endpoint, for its row.
+macro_rules! run {
+    ($function:path) => {
+        |cx| Box::pin($function(cx))
+    };
+}
+
+pub(crate) use run;
+
 /// An endpoint under this heading of the description.
 pub const fn endpoint(chapter: &'static str, handler: Handler, description: fn() -> Operation) -> Endpoint {
     Endpoint { chapter, handler, description, show: None }

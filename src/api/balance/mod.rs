@@ -9,7 +9,7 @@ pub mod movements;
 
 use crate::answer::{Facts, Rendered};
 use crate::balance::movements::Movements;
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::Invalid;
 use crate::kind::{Kind as _, kind};
 use crate::openapi::operation::summary;
@@ -30,16 +30,12 @@ use domain::values::time::Timestamp;
 use domain::view::{self, Balance, CopBalance, View};
 
 /// GET /v1/balance
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || {
-        summary("Read the balance, now or as it was")
-            .query(asked_at)
-            .answers(200, "Balance", "The balance")
-            .refuses(404, &["not_found"])
-    },
-);
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+    summary("Read the balance, now or as it was")
+        .query(asked_at)
+        .answers(200, "Balance", "The balance")
+        .refuses(404, &["not_found"])
+});
 
 fn asked_at(mut query: Query<'_>) -> Result<Option<Timestamp>, Invalid> {
     let moment = kinds::instant().about("A moment of the past; what had happened until then, inclusive.");
@@ -62,11 +58,9 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/merchants/:id/balance
-pub const READ_SELLER: Endpoint = endpoint(
-    crate::merchants::description::TAG,
-    |cx| Box::pin(read_seller(cx)),
-    || summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance"),
-);
+pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, run!(read_seller), || {
+    summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
+});
 
 async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -77,22 +71,18 @@ async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/balance/transactions
-pub const TRANSACTIONS: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(transactions(cx)),
-    || description::movements(summary("List movements")).without(&["amountCop", "amountUsdt"]),
-);
+pub const TRANSACTIONS: Endpoint = endpoint(description::TAG, run!(transactions), || {
+    description::movements(summary("List movements")).without(&["amountCop", "amountUsdt"])
+});
 
 async fn transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     list(cx, LedgerKey::Tenant(Currency::Ves), "movements").await
 }
 
 /// GET /v1/cop/balance
-pub const READ_COP: Endpoint = endpoint(
-    crate::cop_payments::description::TAG,
-    |cx| Box::pin(read_cop(cx)),
-    || summary("Read the balance in pesos").answers(200, "CopBalance", "The balance"),
-);
+pub const READ_COP: Endpoint = endpoint(crate::cop_payments::description::TAG, run!(read_cop), || {
+    summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
+});
 
 async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     match cx.server()?.view(view::Query::CopBalance).await? {
@@ -102,22 +92,20 @@ async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/cop/balance/transactions
-pub const COP_TRANSACTIONS: Endpoint = endpoint(
-    crate::cop_payments::description::TAG,
-    |cx| Box::pin(cop_transactions(cx)),
-    || description::movements(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"]),
-);
+pub const COP_TRANSACTIONS: Endpoint =
+    endpoint(crate::cop_payments::description::TAG, run!(cop_transactions), || {
+        description::movements(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
+    });
 
 async fn cop_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     list(cx, LedgerKey::Tenant(Currency::Cop), "movements in COP").await
 }
 
 /// GET /v1/merchants/:id/balance/transactions
-pub const SELLER_TRANSACTIONS: Endpoint = endpoint(
-    crate::merchants::description::TAG,
-    |cx| Box::pin(seller_transactions(cx)),
-    || description::movements(summary("List the movements of a merchant's balance")).without(&["amountUsdt"]),
-);
+pub const SELLER_TRANSACTIONS: Endpoint =
+    endpoint(crate::merchants::description::TAG, run!(seller_transactions), || {
+        description::movements(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
+    });
 
 async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -128,11 +116,10 @@ async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/crypto/balance/transactions
-pub const CRYPTO_TRANSACTIONS: Endpoint = endpoint(
-    crate::crypto::description::TAG,
-    |cx| Box::pin(crypto_transactions(cx)),
-    || description::movements(summary("List the movements in USDT")).without(&["amountVes", "amountCop"]),
-);
+pub const CRYPTO_TRANSACTIONS: Endpoint =
+    endpoint(crate::crypto::description::TAG, run!(crypto_transactions), || {
+        description::movements(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
+    });
 
 async fn crypto_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     list(cx, LedgerKey::Tenant(Currency::Usdt), "movements in USDT").await

@@ -7,7 +7,7 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind as _, kind};
@@ -59,21 +59,17 @@ pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
 }
 
 /// POST /v1/test/chargebacks
-pub const OPEN: Endpoint = endpoint(
-    crate::testing::description::TAG,
-    |cx| Box::pin(open(cx)),
-    || {
-        summary("Charge a card payment back, as the bank would")
-            .body("NewChargeback")
-            .example(
-                "the whole payment",
-                r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
-            )
-            .answers(201, "Chargeback", "The chargeback")
-            .refuses(404, &["not_found"])
-            .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
-    },
-)
+pub const OPEN: Endpoint = endpoint(crate::testing::description::TAG, run!(open), || {
+    summary("Charge a card payment back, as the bank would")
+        .body("NewChargeback")
+        .example(
+            "the whole payment",
+            r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
+        )
+        .answers(201, "Chargeback", "The chargeback")
+        .refuses(404, &["not_found"])
+        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
+})
 .shows(opened);
 
 async fn open(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -84,17 +80,13 @@ async fn open(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/chargebacks/:id/close
-pub const CLOSE: Endpoint = endpoint(
-    crate::testing::description::TAG,
-    |cx| Box::pin(close(cx)),
-    || {
-        summary("Decide a dispute, as the bank would")
-            .body("ChargebackOutcome")
-            .example("won", r#"{"outcome":"won"}"#)
-            .answers(200, "Chargeback", "The chargeback, closed")
-            .refuses(409, &["chargeback_closed"])
-    },
-)
+pub const CLOSE: Endpoint = endpoint(crate::testing::description::TAG, run!(close), || {
+    summary("Decide a dispute, as the bank would")
+        .body("ChargebackOutcome")
+        .example("won", r#"{"outcome":"won"}"#)
+        .answers(200, "Chargeback", "The chargeback, closed")
+        .refuses(409, &["chargeback_closed"])
+})
 .shows(closed);
 
 async fn close(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -112,11 +104,9 @@ pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unr
 }
 
 /// GET /v1/chargebacks/:id
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read a chargeback").answers(200, "Chargeback", "The chargeback"),
-);
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+    summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -124,11 +114,9 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/chargebacks
-pub const LIST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(list(cx)),
-    || summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first"),
-);
+pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+    summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first")
+});
 
 /// The filter of a list of them, as it is read.
 pub fn by_status(query: &mut Query<'_>) -> GotStatus<{ Status::ALL.len() }> {

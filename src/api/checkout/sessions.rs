@@ -3,7 +3,7 @@
 
 use crate::answer::{Facts, Rendered};
 use crate::checkout::description::WAYS;
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind as _, kind};
@@ -47,22 +47,18 @@ pub fn address(base_url: &str, session: Id) -> String {
 }
 
 /// POST /v1/checkout/sessions
-pub const CREATE: Endpoint = endpoint(
-    crate::checkout::description::SESSIONS,
-    |cx| Box::pin(create(cx)),
-    || {
-        summary("Open a checkout session")
-            .body("NewCheckoutSession")
-            .example(
-                "25.50 USD",
-                concat!(
-                    r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81","#,
-                    r#""successUrl":"https://shop.example/gracias"}"#,
-                ),
-            )
-            .answers(201, "CheckoutSession", "The session")
-    },
-)
+pub const CREATE: Endpoint = endpoint(crate::checkout::description::SESSIONS, run!(create), || {
+    summary("Open a checkout session")
+        .body("NewCheckoutSession")
+        .example(
+            "25.50 USD",
+            concat!(
+                r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81","#,
+                r#""successUrl":"https://shop.example/gracias"}"#,
+            ),
+        )
+        .answers(201, "CheckoutSession", "The session")
+})
 .shows(opened);
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -111,17 +107,9 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
 }
 
 /// GET /v1/checkout/sessions/:id
-pub const READ: Endpoint = endpoint(
-    crate::checkout::description::SESSIONS,
-    |cx| Box::pin(read(cx)),
-    || {
-        summary("Read a checkout session").answers(
-            200,
-            "CheckoutSession",
-            "Once it is paid, with `paymentId`",
-        )
-    },
-);
+pub const READ: Endpoint = endpoint(crate::checkout::description::SESSIONS, run!(read), || {
+    summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -136,16 +124,12 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/checkout/sessions
-pub const LIST: Endpoint = endpoint(
-    crate::checkout::description::SESSIONS,
-    |cx| Box::pin(list(cx)),
-    || {
-        summary("List checkout sessions")
-            .about("Sessions that were opened by an earlier version are read by their id alone.")
-            .list(asked)
-            .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
-    },
-);
+pub const LIST: Endpoint = endpoint(crate::checkout::description::SESSIONS, run!(list), || {
+    summary("List checkout sessions")
+        .about("Sessions that were opened by an earlier version are read by their id alone.")
+        .list(asked)
+        .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
+});
 
 /// Whether a session stands as it was asked for.
 type Stands = fn(Status) -> bool;

@@ -7,7 +7,7 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
@@ -43,26 +43,22 @@ const RATE_SOURCE: &str = "market";
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
 
 /// POST /v1/conversions/quotes
-pub const QUOTE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(quote(cx)),
-    || {
-        summary("Ask for a price")
-            .about(
-                "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the \
+pub const QUOTE: Endpoint = endpoint(description::TAG, run!(quote), || {
+    summary("Ask for a price")
+        .about(
+            "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the \
              cent, bolívares up to the cent, pesos up to the peso.",
-            )
-            .body("NewConversionQuote")
-            .example("1000 VES", r#"{"sourceAmountVes":"1000.00"}"#)
-            .example("10 USDT for bolívares", r#"{"targetAmountUsdt":"10.00"}"#)
-            .example("100000 pesos", r#"{"sourceCurrency":"COP","sourceAmount":"100000"}"#)
-            .answers(201, "ConversionQuote", "The price")
-            .refuses(400, &["invalid_amount"])
-            .refuses(403, &["conversions_not_enabled"])
-            .refuses(422, &["amount_below_minimum"])
-            .refuses(503, &["rate_unavailable"])
-    },
-)
+        )
+        .body("NewConversionQuote")
+        .example("1000 VES", r#"{"sourceAmountVes":"1000.00"}"#)
+        .example("10 USDT for bolívares", r#"{"targetAmountUsdt":"10.00"}"#)
+        .example("100000 pesos", r#"{"sourceCurrency":"COP","sourceAmount":"100000"}"#)
+        .answers(201, "ConversionQuote", "The price")
+        .refuses(400, &["invalid_amount"])
+        .refuses(403, &["conversions_not_enabled"])
+        .refuses(422, &["amount_below_minimum"])
+        .refuses(503, &["rate_unavailable"])
+})
 .shows(quoted);
 
 async fn quote(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -127,28 +123,24 @@ fn whole_pesos(value: Value<'_>) -> Option<i64> {
 }
 
 /// POST /v1/conversions
-pub const ACCEPT: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(accept(cx)),
-    || {
-        summary("Accept a quote")
-            .about(
-                "Always send an Idempotency-Key: the same key answers the same conversion. One conversion \
+pub const ACCEPT: Endpoint = endpoint(description::TAG, run!(accept), || {
+    summary("Accept a quote")
+        .about(
+            "Always send an Idempotency-Key: the same key answers the same conversion. One conversion \
              takes from at most 20,000 holds; `spendableVes` and `spendableCop` say what that comes to.",
-            )
-            .body("NewConversion")
-            .example(
-                "with a reference",
-                r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#,
-            )
-            .answers(201, "Conversion", "The conversion, completed or pending")
-            .refuses(403, &["conversions_not_enabled"])
-            .refuses(404, &["not_found"])
-            .refuses(409, &["quote_used"])
-            .refuses(410, &["quote_expired"])
-            .refuses(422, &["insufficient_balance", "amount_below_minimum", "daily_limit_exceeded"])
-    },
-)
+        )
+        .body("NewConversion")
+        .example(
+            "with a reference",
+            r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#,
+        )
+        .answers(201, "Conversion", "The conversion, completed or pending")
+        .refuses(403, &["conversions_not_enabled"])
+        .refuses(404, &["not_found"])
+        .refuses(409, &["quote_used"])
+        .refuses(410, &["quote_expired"])
+        .refuses(422, &["insufficient_balance", "amount_below_minimum", "daily_limit_exceeded"])
+})
 .shows(accepted);
 
 async fn accept(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -171,16 +163,12 @@ async fn end(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Problem>
 }
 
 /// POST /v1/conversions/:id/cancel
-pub const CANCEL: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(cancel(cx)),
-    || {
-        summary("Cancel a pending conversion")
-            .about("What it took is back at once, and held where it was held.")
-            .answers(200, "Conversion", "The conversion, canceled")
-            .refuses(409, &["conversion_not_cancelable"])
-    },
-)
+pub const CANCEL: Endpoint = endpoint(description::TAG, run!(cancel), || {
+    summary("Cancel a pending conversion")
+        .about("What it took is back at once, and held where it was held.")
+        .answers(200, "Conversion", "The conversion, canceled")
+        .refuses(409, &["conversion_not_cancelable"])
+})
 .shows(ended);
 
 async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -189,15 +177,11 @@ async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/conversions/:id/fulfil
-pub const FULFIL: Endpoint = endpoint(
-    crate::testing::description::TAG,
-    |cx| Box::pin(fulfil(cx)),
-    || {
-        summary("Fulfil a pending conversion")
-            .answers(200, "Conversion", "The conversion, completed")
-            .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
-    },
-)
+pub const FULFIL: Endpoint = endpoint(crate::testing::description::TAG, run!(fulfil), || {
+    summary("Fulfil a pending conversion")
+        .answers(200, "Conversion", "The conversion, completed")
+        .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
+})
 .shows(ended);
 
 async fn fulfil(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -206,17 +190,13 @@ async fn fulfil(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/conversions/:id/reject
-pub const REJECT: Endpoint = endpoint(
-    crate::testing::description::TAG,
-    |cx| Box::pin(reject(cx)),
-    || {
-        summary("Let a pending conversion fail")
-            .body_optional("Rejection")
-            .example("why", r#"{"reason":"no_liquidity"}"#)
-            .answers(200, "Conversion", "The conversion, canceled")
-            .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
-    },
-)
+pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, run!(reject), || {
+    summary("Let a pending conversion fail")
+        .body_optional("Rejection")
+        .example("why", r#"{"reason":"no_liquidity"}"#)
+        .answers(200, "Conversion", "The conversion, canceled")
+        .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
+})
 .shows(ended);
 
 async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -232,11 +212,9 @@ pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
 }
 
 /// GET /v1/conversions/:id
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read a conversion").answers(200, "Conversion", "The conversion"),
-);
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+    summary("Read a conversion").answers(200, "Conversion", "The conversion")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -248,11 +226,9 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/conversions
-pub const LIST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(list(cx)),
-    || summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first"),
-);
+pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+    summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first")
+});
 
 /// The filters of a list of conversions, as they are read.
 pub struct GotFilters {
@@ -361,31 +337,25 @@ pub fn show(conversion: &Conversion) -> Option<Vec<u8>> {
 }
 
 /// GET /v1/conversions/settings
-pub const SETTINGS: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(settings(cx)),
-    || summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings"),
-);
+pub const SETTINGS: Endpoint = endpoint(description::TAG, run!(settings), || {
+    summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings")
+});
 
 async fn settings(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     Ok(Reply::json(200, show_settings(&cx.caller.tenant.tenant_settings.settings)))
 }
 
 /// PATCH /v1/conversions/settings
-pub const SET: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(set(cx)),
-    || {
-        summary("Convert pesos automatically")
-            .about(
-                "The percentage of the net of each COP payment that is converted on completion. The other \
+pub const SET: Endpoint = endpoint(description::TAG, run!(set), || {
+    summary("Convert pesos automatically")
+        .about(
+            "The percentage of the net of each COP payment that is converted on completion. The other \
              settings are the operator's.",
-            )
-            .body("ConversionSettingsChange")
-            .example("half", r#"{"autoConvert":{"COP":{"percent":50}}}"#)
-            .answers(200, "ConversionSettings", "The settings as they are now")
-    },
-);
+        )
+        .body("ConversionSettingsChange")
+        .example("half", r#"{"autoConvert":{"COP":{"percent":50}}}"#)
+        .answers(200, "ConversionSettings", "The settings as they are now")
+});
 
 async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let percent = read_settings(Fields::parse(&cx.body)?)?;

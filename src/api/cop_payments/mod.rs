@@ -11,7 +11,7 @@ pub mod qr;
 use crate::answer::{Facts, Rendered};
 use crate::checkout::sessions;
 use crate::cop_payments::qr::{picture_base64, png_base64};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::merchants::email;
@@ -39,7 +39,7 @@ const REFERENCE_MAX: usize = 128;
 const METADATA_BYTES_MAX: usize = 8 * 1024;
 
 /// POST /v1/cop/payments
-pub const CREATE: Endpoint = endpoint(description::TAG, |cx| Box::pin(create(cx)), || {
+pub const CREATE: Endpoint = endpoint(description::TAG, run!(create), || {
     summary("Collect pesos")
         .about("`next` says what the buyer does. The QR code is in this answer alone, in live mode also in those to GET. Always send an Idempotency-Key: there is no externalRef here.")
         .body("NewCopPayment")
@@ -202,11 +202,9 @@ fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Resul
 }
 
 /// GET /v1/cop/payments/:id
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read a payment in pesos").answers(200, "CopPayment", "The payment"),
-);
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+    summary("Read a payment in pesos").answers(200, "CopPayment", "The payment")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -214,7 +212,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/cop/payments/:id/otp
-pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, |cx| Box::pin(submit_otp(cx)), || {
+pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, run!(submit_otp), || {
     description::settles(summary("Submit the buyer's SMS code"))
         .body("CopOtp")
         .example("the right one of test mode", r#"{"otp":"123456"}"#)
@@ -239,14 +237,10 @@ pub fn read_code(mut fields: Fields<'_>) -> Result<Option<Token>, Invalid> {
 }
 
 /// POST /v1/cop/payments/:id/cancel
-pub const CANCEL: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(cancel(cx)),
-    || {
-        description::settles(summary("Cancel an unpaid payment in pesos"))
-            .refuses(409, &["payment_not_pending", "charge_in_progress"])
-    },
-)
+pub const CANCEL: Endpoint = endpoint(description::TAG, run!(cancel), || {
+    description::settles(summary("Cancel an unpaid payment in pesos"))
+        .refuses(409, &["payment_not_pending", "charge_in_progress"])
+})
 .shows(settled);
 
 async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -254,7 +248,7 @@ async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/cop/payments/:id/refund
-pub const REFUND: Endpoint = endpoint(description::TAG, |cx| Box::pin(refund(cx)), || {
+pub const REFUND: Endpoint = endpoint(description::TAG, run!(refund), || {
     description::settles(summary("Refund a payment in pesos"))
         .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds. In live mode an operator has it refunded: 202, and `payment.reversed` when that is done.")
         .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
@@ -266,14 +260,10 @@ async fn refund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/cop/payments/:id/pay
-pub const PLAY_PAYING: Endpoint = endpoint(
-    crate::testing::description::TAG,
-    |cx| Box::pin(play_paying(cx)),
-    || {
-        description::settles(summary("Pay in pesos, as the buyer would"))
-            .refuses(409, &["payment_not_pending", "charge_in_progress"])
-    },
-)
+pub const PLAY_PAYING: Endpoint = endpoint(crate::testing::description::TAG, run!(play_paying), || {
+    description::settles(summary("Pay in pesos, as the buyer would"))
+        .refuses(409, &["payment_not_pending", "charge_in_progress"])
+})
 .shows(settled);
 
 async fn play_paying(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -281,14 +271,10 @@ async fn play_paying(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/cop/payments/:id/decline
-pub const PLAY_DECLINING: Endpoint = endpoint(
-    crate::testing::description::TAG,
-    |cx| Box::pin(play_declining(cx)),
-    || {
-        description::settles(summary("Decline to pay, as the buyer would"))
-            .refuses(409, &["payment_not_pending", "charge_in_progress"])
-    },
-)
+pub const PLAY_DECLINING: Endpoint = endpoint(crate::testing::description::TAG, run!(play_declining), || {
+    description::settles(summary("Decline to pay, as the buyer would"))
+        .refuses(409, &["payment_not_pending", "charge_in_progress"])
+})
 .shows(settled);
 
 async fn play_declining(cx: &mut Context<'_>) -> Result<Reply, Problem> {

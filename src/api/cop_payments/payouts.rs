@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 11.8`).
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::Invalid;
 use crate::lists::{self, GotStatus, List};
@@ -21,16 +21,13 @@ use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts
-pub const LIST: Endpoint = endpoint(
-    crate::cop_payments::description::TAG,
-    |cx| Box::pin(list(cx)),
-    || {
-        summary("List payouts in pesos")
-            .about("They are made by the operator on request.")
-            .list(asked)
-            .answers(200, "CopPayoutPage", "Newest first")
-    },
-);
+pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, run!(list), || {
+    summary("List payouts in pesos").about("They are made by the operator on request.").list(asked).answers(
+        200,
+        "CopPayoutPage",
+        "Newest first",
+    )
+});
 
 /// The filter of a list of them, as it is read.
 pub fn by_status(query: &mut Query<'_>) -> GotStatus<{ Status::ALL.len() }> {
@@ -52,11 +49,9 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
 }
 
 /// GET /v1/cop/payouts/:id
-pub const READ: Endpoint = endpoint(
-    crate::cop_payments::description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read a payout in pesos").answers(200, "CopPayout", "The payout"),
-);
+pub const READ: Endpoint = endpoint(crate::cop_payments::description::TAG, run!(read), || {
+    summary("Read a payout in pesos").answers(200, "CopPayout", "The payout")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;

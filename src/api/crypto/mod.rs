@@ -7,7 +7,7 @@ pub mod description;
 
 use crate::answer::{Facts, Rendered};
 use crate::conversions::read_reason;
-use crate::endpoint::{Context, Endpoint, Target, endpoint};
+use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -35,11 +35,9 @@ use domain::view::{self, View};
 const ADDRESS_MAX: usize = 64;
 
 /// GET /v1/crypto/balance
-pub const BALANCE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(balance(cx)),
-    || summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance"),
-);
+pub const BALANCE: Endpoint = endpoint(description::TAG, run!(balance), || {
+    summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
+});
 
 async fn balance(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     match cx.server()?.view(view::Query::Crypto).await? {
@@ -65,17 +63,13 @@ pub(crate) fn balance_members<'a, M: Members<'a, (&'a CryptoBalance, bool)>>(mem
 }
 
 /// GET /v1/crypto/networks
-pub const NETWORKS: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(networks(cx)),
-    || {
-        summary("List the networks of USDT").answers(
-            200,
-            "CryptoNetworkList",
-            "The four networks, with the fees in force",
-        )
-    },
-);
+pub const NETWORKS: Endpoint = endpoint(description::TAG, run!(networks), || {
+    summary("List the networks of USDT").answers(
+        200,
+        "CryptoNetworkList",
+        "The four networks, with the fees in force",
+    )
+});
 
 /// A network, with its fee and the blocks after which a transfer is final.
 pub(crate) type Terms = (&'static str, Usdt, Option<u64>);
@@ -123,10 +117,8 @@ fn cents<'a>() -> impl Kind<'a, i64> {
 }
 
 /// POST /v1/crypto/payouts
-pub const PAY: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(pay(cx)),
-    || {
+pub const PAY: Endpoint =
+    endpoint(description::TAG, run!(pay), || {
         summary("Send USDT to a wallet")
         .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both \
             back. Above the account's limit an operator reviews it first. The address is checked for its \
@@ -143,9 +135,8 @@ pub const PAY: Endpoint = endpoint(
         .refuses(409, &["external_ref_conflict"])
         .refuses(422, &["insufficient_balance"])
         .refuses(503, &["rail_not_configured"])
-    },
-)
-.shows(created);
+    })
+    .shows(created);
 
 async fn pay(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.env.new_id();
@@ -181,11 +172,9 @@ fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCr
 }
 
 /// GET /v1/crypto/payouts/:id
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout"),
-);
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+    summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -193,11 +182,9 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/crypto/payouts/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read_by_ref(cx)),
-    || summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout"),
-);
+pub const READ_BY_REF: Endpoint = endpoint(description::TAG, run!(read_by_ref), || {
+    summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
+});
 
 async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
@@ -219,11 +206,9 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
 }
 
 /// GET /v1/crypto/payouts
-pub const LIST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(list(cx)),
-    || summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first"),
-);
+pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+    summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first")
+});
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
     let (status, page) = (read_status(&mut query), query.page(list));
@@ -237,17 +222,13 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/crypto/payouts/:id/approve
-pub const APPROVE: Endpoint = endpoint(
-    crate::testing::description::TAG,
-    |cx| Box::pin(approve(cx)),
-    || {
-        description::review(summary("Approve a USDT payout, as an operator would")).answers(
-            202,
-            "CryptoPayout",
-            "The network has not answered yet",
-        )
-    },
-)
+pub const APPROVE: Endpoint = endpoint(crate::testing::description::TAG, run!(approve), || {
+    description::review(summary("Approve a USDT payout, as an operator would")).answers(
+        202,
+        "CryptoPayout",
+        "The network has not answered yet",
+    )
+})
 .shows(reviewed);
 
 async fn approve(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -257,15 +238,11 @@ async fn approve(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/crypto/payouts/:id/reject
-pub const REJECT: Endpoint = endpoint(
-    crate::testing::description::TAG,
-    |cx| Box::pin(reject(cx)),
-    || {
-        description::review(summary("Reject a USDT payout, as an operator would"))
-            .body_optional("Rejection")
-            .example("why", r#"{"reason":"unknown wallet"}"#)
-    },
-)
+pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, run!(reject), || {
+    description::review(summary("Reject a USDT payout, as an operator would"))
+        .body_optional("Rejection")
+        .example("why", r#"{"reason":"unknown wallet"}"#)
+})
 .shows(reviewed);
 
 async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -338,23 +315,19 @@ pub(crate) fn payout_members<'a, M: Members<'a, CryptoPayout>>(members: M) -> M 
 }
 
 /// POST /v1/crypto/deposit-addresses
-pub const OPEN_ADDRESS: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(open_address(cx)),
-    || {
-        summary("Get a customer's deposit address")
-            .about(
-                "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
+pub const OPEN_ADDRESS: Endpoint = endpoint(description::TAG, run!(open_address), || {
+    summary("Get a customer's deposit address")
+        .about(
+            "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
              under the 24-hour hold.",
-            )
-            .body("NewDepositAddress")
-            .example("USDT on Tron", r#"{"customerRef":"customer-9","network":"TRC20","asset":"USDT"}"#)
-            .answers(201, "DepositAddress", "The new address")
-            .answers(200, "DepositAddress", "The address that is there")
-            .refuses(403, &["usdt_not_enabled"])
-            .refuses(503, &["rail_not_configured"])
-    },
-)
+        )
+        .body("NewDepositAddress")
+        .example("USDT on Tron", r#"{"customerRef":"customer-9","network":"TRC20","asset":"USDT"}"#)
+        .answers(201, "DepositAddress", "The new address")
+        .answers(200, "DepositAddress", "The address that is there")
+        .refuses(403, &["usdt_not_enabled"])
+        .refuses(503, &["rail_not_configured"])
+})
 .shows(opened);
 
 async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -421,24 +394,20 @@ pub(crate) fn address_members<'a, M: Members<'a, DepositAddress>>(members: M) ->
 }
 
 /// POST /v1/test/crypto/deposits
-pub const DEPOSIT: Endpoint = endpoint(
-    crate::testing::description::TAG,
-    |cx| Box::pin(deposit(cx)),
-    || {
-        summary("Deposit to an address, as a customer would")
-            .body("TestDeposit")
-            .example(
-                "40 USDT",
-                concat!(
-                    r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","#,
-                    r#""network":"TRC20","asset":"USDT"}"#,
-                ),
-            )
-            .answers(201, "CryptoDeposit", "The deposit")
-            .refuses(403, &["usdt_not_enabled"])
-            .refuses(404, &["not_found"])
-    },
-)
+pub const DEPOSIT: Endpoint = endpoint(crate::testing::description::TAG, run!(deposit), || {
+    summary("Deposit to an address, as a customer would")
+        .body("TestDeposit")
+        .example(
+            "40 USDT",
+            concat!(
+                r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","#,
+                r#""network":"TRC20","asset":"USDT"}"#,
+            ),
+        )
+        .answers(201, "CryptoDeposit", "The deposit")
+        .refuses(403, &["usdt_not_enabled"])
+        .refuses(404, &["not_found"])
+})
 .shows(deposited);
 
 async fn deposit(cx: &mut Context<'_>) -> Result<Reply, Problem> {

@@ -10,7 +10,7 @@ pub mod pages;
 
 use crate::chargebacks::{outcome, show_in_payment};
 use crate::cop_payments::payouts as cop_payouts;
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::Invalid;
 use crate::kind::Kind as _;
 use crate::openapi::operation::summary;
@@ -43,11 +43,9 @@ pub struct TenantMode {
 const TEST_NOTIFICATION: &str = "notification.test";
 
 /// GET /v1/events
-pub const LIST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(list(cx)),
-    || summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first"),
-);
+pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+    summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first")
+});
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<i64>, Page), Invalid> {
     let sequence = kinds::integer(0..=i64::MAX).described(|_| {
@@ -69,11 +67,8 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/events/:id
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read an event").answers(200, "Event", "The event"),
-);
+pub const READ: Endpoint =
+    endpoint(description::TAG, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;

@@ -6,7 +6,7 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -52,31 +52,27 @@ pub fn is_email(text: &str) -> bool {
 }
 
 /// POST /v1/merchants
-pub const REGISTER: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(register(cx)),
-    || {
-        summary("Register a merchant")
-            .about(
-                "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
+pub const REGISTER: Endpoint = endpoint(description::TAG, run!(register), || {
+    summary("Register a merchant")
+        .about(
+            "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
              When no method is left, the same reference with new ones attaches a method (200).",
-            )
-            .body("NewMerchant")
-            .example(
-                "with a payout \
+        )
+        .body("NewMerchant")
+        .example(
+            "with a payout \
              method",
-                concat!(
-                    r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
-                    r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","#,
-                    r#""phone":"04147654321"}"#,
-                ),
-            )
-            .example("a shell", r#"{"externalRef":"seller-2","name":"Panaderia Sol"}"#)
-            .answers(201, "Merchant", "The new merchant")
-            .answers(200, "Merchant", "The merchant that is there under this reference")
-            .refuses(409, &["external_ref_conflict"])
-    },
-)
+            concat!(
+                r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
+                r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","#,
+                r#""phone":"04147654321"}"#,
+            ),
+        )
+        .example("a shell", r#"{"externalRef":"seller-2","name":"Panaderia Sol"}"#)
+        .answers(201, "Merchant", "The new merchant")
+        .answers(200, "Merchant", "The merchant that is there under this reference")
+        .refuses(409, &["external_ref_conflict"])
+})
 .shows(registered);
 
 async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -114,20 +110,16 @@ fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Resul
 }
 
 /// GET /v1/merchants: a page, or with externalRef one merchant.
-pub const LIST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(list(cx)),
-    || {
-        summary("List merchants, or read one by your reference")
-            .list(asked)
-            .answers_with(
-                200,
-                schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
-                "Newest first; with `externalRef` the merchant itself",
-            )
-            .refuses(404, &["not_found"])
-    },
-);
+pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+    summary("List merchants, or read one by your reference")
+        .list(asked)
+        .answers_with(
+            200,
+            schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
+            "Newest first; with `externalRef` the merchant itself",
+        )
+        .refuses(404, &["not_found"])
+});
 
 /// The merchants that are asked for.
 struct Asked {
@@ -169,11 +161,9 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/merchants/:id
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read a merchant").answers(200, "Merchant", "The merchant"),
-);
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+    summary("Read a merchant").answers(200, "Merchant", "The merchant")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -181,16 +171,12 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/merchants/:id
-pub const UPDATE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(update(cx)),
-    || {
-        summary("Activate or deactivate a merchant")
-            .body("MerchantUpdate")
-            .example("deactivate", r#"{"isActive":false}"#)
-            .answers(200, "Merchant", "The merchant")
-    },
-)
+pub const UPDATE: Endpoint = endpoint(description::TAG, run!(update), || {
+    summary("Activate or deactivate a merchant")
+        .body("MerchantUpdate")
+        .example("deactivate", r#"{"isActive":false}"#)
+        .answers(200, "Merchant", "The merchant")
+})
 .shows(updated);
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -208,16 +194,12 @@ fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
 }
 
 /// DELETE /v1/merchants/:id
-pub const DELETE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(delete(cx)),
-    || {
-        summary("Delete a merchant that was never paid")
-            .about("Frees its reference.")
-            .answers(200, "DeletedMerchant", "It is gone")
-            .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
-    },
-)
+pub const DELETE: Endpoint = endpoint(description::TAG, run!(delete), || {
+    summary("Delete a merchant that was never paid")
+        .about("Frees its reference.")
+        .answers(200, "DeletedMerchant", "It is gone")
+        .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
+})
 .shows(deleted);
 
 async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -226,18 +208,14 @@ async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods
-pub const ADD_METHOD: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(add_method(cx)),
-    || {
-        summary("Add a payout method")
-            .body("NewPayoutMethod")
-            .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
-            .answers(201, "PayoutMethod", "The new method")
-            .answers(200, "PayoutMethod", "The merchant has it already")
-            .refuses(409, &["too_many_payout_methods"])
-    },
-)
+pub const ADD_METHOD: Endpoint = endpoint(description::TAG, run!(add_method), || {
+    summary("Add a payout method")
+        .body("NewPayoutMethod")
+        .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
+        .answers(201, "PayoutMethod", "The new method")
+        .answers(200, "PayoutMethod", "The merchant has it already")
+        .refuses(409, &["too_many_payout_methods"])
+})
 .shows(newest_method);
 
 async fn add_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -255,11 +233,9 @@ fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, M
 }
 
 /// GET /v1/merchants/:id/payout-methods
-pub const METHODS: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(methods(cx)),
-    || summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first"),
-);
+pub const METHODS: Endpoint = endpoint(description::TAG, run!(methods), || {
+    summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first")
+});
 
 async fn methods(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -267,11 +243,9 @@ async fn methods(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/default
-pub const SET_DEFAULT: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(set_default(cx)),
-    || summary("Make a payout method the default").answers(200, "PayoutMethod", "The method"),
-)
+pub const SET_DEFAULT: Endpoint = endpoint(description::TAG, run!(set_default), || {
+    summary("Make a payout method the default").answers(200, "PayoutMethod", "The method")
+})
 .shows(one_method);
 
 async fn set_default(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -281,15 +255,11 @@ async fn set_default(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// DELETE /v1/merchants/:id/payout-methods/:methodId
-pub const DELETE_METHOD: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(delete_method(cx)),
-    || {
-        summary("Delete a payout method")
-            .about("When it was the default, the oldest verified one takes its place.")
-            .answers(200, "Merchant", "The merchant without it")
-    },
-)
+pub const DELETE_METHOD: Endpoint = endpoint(description::TAG, run!(delete_method), || {
+    summary("Delete a payout method")
+        .about("When it was the default, the oldest verified one takes its place.")
+        .answers(200, "Merchant", "The merchant without it")
+})
 .shows(updated);
 
 async fn delete_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -298,27 +268,23 @@ async fn delete_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
-pub const START_VERIFICATION: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(start_verification(cx)),
-    || {
-        summary("Send the two micro-deposits")
-            .about(
-                "They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the \
+pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, run!(start_verification), || {
+    summary("Send the two micro-deposits")
+        .about(
+            "They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the \
              method is deleted and `merchant.rejected` is sent.",
-            )
-            .answers_with(
-                202,
-                schema::object()
-                    .member("payoutMethodId", values::uuid())
-                    .and(crate::payouts::description::started("payout_method_deleted")),
-                "They are sent, or the method was rejected",
-            )
-            .refuses(409, &["verification_in_progress", "verification_locked", "already_verified"])
-            .refuses(429, &["too_many_attempts"])
-            .refuses(503, &["rail_not_configured", "rail_unavailable"])
-    },
-)
+        )
+        .answers_with(
+            202,
+            schema::object()
+                .member("payoutMethodId", values::uuid())
+                .and(crate::payouts::description::started("payout_method_deleted")),
+            "They are sent, or the method was rejected",
+        )
+        .refuses(409, &["verification_in_progress", "verification_locked", "already_verified"])
+        .refuses(429, &["too_many_attempts"])
+        .refuses(503, &["rail_not_configured", "rail_unavailable"])
+})
 .shows(verification_started);
 
 async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -328,19 +294,15 @@ async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify
-pub const VERIFY: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(verify(cx)),
-    || {
-        summary("Verify a payout method by the amounts of the micro-deposits")
-            .about("In either order; three tries.")
-            .body("SeenAmounts")
-            .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
-            .answers(200, "PayoutMethod", "The method, verified")
-            .refuses(400, &["amounts_mismatch"])
-            .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
-    },
-)
+pub const VERIFY: Endpoint = endpoint(description::TAG, run!(verify), || {
+    summary("Verify a payout method by the amounts of the micro-deposits")
+        .about("In either order; three tries.")
+        .body("SeenAmounts")
+        .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
+        .answers(200, "PayoutMethod", "The method, verified")
+        .refuses(400, &["amounts_mismatch"])
+        .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
+})
 .shows(one_method);
 
 async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {

@@ -2,7 +2,7 @@
 //! a page of the gateway's took from its holder (`docs/contract.md, 12.12`).
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 const HOLDER_NAME_MAX: usize = 100;
 
 /// POST /v1/payments/vpos
-pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, |cx| Box::pin(charge(cx)), || {
+pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, run!(charge), || {
     summary("Charge a card")
         .about(
             "Of the card only brand and last four digits are ever stored or logged. After an attempt that \

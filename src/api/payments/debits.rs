@@ -2,7 +2,7 @@
 //! bank (`docs/contract.md, 5.7`).
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -65,22 +65,18 @@ pub fn offering<'a>(banks: &Catalogue, service: Service, otherwise: &'static str
 }
 
 /// POST /v1/payments/debit/otp
-pub const REQUEST_OTP: Endpoint = endpoint(
-    crate::payments::description::TAG,
-    |cx| Box::pin(request_otp(cx)),
-    || {
-        summary("Have the payer's bank send a debit code")
-            .body("DebitOtpRequest")
-            .example(
-                "a code for 500 VES",
-                r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678"}"#,
-            )
-            .answers(201, "DebitOtp", "What the bank said")
-            .answers(202, "DebitOtp", "The bank has not answered yet")
-            .refuses(409, &["otp_refused"])
-            .refuses(503, &["rail_not_configured", "rail_unavailable"])
-    },
-)
+pub const REQUEST_OTP: Endpoint = endpoint(crate::payments::description::TAG, run!(request_otp), || {
+    summary("Have the payer's bank send a debit code")
+        .body("DebitOtpRequest")
+        .example(
+            "a code for 500 VES",
+            r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678"}"#,
+        )
+        .answers(201, "DebitOtp", "What the bank said")
+        .answers(202, "DebitOtp", "The bank has not answered yet")
+        .refuses(409, &["otp_refused"])
+        .refuses(503, &["rail_not_configured", "rail_unavailable"])
+})
 .shows(otp_requested);
 
 async fn request_otp(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -101,7 +97,7 @@ pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<
 }
 
 /// POST /v1/payments/debit
-pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, |cx| Box::pin(charge(cx)), || {
+pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, run!(charge), || {
     summary("Debit an account with the payer's code")
         .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt \
             that failed the same `externalRef` takes another code.")

@@ -1,7 +1,7 @@
 //! Lists of payments in whatever they were collected: `GET /v1/payments` and its twin for operators.
 
 use super::{attempts, description, show_entity};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Got, Invalid, Sound};
 use crate::kind::Kind as _;
 use crate::lists::{GotSpan, Keep, List, Span};
@@ -22,11 +22,9 @@ use domain::values::ids::{EntityId, Id, Kind};
 const REFERENCE_MAX: usize = 128;
 
 /// GET /v1/payments
-pub const LIST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(list(cx)),
-    || summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first"),
-);
+pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+    summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first")
+});
 
 /// The filters, as they are read.
 pub struct GotFilters {

@@ -1,7 +1,7 @@
 //! GET /v1/payment-methods: the methods by which the account can collect bolívares now
 //! (`docs/contract.md, 5.14`).
 
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::openapi::operation::summary;
 use crate::page::list_json;
 use crate::problem::Problem;
@@ -10,17 +10,13 @@ use crate::writer::Object;
 use domain::resources::payments::{Method, Offer};
 
 /// GET /v1/payment-methods
-pub const LIST: Endpoint = endpoint(
-    crate::payments::description::TAG,
-    |cx| Box::pin(list(cx)),
-    || {
-        summary("List the ways in which the account can collect").answers(
-            200,
-            "CollectionMethodList",
-            "Disabled ones say why",
-        )
-    },
-);
+pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, run!(list), || {
+    summary("List the ways in which the account can collect").answers(
+        200,
+        "CollectionMethodList",
+        "Disabled ones say why",
+    )
+});
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let offered = |service| cx.banks.shown().any(|bank| cx.banks.offers(bank.code, service));

@@ -20,7 +20,7 @@ pub use list::LIST;
 pub use show::{reversal_type, show, show_entity};
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, Target, endpoint};
+use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
@@ -168,10 +168,8 @@ pub fn bank_number<'a>(
 }
 
 /// POST /v1/payments/c2p/request
-pub const REQUEST_C2P: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(request_c2p(cx)),
-    || {
+pub const REQUEST_C2P: Endpoint =
+    endpoint(description::TAG, run!(request_c2p), || {
         summary("Request a C2P intent")
         .about("Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a \
             code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A \
@@ -186,9 +184,8 @@ pub const REQUEST_C2P: Endpoint = endpoint(
         .answers(201, "C2pIntent", "The intent")
         .refuses(409, &["external_ref_conflict", "payment_in_progress"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-    },
-)
-.shows(intent);
+    })
+    .shows(intent);
 
 async fn request_c2p(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (price, debtor, external_ref) = read_request(Fields::parse(&cx.body)?, cx.banks)?;
@@ -231,11 +228,8 @@ fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Price, Deb
 }
 
 /// POST /v1/payments/c2p
-pub const EXECUTE_C2P: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(execute_c2p(cx)),
-    || {
-        summary("Charge a C2P intent")
+pub const EXECUTE_C2P: Endpoint = endpoint(description::TAG, run!(execute_c2p), || {
+    summary("Charge a C2P intent")
         .about(
             "Repeats the details of the request and brings the payer's key. The bank is called once: what \
              it says is in `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent \
@@ -277,8 +271,7 @@ pub const EXECUTE_C2P: Endpoint = endpoint(
             ],
         )
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
-    },
-)
+})
 .shows(settled);
 
 async fn execute_c2p(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -359,31 +352,27 @@ pub fn commission_percent<'a>() -> impl Kind<'a, Rate> {
 }
 
 /// POST /v1/payments/:id/reverse
-pub const REVERSE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(reverse(cx)),
-    || {
-        summary("Reverse a C2P payment")
-            .about(
-                "Within 24 hours of completion. The fee comes back. The money is taken from the hold of this \
+pub const REVERSE: Endpoint = endpoint(description::TAG, run!(reverse), || {
+    summary("Reverse a C2P payment")
+        .about(
+            "Within 24 hours of completion. The fee comes back. The money is taken from the hold of this \
              sale, then from what is available; of a marketplace sale the seller's part from the seller.",
-            )
-            .answers(200, "Payment", "The payment, reversed")
-            .answers(202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has")
-            .refuses(
-                409,
-                &[
-                    "not_reversible",
-                    "payment_not_completed",
-                    "reversal_window_expired",
-                    "reversal_in_progress",
-                    "reversal_refused",
-                ],
-            )
-            .refuses(422, &["insufficient_balance"])
-            .refuses(503, &["rail_not_configured", "rail_unavailable"])
-    },
-)
+        )
+        .answers(200, "Payment", "The payment, reversed")
+        .answers(202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has")
+        .refuses(
+            409,
+            &[
+                "not_reversible",
+                "payment_not_completed",
+                "reversal_window_expired",
+                "reversal_in_progress",
+                "reversal_refused",
+            ],
+        )
+        .refuses(422, &["insufficient_balance"])
+        .refuses(503, &["rail_not_configured", "rail_unavailable"])
+})
 .shows(reversed);
 
 async fn reverse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -394,11 +383,9 @@ async fn reverse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payments/:id
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read a payment").answers(200, "Payment", "The payment"),
-);
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+    summary("Read a payment").answers(200, "Payment", "The payment")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -406,11 +393,9 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payments/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read_by_ref(cx)),
-    || summary("Read the newest payment under a reference").answers(200, "Payment", "The newest attempt"),
-);
+pub const READ_BY_REF: Endpoint = endpoint(description::TAG, run!(read_by_ref), || {
+    summary("Read the newest payment under a reference").answers(200, "Payment", "The newest attempt")
+});
 
 async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
@@ -421,18 +406,14 @@ async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payments/operations/:id
-pub const OPERATION: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(operation(cx)),
-    || {
-        summary("Read an operation with a bank")
-            .about(
-                "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
+pub const OPERATION: Endpoint = endpoint(description::TAG, run!(operation), || {
+    summary("Read an operation with a bank")
+        .about(
+            "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
              leads here.",
-            )
-            .answers(200, "Operation", "The operation")
-    },
-);
+        )
+        .answers(200, "Operation", "The operation")
+});
 
 async fn operation(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;

@@ -1,7 +1,7 @@
 //! The call for a receipt (`docs/contract.md, 20.6`). What it says is written in `src/receipts/`.
 
 use super::{description, of_name};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::Invalid;
 use crate::kind::Kind as _;
 use crate::openapi::kinds;
@@ -22,21 +22,17 @@ pub const PAGE: &str = "text/html";
 pub const PDF: &str = "application/pdf";
 
 /// GET /v1/payments/:id/receipt
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || {
-        summary("The receipt of a payment")
-            .about(
-                "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+    summary("The receipt of a payment")
+        .about(
+            "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \
              (settings `shop.name`, `shop.rif`), the payer's bank, the method, the amounts, the rate, the \
              references and the date with its zone; the payer is masked.",
-            )
-            .query(asked)
-            .answers_in(200, &FORMS, "The receipt")
-            .refuses(409, &["payment_not_completed"])
-    },
-);
+        )
+        .query(asked)
+        .answers_in(200, &FORMS, "The receipt")
+        .refuses(409, &["payment_not_completed"])
+});
 
 fn asked(mut query: Query<'_>) -> Result<Option<&'static str>, Invalid> {
     let lang = query.optional("lang", kinds::named_one(["es", "en"], |lang| lang).about("`es` if missing."));

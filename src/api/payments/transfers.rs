@@ -1,7 +1,7 @@
 //! POST /v1/payments/pago-movil/verify: looks for a transfer that the payer made, and lets it pay
 //! once (`docs/contract.md, 5.8`).
 
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -19,11 +19,8 @@ use domain::resources::payments::{Debtor, Means};
 use domain::values::external_ref::ExternalRef;
 
 /// POST /v1/payments/pago-movil/verify
-pub const VERIFY: Endpoint = endpoint(
-    crate::payments::description::TAG,
-    |cx| Box::pin(verify(cx)),
-    || {
-        summary("Verify a Pago Móvil transfer")
+pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, run!(verify), || {
+    summary("Verify a Pago Móvil transfer")
         .about(
             "Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
             for one thing. One that was not found is looked for again at each call, as a new attempt.",
@@ -45,20 +42,15 @@ pub const VERIFY: Endpoint = endpoint(
             &["external_ref_conflict", "payment_in_progress", "charge_in_progress", "reference_already_used"],
         )
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
-    },
-)
+})
 .shows(super::charged);
 
 /// GET /v1/payments/pago-movil/account
-pub const ACCOUNT: Endpoint = endpoint(
-    crate::payments::description::TAG,
-    |cx| Box::pin(account(cx)),
-    || {
-        summary("Read the account that buyers send a Pago Móvil to")
-            .about("The setting `shop.pagoMovil`, which an operator makes.")
-            .answers(200, "PagoMovilAccount", "The account; all members are null where none is set")
-    },
-);
+pub const ACCOUNT: Endpoint = endpoint(crate::payments::description::TAG, run!(account), || {
+    summary("Read the account that buyers send a Pago Móvil to")
+        .about("The setting `shop.pagoMovil`, which an operator makes.")
+        .answers(200, "PagoMovilAccount", "The account; all members are null where none is set")
+});
 
 async fn account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let shop = &cx.caller.tenant.tenant_settings.settings.shop;

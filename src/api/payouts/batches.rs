@@ -2,7 +2,7 @@
 //! showing the outcome of each (`docs/contract.md, 7.9, 7.10`).
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::kind;
 use crate::openapi::operation::summary;
@@ -31,21 +31,17 @@ pub const ITEMS_MAX: usize = 1_000;
 const ITEM_BYTES: usize = 384;
 
 /// POST /v1/payouts/batch
-pub const CREATE: Endpoint = endpoint(
-    payouts::description::TAG,
-    |cx| Box::pin(create(cx)),
-    || {
-        payouts::description::batch(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
-            "two merchants",
-            concat!(
-                r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,
-                r#""monto":"100.00","concepto":"liquidacion","#,
-                r#""externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","#,
-                r#""monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#,
-            ),
-        )
-    },
-)
+pub const CREATE: Endpoint = endpoint(payouts::description::TAG, run!(create), || {
+    payouts::description::batch(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
+        "two merchants",
+        concat!(
+            r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,
+            r#""monto":"100.00","concepto":"liquidacion","#,
+            r#""externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","#,
+            r#""monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#,
+        ),
+    )
+})
 .shows(created);
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -53,19 +49,15 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/credit/disburse
-pub const DISBURSE: Endpoint = endpoint(
-    payouts::description::TAG,
-    |cx| Box::pin(disburse(cx)),
-    || {
-        payouts::description::batch(summary("Pay many phones")).body("PhoneCreditBatch").example(
-            "one phone",
-            concat!(
-                r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","#,
-                r#""cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#,
-            ),
-        )
-    },
-)
+pub const DISBURSE: Endpoint = endpoint(payouts::description::TAG, run!(disburse), || {
+    payouts::description::batch(summary("Pay many phones")).body("PhoneCreditBatch").example(
+        "one phone",
+        concat!(
+            r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","#,
+            r#""cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#,
+        ),
+    )
+})
 .shows(created);
 
 async fn disburse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -73,19 +65,15 @@ async fn disburse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/payouts
-pub const PAY_ACCOUNTS: Endpoint = endpoint(
-    payouts::description::TAG,
-    |cx| Box::pin(pay_accounts(cx)),
-    || {
-        payouts::description::batch(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
-            "one account",
-            concat!(
-                r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678","#,
-                r#""nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#,
-            ),
-        )
-    },
-)
+pub const PAY_ACCOUNTS: Endpoint = endpoint(payouts::description::TAG, run!(pay_accounts), || {
+    payouts::description::batch(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
+        "one account",
+        concat!(
+            r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678","#,
+            r#""nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#,
+        ),
+    )
+})
 .shows(created);
 
 async fn pay_accounts(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -93,11 +81,9 @@ async fn pay_accounts(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payouts/batch/:batchId
-pub const SHOW_ONE: Endpoint = endpoint(
-    payouts::description::TAG,
-    |cx| Box::pin(show_one(cx)),
-    || summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now"),
-);
+pub const SHOW_ONE: Endpoint = endpoint(payouts::description::TAG, run!(show_one), || {
+    summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now")
+});
 
 async fn show_one(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("batchId")?;

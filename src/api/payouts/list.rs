@@ -1,7 +1,7 @@
 //! Lists of payouts: `GET /v1/payouts` and its twin for operators.
 
 use super::{description, show};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Got, Invalid, Sound};
 use crate::kind::Kind as _;
@@ -19,11 +19,9 @@ use domain::resources::payouts::{Payout, PayoutKind, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// GET /v1/payouts
-pub const LIST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(list(cx)),
-    || summary("List payouts").list(asked).answers(200, "PayoutPage", "Newest first"),
-);
+pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+    summary("List payouts").list(asked).answers(200, "PayoutPage", "Newest first")
+});
 
 /// The filters, as they are read.
 pub struct GotFilters {

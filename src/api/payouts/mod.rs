@@ -12,7 +12,7 @@ pub mod verification;
 pub use list::LIST;
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -189,29 +189,25 @@ async fn pay(cx: &mut Context<'_>, form: Form) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payouts
-pub const CREATE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(create(cx)),
-    || {
-        description::pays(summary("Pay a merchant"))
-            .about(
-                "To the payout method that is named, or to the default one; it must be verified and the \
+pub const CREATE: Endpoint = endpoint(description::TAG, run!(create), || {
+    description::pays(summary("Pay a merchant"))
+        .about(
+            "To the payout method that is named, or to the default one; it must be verified and the \
              merchant active. With `fromMerchantBalance` the seller's own balance pays.",
-            )
-            .body("MerchantPayout")
-            .example(
-                "100 VES to a \
+        )
+        .body("MerchantPayout")
+        .example(
+            "100 VES to a \
              merchant",
-                concat!(
-                    r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","#,
-                    r#""concepto":"liquidacion","externalRef":"payout-1"}"#,
-                ),
-            )
-            .refuses(400, &["payout_method_not_verified"])
-            .refuses(404, &["not_found"])
-            .refuses(409, &["merchant_inactive"])
-    },
-)
+            concat!(
+                r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","#,
+                r#""concepto":"liquidacion","externalRef":"payout-1"}"#,
+            ),
+        )
+        .refuses(400, &["payout_method_not_verified"])
+        .refuses(404, &["not_found"])
+        .refuses(409, &["merchant_inactive"])
+})
 .shows(created);
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -219,19 +215,15 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/credit
-pub const CREDIT: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(credit(cx)),
-    || {
-        description::pays(summary("Pay a phone")).body("PhoneCredit").example(
-            "50 VES",
-            concat!(
-                r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","#,
-                r#""concepto":"premio","externalRef":"credit-1"}"#,
-            ),
-        )
-    },
-)
+pub const CREDIT: Endpoint = endpoint(description::TAG, run!(credit), || {
+    description::pays(summary("Pay a phone")).body("PhoneCredit").example(
+        "50 VES",
+        concat!(
+            r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","#,
+            r#""concepto":"premio","externalRef":"credit-1"}"#,
+        ),
+    )
+})
 .shows(created);
 
 async fn credit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -239,19 +231,15 @@ async fn credit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/credit/account
-pub const CREDIT_ACCOUNT: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(credit_account(cx)),
-    || {
-        description::pays(summary("Pay a bank account")).body("AccountCredit").example(
-            "50 VES",
-            concat!(
-                r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez","#,
-                r#""monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
-            ),
-        )
-    },
-)
+pub const CREDIT_ACCOUNT: Endpoint = endpoint(description::TAG, run!(credit_account), || {
+    description::pays(summary("Pay a bank account")).body("AccountCredit").example(
+        "50 VES",
+        concat!(
+            r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez","#,
+            r#""monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#,
+        ),
+    )
+})
 .shows(created);
 
 async fn credit_account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -259,22 +247,18 @@ async fn credit_account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/change
-pub const CHANGE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(change(cx)),
-    || {
-        description::pays(summary("Give change to a customer"))
-            .body("Change")
-            .example(
-                "3.50 VES",
-                concat!(
-                    r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","#,
-                    r#""concepto":"vuelto","externalRef":"change-1"}"#,
-                ),
-            )
-            .refuses(404, &["not_found"])
-    },
-)
+pub const CHANGE: Endpoint = endpoint(description::TAG, run!(change), || {
+    description::pays(summary("Give change to a customer"))
+        .body("Change")
+        .example(
+            "3.50 VES",
+            concat!(
+                r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","#,
+                r#""concepto":"vuelto","externalRef":"change-1"}"#,
+            ),
+        )
+        .refuses(404, &["not_found"])
+})
 .shows(created);
 
 async fn change(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -282,16 +266,12 @@ async fn change(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payouts/instant
-pub const INSTANT: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(instant(cx)),
-    || {
-        description::pays(summary("Withdraw to your own account"))
-            .body("InstantPayout")
-            .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
-            .refuses(409, &["payout_account_not_verified"])
-    },
-)
+pub const INSTANT: Endpoint = endpoint(description::TAG, run!(instant), || {
+    description::pays(summary("Withdraw to your own account"))
+        .body("InstantPayout")
+        .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
+        .refuses(409, &["payout_account_not_verified"])
+})
 .shows(created);
 
 async fn instant(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -299,11 +279,8 @@ async fn instant(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payouts/:id
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read a payout").answers(200, "Payout", "The payout"),
-);
+pub const READ: Endpoint =
+    endpoint(description::TAG, run!(read), || summary("Read a payout").answers(200, "Payout", "The payout"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -311,11 +288,9 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payouts/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read_by_ref(cx)),
-    || summary("Read a payout by your reference").answers(200, "Payout", "The payout"),
-);
+pub const READ_BY_REF: Endpoint = endpoint(description::TAG, run!(read_by_ref), || {
+    summary("Read a payout by your reference").answers(200, "Payout", "The payout")
+});
 
 async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;

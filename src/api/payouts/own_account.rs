@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 7.11`). It is the tenant's own and shown unmasked.
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Invalid};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
@@ -18,21 +18,17 @@ use domain::values::ids::EntityId;
 use domain::values::money::Ves;
 
 /// PUT /v1/payouts/account
-pub const SET: Endpoint = endpoint(
-    crate::payouts::description::TAG,
-    |cx| Box::pin(set(cx)),
-    || {
-        summary("Set your own payout account")
-            .about("A change undoes its verification.")
-            .body("NewPayoutAccount")
-            .example(
-                "an account by phone",
-                r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#,
-            )
-            .answers(201, "PayoutAccount", "The first account")
-            .answers(200, "PayoutAccount", "The account, changed")
-    },
-)
+pub const SET: Endpoint = endpoint(crate::payouts::description::TAG, run!(set), || {
+    summary("Set your own payout account")
+        .about("A change undoes its verification.")
+        .body("NewPayoutAccount")
+        .example(
+            "an account by phone",
+            r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#,
+        )
+        .answers(201, "PayoutAccount", "The first account")
+        .answers(200, "PayoutAccount", "The account, changed")
+})
 .shows(changed);
 
 async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -54,25 +50,19 @@ pub(super) fn read_phone(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Ow
 }
 
 /// GET /v1/payouts/account
-pub const READ: Endpoint = endpoint(
-    crate::payouts::description::TAG,
-    |cx| Box::pin(read(cx)),
-    || {
-        summary("Read your own payout account")
-            .answers(200, "PayoutAccount", "The account")
-            .refuses(404, &["not_found"])
-    },
-);
+pub const READ: Endpoint = endpoint(crate::payouts::description::TAG, run!(read), || {
+    summary("Read your own payout account")
+        .answers(200, "PayoutAccount", "The account")
+        .refuses(404, &["not_found"])
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.one(EntityId::OWN_ACCOUNT, show)
 }
 
 /// POST /v1/payouts/account/verify/start
-pub const START_VERIFICATION: Endpoint = endpoint(
-    crate::payouts::description::TAG,
-    |cx| Box::pin(start_verification(cx)),
-    || {
+pub const START_VERIFICATION: Endpoint =
+    endpoint(crate::payouts::description::TAG, run!(start_verification), || {
         summary("Send the two micro-deposits to your own account")
             .answers_with(
                 202,
@@ -86,9 +76,8 @@ pub const START_VERIFICATION: Endpoint = endpoint(
             )
             .refuses(429, &["too_many_attempts"])
             .refuses(503, &["rail_not_configured", "rail_unavailable"])
-    },
-)
-.shows(verification_started);
+    })
+    .shows(verification_started);
 
 async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     Fields::parse_optional(&cx.body)?.finish()?;
@@ -96,19 +85,15 @@ async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payouts/account/verify
-pub const VERIFY: Endpoint = endpoint(
-    crate::payouts::description::TAG,
-    |cx| Box::pin(verify(cx)),
-    || {
-        summary("Verify your own account by the amounts of the micro-deposits")
-            .body("SeenAmounts")
-            .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
-            .answers(200, "PayoutAccount", "The account, verified")
-            .refuses(400, &["amounts_mismatch"])
-            .refuses(404, &["not_found"])
-            .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
-    },
-)
+pub const VERIFY: Endpoint = endpoint(crate::payouts::description::TAG, run!(verify), || {
+    summary("Verify your own account by the amounts of the micro-deposits")
+        .body("SeenAmounts")
+        .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
+        .answers(200, "PayoutAccount", "The account, verified")
+        .refuses(400, &["amounts_mismatch"])
+        .refuses(404, &["not_found"])
+        .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
+})
 .shows(changed);
 
 async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {

@@ -2,7 +2,7 @@
 
 use super::address;
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
@@ -34,21 +34,17 @@ pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
 }
 
 /// POST /v1/products/:id/links
-pub const CREATE: Endpoint = endpoint(
-    crate::products::description::TAG,
-    |cx| Box::pin(create(cx)),
-    || {
-        summary("Create a payment link")
-            .about(
-                "The slug is made from the product's name when none is sent. With `merchantId` the sale is a \
+pub const CREATE: Endpoint = endpoint(crate::products::description::TAG, run!(create), || {
+    summary("Create a payment link")
+        .about(
+            "The slug is made from the product's name when none is sent. With `merchantId` the sale is a \
              marketplace sale.",
-            )
-            .body_optional("NewPaymentLink")
-            .example("with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#)
-            .answers(201, "PaymentLink", "The link")
-            .refuses(409, &["slug_taken", "too_many_links", "merchant_inactive"])
-    },
-)
+        )
+        .body_optional("NewPaymentLink")
+        .example("with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#)
+        .answers(201, "PaymentLink", "The link")
+        .refuses(409, &["slug_taken", "too_many_links", "merchant_inactive"])
+})
 .shows(newest);
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -91,11 +87,9 @@ pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<Strin
 }
 
 /// GET /v1/products/:id/links
-pub const LIST: Endpoint = endpoint(
-    crate::products::description::TAG,
-    |cx| Box::pin(list(cx)),
-    || summary("List a product's links").answers(200, "PaymentLinkList", "Newest first"),
-);
+pub const LIST: Endpoint = endpoint(crate::products::description::TAG, run!(list), || {
+    summary("List a product's links").answers(200, "PaymentLinkList", "Newest first")
+});
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -103,11 +97,9 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payment-links/:id
-pub const READ: Endpoint = endpoint(
-    crate::products::description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read a payment link").answers(200, "PaymentLink", "The link"),
-);
+pub const READ: Endpoint = endpoint(crate::products::description::TAG, run!(read), || {
+    summary("Read a payment link").answers(200, "PaymentLink", "The link")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = link_id(cx)?;
@@ -120,16 +112,12 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/payment-links/:id
-pub const UPDATE: Endpoint = endpoint(
-    crate::products::description::TAG,
-    |cx| Box::pin(update(cx)),
-    || {
-        summary("Change a payment link")
-            .body("PaymentLinkChange")
-            .example("disable", r#"{"status":"disabled"}"#)
-            .answers(200, "PaymentLink", "The link")
-    },
-)
+pub const UPDATE: Endpoint = endpoint(crate::products::description::TAG, run!(update), || {
+    summary("Change a payment link")
+        .body("PaymentLinkChange")
+        .example("disable", r#"{"status":"disabled"}"#)
+        .answers(200, "PaymentLink", "The link")
+})
 .shows(one);
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -156,15 +144,11 @@ pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<Link
 }
 
 /// DELETE /v1/payment-links/:id
-pub const DELETE: Endpoint = endpoint(
-    crate::products::description::TAG,
-    |cx| Box::pin(delete(cx)),
-    || {
-        summary("Delete a payment link")
-            .answers_with(200, crate::products::description::deleted(), "It is gone")
-            .refuses(409, &["product_has_sales"])
-    },
-)
+pub const DELETE: Endpoint = endpoint(crate::products::description::TAG, run!(delete), || {
+    summary("Delete a payment link")
+        .answers_with(200, crate::products::description::deleted(), "It is gone")
+        .refuses(409, &["product_has_sales"])
+})
 .shows(super::deleted);
 
 async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {

@@ -7,7 +7,7 @@ pub mod description;
 pub mod links;
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::openapi::operation::summary;
@@ -70,16 +70,12 @@ fn address<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
 }
 
 /// POST /v1/products
-pub const CREATE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(create(cx)),
-    || {
-        summary("Create a product")
-            .body("NewProduct")
-            .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
-            .answers(201, "Product", "The product")
-    },
-)
+pub const CREATE: Endpoint = endpoint(description::TAG, run!(create), || {
+    summary("Create a product")
+        .body("NewProduct")
+        .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
+        .answers(201, "Product", "The product")
+})
 .shows(created);
 
 async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -107,11 +103,9 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct
 }
 
 /// GET /v1/products
-pub const LIST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(list(cx)),
-    || summary("List products").list(asked).answers(200, "ProductPage", "Newest first"),
-);
+pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+    summary("List products").list(asked).answers(200, "ProductPage", "Newest first")
+});
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page), Invalid> {
     let (active, page) = (query.optional("active", kinds::boolean()), query.page(list));
@@ -130,11 +124,9 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/products/:id
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read a product and its links").answers(200, "Product", "The product"),
-);
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+    summary("Read a product and its links").answers(200, "Product", "The product")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -142,17 +134,13 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/products/:id
-pub const UPDATE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(update(cx)),
-    || {
-        summary("Change a product")
-            .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
-            .body("ProductChange")
-            .example("a new price", r#"{"priceUsd":"27.00"}"#)
-            .answers(200, "Product", "The product")
-    },
-)
+pub const UPDATE: Endpoint = endpoint(description::TAG, run!(update), || {
+    summary("Change a product")
+        .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
+        .body("ProductChange")
+        .example("a new price", r#"{"priceUsd":"27.00"}"#)
+        .answers(200, "Product", "The product")
+})
 .shows(updated);
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -180,15 +168,11 @@ fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, 
 }
 
 /// DELETE /v1/products/:id
-pub const DELETE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(delete(cx)),
-    || {
-        summary("Delete a product and its links")
-            .answers_with(200, description::deleted(), "It is gone")
-            .refuses(409, &["product_has_sales"])
-    },
-)
+pub const DELETE: Endpoint = endpoint(description::TAG, run!(delete), || {
+    summary("Delete a product and its links")
+        .answers_with(200, description::deleted(), "It is gone")
+        .refuses(409, &["product_has_sales"])
+})
 .shows(deleted);
 
 async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {

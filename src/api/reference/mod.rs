@@ -4,7 +4,7 @@
 
 pub mod description;
 
-use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint};
+use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run};
 use crate::fields::Invalid;
 use crate::kind::Kind as _;
 use crate::openapi::operation::summary;
@@ -23,17 +23,13 @@ use domain::resources::rates::samples::BCV;
 use domain::values::money::{Rate, Usd, Ves};
 
 /// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
-pub const BANKS: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(banks(cx)),
-    || {
-        summary("List the banks").answers_with(
-            200,
-            schema::list(schema::named("Bank")),
-            "Sorted by code; a bare array",
-        )
-    },
-);
+pub const BANKS: Endpoint = endpoint(description::TAG, run!(banks), || {
+    summary("List the banks").answers_with(
+        200,
+        schema::list(schema::named("Bank")),
+        "Sorted by code; a bare array",
+    )
+});
 
 async fn banks(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let mut body = vec![b'['];
@@ -81,16 +77,12 @@ pub(crate) fn bank_members<'a, M: Members<'a, Bank>>(members: M) -> M {
 
 /// GET /v1/quote: what payments are priced by, and what else is said of the same rate
 /// (`docs/contract.md, 14.4`).
-pub const QUOTE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(quote(cx)),
-    || {
-        summary("Price dollars in bolívares at the BCV rate")
-            .query(asked_price)
-            .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
-            .refuses(503, &["rate_unavailable"])
-    },
-);
+pub const QUOTE: Endpoint = endpoint(description::TAG, run!(quote), || {
+    summary("Price dollars in bolívares at the BCV rate")
+        .query(asked_price)
+        .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
+        .refuses(503, &["rate_unavailable"])
+});
 
 fn asked_price(mut query: Query<'_>) -> Result<Usd, Invalid> {
     let usd = query.required("usdAmount", usd_amount());
@@ -140,19 +132,15 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
 }
 
 /// GET /v1/idempotency/:key
-pub const KEPT: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(kept(cx)),
-    || {
-        summary("Find out what became of a request")
-            .about(
-                "After a lost answer: whether the request with this Idempotency-Key happened, and \
+pub const KEPT: Endpoint = endpoint(description::TAG, run!(kept), || {
+    summary("Find out what became of a request")
+        .about(
+            "After a lost answer: whether the request with this Idempotency-Key happened, and \
              what it was answered. 404 means that it did not happen, or more than 24 hours ago.",
-            )
-            .query(asked_path)
-            .answers(200, "IdempotencyKey", "The newest use of the key")
-    },
-);
+        )
+        .query(asked_path)
+        .answers(200, "IdempotencyKey", "The newest use of the key")
+});
 
 fn asked_path(mut query: Query<'_>) -> Result<Option<String>, Invalid> {
     let of_key = kinds::sought(1..=512).about(

@@ -12,7 +12,7 @@ mod traits;
 
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::openapi::operation::summary;
 use crate::payments::list;
 use crate::problem::Problem;
@@ -53,11 +53,9 @@ const BY_NAME: [(Space, Kind); 5] = [
 ];
 
 /// GET /v1/search
-pub const SEARCH: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(search(cx)),
-    || description::search(summary("Search by one text")).refuses(429, &["too_many_attempts"]),
-);
+pub const SEARCH: Endpoint = endpoint(description::TAG, run!(search), || {
+    description::search(summary("Search by one text")).refuses(429, &["too_many_attempts"])
+});
 
 async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let sought = cx.asked(Sought::read)?;
@@ -65,19 +63,15 @@ async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/requests/:requestId
-pub const REQUEST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(request(cx)),
-    || {
-        summary("Read what became of a request")
-            .about(
-                "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
+pub const REQUEST: Endpoint = endpoint(description::TAG, run!(request), || {
+    summary("Read what became of a request")
+        .about(
+            "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \
              newest. Bodies are not kept.",
-            )
-            .answers(200, "LoggedRequest", "The request")
-            .refuses(404, &["not_found"])
-    },
-);
+        )
+        .answers(200, "LoggedRequest", "The request")
+        .refuses(404, &["not_found"])
+});
 
 async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.path("requestId").to_owned();

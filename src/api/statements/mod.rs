@@ -6,7 +6,7 @@
 
 pub mod description;
 
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Got, Invalid, Sound};
 use crate::kind::Kind as _;
 use crate::openapi::operation::{Operation, summary};
@@ -73,22 +73,17 @@ impl Asked {
 }
 
 /// GET /v1/statements
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || answers(summary("A statement by days"), &CURRENCIES),
-);
+pub const READ: Endpoint =
+    endpoint(description::TAG, run!(read), || answers(summary("A statement by days"), &CURRENCIES));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     statement(cx, Ledger::Tenant, &CURRENCIES).await
 }
 
 /// GET /v1/merchants/:id/statements
-pub const READ_SELLER: Endpoint = endpoint(
-    crate::merchants::description::TAG,
-    |cx| Box::pin(read_seller(cx)),
-    || answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS),
-);
+pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, run!(read_seller), || {
+    answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
+});
 
 async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let seller = Ledger::Seller(cx.id("id")?);

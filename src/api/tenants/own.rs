@@ -2,7 +2,7 @@
 //! can call and no description names.
 
 use super::read_rotation;
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::Fields;
 use crate::openapi::operation::summary;
 use crate::problem::Problem;
@@ -10,9 +10,9 @@ use crate::respond::Reply;
 
 /// POST /v1/pages/keys/rotate: a new key in the place of the caller's own.
 pub const ROTATE_KEY: Endpoint =
-    endpoint("", |cx| Box::pin(rotate(cx)), || summary("Replace the caller's key")).shows(super::show_made);
+    endpoint("", run!(rotate), || summary("Replace the caller's key")).shows(super::show_made);
 /// POST /v1/pages/live: the operator is asked for live mode.
-pub const ASK_LIVE: Endpoint = endpoint("", |cx| Box::pin(ask_live(cx)), || summary("Ask for live mode"));
+pub const ASK_LIVE: Endpoint = endpoint("", run!(ask_live), || summary("Ask for live mode"));
 
 async fn rotate(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let overlap = read_rotation(Fields::parse_optional(&cx.body)?)?;

@@ -6,7 +6,7 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, Target, endpoint};
+use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
 use crate::number;
@@ -27,31 +27,25 @@ use domain::values::time::Timestamp;
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
 
 /// GET /v1/test/clock
-pub const READ_CLOCK: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read_clock(cx)),
-    || summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode"),
-);
+pub const READ_CLOCK: Endpoint = endpoint(description::TAG, run!(read_clock), || {
+    summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode")
+});
 
 async fn read_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     Ok(Reply::json(200, clock(cx.clock().await?)))
 }
 
 /// POST /v1/test/clock
-pub const MOVE_CLOCK: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(move_clock(cx)),
-    || {
-        summary("Move the test clock forward")
-            .about(
-                "Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, \
+pub const MOVE_CLOCK: Endpoint = endpoint(description::TAG, run!(move_clock), || {
+    summary("Move the test clock forward")
+        .about(
+            "Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, \
              in its order and each at its own instant, when it answers.",
-            )
-            .body("ClockMove")
-            .example("a day", r#"{"advanceSeconds":86400}"#)
-            .answers(200, "TestClock", "Now")
-    },
-)
+        )
+        .body("ClockMove")
+        .example("a day", r#"{"advanceSeconds":86400}"#)
+        .answers(200, "TestClock", "Now")
+})
 .shows(moved);
 
 async fn move_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -71,7 +65,7 @@ fn read_advance(mut fields: Fields<'_>) -> Result<i64, Invalid> {
 pub const RESET_OPERATION: &str = "resetTest";
 
 /// POST /v1/test/reset
-pub const RESET: Endpoint = endpoint(description::TAG, |cx| Box::pin(reset(cx)), || {
+pub const RESET: Endpoint = endpoint(description::TAG, run!(reset), || {
     summary("Begin the test data anew")
         .about(
             "Balances are zero, every list of test mode is empty and every id of before is 404; references and \
@@ -94,18 +88,14 @@ fn begun_anew(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 /// POST /v1/test/fund
-pub const FUND: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(fund(cx)),
-    || {
-        summary("Add test money to a balance")
-            .body("TestFund")
-            .example("1000 VES", r#"{"currency":"VES","amount":"1000.00"}"#)
-            .example("20000 COP, held", r#"{"currency":"COP","amount":"20000","held":true}"#)
-            .answers(201, "Movement", "The movement, of type `adjustment`")
-            .refuses(404, &["not_found"])
-    },
-)
+pub const FUND: Endpoint = endpoint(description::TAG, run!(fund), || {
+    summary("Add test money to a balance")
+        .body("TestFund")
+        .example("1000 VES", r#"{"currency":"VES","amount":"1000.00"}"#)
+        .example("20000 COP, held", r#"{"currency":"COP","amount":"20000","held":true}"#)
+        .answers(201, "Movement", "The movement, of type `adjustment`")
+        .refuses(404, &["not_found"])
+})
 .shows(crate::balance::new_movement);
 
 async fn fund(cx: &mut Context<'_>) -> Result<Reply, Problem> {

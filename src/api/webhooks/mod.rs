@@ -8,7 +8,7 @@ pub mod description;
 pub mod targets;
 
 use crate::answer::{Facts, Rendered};
-use crate::endpoint::{Context, Endpoint, endpoint};
+use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got, Invalid};
 use crate::kind::{self, kind};
@@ -65,21 +65,17 @@ fn read_events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
 }
 
 /// POST /v1/webhooks
-pub const REGISTER: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(register(cx)),
-    || {
-        summary("Register an endpoint")
-            .about("https in live mode; no private address. The signing secret is in this answer alone.")
-            .body("NewWebhook")
-            .example(
-                "payments",
-                r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#,
-            )
-            .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
-            .refuses(409, &["too_many_webhooks"])
-    },
-)
+pub const REGISTER: Endpoint = endpoint(description::TAG, run!(register), || {
+    summary("Register an endpoint")
+        .about("https in live mode; no private address. The signing secret is in this answer alone.")
+        .body("NewWebhook")
+        .example(
+            "payments",
+            r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#,
+        )
+        .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
+        .refuses(409, &["too_many_webhooks"])
+})
 .shows(created);
 
 async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -113,11 +109,9 @@ fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebh
 }
 
 /// GET /v1/webhooks
-pub const LIST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(list(cx)),
-    || summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode"),
-);
+pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+    summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode")
+});
 
 async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.read(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show))))
@@ -144,11 +138,9 @@ pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
 }
 
 /// GET /v1/webhooks/:id
-pub const READ: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(read(cx)),
-    || summary("Read an endpoint").answers(200, "Webhook", "The endpoint"),
-);
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+    summary("Read an endpoint").answers(200, "Webhook", "The endpoint")
+});
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -156,17 +148,13 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/webhooks/:id
-pub const UPDATE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(update(cx)),
-    || {
-        summary("Change an endpoint")
-            .body("WebhookChange")
-            .example("pause", r#"{"status":"disabled"}"#)
-            .answers(200, "Webhook", "The endpoint")
-            .refuses(409, &["webhook_busy"])
-    },
-)
+pub const UPDATE: Endpoint = endpoint(description::TAG, run!(update), || {
+    summary("Change an endpoint")
+        .body("WebhookChange")
+        .example("pause", r#"{"status":"disabled"}"#)
+        .answers(200, "Webhook", "The endpoint")
+        .refuses(409, &["webhook_busy"])
+})
 .shows(changed);
 
 async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -200,17 +188,13 @@ fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChang
 }
 
 /// DELETE /v1/webhooks/:id
-pub const DELETE: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(delete(cx)),
-    || {
-        summary("Delete an endpoint").answers_with(
-            200,
-            schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
-            "It is gone",
-        )
-    },
-)
+pub const DELETE: Endpoint = endpoint(description::TAG, run!(delete), || {
+    summary("Delete an endpoint").answers_with(
+        200,
+        schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
+        "It is gone",
+    )
+})
 .shows(deleted);
 
 async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -219,7 +203,7 @@ async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/webhooks/:id/rotate-secret
-pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, |cx| Box::pin(rotate_secret(cx)), || {
+pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, run!(rotate_secret), || {
     summary("Replace an endpoint's secret")
         .about("Deliveries from now on are signed with the new one. In the forms that bear several signatures the \
             one before signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.")
@@ -242,17 +226,13 @@ fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
 }
 
 /// GET /v1/webhooks/:id/deliveries
-pub const DELIVERIES: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(deliveries(cx)),
-    || {
-        summary("List the deliveries of an endpoint").list(query::page).answers(
-            200,
-            "DeliveryPage",
-            "Newest first",
-        )
-    },
-);
+pub const DELIVERIES: Endpoint = endpoint(description::TAG, run!(deliveries), || {
+    summary("List the deliveries of an endpoint").list(query::page).answers(
+        200,
+        "DeliveryPage",
+        "Newest first",
+    )
+});
 
 async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -261,22 +241,18 @@ async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/events/:id/resend
-pub const RESEND: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(resend(cx)),
-    || {
-        summary(
-            "Send an event \
+pub const RESEND: Endpoint = endpoint(description::TAG, run!(resend), || {
+    summary(
+        "Send an event \
          again",
-        )
-        .about(
-            "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An \
+    )
+    .about(
+        "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An \
          endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of \
          them.",
-        )
-        .answers(202, "Deliveries", "What is being sent")
-    },
-);
+    )
+    .answers(202, "Deliveries", "What is being sent")
+});
 
 async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -285,19 +261,15 @@ async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/notifications/test
-pub const TEST: Endpoint = endpoint(
-    description::TAG,
-    |cx| Box::pin(test(cx)),
-    || {
-        summary("Send a test delivery")
-            .about(
-                "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \
+pub const TEST: Endpoint = endpoint(description::TAG, run!(test), || {
+    summary("Send a test delivery")
+        .about(
+            "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \
              number and is not listed. While too many tests are under way one may fail unsent; its `error` \
              says so.",
-            )
-            .answers(202, "TestDeliveries", "What each endpoint answered")
-    },
-);
+        )
+        .answers(202, "TestDeliveries", "What each endpoint answered")
+});
 
 async fn test(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     Fields::parse_optional(&cx.body)?.finish()?;
