@@ -38,24 +38,7 @@ impl Completion for Told {
 /// A record of a tenant that does nothing yet.
 fn nothing(book: &AnyBook, cause: Cause) -> Record {
     let AnyBook::Tenant(book) = book else { unreachable!("a tenant's book") };
-    Record {
-        cause,
-        seed: 7,
-        postings: Vec::new(),
-        holds: Vec::new(),
-        entities: Vec::new(),
-        removed: Vec::new(),
-        freed: Vec::new(),
-        freed_to: None,
-        first_event: book.events + 1,
-        events: Vec::new(),
-        tenant_settings: None,
-        clock_advance_ms: 0,
-        platform: None,
-        kept: None,
-        closed: Some(Vec::new()),
-        audit: None,
-    }
+    Record { seed: 7, first_event: book.events + 1, ..Record::new(cause) }
 }
 
 /// The key of the tenant that has money.

@@ -159,7 +159,6 @@ pub const fn assert_dense(numbers: &[u32]) {
 ///
 /// - `7 name: Type = since 6 else value`: a field that came with version 6 of the format; older bytes have the value.
 /// - `1 name: Type => function`: what is read becomes what the function makes of it.
-/// - `0 Pending "pending"`: a variant with its name in the API; an enum of such has `ALL`, `name` and `from_name`.
 macro_rules! stored {
     () => {};
 
@@ -213,30 +212,6 @@ macro_rules! stored {
         impl crate::codec::tests::Sampled for $name {
             fn sample(full: bool, number: &mut u64) -> Self {
                 $name(<$part as crate::codec::tests::Sampled>::sample(full, number))
-            }
-        }
-
-        crate::codec::stored! { $($rest)* }
-    };
-
-    ($(#[$about:meta])* $vis:vis enum $name:ident {
-        $($(#[$on:meta])* $tag:literal $variant:ident $text:literal $(= $value:literal)?),+ $(,)?
-    } $($rest:tt)*) => {
-        crate::codec::stored! {
-            $(#[$about])*
-            $vis enum $name { $($(#[$on])* $tag $variant $(= $value)?),+ }
-        }
-
-        impl $name {
-            pub const ALL: [$name; [$($tag),+].len()] = [$($name::$variant),+];
-
-            /// The name in the API.
-            pub const fn name(self) -> &'static str {
-                match self { $($name::$variant => $text),+ }
-            }
-
-            pub fn from_name(name: &str) -> Option<$name> {
-                $name::ALL.into_iter().find(|it| it.name() == name)
             }
         }
 

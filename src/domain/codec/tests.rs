@@ -148,6 +148,26 @@ fn list_of(length: u64) -> Vec<u8> {
 }
 
 #[test]
+fn a_field_that_came_later_has_its_value_in_older_bytes() {
+    stored! {
+        #[derive(Debug, PartialEq)]
+        struct Widened {
+            0 id: u32,
+            1 limit: u32 = since 6 else 40,
+            2 name: String,
+        }
+    }
+    let now = Widened { id: 1, limit: 9, name: "n".to_owned() };
+    let newest = &bytes(6, &now)[1..];
+    let (Read(same), _) = within_bounds::<Read<Widened>>(newest, 6).expect("bytes of now");
+    assert_eq!(same, now);
+    let older = [newest[..1].to_vec(), newest[2..].to_vec()].concat();
+    let (Read(then), read) = within_bounds::<Read<Widened>>(&older, 5).expect("bytes of before");
+    assert_eq!((then, read), (Widened { limit: 40, ..now }, older.len()));
+    assert!(within_bounds::<Read<Widened>>(&older, 6).is_err(), "they are not read as today's");
+}
+
+#[test]
 fn a_length_that_nothing_can_have_is_refused() {
     for length in [1 << 25, 1 << 40, 1 << 62, u64::MAX] {
         let bytes = list_of(length);

@@ -154,24 +154,7 @@ mod tests {
     const TENANT: u64 = 7;
 
     fn freeing(cause: Cause) -> Record {
-        Record {
-            cause,
-            seed: 0,
-            postings: Vec::new(),
-            holds: Vec::new(),
-            entities: Vec::new(),
-            removed: Vec::new(),
-            freed: vec!["name".to_owned()],
-            freed_to: None,
-            first_event: 1,
-            events: Vec::new(),
-            tenant_settings: None,
-            clock_advance_ms: 0,
-            platform: None,
-            kept: None,
-            closed: Some(Vec::new()),
-            audit: None,
-        }
+        Record { freed: vec!["name".to_owned()], first_event: 1, ..Record::new(cause) }
     }
 
     #[test]

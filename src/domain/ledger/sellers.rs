@@ -254,23 +254,6 @@ mod tests {
     }
 
     fn empty() -> Record {
-        Record {
-            cause: Cause::BankAsked,
-            seed: 0,
-            postings: Vec::new(),
-            holds: Vec::new(),
-            entities: Vec::new(),
-            removed: Vec::new(),
-            freed: Vec::new(),
-            freed_to: None,
-            first_event: 1,
-            events: Vec::new(),
-            tenant_settings: None,
-            clock_advance_ms: 0,
-            platform: None,
-            kept: None,
-            closed: Some(Vec::new()),
-            audit: None,
-        }
+        Record { first_event: 1, ..Record::new(Cause::BankAsked) }
     }
 }

@@ -37,22 +37,8 @@ pub const END: u8 = 4;
 
 pub fn tenant_block(tenant: Arc<Tenant>, keys: Vec<Arc<ApiKey>>) -> Vec<u8> {
     codec::encode(&Record {
-        cause: Cause::PlatformChanged,
-        seed: 0,
-        postings: Vec::new(),
-        holds: Vec::new(),
-        entities: Vec::new(),
-        removed: Vec::new(),
-        freed: Vec::new(),
-        freed_to: None,
-        first_event: 0,
-        events: Vec::new(),
-        tenant_settings: None,
-        clock_advance_ms: 0,
         platform: Some(Box::new(PlatformChange::Opened { tenant, keys })),
-        kept: None,
-        closed: Some(Vec::new()),
-        audit: None,
+        ..Record::new(Cause::PlatformChanged)
     })
 }
 
