@@ -1,7 +1,7 @@
 //! The operators' API, on a listener of its own (`docs/contract.md, 3.1, 3.2`): tenants, keys,
 //! corrections, rates, the state of the server.
 //!
-//! In reading order: [`routes`] is the table, `serve.rs` the surface of operators, `call.rs` what a row is,
+//! In reading order: [`routes`] is the table, `serve.rs` how they are let in and answered, `call.rs` what a row is,
 //! and what a handler gets and gives; then a file per resource, with its handlers and their description in
 //! OpenAPI. `startup.rs` is what a start needs.
 //!

@@ -1,4 +1,4 @@
-//! The surface of banks and processors, which call us unasked (`docs/contract.md, 18.6`): beside
+//! The endpoints of banks and processors, which call us unasked (`docs/contract.md, 18.6`): beside
 //! tenants, without an API key. A path is there if its rail is configured.
 //!
 //! The proofs and the words of a caller are in `r4.rs` and `wompi.rs`. It must not know how a
