@@ -68,7 +68,10 @@ impl<'a> Inside<'a> {
         Inside {
             api,
             visitor,
-            host: arrival.head.headers.get(HOST).cloned(),
+            // HTTP/2 names it in no header.
+            host: arrival.head.headers.get(HOST).cloned().or_else(|| {
+                arrival.head.uri.authority().and_then(|named| HeaderValue::from_str(named.as_str()).ok())
+            }),
             peer: arrival.peer,
             request_id: arrival.request_id.clone(),
         }

@@ -3,6 +3,10 @@
 use crate::harness::check::text;
 use crate::harness::server::{ADMIN_TOKEN, Server};
 use crate::visitor::{Visitor, encoded, page_of, token};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::Request;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::json;
 
 const COOKIE: &str = "pasarela_console_session";
@@ -52,6 +56,30 @@ fn a_token_opens_pages_alone() {
         server.nobody().with("cookie", &format!("pasarela_portal_session={value}; {COOKIE}={value}"));
     assert_eq!(page_of(&portal.get("/portal/home")), "login");
     assert_eq!(server.nobody().get("/console").status, 404, "the console is not on the API's listener");
+}
+
+/// Browsers choose HTTP/2 as soon as the listener has TLS; it names the host in no header.
+#[test]
+fn pages_and_acts_answer_over_http_2() {
+    let server = Server::shared();
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let cookie = format!("{COOKIE}={}", visitor.cookies()[COOKIE]);
+    let (host, port) = server.admin_address();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect((host, port)).await.expect("a connection");
+        let (mut sender, connection) =
+            hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+                .await
+                .expect("a handshake");
+        tokio::spawn(connection);
+        for path in ["/console/home", "/console/queues", "/console/tenants"] {
+            let request = Request::get(format!("http://{host}:{port}{path}")).header("cookie", &cookie);
+            let request = request.body(Full::new(Bytes::new())).expect("a request");
+            let response = sender.send_request(request).await.expect("a response");
+            assert_eq!(response.status().as_u16(), 200, "{path}");
+        }
+    });
 }
 
 #[test]
