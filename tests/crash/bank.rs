@@ -9,6 +9,7 @@ use crate::load::{PATIENCE, StopOnDrop, crashes};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
@@ -127,15 +128,39 @@ fn what_the_bank_answered_it_knows_after_a_kill_and_nothing_is_done_twice() {
     api.books();
 }
 
+fn newest_log(server: &Server) -> PathBuf {
+    let files = fs::read_dir(server.data().join("simulator")).expect("the bank's books").flatten();
+    let logs = files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|is| is == "log"));
+    logs.max().expect("a log")
+}
+
+#[test]
+fn damage_in_the_banks_log_is_said_and_the_server_starts() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let sales: Vec<_> = (0..5).map(|_| api.pay(5)).collect();
+    server.kill();
+    let newest = newest_log(&server);
+    let mut bytes = fs::read(&newest).expect("readable");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0xFF;
+    fs::write(&newest, bytes).expect("written");
+    server.restart();
+    let said = server.log_tail();
+    assert!(said.contains("the log of the simulated bank's books is damaged"), "{said}");
+    for sale in &sales {
+        assert_eq!(text(&api.payment(sale), "status"), "COMPLETED");
+    }
+    assert_eq!(text(&api.reverse(&sales[0]).expect(200), "status"), "REVERSED");
+}
+
 #[test]
 fn an_end_of_the_banks_log_that_is_not_whole_is_left_out() {
     let mut server = Server::start();
     let api = server.tenant().test;
     let sale = api.pay(5);
     server.kill();
-    let files = fs::read_dir(server.data().join("simulator")).expect("the bank's books").flatten();
-    let logs = files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|is| is == "log"));
-    let newest = logs.max().expect("a log");
+    let newest = newest_log(&server);
     let mut file = fs::File::options().append(true).open(newest).expect("writable");
     file.write_all(&[19, 0, 0, 0, 1, 2, 3, 4, 1, 9]).expect("written");
     server.restart();

@@ -31,7 +31,7 @@
 use super::fate::Fate;
 use crate::disk::Disk as Room;
 use crate::rails::BoxFuture;
-use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
+use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, Options};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -148,6 +148,7 @@ impl Books {
 
     pub fn count_duplicate(&self) -> Result<u64, BooksError> {
         let total = self.duplicates.fetch_add(1, Ordering::Relaxed) + 1;
+        // What could not be stored is counted all the same: a duplicate is worth more than an exact number.
         if let Some(disk) = &self.disk {
             disk.store.put(DUPLICATES, &total.to_le_bytes())?;
         }
@@ -206,8 +207,22 @@ impl Disk {
 
 impl Store {
     fn open(&self) -> Result<(), BooksError> {
-        let options = wal::fitting(&self.directory, options());
-        let db = options.and_then(|options| DB::open(&options, &self.directory));
+        let open = |mode| {
+            let mut options = wal::fitting(&self.directory, options())?;
+            options.set_wal_recovery_mode(mode);
+            DB::open(&options, &self.directory)
+        };
+        // A last record that is not whole was never answered. Damage before the end is said, and what follows
+        // it is lost: the bank forgot it, as after a power cut.
+        let db = open(DBRecoveryMode::TolerateCorruptedTailRecords).or_else(|error| {
+            if !wal::is_damage(&error) {
+                return Err(error);
+            }
+            let db = open(DBRecoveryMode::PointInTime)?;
+            let directory = self.directory.display();
+            tracing::error!(%directory, %error, "the log of the simulated bank's books is damaged: it forgot what follows");
+            Ok(db)
+        });
         *self.db.write().unwrap_or_else(PoisonError::into_inner) =
             Some(db.map_err(|error| self.error(error))?);
         Ok(())
