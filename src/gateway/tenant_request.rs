@@ -168,8 +168,7 @@ impl TenantRequest<'_> {
         let (tenant, engine) = (self.caller.tenant_key, &self.services.engine);
         match target {
             Target::Book => {
-                let _until_answer = until_record;
-                engine.ask_book(tenant, command, until_answer).await
+                engine.ask_book(tenant, command, Some(Box::new((until_record, until_answer)))).await
             }
             Target::Entity(id) => {
                 let mut outcome =

@@ -97,7 +97,18 @@ impl<W> Site<W> {
             (Method::POST, "/:page/:id/:act", PageRow::Nothing),
         ];
         let base = self.base;
-        let below = pages.into_iter().chain(every).map(move |(method, path, row)| {
+        let mut rows: Vec<SiteRow<W>> = pages.into_iter().chain(every).collect();
+        // What an address takes is answered after who asks: it is the login to whoever is not logged in.
+        let mut others: Vec<SiteRow<W>> = Vec::new();
+        for (method, path, _) in &rows {
+            let other = if *method == Method::GET { Method::POST } else { Method::GET };
+            let is_there = |row: &SiteRow<W>| row.0 == other && row.1 == *path;
+            if !rows.iter().chain(&others).any(is_there) {
+                others.push((other, path, PageRow::Nothing));
+            }
+        }
+        rows.append(&mut others);
+        let below = rows.into_iter().map(move |(method, path, row)| {
             let path: &'static str = Box::leak(format!("{base}{path}").into_boxed_str());
             (method, path, row)
         });

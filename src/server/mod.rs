@@ -290,11 +290,18 @@ impl Server {
                 Lookup::WrongMethod { .. } if audience == Audience::Visitor => {
                     return Err(Problem::method_not_allowed("GET, HEAD, OPTIONS".into()));
                 }
+                Lookup::WrongMethod { .. } if self.is_for_pages(head.uri.path()) => {
+                    return Err(self.not_found(audience, arrival));
+                }
                 Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
                 Lookup::NotFound => return Err(self.not_found(audience, arrival)),
             };
             let Row { policy, endpoint, meter } = found.value;
             measuring.found(meter);
+            // Whatever comes of the call: what is read of a refused one, to be discarded, has the card too.
+            if policy.has_card {
+                inbound.hold_card();
+            }
 
             let caller = self.caller(endpoint, &found.parameters, arrival)?;
             let tenant = match &caller {
@@ -317,9 +324,6 @@ impl Server {
             let of_work = share(policy.works_in);
             self.services.admit_request(tenant, policy.needs_room, of_work.as_deref()).await?;
 
-            if policy.has_card {
-                inbound.hold_card();
-            }
             // Also where the body is read later: nobody's bodies are gathered in all the room that there is.
             if head.method != Method::GET {
                 let of_body = if policy.gathers_in == policy.works_in {
@@ -493,6 +497,12 @@ impl Server {
             }
             Err(problem) => Some(Err(problem)),
         }
+    }
+
+    /// Whether only pages can call what is at a path.
+    fn is_for_pages(&self, path: &str) -> bool {
+        matches!(self.table.lookup(&Method::POST, path), Lookup::Found(found)
+            if matches!(&found.value.endpoint, Endpoint::Tenant(route) if route.is_for_pages))
     }
 
     /// The problem of a path that leads nowhere.

@@ -70,6 +70,33 @@ fn no_core_is_written() {
     assert_eq!(words[4..6], ["0", "0"], "{core}");
 }
 
+/// Waits until a card is nowhere in the server's memory.
+fn leaves_memory(server: &Server, number: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        match server.times_in_memory(number.as_bytes()) {
+            // A test that may not read the server's memory shows that nobody else may.
+            None | Some(0) => return,
+            Some(times) => assert!(Instant::now() < deadline, "the card is in memory {times} times"),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_card_of_a_refused_charge_leaves_memory_too() {
+    let server = Server::start_with(&[("PASARELA__SERVER__IDLE_TIMEOUT_SECONDS", "1")]);
+    let tenant = server.tenant();
+    let number = "4539578763621494";
+    let body = vpos_body(10, json!({ "card": { "number": number, "cvv": "830" } }));
+    for _ in 0..5 {
+        server.api("nope").post("/v1/payments/vpos", &body).refused(401, "unauthorized");
+        let inactive = server.api(tenant.created["liveKey"]["key"].as_str().expect("a key"));
+        inactive.post("/v1/payments/vpos", &body).refused(403, "live_mode_not_activated");
+    }
+    leaves_memory(&server, number);
+}
+
 #[test]
 fn a_card_leaves_memory_after_its_answer() {
     // The client keeps its connections; the server ends them soon, and zeroes then what came by
@@ -86,15 +113,7 @@ fn a_card_leaves_memory_after_its_answer() {
             api.keyed(&fresh("key")).post("/v1/payments/vpos", &body(&format!("card-{number}"))).expect(201);
         assert_eq!(paid["status"], "COMPLETED");
     }
-    let deadline = Instant::now() + Duration::from_secs(20);
-    loop {
-        match server.times_in_memory(number.as_bytes()) {
-            // A test that may not read the server's memory shows that nobody else may.
-            None | Some(0) => return,
-            Some(times) => assert!(Instant::now() < deadline, "the card is in memory {times} times"),
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    leaves_memory(&server, number);
 }
 
 #[test]

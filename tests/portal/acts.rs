@@ -273,6 +273,7 @@ fn what_a_page_does_to_an_account_no_stranger_and_no_key_can_call() {
     let server = Server::shared();
     let tenant = server.tenant();
     for path in ["/v1/pages/keys/rotate", "/v1/pages/live"] {
+        server.nobody().get(path).refused(404, "not_found");
         let problem = tenant.test.post(path, &json!({})).refused(404, "not_found");
         let message = text(&problem, "message");
         assert!(!message.contains("did you mean"), "a path of pages is named to nobody: {message}");

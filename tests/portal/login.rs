@@ -206,3 +206,21 @@ fn nobody_is_led_elsewhere_by_a_login() {
         assert_eq!((answer.status, answer.header("location")), (303, Some(to)), "{next}");
     }
 }
+
+#[test]
+fn whoever_is_not_logged_in_does_not_learn_what_a_page_takes() {
+    let server = Server::shared();
+    let visitor = Visitor::new(server.nobody());
+    for act in ["/portal/keys/rotate", "/portal/payouts/confirm", "/portal/webhooks/test", "/portal/nothing"]
+    {
+        let answer = visitor.get(act);
+        assert_eq!((answer.status, page_of(&answer).as_str()), (200, "login"), "{act}");
+    }
+    for page in ["/portal/home", "/portal/payments", "/portal/keys"] {
+        assert_eq!(visitor.send(page, &[]).status, visitor.send("/portal/nothing", &[]).status, "{page}");
+    }
+    let tenant = server.tenant();
+    let visitor =
+        Visitor::of_portal(server.nobody(), tenant.created["testKey"]["key"].as_str().expect("a key"));
+    assert_eq!(visitor.get("/portal/keys/rotate").status, 404);
+}
