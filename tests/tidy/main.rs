@@ -1,6 +1,7 @@
 //! The rules that the compiler does not keep: who may import whom, which words names use, that documents point at what exists, that nothing is left unfinished, that every
 //! dependency may be used, and that the SDKs say what the description says.
 
+mod circles;
 mod citations;
 mod documents;
 mod faults;
