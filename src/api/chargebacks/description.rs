@@ -6,7 +6,7 @@ use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, one_of};
 use crate::openapi::values::page;
 use crate::shown::Describing;
-use domain::resources::chargebacks::{Reason, Status};
+use domain::entities::chargeback::{Reason, Status};
 use domain::values::ids::Id;
 
 /// The status of a dispute.

@@ -7,9 +7,9 @@ use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, named, one_of};
 use crate::openapi::values::{items, page};
 use crate::shown::Describing;
-use domain::resources::crypto::address::Network;
-use domain::resources::crypto::deposits::Asset;
-use domain::resources::crypto::payouts::Status;
+use domain::entities::crypto_payout::Status;
+use domain::entities::deposit_address::Asset;
+use domain::values::address::Network;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
 

@@ -4,9 +4,9 @@ use super::shown;
 use crate::lists::List;
 use crate::page::{Page, page_json};
 use crate::records::{Answered, Records, Stopped};
+use domain::entities::Entity;
+use domain::entities::payment::{Payment, Status};
 use domain::index::Space;
-use domain::record::Entity;
-use domain::resources::payments::{Payment, Status};
 use domain::values::ids::{EntityId, Id};
 
 /// A page of the payments on a reference that the filters leave: the newest attempt, and those before

@@ -12,9 +12,10 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
 use crate::respond::Reply;
+use domain::entities::Entity;
+use domain::entities::means::Method;
+use domain::entities::payment::{Payment, Status, facet};
 use domain::index::{Space, Trait};
-use domain::record::Entity;
-use domain::resources::payments::{Method, Payment, Status, facet};
 use domain::trace::shown;
 use domain::values::ids::{EntityId, Id, Kind};
 

@@ -16,6 +16,9 @@ pub mod receipt;
 pub mod show;
 pub mod transfers;
 
+use domain::entities::Entity;
+use domain::entities::means::{Debtor, Means};
+use domain::entities::payment::{Payment, Status};
 pub use list::LIST;
 pub use show::{reversal_type, show, show_entity};
 
@@ -34,11 +37,10 @@ use crate::respond::Reply;
 use crate::value::Value;
 use crate::writer::Object;
 use domain::index::Space;
-use domain::record::Entity;
 use domain::refusal::{PaymentRefusal, Refusal};
 use domain::resources::banks::{Catalogue, Service, sends_otp};
 use domain::resources::payments::charge::{Price, USD_MAX};
-use domain::resources::payments::{self, Debtor, Means, Payment, Status, c2p};
+use domain::resources::payments::{self, c2p};
 use domain::values::bank::BankCode;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;

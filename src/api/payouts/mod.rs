@@ -9,6 +9,7 @@ pub mod list;
 pub mod own_account;
 pub mod verification;
 
+use domain::entities::payout::{Destination, Payout, PayoutKind, Status};
 pub use list::LIST;
 
 use crate::answer::{Facts, Rendered};
@@ -23,9 +24,7 @@ use crate::shown::{Members, Writing};
 use crate::value::Value;
 use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::payouts::{
-    self, Destination, NewPayout, Payout, PayoutKind, PhoneHolder, Receiver, Status,
-};
+use domain::resources::payouts::{self, NewPayout, PhoneHolder, Receiver};
 use domain::trace::shown;
 use domain::values::account::AccountNumber;
 use domain::values::bank::BankCode;

@@ -11,9 +11,11 @@ use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::writer::Object;
+use domain::entities::own_account::{OwnAccount, OwnPhone};
+use domain::entities::verification::MethodStatus;
 use domain::resources::banks::Catalogue;
-use domain::resources::own_account::{self, OwnAccount, OwnPhone};
-use domain::resources::verification::{MethodStatus, TRIES};
+use domain::resources::own_account;
+use domain::resources::verification::TRIES;
 use domain::values::ids::EntityId;
 use domain::values::money::Ves;
 
