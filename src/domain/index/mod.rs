@@ -2,7 +2,7 @@
 //! movement type, block of events and day that is over: each costs about 2 µs, so there are no others.
 //!
 //! The writing of an entry belongs here. What an entity is found by does not: each resource says
-//! that (`entity.rs`). No rule about money is here.
+//! that (`entities/`). No rule about money is here.
 //!
 //! Every key starts with the tenant key (4 bytes, big endian), then a letter:
 //!
