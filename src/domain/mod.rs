@@ -10,14 +10,12 @@
 //! (`src/api/`), nor anything that waits, asks a bank or knows how one is asked.
 
 pub mod bank_names;
-pub mod cause;
 pub mod codec;
 pub mod commands;
 pub mod decision;
-pub mod entities;
+pub mod entity;
 pub mod events;
 pub mod index;
-pub mod indexing;
 pub mod kept;
 pub mod ledger;
 pub mod machine;

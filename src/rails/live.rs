@@ -4,7 +4,6 @@
 
 use super::checking::Finding;
 use super::{BoxFuture, Call, Order, RailAnswer};
-pub use domain::entities::cop_payment::UNFIT;
 use domain::rail::Service;
 pub use domain::trace::{BankWord, RailId, folded, visible};
 use domain::trace::{Progress, Said};
@@ -13,6 +12,7 @@ use domain::values::token::StepToken;
 use std::time::Duration;
 
 /// Refused without a call: a rail could not carry the order.
+pub use domain::resources::cop_payments::live::UNFIT;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recall {
     Asked(AskedBy),

@@ -1,7 +1,7 @@
 //! The words of receipts, in Spanish and English.
 
 use crate::language::Language;
-use domain::entities::means::Method;
+use domain::resources::payments::Method;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {

@@ -56,7 +56,7 @@ macro_rules! goldens {
 fn goldens() -> Vec<Golden> {
     goldens! {
         approvals:
-            entities::approval { Approvable AskedCall Decision Approval };
+            resources::approvals { Approvable AskedCall Decision Approval };
         banks:
             values::bank { BankCode }
             resources::banks { Services Bank Catalogue Edit BankBook };
@@ -66,24 +66,26 @@ fn goldens() -> Vec<Golden> {
         book:
             ledger::book { Seller SellerMethod Book };
         chargebacks:
-            entities::chargeback { Status Reason Chargeback };
+            resources::chargebacks { Status Reason Chargeback };
         checkout:
-            entities::session { Way Offered Bought Session }
-            entities::sale { Sale };
+            resources::checkout { Way Offered Bought Session Sale };
         conversions:
-            entities::conversion { Source End Accepted Stage Conversion Waiting Price Taken }
-            ledger::totals { Day Totals };
+            resources::conversions { Source End Accepted Stage Conversion }
+            resources::conversions::auto { Waiting }
+            resources::conversions::price { Price }
+            resources::conversions::spend { Taken }
+            resources::conversions::totals { Day Totals };
         cop_payments:
-            values::channel { Channel }
-            entities::cop_payment { Failure Telling Phase Marketplace ForSession Live CopPayment }
-            entities::cop_payment { Part Taken Aside EarlierRefund }
+            resources::cop_payments { Channel Failure Telling Phase Marketplace ForSession Live CopPayment }
+            resources::cop_payments::refund { Part Taken Aside EarlierRefund }
             values::token { StepToken };
         cop_payouts:
-            entities::cop_payout { AccountType ColombianAccount Beneficiary CopPayout };
+            resources::cop_payouts { AccountType ColombianAccount Beneficiary CopPayout };
         crypto:
-            values::address { Network }
-            entities::deposit_address { Asset DepositAddress Till TillAddress Deposit LogEntry }
-            entities::crypto_payout { Status CryptoPayout Transfer Attempt Fees }
+            resources::crypto::address { Network }
+            resources::crypto::deposits { Asset DepositAddress Till TillAddress Deposit LogEntry }
+            resources::crypto::payouts { Status CryptoPayout }
+            resources::crypto::transfers { Transfer Attempt Fees }
             platform { Mark SearchedBlocks };
         days:
             ledger::days { Column Day ClosedDay };
@@ -94,44 +96,46 @@ fn goldens() -> Vec<Golden> {
         ledger:
             ledger { Ledger MovementKind Posting Row HoldChange Account Release };
         merchants:
-            entities::merchant { PayoutMethod Merchant };
+            resources::merchants { PayoutMethod Merchant };
         notices:
-            entities::notice { Notice About Transfer NoticedDocument Claim };
+            resources::notices { Notice About Transfer NoticedDocument Claim };
         operators:
             platform::operators { Role OperatorStatus OperatorAccount Maker }
             platform::audit { Who Consent AuditEntry };
         otp:
-            entities::otp { Status Otp };
+            resources::payments::otp { Status Otp };
         own_account:
-            entities::own_account { OwnPhone OwnAccount };
+            resources::own_account { OwnPhone OwnAccount };
         payments:
-            entities::payment { Status CancelReason Phase Marketplace EarlierReversal Payment }
-            entities::means { Debtor Means }
-            entities::payment { Aside };
+            resources::payments {
+                Status CancelReason Phase Marketplace Debtor Means EarlierReversal Payment
+            }
+            resources::payments::reversal { Aside };
         payouts:
-            entities::payout { Status PayoutKind Destination Payout }
-            resources::payouts { PhoneHolder Receiver }
-            entities::batch { ItemEnd Asked Batch }
-            resources::payouts::batch { CanonicalItem };
+            resources::payouts { Status PayoutKind Destination PhoneHolder Receiver Payout }
+            resources::payouts::batch { ItemEnd Asked Batch CanonicalItem };
         platform:
-            values::mode { Mode }
-            platform { Scopes ApiKey PlatformChange Tenant PlatformBook }
+            platform { Mode Scopes ApiKey PlatformChange Tenant PlatformBook }
             platform::acts { Act Deed BackedUp };
         products:
-            entities::product { Product LinkStatus Link };
+            resources::products { Product LinkStatus Link };
         rates:
             resources::rates::buckets { Placed Bucket }
             resources::rates::samples { Pair Series Quotation Sample }
             resources::rates::pins { Pin };
         record:
-            cause { Cause }
-            entities { Entity }
-            entities::resource { IndexedState }
-            record { Written Record Kept Answer };
+            record { Cause Entity IndexedState Written Record }
+            kept { Kept Answer };
         refusals:
-            refusal { Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal };
+            refusal {
+                Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal
+                ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal
+                CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal
+            };
         settings:
-            platform::settings { Fee Fees ConversionSettings LiveStatus Settings TenantSettings Shop Receiver }
+            platform::settings {
+                Fee Fees ConversionSettings LiveStatus Settings TenantSettings Shop Receiver
+            }
             platform::moves { Deployment };
         trace:
             trace { Reach RailId BankWord EarlierOrder Trace };
@@ -147,9 +151,14 @@ fn goldens() -> Vec<Golden> {
             values::phone { MobilePhone }
             values::time { Timestamp };
         verification:
-            entities::verification { MethodStatus Word Attempts Booked };
+            resources::verification { MethodStatus Word }
+            resources::verification::limits { Attempts }
+            resources::verification::booked { Booked };
         webhooks:
-            entities::webhook { EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted Webhook };
+            resources::webhooks {
+                EventName Term EventRef Resend Delivered Retry Signature OlderSecret NextTry Exhausted
+                Webhook
+            };
     }
 }
 

@@ -1,7 +1,6 @@
 //! The call for a receipt (`docs/contract.md, 20.6`). What it says is written in `src/receipts/`.
 
-use super::show::of_name;
-use crate::chapters;
+use super::{description, of_name};
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::Invalid;
 use crate::kind::Kind as _;
@@ -11,7 +10,7 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
-use domain::entities::Entity;
+use domain::record::Entity;
 use domain::values::ids::Id;
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ pub const PAGE: &str = "text/html";
 pub const PDF: &str = "application/pdf";
 
 /// GET /v1/payments/:id/receipt
-pub const READ: Endpoint = endpoint(chapters::PAYMENTS, run!(read), || {
+pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
     summary("The receipt of a payment")
         .about(
             "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \

@@ -11,7 +11,6 @@ pub mod book;
 pub mod days;
 pub mod invariants;
 pub mod sellers;
-pub mod totals;
 
 use crate::codec::{Layout, stored};
 use crate::values::external_ref::ExternalRef;

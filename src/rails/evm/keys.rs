@@ -114,7 +114,7 @@ fn account(key: &VerifyingKey) -> Account {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::values::address::Network;
+    use domain::resources::crypto::address::Network;
 
     const WORDS: &str = "test test test test test test test test test test test junk";
 

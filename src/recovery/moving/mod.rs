@@ -7,7 +7,6 @@ mod export;
 pub mod file;
 mod import;
 
-use domain::values::mode::{Mode, PLATFORM, tenant_key};
 pub use export::{Exported, export, reopen};
 pub use import::{Imported, import};
 
@@ -20,7 +19,7 @@ use domain::commands::{Command, KeyedCommand};
 use domain::machine::AnyBook;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::moves::Deployment;
-use domain::platform::{PlatformAsk, PlatformBook, Tenant};
+use domain::platform::{Mode, PLATFORM, PlatformAsk, PlatformBook, Tenant, tenant_key};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use sha2::{Digest, Sha256};

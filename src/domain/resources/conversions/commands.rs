@@ -1,8 +1,7 @@
 //! Commands to conversions, and the rule that answers each.
 
-use super::{Decision, NewQuote, accept, end, quote};
+use super::{Conversion, Decision, NewQuote, accept, end, quote};
 use crate::decision::{Ruling, Turn};
-use crate::entities::conversion::Conversion;
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 

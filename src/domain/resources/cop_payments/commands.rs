@@ -2,9 +2,8 @@
 //! processor.
 
 use super::collect::{self, NewCopPayment};
-use super::{instructions, refund};
+use super::{COLLECT, CopPayment, Failure, Phase, TELL, instructions, refund};
 use crate::decision::{Rules, Ruling, Turn};
-use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, Phase, TELL};
 use crate::ledger::book::Book;
 use crate::platform::audit::AuditEntry;
 use crate::rail::{How, Operation, OperationKind, RailReply, Service, Subject};

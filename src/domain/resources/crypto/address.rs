@@ -120,7 +120,7 @@ fn checksummed(lower: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::values::address::*;
+    use super::*;
     use proptest::prelude::*;
 
     const EVM: [Network; 3] = [Network::Erc20, Network::Bep20, Network::Polygon];
