@@ -6,37 +6,33 @@
 
 pub mod bolivares;
 pub mod description;
+pub mod sale;
 pub mod sessions;
 
 use crate::checkout::bolivares::Quote;
 use crate::cop_payments::{GotBuyer, below_minimum, buyer, channel};
 use crate::crypto::{asset, network};
-use crate::fields::{Fields, Got, Invalid, Sound};
-use crate::kind::Kind;
-use crate::openapi::kinds;
-use crate::payments::{c2p_bank, c2p_token};
+use crate::fields::{Fields, Invalid};
 use crate::problem::Problem;
 use crate::products::links::quantity;
 use crate::refusals::problem;
 use crate::writer::Object;
+use domain::entities::cop_payment::CopPayment;
+use domain::entities::deposit_address::{Asset, Till};
+use domain::entities::payment::{Payment, Status as PaymentStatus};
+use domain::entities::product::{Link, Product};
+use domain::entities::session::{Session, Way};
 use domain::platform::settings::Receiver;
 use domain::refusal::ConversionRefusal;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::checkout::{InPesos, Session, Status, Way};
-use domain::resources::cop_payments::{Channel, CopPayment};
-use domain::resources::crypto::address::Network;
-use domain::resources::crypto::deposits::{Asset, Till};
+use domain::resources::checkout::{InPesos, Status};
 use domain::resources::payments::charge::{Price, USD_MAX};
-use domain::resources::payments::{Debtor, Payment, Status as PaymentStatus};
-use domain::resources::products::{Link, Product};
 use domain::resources::rates::samples::Sample;
-use domain::values::bank::BankCode;
+use domain::values::address::Network;
 use domain::values::buyer::Buyer;
-use domain::values::identity::IdentityDocument;
+use domain::values::channel::Channel;
 use domain::values::ids::Id;
 use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
-use domain::values::phone::MobilePhone;
-use domain::values::token::Token;
 use hyper::Method;
 use std::sync::Arc;
 
@@ -184,44 +180,6 @@ pub fn offers(
         }),
     };
     Way::ALL.iter().filter(|way| includes(**way)).filter_map(offer).collect()
-}
-
-/// The payer, as the page sends them.
-pub struct GotDebtor {
-    id: Got<IdentityDocument>,
-    phone: Got<MobilePhone>,
-    bank: Got<BankCode>,
-}
-
-impl GotDebtor {
-    /// The payer.
-    pub fn get(self, sound: &Sound) -> Debtor {
-        Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) }
-    }
-}
-
-fn debtor_of<'a>(fields: &mut Fields<'a>, bank: impl Kind<'a, BankCode>) -> GotDebtor {
-    GotDebtor {
-        id: fields.required("debtorId", kinds::identity()),
-        phone: fields.required("debtorCellPhone", kinds::phone()),
-        bank: fields.required("debtorBankCode", bank),
-    }
-}
-
-/// POST /checkout/:id/c2p/request
-pub fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Debtor, Invalid> {
-    let debtor = debtor_of(&mut fields, c2p_bank(banks));
-    let sound = fields.finish()?;
-    Ok(debtor.get(&sound))
-}
-
-/// POST /checkout/:id/c2p
-pub fn read_execution(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Id, Debtor, Token), Invalid> {
-    let intent = fields.required("intentId", kinds::uuid());
-    let debtor = debtor_of(&mut fields, c2p_bank(banks));
-    let token = fields.required("token", c2p_token());
-    let sound = fields.finish()?;
-    Ok((Id::from(intent.get(&sound)), debtor.get(&sound), token.get(&sound)))
 }
 
 /// POST /checkout/:id/cop

@@ -5,11 +5,11 @@ use super::{schema, values};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, body, kind};
 use crate::value::{BREAKS, Value};
-use domain::platform::Mode;
 use domain::values::date::Date;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
 use domain::values::free_text::has_line_break;
 use domain::values::identity::IdentityDocument;
+use domain::values::mode::Mode;
 use domain::values::money::Currency;
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
@@ -221,4 +221,24 @@ impl<'a, T, R: Fn(Fields<'a>) -> Result<T, Invalid>> Kind<'a, T> for Nested<R> {
     fn schema(&self) -> Schema {
         body(&self.0)
     }
+}
+
+/// Characters of an e-mail address (RFC 5321).
+const EMAIL_MAX: usize = 254;
+
+/// An e-mail address.
+pub fn email<'a>() -> impl Kind<'a, String> {
+    let read = |value: Value<'a>| {
+        let text = value.trimmed(3..=EMAIL_MAX)?;
+        if is_email(&text) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
+    };
+    kind(read, || schema::text().chars(3..=EMAIL_MAX).format("email"))
+}
+
+/// Whether a text without white space around it can be an e-mail address.
+pub fn is_email(text: &str) -> bool {
+    let well_formed = text.split_once('@').is_some_and(|(user, host)| {
+        !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.')
+    });
+    well_formed && text.chars().count() <= EMAIL_MAX && !text.chars().any(char::is_whitespace)
 }

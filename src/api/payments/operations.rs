@@ -1,15 +1,22 @@
 //! GET /v1/payments/operations/:id: the outcome of an operation with a bank. The id of an operation
 //! leads to its payment or payout.
 
+use crate::chapters;
+use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::openapi::operation::summary;
 use crate::openapi::schema::{boolean, one_of, text};
 use crate::openapi::values::{instant, uuid};
+use crate::problem::Problem;
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
-use domain::record::Entity;
-use domain::resources::cop_payments::{self, CopPayment, Failure};
-use domain::resources::payments::otp::Otp;
-use domain::resources::payments::{self, Means, Payment, Phase, Status};
-use domain::resources::payouts::{self, Payout};
+use domain::entities::cop_payment::{CopPayment, Failure};
+use domain::entities::means::Means;
+use domain::entities::otp::Otp;
+use domain::entities::payment::{Payment, Phase, Status};
+use domain::entities::payout::Payout;
+use domain::entities::{Entity, cop_payment, payment, payout};
 use domain::trace::{Trace, shown};
+use domain::values::ids::EntityId;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
@@ -19,6 +26,36 @@ const KINDS: [&str; 8] =
 
 const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the \
     second word; the operator clears it up with the bank.";
+
+/// GET /v1/payments/operations/:id
+pub const OPERATION: Endpoint = endpoint(chapters::PAYMENTS, run!(operation), || {
+    summary("Read an operation with a bank")
+        .about(
+            "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
+             leads here.",
+        )
+        .answers(200, "Operation", "The operation")
+});
+
+async fn operation(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.read(|records| {
+        let (whose, n) = id.entity_and_operation();
+        for whose in [
+            EntityId::payment(whose),
+            EntityId::payout(whose),
+            EntityId::otp(whose),
+            EntityId::cop_payment(whose),
+        ] {
+            if let Some(found) = records.entity(whose)?
+                && let Some(body) = show(id, n, &found)
+            {
+                return Ok(body);
+            }
+        }
+        Err(Problem::not_found().into())
+    })
+}
 
 pub(crate) struct Operation<'a> {
     kind: &'static str,
@@ -82,7 +119,7 @@ pub(crate) fn members<'a, M: Members<'a, Shown<'a>>>(members: M) -> M {
 
 fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
     match n {
-        payments::CHARGE if was_charged(payment) => {
+        payment::CHARGE if was_charged(payment) => {
             let status = match payment.status {
                 Status::Pending => "pending",
                 Status::Completed | Status::Reversed => "completed",
@@ -93,7 +130,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 status,
                 code: payment.failure_code.as_deref(),
                 reference: shown(&payment.bank_reference),
-                contradicted: payment.contradicted() == Some(payments::CHARGE),
+                contradicted: payment.contradicted() == Some(payment::CHARGE),
                 updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
             })
         }
@@ -152,7 +189,7 @@ const fn kind_of_charge(means: &Means) -> &'static str {
 }
 
 fn of_otp(otp: &Otp, n: u16) -> Option<Operation<'_>> {
-    (n == payments::REQUEST_OTP).then(|| Operation {
+    (n == payment::REQUEST_OTP).then(|| Operation {
         kind: "otp",
         status: otp.status.name(),
         code: otp.failure_code.as_deref(),
@@ -163,7 +200,7 @@ fn of_otp(otp: &Otp, n: u16) -> Option<Operation<'_>> {
 }
 
 fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
-    (n == payouts::CREDIT).then(|| Operation {
+    (n == payout::CREDIT).then(|| Operation {
         kind: "credit",
         status: payout.status.name(),
         code: payout.failure_code.as_deref(),
@@ -174,7 +211,7 @@ fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
 }
 
 fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
-    if n == cop_payments::COLLECT {
+    if n == cop_payment::COLLECT {
         let status = match payment.status {
             Status::Pending => "pending",
             Status::Completed | Status::Reversed => "completed",
@@ -201,7 +238,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
         });
     }
-    let refunding = matches!(payment.phase, cop_payments::Phase::Refunding { .. });
+    let refunding = matches!(payment.phase, cop_payment::Phase::Refunding { .. });
     payment.is_refund(n).then(|| Operation {
         kind: "refund",
         status: match (payment.refunded_at, refunding) {
