@@ -4,7 +4,6 @@ use crate::chapters;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, object, one_of, text};
 use crate::openapi::values::{currency, instant, livemode, page, shown_ref, signed_pesos, signed_ves, uuid};
-use crate::shown::Describing;
 use domain::ledger::MovementKind;
 
 /// The chapter.
@@ -23,7 +22,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Balance",
-            super::members(Describing::object()).schema().example(concat!(
+            super::schema().example(concat!(
                 r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50","#,
                 r#""nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00","#,
                 r#""balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00","#,
@@ -65,7 +64,7 @@ pub fn movement() -> Schema {
 
 /// The balance of a seller.
 pub(crate) fn of_a_merchant() -> Schema {
-    super::seller_members(Describing::object()).schema().example(concat!(
+    super::seller_schema().example(concat!(
         r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","#,
         r#""pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z","#,
         r#""livemode":false}"#,

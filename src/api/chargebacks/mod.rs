@@ -22,7 +22,7 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
 use domain::record::Entity;
 use domain::resources::chargebacks::{self, Chargeback, NewChargeback, Reason, Status, Verdict};
@@ -157,29 +157,22 @@ pub fn outcome(chargeback: &Chargeback) -> Option<&'static str> {
     }
 }
 
-/// A chargeback, as JSON.
-pub fn show(chargeback: &Chargeback) -> Vec<u8> {
-    members(Writing::of(chargeback, 512)).end()
-}
-
-/// The members of a chargeback.
-pub(crate) fn members<'a, M: Members<'a, Chargeback>>(members: M) -> M {
-    members
-        .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
-        .constant("object", "chargeback")
-        .plain("paymentId", values::uuid, |chargeback| chargeback.payment)
-        .text("externalRef", values::shown_ref, |chargeback| &*chargeback.external_ref)
-        .plain("status", chargeback_status, |chargeback| chargeback.status.name())
-        .maybe_plain(
-            "outcome",
-            || schema::one_of([Status::Won.name(), Status::Lost.name()]).about("Null until it is closed."),
-            |chargeback| outcome(chargeback),
-        )
-        .plain("amountVes", values::ves, |chargeback| chargeback.amount)
-        .plain("feeVes", values::ves, |chargeback| chargeback.fee)
-        .plain("reason", chargeback_reason, |chargeback| chargeback.reason.name())
-        .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
-        .boolean("livemode", values::livemode, |chargeback| chargeback.livemode)
-        .plain("createdAt", values::instant, |chargeback| chargeback.created_at)
-        .maybe_plain("closedAt", values::instant, |chargeback| chargeback.closed_at)
+shown! {
+    /// A chargeback, as JSON.
+    pub fn show(chargeback: &Chargeback), schema, 512 {
+        plain "chargebackId" = chargeback.id, values::uuid();
+        constant "object" = "chargeback";
+        plain "paymentId" = chargeback.payment, values::uuid();
+        text "externalRef" = &*chargeback.external_ref, values::shown_ref();
+        plain "status" = chargeback.status.name(), chargeback_status();
+        maybe_plain "outcome" = outcome(chargeback),
+            schema::one_of([Status::Won.name(), Status::Lost.name()]).about("Null until it is closed.");
+        plain "amountVes" = chargeback.amount, values::ves();
+        plain "feeVes" = chargeback.fee, values::ves();
+        plain "reason" = chargeback.reason.name(), chargeback_reason();
+        plain "bankDebitedAt" = chargeback.bank_debited_at, values::instant();
+        boolean "livemode" = chargeback.livemode, values::livemode();
+        plain "createdAt" = chargeback.created_at, values::instant();
+        maybe_plain "closedAt" = chargeback.closed_at, values::instant();
+    }
 }

@@ -7,7 +7,6 @@ use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};
-use crate::shown::Describing;
 use domain::resources::cop_payments::Channel;
 use domain::values::ids::Id;
 
@@ -100,7 +99,7 @@ pub(crate) fn event_data() -> Schema {
 
 /// A payout in pesos, which operators see too.
 pub fn payout() -> Schema {
-    super::payouts::members(Describing::object()).schema()
+    super::payouts::schema()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
@@ -121,7 +120,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         (
             "CopBalance",
-            crate::balance::cop_members(Describing::object()).schema().example(concat!(
+            crate::balance::cop_schema().example(concat!(
                 r#"{"ledgerNetCop":"46250","heldCop":"46250","#,
                 r#""nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"#,
                 r#""livemode":false}"#,

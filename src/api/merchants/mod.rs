@@ -18,7 +18,7 @@ use crate::payouts::verification;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::writer::Object;
 use domain::index::Space;
 use domain::resources::banks::Catalogue;
@@ -350,76 +350,39 @@ fn show_methods(merchant: &Merchant) -> Vec<u8> {
 /// The message about a merchant without a payout method.
 const NO_METHOD: &str = "no payout method exists; add one with POST /v1/merchants/:id/payout-methods";
 
-/// A merchant, as JSON.
-pub fn show(merchant: &Merchant) -> Vec<u8> {
-    members(Writing::of(merchant, 512)).end()
+shown! {
+    /// A merchant, as JSON.
+    pub fn show(merchant: &Merchant), schema, 512 {
+        plain "merchantId" = merchant.id, values::uuid();
+        constant "object" = "merchant";
+        text "externalRef" = &*merchant.external_ref, values::shown_ref();
+        maybe_text "name" = Some(&merchant.name).filter(|name| !name.is_empty()), schema::text();
+        maybe_plain "identification" = merchant.identification.map(IdentityDocument::clear), values::shown_identity();
+        maybe_text "contactEmail" = merchant.contact_email.as_deref(), schema::text();
+        maybe_plain "contactPhone" = merchant.contact_phone.map(MobilePhone::clear), values::shown_phone();
+        plain "status" = merchant.status().name(),
+            schema::one_of(Status::ALL.map(Status::name)).about("`shell`: no method; `verified`: at least one verified; `rejected`: the bank rejected the last one.");
+        boolean "isActive" = merchant.active, schema::boolean();
+        list "payoutMethods" = merchant.methods.iter().map(|method| show_method(merchant, method)),
+            schema::list(schema::named("PayoutMethod"));
+        maybe_text "message" = merchant.methods.is_empty().then_some(NO_METHOD),
+            schema::text().about("Says so when no payout method exists.");
+        boolean "livemode" = merchant.livemode, values::livemode();
+        plain "createdAt" = merchant.created_at, values::instant();
+        plain "updatedAt" = merchant.updated_at, values::instant();
+    }
 }
 
-/// The members of a merchant.
-pub(crate) fn members<'a, M: Members<'a, Merchant>>(members: M) -> M {
-    members
-        .plain("merchantId", values::uuid, |merchant| merchant.id)
-        .constant("object", "merchant")
-        .text("externalRef", values::shown_ref, |merchant| &*merchant.external_ref)
-        .maybe_text("name", schema::text, |merchant| Some(&merchant.name).filter(|name| !name.is_empty()))
-        .maybe_plain("identification", values::shown_identity, |merchant| {
-            merchant.identification.map(IdentityDocument::clear)
-        })
-        .maybe_text("contactEmail", schema::text, |merchant| merchant.contact_email.as_deref())
-        .maybe_plain("contactPhone", values::shown_phone, |merchant| {
-            merchant.contact_phone.map(MobilePhone::clear)
-        })
-        .plain(
-            "status",
-            || {
-                schema::one_of(Status::ALL.map(Status::name)).about(
-                    "`shell`: no method; \
-                     `verified`: at least one verified; `rejected`: the bank rejected the last \
-                     one.",
-                )
-            },
-            |merchant| merchant.status().name(),
-        )
-        .boolean("isActive", schema::boolean, |merchant| merchant.active)
-        .list(
-            "payoutMethods",
-            || schema::list(schema::named("PayoutMethod")),
-            |merchant| merchant.methods.iter().map(|method| show_method(merchant, method)),
-        )
-        .maybe_text(
-            "message",
-            || {
-                schema::text().about(
-                    "Says so when no payout method \
-                     exists.",
-                )
-            },
-            |merchant| merchant.methods.is_empty().then_some(NO_METHOD),
-        )
-        .boolean("livemode", values::livemode, |merchant| merchant.livemode)
-        .plain("createdAt", values::instant, |merchant| merchant.created_at)
-        .plain("updatedAt", values::instant, |merchant| merchant.updated_at)
-}
-
-fn show_method(merchant: &Merchant, method: &PayoutMethod) -> Vec<u8> {
-    method_members(Writing::of(&(merchant, method), 512)).end()
-}
-
-/// The members of a payout method.
-pub(crate) fn method_members<'a, M: Members<'a, (&'a Merchant, &'a PayoutMethod)>>(members: M) -> M {
-    members
-        .plain("payoutMethodId", values::uuid, |(_, method)| method.id)
-        .plain("identifier", || values::uuid().about("Equal to `payoutMethodId`."), |(_, method)| method.id)
-        .plain("bankCode", values::bank_code, |(_, method)| method.bank)
-        .plain("phone", values::shown_phone, |(_, method)| method.phone.clear())
-        .plain(
-            "status",
-            || schema::one_of(["unverified", "verifying", "verified"]),
-            |(_, method)| method.status.name(),
-        )
-        .boolean("isDefault", schema::boolean, |(merchant, method)| {
-            merchant.default_method == Some(method.id)
-        })
-        .plain("createdAt", values::instant, |(_, method)| method.created_at)
-        .maybe_plain("verifiedAt", values::instant, |(_, method)| method.status.verified_at())
+shown! {
+    /// A payout method, as JSON.
+    fn show_method(merchant: &Merchant, method: &PayoutMethod), method_schema, 512 {
+        plain "payoutMethodId" = method.id, values::uuid();
+        plain "identifier" = method.id, values::uuid().about("Equal to `payoutMethodId`.");
+        plain "bankCode" = method.bank, values::bank_code();
+        plain "phone" = method.phone.clear(), values::shown_phone();
+        plain "status" = method.status.name(), schema::one_of(["unverified", "verifying", "verified"]);
+        boolean "isDefault" = merchant.default_method == Some(method.id), schema::boolean();
+        plain "createdAt" = method.created_at, values::instant();
+        maybe_plain "verifiedAt" = method.status.verified_at(), values::instant();
+    }
 }

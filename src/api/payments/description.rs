@@ -6,7 +6,6 @@ use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, boolean, integer, object, one_of, text};
 use crate::openapi::values::{figure, instant, items, livemode, page, shown_ref, uuid, ves};
-use crate::shown::Describing;
 use domain::resources::banks::Catalogue;
 use domain::resources::payments::{Method, Status};
 use domain::values::ids::Id;
@@ -74,8 +73,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("DebitCharge", body(|fields| debits::read_charge(fields, &banks, id, &|_| [0; 16]))),
         (
             "PagoMovilAccount",
-            transfers::account_members(Describing::object())
-                .schema()
+            transfers::account_schema()
                 .example(r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#),
         ),
         ("PagoMovilVerification", body(|fields| transfers::read(fields, &banks))),
@@ -84,7 +82,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("PaymentPage", page("Payment")),
         (
             "Operation",
-            super::operations::members(Describing::object()).schema().example(concat!(
+            super::operations::schema().example(concat!(
                 r#"{"operationId":"01975a2e-7c00-7000-8000-000000000001","kind":"charge","#,
                 r#""status":"completed","code":null,"reference":"903144721","contradicted":false,"#,
                 r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"#,
@@ -112,7 +110,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 
 /// A chargeback, as its payment shows it.
 pub fn payment_chargeback() -> Schema {
-    show::chargeback_members(Describing::object()).schema()
+    show::chargeback_schema()
 }
 
 /// A payment, as JSON.
@@ -150,8 +148,7 @@ fn c2p_payment() -> Schema {
 }
 
 fn payment_members() -> Schema {
-    show::members(Describing::object())
-        .schema()
+    show::schema()
         .optional("channel", text())
         .optional("amountCop", integer())
         .optional("feeCop", integer().or_null())

@@ -11,7 +11,7 @@ use crate::payments::debits::offering;
 use crate::payments::price;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
 use domain::platform::settings::Receiver;
 use domain::resources::banks::{Catalogue, Service};
@@ -55,15 +55,16 @@ pub const ACCOUNT: Endpoint = endpoint(chapters::PAYMENTS, run!(account), || {
 
 async fn account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let shop = &cx.caller.tenant.tenant_settings.settings.shop;
-    Ok(Reply::json(200, account_members(Writing::of(&shop.pago_movil, 128)).end()))
+    Ok(Reply::json(200, show_account(shop.pago_movil)))
 }
 
-/// The members of the account.
-pub(crate) fn account_members<'a, M: Members<'a, Option<Receiver>>>(members: M) -> M {
-    members
-        .maybe_plain("bankCode", values::bank_code, |account| account.map(|account| account.bank))
-        .maybe_plain("phone", schema::text, |account| account.map(|account| account.phone.clear()))
-        .maybe_plain("identification", schema::text, |account| account.map(|account| account.id.clear()))
+shown! {
+    /// The account to which buyers send a Pago Móvil, as JSON.
+    fn show_account(account: Option<Receiver>), account_schema, 128 {
+        maybe_plain "bankCode" = account.map(|account| account.bank), values::bank_code();
+        maybe_plain "phone" = account.map(|account| account.phone.clear()), schema::text();
+        maybe_plain "identification" = account.map(|account| account.id.clear()), schema::text();
+    }
 }
 
 async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {

@@ -12,7 +12,7 @@ use crate::payouts::{self, Form, read_new};
 use crate::problem::{BadField, Problem};
 use crate::refusals;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
 use crate::writer::Object;
 use domain::codec;
@@ -255,9 +255,7 @@ pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<
             _ => Object::new().plain("payoutId", id).end(),
         },
         ItemEnd::Refused { external_ref, code, error, asked } => {
-            let refused =
-                RefusedItem { external_ref: external_ref.as_deref(), code, error, asked: asked.as_ref() };
-            refused_members(Writing::of(&refused, ITEM_BYTES)).end()
+            show_refused(external_ref.as_deref(), code, error, asked.as_ref())
         }
     });
     let body = Object::with_capacity(ITEM_BYTES * (batch.items.len() + 1))
@@ -266,41 +264,25 @@ pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<
     body.list("items", items).boolean("livemode", livemode).end()
 }
 
-/// An item that was refused.
-pub(super) struct RefusedItem<'a> {
-    external_ref: Option<&'a str>,
-    code: &'a str,
-    error: &'a str,
-    asked: Option<&'a Asked>,
-}
-
-/// The members of an item that was refused: those of every item, of which it has those that were asked for,
-/// and why.
-pub(super) fn refused_members<'a, M: Members<'a, RefusedItem<'a>>>(members: M) -> M {
-    let none = |_: &'a RefusedItem<'a>| None::<Id>;
-    members
-        .maybe_plain("payoutId", || values::uuid().about("Null: it is no payout."), none)
-        .constant("status", "failed")
-        .maybe_plain("reference", schema::text, none)
-        .plain(
-            "failureCode",
-            || {
-                schema::text().about(
-                    "The code with which a single payout would have been refused. Its reference stays free.",
-                )
-            },
-            |item| item.code,
-        )
-        .maybe_text("externalRef", schema::text, |item| item.external_ref)
-        .maybe_plain("merchantId", values::uuid, |item| item.asked?.merchant)
-        .maybe_plain("payoutMethodId", values::uuid, |item| item.asked?.method)
-        .maybe_plain("merchantName", schema::text, none)
-        .maybe_plain("monto", values::ves, |item| Some(item.asked?.amount))
-        .maybe_text("concepto", schema::text, |item| Some(item.asked?.concept.as_str()))
-        .maybe_plain("bankCode", values::bank_code, none)
-        .maybe_plain("destination", schema::text, none)
-        .maybe_plain("operationId", values::uuid, none)
-        .maybe_plain("createdAt", values::instant, none)
-        .maybe_plain("settledAt", values::instant, none)
-        .text("error", schema::text, |item| item.error)
+shown! {
+    /// An item that was refused: the members of every item, of which it has those that were asked for, and why.
+    fn show_refused(external_ref: Option<&str>, code: &str, error: &str, asked: Option<&Asked>), refused_schema, ITEM_BYTES {
+        maybe_plain "payoutId" = None::<Id>, values::uuid().about("Null: it is no payout.");
+        constant "status" = "failed";
+        maybe_plain "reference" = None::<Id>, schema::text();
+        plain "failureCode" = code,
+            schema::text().about("The code with which a single payout would have been refused. Its reference stays free.");
+        maybe_text "externalRef" = external_ref, schema::text();
+        maybe_plain "merchantId" = asked.and_then(|asked| asked.merchant), values::uuid();
+        maybe_plain "payoutMethodId" = asked.and_then(|asked| asked.method), values::uuid();
+        maybe_plain "merchantName" = None::<Id>, schema::text();
+        maybe_plain "monto" = asked.map(|asked| asked.amount), values::ves();
+        maybe_text "concepto" = asked.map(|asked| asked.concept.as_str()), schema::text();
+        maybe_plain "bankCode" = None::<Id>, values::bank_code();
+        maybe_plain "destination" = None::<Id>, schema::text();
+        maybe_plain "operationId" = None::<Id>, values::uuid();
+        maybe_plain "createdAt" = None::<Id>, values::instant();
+        maybe_plain "settledAt" = None::<Id>, values::instant();
+        text "error" = error, schema::text();
+    }
 }

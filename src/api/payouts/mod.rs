@@ -18,7 +18,7 @@ use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
 use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
@@ -318,55 +318,36 @@ pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
     Some((status, show(payout)))
 }
 
-/// A payout, as JSON.
-pub fn show(payout: &Payout) -> Vec<u8> {
-    members(Writing::of(payout, 896)).end()
-}
-
-/// The members of a payout.
-pub(crate) fn members<'a, M: Members<'a, Payout>>(members: M) -> M {
-    members
-        .plain("payoutId", values::uuid, |payout| payout.id)
-        .constant("object", "payout")
-        .plain("kind", || schema::one_of(PayoutKind::ALL.map(PayoutKind::name)), |payout| payout.kind.name())
-        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
+shown! {
+    /// A payout, as JSON.
+    pub fn show(payout: &Payout), schema, 896 {
+        plain "payoutId" = payout.id, values::uuid();
+        constant "object" = "payout";
+        plain "kind" = payout.kind.name(), schema::one_of(PayoutKind::ALL.map(PayoutKind::name));
+        plain "status" = payout.status.name(), schema::one_of(Status::ALL.map(Status::name));
         // A reference that contradicts the outcome is shown on the operation alone.
-        .maybe_text(
-            "reference",
-            || schema::text().about("The bank's reference; null while pending."),
-            |payout| shown(&payout.reference).filter(|_| payout.status == Status::Completed),
-        )
-        .maybe_text(
-            "failureCode",
-            || schema::text().about("The bank's code, when it failed."),
-            |payout| payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed),
-        )
-        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
-        .maybe_plain("batchId", values::uuid, |payout| payout.batch)
-        .maybe_plain("merchantId", values::uuid, |payout| payout.merchant)
-        .maybe_plain("payoutMethodId", values::uuid, |payout| payout.method)
-        .maybe_text("merchantName", schema::text, |payout| {
-            payout.merchant_name.as_ref().filter(|name| !name.is_empty())
-        })
-        .maybe_plain("paymentId", || values::uuid().about("Of change: the payment."), |payout| payout.payment)
-        .plain("monto", values::ves, |payout| payout.amount)
-        .plain("feeVes", values::ves, |payout| payout.fee)
-        .text("concepto", schema::text, |payout| &payout.concept)
-        .plain("bankCode", values::bank_code, |payout| payout.destination.bank())
-        .plain(
-            "destination",
-            || schema::text().about("Masked: an ellipsis and the last four digits."),
-            destination,
-        )
-        .boolean("fromMerchantBalance", schema::boolean, |payout| payout.from_merchant_balance)
-        .maybe_plain(
-            "operationId",
-            || values::uuid().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`."),
-            |payout| payout.operation(),
-        )
-        .boolean("livemode", values::livemode, |payout| payout.livemode)
-        .plain("createdAt", values::instant, |payout| payout.created_at)
-        .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
+        maybe_text "reference" = shown(&payout.reference).filter(|_| payout.status == Status::Completed),
+            schema::text().about("The bank's reference; null while pending.");
+        maybe_text "failureCode" = payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed),
+            schema::text().about("The bank's code, when it failed.");
+        text "externalRef" = &*payout.external_ref, values::shown_ref();
+        maybe_plain "batchId" = payout.batch, values::uuid();
+        maybe_plain "merchantId" = payout.merchant, values::uuid();
+        maybe_plain "payoutMethodId" = payout.method, values::uuid();
+        maybe_text "merchantName" = payout.merchant_name.as_ref().filter(|name| !name.is_empty()), schema::text();
+        maybe_plain "paymentId" = payout.payment, values::uuid().about("Of change: the payment.");
+        plain "monto" = payout.amount, values::ves();
+        plain "feeVes" = payout.fee, values::ves();
+        text "concepto" = &payout.concept, schema::text();
+        plain "bankCode" = payout.destination.bank(), values::bank_code();
+        plain "destination" = destination(payout), schema::text().about("Masked: an ellipsis and the last four digits.");
+        boolean "fromMerchantBalance" = payout.from_merchant_balance, schema::boolean();
+        maybe_plain "operationId" = payout.operation(),
+            values::uuid().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`.");
+        boolean "livemode" = payout.livemode, values::livemode();
+        plain "createdAt" = payout.created_at, values::instant();
+        maybe_plain "settledAt" = payout.settled_at, values::instant();
+    }
 }
 
 /// The recipient's phone or account, masked.

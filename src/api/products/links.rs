@@ -12,7 +12,7 @@ use crate::page::list_json;
 use crate::payments::{commission_percent, marketplace_of};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
@@ -190,31 +190,23 @@ fn show_all(product: &Product) -> Vec<u8> {
     list_json(product.links.iter().rev().map(|link| show(product, link)))
 }
 
-/// A link, as JSON.
-pub fn show(product: &Product, link: &Link) -> Vec<u8> {
-    members(Writing::of(&(product, link), 512)).end()
-}
-
-/// The members of a link.
-pub(crate) fn members<'a, M: Members<'a, (&'a Product, &'a Link)>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |(_, link)| link.id)
-        .constant("object", "payment_link")
-        .plain("productId", values::uuid, |(product, _)| product.id)
-        .plain("slug", schema::text, |(_, link)| &link.slug)
-        .plain("hostedCheckoutPath", schema::text, |(_, link)| {
-            std::fmt::from_fn(|f| write!(f, "/pay/{}", link.slug))
-        })
-        .plain("status", || schema::one_of(["active", "disabled"]), |(_, link)| link.status.name())
-        .boolean("allowQuantity", schema::boolean, |(_, link)| link.allow_quantity)
-        .number("maxQuantity", schema::integer, |(_, link)| link.max_quantity)
-        .maybe_text("redirectUrl", schema::text, |(_, link)| link.redirect_url.as_deref())
-        .maybe_plain("merchantId", values::uuid, |(_, link)| link.marketplace.map(|(merchant, _)| merchant))
-        .maybe_number("applicationFeePercent", values::figure, |(_, link)| {
-            link.marketplace.map(|(_, percent)| percent.0.normalize())
-        })
-        .boolean("livemode", values::livemode, |(product, _)| product.livemode)
-        .plain("createdAt", values::instant, |(_, link)| link.created_at)
+shown! {
+    /// A link, as JSON.
+    pub fn show(product: &Product, link: &Link), schema, 512 {
+        plain "id" = link.id, values::uuid();
+        constant "object" = "payment_link";
+        plain "productId" = product.id, values::uuid();
+        plain "slug" = &link.slug, schema::text();
+        plain "hostedCheckoutPath" = std::fmt::from_fn(|f| write!(f, "/pay/{}", link.slug)), schema::text();
+        plain "status" = link.status.name(), schema::one_of(["active", "disabled"]);
+        boolean "allowQuantity" = link.allow_quantity, schema::boolean();
+        number "maxQuantity" = link.max_quantity, schema::integer();
+        maybe_text "redirectUrl" = link.redirect_url.as_deref(), schema::text();
+        maybe_plain "merchantId" = link.marketplace.map(|(merchant, _)| merchant), values::uuid();
+        maybe_number "applicationFeePercent" = link.marketplace.map(|(_, percent)| percent.0.normalize()), values::figure();
+        boolean "livemode" = product.livemode, values::livemode();
+        plain "createdAt" = link.created_at, values::instant();
+    }
 }
 
 /// The answer to a deletion.

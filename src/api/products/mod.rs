@@ -17,7 +17,7 @@ use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
 use domain::resources::payments::charge::USD_MAX;
 use domain::resources::products::{self, NewProduct, Product, ProductChange, facet};
@@ -182,27 +182,20 @@ fn updated(facts: &Facts<'_>) -> Option<Rendered> {
     Some((200, show(facts.the()?)))
 }
 
-/// A product with its links, as JSON.
-pub fn show(product: &Product) -> Vec<u8> {
-    members(Writing::of(product, 512)).end()
-}
-
-/// The members of a product.
-pub(crate) fn members<'a, M: Members<'a, Product>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |product| product.id)
-        .constant("object", "product")
-        .text("name", schema::text, |product| &product.name)
-        .plain("priceUsd", values::ves, |product| product.price)
-        .maybe_text("description", schema::text, |product| product.description.as_deref())
-        .maybe_text("imageUrl", schema::text, |product| product.image_url.as_deref())
-        .boolean("active", schema::boolean, |product| product.active)
-        .list(
-            "links",
-            || schema::list(schema::named("PaymentLink")),
-            |product| product.links.iter().map(|link| links::show(product, link)),
-        )
-        .boolean("livemode", values::livemode, |product| product.livemode)
-        .plain("createdAt", values::instant, |product| product.created_at)
-        .plain("updatedAt", values::instant, |product| product.updated_at)
+shown! {
+    /// A product with its links, as JSON.
+    pub fn show(product: &Product), schema, 512 {
+        plain "id" = product.id, values::uuid();
+        constant "object" = "product";
+        text "name" = &product.name, schema::text();
+        plain "priceUsd" = product.price, values::ves();
+        maybe_text "description" = product.description.as_deref(), schema::text();
+        maybe_text "imageUrl" = product.image_url.as_deref(), schema::text();
+        boolean "active" = product.active, schema::boolean();
+        list "links" = product.links.iter().map(|link| links::show(product, link)),
+            schema::list(schema::named("PaymentLink"));
+        boolean "livemode" = product.livemode, values::livemode();
+        plain "createdAt" = product.created_at, values::instant();
+        plain "updatedAt" = product.updated_at, values::instant();
+    }
 }

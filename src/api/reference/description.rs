@@ -5,7 +5,6 @@ use crate::openapi::document::Chapter;
 use crate::openapi::operation::operation;
 use crate::openapi::schema::{Schema, any_of, anything, integer, list, named, number, object, one_of, text};
 use crate::openapi::values::instant;
-use crate::shown::Describing;
 
 /// Banks and Idempotency-Keys.
 pub fn chapter() -> Chapter {
@@ -46,7 +45,7 @@ pub fn chapter() -> Chapter {
 
 /// A bank, as tenants see it.
 pub fn bank() -> Schema {
-    super::bank_members(Describing::object()).schema()
+    super::bank_schema()
 }
 
 /// The price of the dollar.

@@ -15,7 +15,6 @@ use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
 use crate::writer::Object;
 use domain::ledger::Ledger;
 use domain::ledger::days::{Column, Line, zone};
@@ -120,7 +119,7 @@ pub fn show(currency: Currency, lines: &[Line]) -> Vec<u8> {
     Object::with_capacity(128 + lines.len() * 384)
         .plain("currency", currency.code())
         .plain("timezone", timezone(currency))
-        .list("days", lines.iter().map(|line| members(Writing::of(&(line, currency), 384)).end()))
+        .list("days", lines.iter().map(|line| show_day(line, currency)))
         .end()
 }
 
@@ -133,26 +132,26 @@ pub const fn timezone(currency: Currency) -> &'static str {
     }
 }
 
-/// The members of a day.
-pub(crate) fn members<'a, M: Members<'a, (&'a Line, Currency)>>(members: M) -> M {
-    let date = || schema::text().format("date");
-    let begun = members.plain("date", date, |(line, _)| line.day.date).plain(
-        "opening",
-        || sum().about("The balance when the day began."),
-        |(line, currency)| amount(line.opening, *currency),
-    );
-    let moved = Column::ALL.into_iter().fold(begun, |members, column| {
-        members.plain(column.name(), schema_of(column), move |(line, currency)| {
-            amount(line.day.sum(column), *currency)
-        })
-    });
+/// A day, as JSON.
+fn show_day(line: &Line, currency: Currency) -> Vec<u8> {
+    let begun = Object::with_capacity(384).plain("date", line.day.date);
+    let begun = begun.plain("opening", amount(line.opening, currency));
+    let moved = Column::ALL
+        .into_iter()
+        .fold(begun, |day, column| day.plain(column.name(), amount(line.day.sum(column), currency)));
+    moved.plain("closing", amount(line.closing(), currency)).number("movements", line.day.movements).end()
+}
+
+pub(super) fn day_schema() -> schema::Schema {
+    let begun = schema::object()
+        .member("date", schema::text().format("date"))
+        .member("opening", sum().about("The balance when the day began."));
+    let moved = Column::ALL
+        .into_iter()
+        .fold(begun, |day, column| day.member(column.name(), sum().about(words(column))));
     moved
-        .plain(
-            "closing",
-            || sum().about("`opening` and all columns: the next day's `opening`."),
-            |(line, currency)| amount(line.closing(), *currency),
-        )
-        .number("movements", || schema::integer().at_least("0"), |(line, _)| line.day.movements)
+        .member("closing", sum().about("`opening` and all columns: the next day's `opening`."))
+        .member("movements", schema::integer().at_least("0"))
 }
 
 fn amount(minor: i128, currency: Currency) -> String {
@@ -171,23 +170,20 @@ fn sum() -> schema::Schema {
     schema::text().pattern(r"^-?(0|[1-9][0-9]*)(\.[0-9]{2})?$")
 }
 
-/// The schema of a column.
-fn schema_of(column: Column) -> impl FnOnce() -> schema::Schema {
-    move || {
-        sum().about(match column {
-            Column::Payments => "Sales. Signed like all columns; negative is money out.",
-            Column::Fees => "Fees of sales, less those that came back.",
-            Column::PlatformFees => "The operator's shares of sales through links.",
-            Column::SellerTransfers => "Sellers' shares of sales, less those that came back.",
-            Column::Reversals => "Sales that were given back.",
-            Column::Chargebacks => {
-                "Card sales that banks took back, fees of that, and what won disputes returned."
-            }
-            Column::Payouts => "Money sent out, and its fees.",
-            Column::PayoutReversals => "Payouts that failed, with their fees.",
-            Column::Conversions => "Money that became USDT, less what was canceled.",
-            Column::Deposits => "USDT received.",
-            Column::Adjustments => "The operator's corrections, and test money.",
-        })
+const fn words(column: Column) -> &'static str {
+    match column {
+        Column::Payments => "Sales. Signed like all columns; negative is money out.",
+        Column::Fees => "Fees of sales, less those that came back.",
+        Column::PlatformFees => "The operator's shares of sales through links.",
+        Column::SellerTransfers => "Sellers' shares of sales, less those that came back.",
+        Column::Reversals => "Sales that were given back.",
+        Column::Chargebacks => {
+            "Card sales that banks took back, fees of that, and what won disputes returned."
+        }
+        Column::Payouts => "Money sent out, and its fees.",
+        Column::PayoutReversals => "Payouts that failed, with their fees.",
+        Column::Conversions => "Money that became USDT, less what was canceled.",
+        Column::Deposits => "USDT received.",
+        Column::Adjustments => "The operator's corrections, and test money.",
     }
 }

@@ -7,7 +7,6 @@ use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text};
 use crate::openapi::values::{instant, items, page, uuid};
-use crate::shown::Describing;
 use domain::values::ids::Id;
 
 /// The chapter.
@@ -26,7 +25,7 @@ pub fn chapter() -> Chapter {
 }
 
 fn webhook() -> Schema {
-    super::members(Describing::object()).schema()
+    super::schema()
 }
 
 fn delivery_status() -> Schema {

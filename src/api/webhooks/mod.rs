@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::query;
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
@@ -282,35 +282,19 @@ fn listed(webhook: &Webhook) -> &[EventName] {
     webhook.term().map(|term| term.events.as_slice()).unwrap_or_default()
 }
 
-/// An endpoint, as JSON.
-pub fn show(webhook: &Webhook) -> Vec<u8> {
-    members(Writing::of(webhook, 512)).end()
-}
-
-/// The members of an endpoint.
-pub(crate) fn members<'a, M: Members<'a, Webhook>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |webhook| webhook.id)
-        .constant("object", "webhook")
-        .text("url", schema::text, |webhook| &webhook.url)
-        .list(
-            "events",
-            || schema::list(schema::text()),
-            |webhook| listed(webhook).iter().map(|event| text(event.name())),
-        )
-        .plain(
-            "status",
-            || schema::one_of(["enabled", "disabled"]),
-            |webhook| if webhook.is_enabled() { "enabled" } else { "disabled" },
-        )
-        .boolean("livemode", values::livemode, |webhook| webhook.livemode)
-        .plain("createdAt", values::instant, |webhook| webhook.created_at)
-        .plain("retry", || schema::one_of(Retry::ALL.map(Retry::name)), |webhook| webhook.retry.name())
-        .plain(
-            "signature",
-            || schema::one_of(Signature::ALL.map(Signature::name)),
-            |webhook| webhook.signature.name(),
-        )
+shown! {
+    /// An endpoint, as JSON.
+    pub fn show(webhook: &Webhook), schema, 512 {
+        plain "id" = webhook.id, values::uuid();
+        constant "object" = "webhook";
+        text "url" = &webhook.url, schema::text();
+        list "events" = listed(webhook).iter().map(|event| text(event.name())), schema::list(schema::text());
+        plain "status" = if webhook.is_enabled() { "enabled" } else { "disabled" }, schema::one_of(["enabled", "disabled"]);
+        boolean "livemode" = webhook.livemode, values::livemode();
+        plain "createdAt" = webhook.created_at, values::instant();
+        plain "retry" = webhook.retry.name(), schema::one_of(Retry::ALL.map(Retry::name));
+        plain "signature" = webhook.signature.name(), schema::one_of(Signature::ALL.map(Signature::name));
+    }
 }
 
 fn created(facts: &Facts<'_>) -> Option<Rendered> {

@@ -94,6 +94,35 @@ impl Object {
         }
     }
 
+    /// The same text in every object.
+    pub fn constant(self, name: &str, only: &str) -> Self {
+        self.plain(name, only)
+    }
+
+    /// Text from outside, in what has it.
+    pub fn optional_text(self, name: &str, value: Option<impl AsRef<str>>) -> Self {
+        match value {
+            Some(value) => self.text(name, value),
+            None => self,
+        }
+    }
+
+    /// Text that needs no escapes, in what has it.
+    pub fn optional_plain(self, name: &str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.plain(name, value),
+            None => self,
+        }
+    }
+
+    /// Text that needs no escapes or null, in what has it.
+    pub fn optional_maybe_plain(self, name: &str, value: Option<Option<impl Display>>) -> Self {
+        match value {
+            Some(value) => self.maybe_plain(name, value),
+            None => self,
+        }
+    }
+
     /// A number, or null.
     pub fn maybe_number(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
