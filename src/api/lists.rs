@@ -5,8 +5,7 @@
 //! parts; the others look at each entity, and a page looks at a bounded number: a page may be short
 //! and still have a next one. So a page costs the same whatever the length of the history.
 
-use crate::fields::{Got, Invalid, Sound};
-use crate::kind::Kind as _;
+use crate::fields::{Got, Invalid, Kind as _, Sound};
 use crate::openapi::kinds;
 use crate::page::{ListOf, Page, page_json};
 use crate::query::Query;

@@ -45,4 +45,4 @@ pub mod testing;
 pub mod webhooks;
 pub mod wire;
 
-pub use wire::{absent, csv, fields, json, kind, number, page, problem, query, value, web_address, writer};
+pub use wire::{absent, csv, fields, json, page, problem, query, value, web_address, writer};

@@ -1,7 +1,7 @@
 //! The problem that a caller sees for each refusal: status, code, message, members.
 
-use crate::number::shown_amount;
 use crate::problem::Problem;
+use crate::value::shown_amount;
 use domain::refusal::{
     ApprovalRefusal, ChargebackRefusal, CheckoutRefusal, ConversionRefusal, CopPaymentRefusal,
     CopPayoutRefusal, CryptoRefusal, MerchantRefusal, OperationRefusal, PaymentRefusal, PayoutRefusal,

@@ -1,9 +1,9 @@
 //! A page of movements of one ledger, newest first: `GET /v1/balance/transactions` and its kin.
 
-use crate::number::shown_amount;
 use crate::page::{Page, bad_cursor, page_json};
 use crate::payments::find;
 use crate::records::{Answered, Records, Stopped, first_known};
+use crate::value::shown_amount;
 use crate::writer::Object;
 use domain::index::{self, LedgerKey};
 use domain::ledger::{Ledger, Row};

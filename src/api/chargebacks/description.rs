@@ -2,7 +2,7 @@
 
 use super::{read_new, read_verdict};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::Schema;
 use crate::openapi::values::page;

@@ -1,8 +1,7 @@
 //! The calls by which a page pays in bolívares without a key: by C2P, by card and by a Pago Móvil that the
 //! buyer made (`docs/contract.md, 12.12, 12.13`).
 
-use crate::fields::{Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::{kinds, schema};
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::cards::read_card;

@@ -2,7 +2,7 @@
 
 use super::{read_acceptance, read_quote, read_settings};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use crate::openapi::values::{four_decimals, instant, livemode, page, pesos, uuid, ves};

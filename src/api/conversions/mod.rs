@@ -10,10 +10,8 @@ use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
-use crate::fields::{Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::lists::{self, List, Span};
-use crate::number;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
@@ -22,7 +20,7 @@ use crate::query::Query;
 use crate::refusals::invalid_amount;
 use crate::respond::Reply;
 use crate::tenants::settings::percentage;
-use crate::value::Value;
+use crate::value::{self, Value};
 use crate::writer::{Object, text};
 use domain::platform::settings::Settings;
 use domain::record::Entity;
@@ -108,7 +106,7 @@ fn cents<'a>() -> impl Kind<'a, Option<i64>> {
 fn whole_pesos(value: Value<'_>) -> Option<i64> {
     let range = 1..=Currency::Cop.amount_minor_max();
     match value.string() {
-        Ok(text) => number::whole(&text).filter(|pesos| range.contains(pesos)),
+        Ok(text) => value::whole(&text).filter(|pesos| range.contains(pesos)),
         Err(_) => value.integer(range).ok(),
     }
 }
@@ -290,7 +288,7 @@ fn amounts(body: Object, source: Source, price: &Price) -> Object {
         .plain("spreadPercent", price.spread_percent.0)
         .plain("rateSource", RATE_SOURCE)
         .plain("sourceCurrency", source.currency().code())
-        .plain("sourceAmount", number::shown_amount(source.currency(), price.source_minor))
+        .plain("sourceAmount", value::shown_amount(source.currency(), price.source_minor))
         .maybe_plain("sourceAmountVes", (source == Source::Ves).then(|| Ves::from_minor(price.source_minor)))
         .plain("targetAmountUsdt", price.target)
 }

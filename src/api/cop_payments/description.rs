@@ -3,7 +3,7 @@
 use super::{read_buyer, read_code, read_new};
 use crate::chapters;
 use crate::checkout::sale;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};

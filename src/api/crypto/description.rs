@@ -2,7 +2,7 @@
 
 use super::{read_customer, read_deposit, read_payout};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::schema::{Schema, named, one_of};
 use crate::openapi::values::{items, page};

@@ -2,7 +2,7 @@
 
 use super::{read_method, read_registration, read_update};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, boolean, object};
 use crate::openapi::values::{items, page, shown_ref, uuid};

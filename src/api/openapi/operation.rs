@@ -2,9 +2,9 @@
 //! scope, what every call may be refused for) comes from the row.
 
 use super::schema::{Schema, named, text};
-use crate::kind::{self, Expected, Need};
+use crate::fields::{Expected, Need};
 use crate::page::ListOf;
-use crate::query::Query;
+use crate::query::{self, Query};
 
 /// An answer that is no refusal.
 pub(super) struct Response {
@@ -82,7 +82,7 @@ impl Operation {
 
     /// Parameters of the query, as `reader` asks for them.
     pub fn query<T, E>(self, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Operation {
-        let (asked, pages) = kind::query(reader);
+        let (asked, pages) = query::describe(reader);
         let asked = asked.into_iter().map(|Expected { name, schema, need }| Parameter {
             name,
             place: "query",

@@ -4,8 +4,7 @@
 
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::card_tokens::{CardToken, Mark};
@@ -115,7 +114,7 @@ pub(super) enum Sent {
 /// A card, or the token of one: the member `token` says which.
 fn sent<'a>(tokens: Tokens<'_>) -> impl Kind<'a, Sent> {
     let read = move |value: Value<'a>| {
-        let fields = value.object()?;
+        let fields = Fields::of(value)?;
         Ok(match fields.has("token") {
             false => Sent::Card(Arc::new(read_card(fields)?)),
             true => Sent::Token(read_token(fields, tokens)?),

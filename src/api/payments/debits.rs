@@ -4,8 +4,7 @@
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
@@ -13,7 +12,7 @@ use crate::payments::ves_amount;
 use crate::payouts::CONCEPT_MAX;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::value::Value;
+use crate::value::{Bad, Value};
 use crate::writer::Object;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};

@@ -2,7 +2,7 @@
 
 use super::{c2p, cards, debits, show, transfers};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, boolean, integer, object, one_of, text};
 use crate::openapi::values::{figure, instant, items, livemode, page, shown_ref, uuid, ves};

@@ -19,10 +19,9 @@ pub mod transfers;
 pub use show::{find, of_name, show, show_entity};
 
 use crate::answer::{Facts, Rendered};
-use crate::fields::{Bad, Fields, Got, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Kind, Sound, kind};
 use crate::openapi::{kinds, schema, values};
-use crate::value::Value;
+use crate::value::{Bad, Value};
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::Payment;
 use domain::resources::payments::charge::{Price, USD_MAX};

@@ -3,8 +3,7 @@
 use super::show::of_name;
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::Invalid;
-use crate::kind::Kind as _;
+use crate::fields::{Invalid, Kind as _};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
 use crate::problem::Problem;

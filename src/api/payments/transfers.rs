@@ -3,8 +3,7 @@
 
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::debits::offering;

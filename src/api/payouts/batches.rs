@@ -4,8 +4,7 @@
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::kind;
+use crate::fields::{Fields, Invalid, kind};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::{self, Form, read_new};
@@ -13,7 +12,7 @@ use crate::problem::{BadField, Problem};
 use crate::refusals;
 use crate::respond::Reply;
 use crate::shown::shown;
-use crate::value::Value;
+use crate::value::{Bad, Value};
 use crate::writer::Object;
 use domain::codec;
 use domain::record::Entity;
@@ -190,7 +189,7 @@ fn explain(refusal: &Refusal) -> (&'static str, String) {
 }
 
 fn read_item(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> NewItem {
-    match value.object().and_then(|fields| Ok(read_new(fields, form, id, banks)?)) {
+    match Fields::of(value).and_then(|fields| Ok(read_new(fields, form, id, banks)?)) {
         Ok(new) => NewItem::Sound(new),
         Err(bad) => NewItem::Bad {
             external_ref: reference_of(value),
@@ -223,7 +222,7 @@ fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
 
 /// The reference of an item that cannot be read as a whole.
 fn reference_of(value: Value<'_>) -> Option<String> {
-    let mut fields = value.object().ok()?;
+    let mut fields = Fields::of(value).ok()?;
     let reference = fields.optional("externalRef", kinds::text());
     reference.peek_some().map(|text| text.trim().chars().take(CHARACTERS_MAX).collect())
 }

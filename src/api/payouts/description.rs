@@ -2,7 +2,7 @@
 
 use super::{Form, batches, own_account, read_new, verification};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, any_of, list, named, object};
 use crate::openapi::values::{livemode, page, shown_ref, uuid};

@@ -12,14 +12,13 @@ pub mod verification;
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::shown;
-use crate::value::Value;
+use crate::value::{Bad, Value};
 use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payouts::{

@@ -2,7 +2,7 @@
 
 use super::{links, read_change, read_new};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::Schema;
 use crate::openapi::values::{items, page};

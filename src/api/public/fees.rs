@@ -1,8 +1,7 @@
 //! The fees of withdrawals, and what a withdrawal by Pago Móvil would bring.
 
 use super::{PublicCall, PublicPlan};
-use crate::fields::Invalid;
-use crate::kind::{Kind, kind};
+use crate::fields::{Invalid, Kind, kind};
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::query::Query;

@@ -5,8 +5,7 @@
 
 use super::latest::{SIDES, name, pair};
 use super::{PublicCall, PublicPlan};
-use crate::fields::Invalid;
-use crate::kind::Kind;
+use crate::fields::{Invalid, Kind};
 use crate::openapi::kinds;
 use crate::problem::Problem;
 use crate::query::Query;

@@ -1,8 +1,7 @@
 //! The latest rate of a pair.
 
 use super::{PublicCall, PublicPlan};
-use crate::fields::Invalid;
-use crate::kind::{Kind, kind};
+use crate::fields::{Invalid, Kind, kind};
 use crate::openapi::schema;
 use crate::problem::Problem;
 use crate::query::Query;

@@ -6,8 +6,7 @@ pub mod description;
 
 use crate::chapters;
 use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run};
-use crate::fields::Invalid;
-use crate::kind::Kind as _;
+use crate::fields::{Invalid, Kind as _};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::payments::usd_amount;

@@ -8,8 +8,7 @@ pub mod description;
 
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Got, Invalid, Sound};
-use crate::kind::Kind as _;
+use crate::fields::{Got, Invalid, Kind as _, Sound};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;

@@ -8,8 +8,7 @@ pub mod own;
 pub mod settings;
 
 use crate::answer::{Facts, Rendered};
-use crate::fields::{Fields, Invalid};
-use crate::kind::Kind as _;
+use crate::fields::{Fields, Invalid, Kind as _};
 use crate::openapi::kinds;
 use crate::writer::{Object, text};
 use domain::platform::{ApiKey, Mode, PlatformChange, Tenant};

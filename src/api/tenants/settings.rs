@@ -3,10 +3,9 @@
 
 mod shop;
 
-use crate::fields::{Bad, Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, kind};
 use crate::openapi::{kinds, schema, values};
-use crate::value::Value;
+use crate::value::{Bad, Value};
 use crate::writer::{Object, text};
 use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
 use domain::values::money::{Currency, Rate, Usdt, Ves};

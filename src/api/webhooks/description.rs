@@ -3,7 +3,7 @@
 use super::targets::Allowed;
 use super::{read_change, read_new, read_rotation};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text};
 use crate::openapi::values::{instant, items, page, uuid};

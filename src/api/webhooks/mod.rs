@@ -11,8 +11,7 @@ use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
-use crate::fields::{Bad, Fields, Got, Invalid};
-use crate::kind::{self, kind};
+use crate::fields::{self, Fields, Got, Invalid, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
@@ -21,7 +20,7 @@ use crate::query;
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
 use crate::shown::shown;
-use crate::value::Value;
+use crate::value::{Bad, Value};
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
 use domain::index;
@@ -39,7 +38,7 @@ use url::Url;
 /// The address of an endpoint, as it was written and as it is called.
 type Target = (String, Url);
 
-fn url<'a>(allowed: Allowed) -> impl kind::Kind<'a, Target> {
+fn url<'a>(allowed: Allowed) -> impl fields::Kind<'a, Target> {
     let read = move |value: Value<'a>| {
         let given = value.string()?;
         let given = given.trim();
@@ -48,7 +47,7 @@ fn url<'a>(allowed: Allowed) -> impl kind::Kind<'a, Target> {
     kind(read, || schema::text().chars(1..=targets::URL_MAX).format("uri"))
 }
 
-fn events<'a>() -> impl kind::Kind<'a, Vec<EventName>> {
+fn events<'a>() -> impl fields::Kind<'a, Vec<EventName>> {
     let names = || schema::list(schema::one_of(EVENT_NAMES)).count(1..=EVENT_NAMES.len()).distinct();
     kind(read_events, names)
 }

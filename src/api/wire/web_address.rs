@@ -1,9 +1,8 @@
 //! Addresses of the web that a tenant gives: https, or http to loopback in test mode
 //! (`docs/contract.md, 1.6`).
 
-use super::fields::Bad;
-use super::kind::{Kind, kind};
-use super::value::Value;
+use super::fields::{Kind, kind};
+use super::value::{Bad, Value};
 use crate::openapi::schema::text;
 use domain::values::free_text::misleads_in_address;
 use url::{Host, Url};

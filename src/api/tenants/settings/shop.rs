@@ -1,8 +1,7 @@
 //! The shop in a tenant's settings: what buyers see of it on checkout pages and receipts.
 
 use super::put;
-use crate::fields::{Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, kind};
 use crate::openapi::kinds::is_email;
 use crate::openapi::{kinds, schema};
 use crate::value::Value;
