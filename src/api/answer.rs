@@ -1,7 +1,6 @@
 //! The answer of an operation to what was decided. It is made of the record, by the function that stands
 //! with the operation: for who asked, and again for a repeat under the same Idempotency-Key.
 
-use crate::entities::OfKind;
 use crate::problem::Problem;
 use crate::refusals;
 use domain::kept::{Answer, Kept};
@@ -9,8 +8,23 @@ use domain::platform::ApiKey;
 use domain::platform::operators::OperatorAccount;
 use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
+use domain::resources::approvals::Approval;
+use domain::resources::chargebacks::Chargeback;
+use domain::resources::checkout::Session;
+use domain::resources::conversions::Conversion;
+use domain::resources::cop_payments::CopPayment;
+use domain::resources::cop_payouts::CopPayout;
+use domain::resources::crypto::deposits::DepositAddress;
+use domain::resources::crypto::payouts::CryptoPayout;
+use domain::resources::merchants::Merchant;
+use domain::resources::own_account::OwnAccount;
+use domain::resources::payments::Payment;
+use domain::resources::payments::otp::Otp;
+use domain::resources::payouts::Payout;
+use domain::resources::payouts::batch::Batch;
+use domain::resources::products::Product;
 use domain::resources::webhooks::Webhook;
-use domain::values::ids::Id;
+use domain::values::ids::{Id, Kind};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
@@ -108,12 +122,15 @@ impl<'a> Facts<'a> {
 
     /// The answer: what is shown, or the refusal.
     pub fn shown_by(&self, show: Option<Show>) -> Result<Rendered, Problem> {
-        match self.refusal {
-            Some(refusal) => Ok(self.refused(refusal)),
-            None => show.and_then(|show| show(self)).ok_or_else(|| {
-                Problem::internal_error("a defect: what was decided is not what its operation shows")
-            }),
+        if let Some(refusal) = self.refusal {
+            return Ok(self.refused(refusal));
         }
+        if let Some(show) = show
+            && let Some(shown) = show(self)
+        {
+            return Ok(shown);
+        }
+        Err(Problem::internal_error("a defect: what was decided is not what its operation shows"))
     }
 
     /// The answer that a refusal is.
@@ -139,3 +156,43 @@ pub fn kept(
         _ => Facts::of_kept(kept, record, time, livemode, about, secrets).shown_by(show),
     }
 }
+
+/// The state of an entity of one kind.
+pub trait OfKind: Sized + 'static {
+    /// The kind, as lists and ids name it.
+    const KIND: Kind;
+
+    /// The state, if the entity is of this kind.
+    fn of(entity: &Entity) -> Option<&Self>;
+}
+
+macro_rules! kinds {
+    ($($kind:ident),* $(,)?) => {
+        $(impl OfKind for $kind {
+            const KIND: Kind = Kind::$kind;
+
+            fn of(entity: &Entity) -> Option<&Self> {
+                if let Entity::$kind(state) = entity { Some(state) } else { None }
+            }
+        })*
+    };
+}
+
+kinds!(
+    Payment,
+    Payout,
+    Merchant,
+    Batch,
+    Chargeback,
+    Otp,
+    OwnAccount,
+    Product,
+    Session,
+    Conversion,
+    CryptoPayout,
+    DepositAddress,
+    CopPayment,
+    CopPayout,
+    Webhook,
+    Approval,
+);

@@ -6,8 +6,7 @@
 //! server on nothing more is read: its body is let go of, and a call with parameters that it does not take
 //! is refused before anything happens.
 
-use crate::answer::Show;
-use crate::entities::OfKind;
+use crate::answer::{OfKind, Show};
 use crate::openapi::operation::Operation;
 use crate::page::{ListOf, Page};
 use crate::payments::card_tokens::CardToken;
@@ -47,10 +46,11 @@ pub type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, Problem>> + Send +
 /// the time of a small one would go into moving it.
 pub type Handler = for<'a, 'c> fn(&'a mut Context<'c>) -> Later<'a, Reply>;
 
-/// An endpoint as its resource declares it; the row adds the policy.
-pub struct Endpoint {
+/// An endpoint as its resource declares it; the row adds the policy. Those of the public interface have functions
+/// of another form.
+pub struct Endpoint<H = Handler> {
     pub chapter: &'static str,
-    pub handler: Handler,
+    pub handler: H,
     pub description: fn() -> Operation,
     /// The function that shows what was decided, for who asked and again for a repeat under the same
     /// Idempotency-Key.
@@ -66,14 +66,18 @@ impl Endpoint {
 /// The function of an endpoint, for its row.
 macro_rules! run {
     ($function:path) => {
-        |cx| Box::pin($function(cx))
+        (|cx| Box::pin($function(cx))) as crate::endpoint::Handler
     };
 }
 
 pub(crate) use run;
 
 /// An endpoint under this heading of the description.
-pub const fn endpoint(chapter: &'static str, handler: Handler, description: fn() -> Operation) -> Endpoint {
+pub const fn endpoint<H: Copy>(
+    chapter: &'static str,
+    handler: H,
+    description: fn() -> Operation,
+) -> Endpoint<H> {
     Endpoint { chapter, handler, description, show: None }
 }
 

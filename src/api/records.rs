@@ -2,7 +2,7 @@
 //! the reads that many endpoints are made of. A read that one endpoint alone needs stands beside
 //! its handler.
 
-use crate::entities::OfKind;
+use crate::answer::OfKind;
 use crate::page::{Page, page_json};
 use crate::problem::Problem;
 use domain::index::{self, Space};

@@ -6,10 +6,9 @@
 
 pub mod description;
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid, Kind as _, kind};
 use crate::lists::{self, GotStatus, List};
 use crate::openapi::operation::summary;

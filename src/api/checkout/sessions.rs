@@ -1,10 +1,9 @@
 //! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
 //! The calls of the buyer's page are in `checkout/mod.rs`.
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
 use crate::fields::{Fields, Invalid, Kind as _, kind};
 use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::operation::summary;

@@ -6,10 +6,9 @@
 
 pub mod description;
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::lists::{self, List, Span};
 use crate::openapi::operation::summary;

@@ -1,10 +1,9 @@
 //! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
 //! (`docs/contract.md, 11.8`).
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
 use crate::fields::Invalid;
 use crate::lists::{self, GotStatus, List};
 use crate::openapi::operation::summary;

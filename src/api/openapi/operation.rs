@@ -105,7 +105,7 @@ impl Operation {
     }
 
     /// Whether it takes parameters in its query.
-    pub(super) fn has_query(&self) -> bool {
+    pub fn has_query(&self) -> bool {
         self.pages || self.parameters.iter().any(|parameter| parameter.place == "query")
     }
 

@@ -2,10 +2,9 @@
 
 use super::show::{of_name, show};
 use super::{GotPrice, bank_number, marketplace, price, settled};
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
-use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};

@@ -1,9 +1,9 @@
 //! Lists of payouts: `GET /v1/payouts` and its twin for operators.
 
 use super::show;
+use crate::answer::OfKind;
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
 use crate::fields::{Got, Invalid, Kind as _, Sound};
 use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::kinds;

@@ -1,9 +1,8 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};

@@ -1,7 +1,10 @@
 //! The fees of withdrawals, and what a withdrawal by Pago Móvil would bring.
 
-use super::{PublicCall, PublicPlan};
+use super::{Handler, PublicCall, fresh, of_tenant};
+use crate::chapters;
+use crate::endpoint::{Endpoint, endpoint};
 use crate::fields::{Invalid, Kind, kind};
+use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -81,7 +84,15 @@ fn too_large() -> Problem {
 }
 
 /// GET /api/v1/public/withdraw/fee-schedule
-pub fn schedule(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+pub const SCHEDULE: Endpoint<Handler> = endpoint(chapters::PUBLIC, schedule, || {
+    fresh(
+        of_tenant(summary("What withdrawals cost"))
+            .answers(200, "FeeSchedule", "The policy in force")
+            .refuses(400, &["invalid_data"]),
+    )
+});
+
+fn schedule(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let ranges: Vec<Range<'_>> = call.policy.ranges().collect();
     let summary: Vec<String> = ranges.iter().map(|range| format!("{range}: {}", range.tier)).collect();
     let mut body = Object::new()
@@ -95,7 +106,7 @@ pub fn schedule(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
             .number("serviceFeeFixedCents", only.tier.fixed);
     }
     body = body.number("networkFeeCents", call.withdrawals.network_fee(NETWORK_DEFAULT).unwrap_or(0));
-    Ok(PublicPlan::Answer(body.list("tiers", ranges.iter().map(show_range)).end()))
+    Ok(body.list("tiers", ranges.iter().map(show_range)).end())
 }
 
 fn show_range(range: &Range<'_>) -> Vec<u8> {
@@ -111,7 +122,17 @@ fn show_range(range: &Range<'_>) -> Vec<u8> {
 }
 
 /// GET /api/v1/public/withdraw/estimate-fee
-pub fn estimate(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+pub const ESTIMATE: Endpoint<Handler> = endpoint(chapters::PUBLIC, estimate, || {
+    fresh(
+        of_tenant(summary("What a withdrawal would cost"))
+            .query(asked_estimate)
+            .answers(200, "FeeEstimate", "The estimate")
+            .refuses(400, &["invalid_amount_cents", "invalid_method", "invalid_network"])
+            .refuses(400, &["invalid_asset", "invalid_data"]),
+    )
+});
+
+fn estimate(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let Withdrawal { amount, method, network, asset } = call.asked(asked_estimate)?;
     let amount = amount.ok_or_else(|| refused("invalid_amount_cents"))?;
     // A parameter that was sent must have a known value; one that was not sent may be missing.
@@ -130,24 +151,32 @@ pub fn estimate(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
         .number("serviceFee", in_dollars(estimate.service_fee))
         .number("blockchainFee", in_dollars(estimate.blockchain_fee))
         .number("totalFee", in_dollars(estimate.total_fee));
-    Ok(PublicPlan::Answer(
-        Object::new()
-            .number("serviceFeeCents", estimate.service_fee)
-            .number("blockchainFeeCents", estimate.blockchain_fee)
-            .number("totalFeeCents", estimate.total_fee)
-            .number("amountToReceiveCents", estimate.to_receive)
-            .json("breakdown", &breakdown.end())
-            .number("feePercent", range.tier.percent.0.normalize())
-            .number("feeFixedCents", range.tier.fixed)
-            .text("feeTier", range.to_string())
-            .text("feePolicyVersion", &call.policy.name)
-            .text("feeBreakdownLabel", range.tier.to_string())
-            .end(),
-    ))
+    Ok(Object::new()
+        .number("serviceFeeCents", estimate.service_fee)
+        .number("blockchainFeeCents", estimate.blockchain_fee)
+        .number("totalFeeCents", estimate.total_fee)
+        .number("amountToReceiveCents", estimate.to_receive)
+        .json("breakdown", &breakdown.end())
+        .number("feePercent", range.tier.percent.0.normalize())
+        .number("feeFixedCents", range.tier.fixed)
+        .text("feeTier", range.to_string())
+        .text("feePolicyVersion", &call.policy.name)
+        .text("feeBreakdownLabel", range.tier.to_string())
+        .end())
 }
 
 /// GET /api/v1/public/withdraw/pago-movil-quote
-pub fn pago_movil(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+pub const PAGO_MOVIL: Endpoint<Handler> = endpoint(chapters::PUBLIC, pago_movil, || {
+    fresh(
+        of_tenant(summary("What a withdrawal by Pago Móvil would bring"))
+            .query(asked_quote)
+            .answers(200, "PagoMovilQuote", "The quote")
+            .refuses(400, &["invalid_amount_cents", "pago_movil_min_amount", "invalid_data"])
+            .refuses(503, &["rate_unavailable"]),
+    )
+});
+
+fn pago_movil(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let (amount, whole_fee) = call.asked(asked_quote)?;
     let amount = amount.ok_or_else(|| refused("invalid_amount_cents"))?;
     if amount < call.withdrawals.minimum {
@@ -159,13 +188,11 @@ pub fn pago_movil(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
     let quote = call.withdrawals.pago_movil(range.tier, amount, floor.price, whole_fee.unwrap_or(false));
     let quote = quote.ok_or_else(too_large)?;
-    Ok(PublicPlan::Answer(
-        Object::new()
-            .number("exchange_rate_base", floor.price.0.normalize())
-            .number("exchange_rate_offered", quote.offered.0)
-            .plain("exchange_rate_fetched_at", floor.fetched_at)
-            .number("margin_percent", call.withdrawals.pago_movil_margin_percent.0.normalize())
-            .maybe_number("ves_estimate", quote.estimate)
-            .end(),
-    ))
+    Ok(Object::new()
+        .number("exchange_rate_base", floor.price.0.normalize())
+        .number("exchange_rate_offered", quote.offered.0)
+        .plain("exchange_rate_fetched_at", floor.fetched_at)
+        .number("margin_percent", call.withdrawals.pago_movil_margin_percent.0.normalize())
+        .maybe_number("ves_estimate", quote.estimate)
+        .end())
 }

@@ -4,9 +4,12 @@
 //! limit after it was sorted. A bucket at an end of the window holds what lies in the window alone.
 
 use super::latest::{SIDES, name, pair};
-use super::{PublicCall, PublicPlan};
+use super::{Handler, PublicCall, fresh};
+use crate::chapters;
+use crate::endpoint::{Endpoint, endpoint};
 use crate::fields::{Invalid, Kind};
 use crate::openapi::kinds;
+use crate::openapi::operation::summary;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::writer::Object;
@@ -83,13 +86,27 @@ impl Ask {
 }
 
 /// GET /api/v1/fx/history
-pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+pub const READ: Endpoint<Handler> = endpoint(chapters::PUBLIC, read, || {
+    fresh(
+        summary("The history of a pair")
+            .query(|query| asked(query, Timestamp::from_unix_ms(0)))
+            .about(
+                "The window begins with `startDate`, inclusive, or so many `days` before its end, and \
+             ends before `endDate`. Buckets are UTC.",
+            )
+            .answers(200, "RateHistory", "The points")
+            .refuses(400, &["invalid_data"])
+            .refuses(404, &["not_found"]),
+    )
+});
+
+fn read(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let ask = call.asked(|query| asked(query, call.now))?;
-    Ok(PublicPlan::History(Box::new(ask)))
+    (call.history)(&ask)
 }
 
 /// Reads which history is asked for, at this time.
-pub(super) fn asked(mut query: Query<'_>, now: Timestamp) -> Result<Ask, Invalid> {
+fn asked(mut query: Query<'_>, now: Timestamp) -> Result<Ask, Invalid> {
     let pair = query.optional("pair", pair());
     let source = query.optional("source", name());
     let side = query.optional("side", name().about(SIDES));
@@ -204,14 +221,12 @@ mod tests {
             now: at(NOW),
             latest: &|_, _| None,
             floor: &|| None,
+            history: &|_| panic!("nothing is read"),
             withdrawals: &withdrawals,
             policy: &policy,
         };
-        match read(&call) {
-            Ok(PublicPlan::History(ask)) => Ok(*ask),
-            Ok(PublicPlan::Answer(_)) => panic!("a history is read"),
-            Err(problem) => Err(problem.fields.into_iter().map(|bad| bad.field).collect()),
-        }
+        call.asked(|query| super::asked(query, call.now))
+            .map_err(|problem| problem.fields.into_iter().map(|bad| bad.field).collect())
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The latest rate of a pair.
 
-use super::{PublicCall, PublicPlan};
+use super::{Handler, PublicCall, fresh};
+use crate::chapters;
+use crate::endpoint::{Endpoint, endpoint};
 use crate::fields::{Invalid, Kind, kind};
+use crate::openapi::operation::summary;
 use crate::openapi::schema;
 use crate::problem::Problem;
 use crate::query::Query;
@@ -13,15 +16,25 @@ use std::borrow::Cow;
 pub(super) const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
 
 /// GET /api/v1/fx/latest
-pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
+pub const READ: Endpoint<Handler> = endpoint(chapters::PUBLIC, read, || {
+    fresh(
+        summary("The latest rate of a pair")
+            .query(asked)
+            .answers(200, "Rate", "The freshest sample")
+            .refuses(400, &["invalid_data"])
+            .refuses(404, &["not_found"]),
+    )
+});
+
+fn read(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let Asked { pair, source, method, side } = call.asked(asked)?;
     let filter = Filter { source: source.as_deref(), side: side.as_deref(), method: method.as_deref() };
     let sample = (call.latest)(pair.unwrap_or(Pair::USDT_VES), filter).ok_or_else(no_rate)?;
-    Ok(PublicPlan::Answer(show(&sample)))
+    Ok(show(&sample))
 }
 
 /// The series that is asked for.
-pub(super) struct Asked {
+struct Asked {
     pair: Option<Pair>,
     source: Option<String>,
     method: Option<String>,
@@ -29,7 +42,7 @@ pub(super) struct Asked {
 }
 
 /// Reads which series is asked for.
-pub(super) fn asked(mut query: Query<'_>) -> Result<Asked, Invalid> {
+fn asked(mut query: Query<'_>) -> Result<Asked, Invalid> {
     let market =
         name().about("`p2p`, the market, or `bcv`, the official one. Without it the freshest of all.");
     let pair = query.optional("pair", pair());

@@ -7,10 +7,9 @@
 pub mod description;
 pub mod targets;
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
 use crate::fields::{self, Fields, Got, Invalid, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};

@@ -1,20 +1,12 @@
 //! Writes JSON objects straight into bytes: members in the order of the code, amounts as the exact
 //! text of their decimals, no tree in between.
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::Display;
+use std::io::Write as _;
 
 /// An object in the making.
 pub struct Object {
     out: Vec<u8>,
-}
-
-struct Raw<'a>(&'a mut Vec<u8>);
-
-impl fmt::Write for Raw<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.extend_from_slice(text.as_bytes());
-        Ok(())
-    }
 }
 
 impl Object {
@@ -48,7 +40,8 @@ impl Object {
     /// A member that is text from outside, escaped.
     pub fn text(mut self, name: &str, value: impl AsRef<str>) -> Self {
         self.name(name);
-        write_text(&mut self.out, value.as_ref());
+        // serde_json knows the escapes; writing to memory does not fail.
+        let _ = serde_json::to_writer(&mut self.out, value.as_ref());
         self
     }
 
@@ -56,7 +49,7 @@ impl Object {
     pub fn plain(mut self, name: &str, value: impl Display) -> Self {
         self.name(name);
         self.out.push(b'"');
-        let _ = write!(Raw(&mut self.out), "{value}");
+        let _ = write!(self.out, "{value}");
         self.out.push(b'"');
         self
     }
@@ -64,7 +57,7 @@ impl Object {
     /// A number, from the exact text of its decimals.
     pub fn number(mut self, name: &str, value: impl Display) -> Self {
         self.name(name);
-        let _ = write!(Raw(&mut self.out), "{value}");
+        let _ = write!(self.out, "{value}");
         self
     }
 
@@ -82,7 +75,7 @@ impl Object {
     pub fn maybe_text(self, name: &str, value: Option<impl AsRef<str>>) -> Self {
         match value {
             Some(value) => self.text(name, value),
-            None => self.null(name),
+            None => self.number(name, "null"),
         }
     }
 
@@ -90,7 +83,7 @@ impl Object {
     pub fn maybe_plain(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.plain(name, value),
-            None => self.null(name),
+            None => self.number(name, "null"),
         }
     }
 
@@ -127,7 +120,7 @@ impl Object {
     pub fn maybe_number(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.number(name, value),
-            None => self.null(name),
+            None => self.number(name, "null"),
         }
     }
 
@@ -142,7 +135,7 @@ impl Object {
     pub fn json_or_null(self, name: &str, value: Option<impl AsRef<[u8]>>) -> Self {
         match value {
             Some(value) => self.json(name, value.as_ref()),
-            None => self.null(name),
+            None => self.number(name, "null"),
         }
     }
 
@@ -176,13 +169,8 @@ impl Default for Object {
 /// A string literal.
 pub fn text(value: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len() + 2);
-    write_text(&mut out, value);
+    let _ = serde_json::to_writer(&mut out, value);
     out
-}
-
-fn write_text(out: &mut Vec<u8>, value: &str) {
-    // serde_json knows the escapes; writing to memory does not fail.
-    let _ = serde_json::to_writer(out, value);
 }
 
 #[cfg(test)]
