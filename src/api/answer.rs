@@ -28,32 +28,26 @@ use domain::values::ids::{Id, Kind};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The HTTP status and the body.
 pub type Rendered = (u16, Vec<u8>);
 
 /// Shows what was decided and not refused; `None`, a defect, of something that the operation does not
 /// decide.
 pub type Show = fn(&Facts<'_>) -> Option<Rendered>;
 
-/// The facts that an answer is made from.
 pub struct Facts<'a> {
     /// Whether real money moves.
     pub livemode: bool,
     /// The record; none where nothing changed.
     pub record: Option<&'a Record>,
-    /// The time of the record.
     pub time: Timestamp,
-    /// The entity that was decided on.
     pub entity: Option<&'a Entity>,
     /// The refusal, if a rule said no.
     pub refusal: Option<&'a Refusal>,
-    /// The request's id, which error bodies carry.
     pub request_id: &'a str,
     /// Entities that the answer shows and the record does not write.
     pub related: &'a [Arc<Entity>],
     /// The last id in the request's path.
     pub about: Option<Id>,
-    /// The secrets that the answer shows.
     pub secrets: &'a dyn Secrets,
 }
 
@@ -69,12 +63,10 @@ pub trait Secrets {
         None
     }
 
-    /// An API key that was just made.
     fn key(&self, _: &ApiKey) -> Option<String> {
         None
     }
 
-    /// The token of an operator, just made.
     fn token(&self, _: &OperatorAccount) -> Option<String> {
         None
     }
@@ -133,7 +125,6 @@ impl<'a> Facts<'a> {
         Err(Problem::internal_error("a defect: what was decided is not what its operation shows"))
     }
 
-    /// The answer that a refusal is.
     pub fn refused(&self, refusal: &Refusal) -> Rendered {
         let problem = refusals::problem(refusal);
         (problem.status, problem.to_json(self.request_id))
@@ -157,9 +148,7 @@ pub fn kept(
     }
 }
 
-/// The state of an entity of one kind.
 pub trait OfKind: Sized + 'static {
-    /// The kind, as lists and ids name it.
     const KIND: Kind;
 
     /// The state, if the entity is of this kind.

@@ -13,7 +13,6 @@ use hyper::Method;
 
 const ABOUT: &str = include_str!("openapi/about.md");
 
-/// The document of the API listener.
 pub fn public() -> Document {
     let open = |path, operation| Row {
         method: Method::GET,

@@ -26,7 +26,6 @@ pub const HTML: &str = "text/html; charset=utf-8";
 pub const CSV: &str = "text/csv; charset=utf-8";
 pub const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Longer ids of callers are replaced.
 const REQUEST_ID_LEN_MAX: usize = 64;
 
 /// In the response, in the error body and in every log line about the request.
@@ -327,7 +326,6 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Called whenever a piece is taken.
     pub fn noting(&mut self, taken: impl Fn() + Send + 'static) {
         self.taken = Some(Box::new(taken));
     }

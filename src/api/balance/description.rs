@@ -6,7 +6,6 @@ use crate::openapi::schema::{Schema, object, one_of, text};
 use crate::openapi::values::{currency, instant, livemode, page, shown_ref, signed_pesos, signed_ves, uuid};
 use domain::ledger::MovementKind;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::BALANCE,
@@ -62,7 +61,6 @@ pub fn movement() -> Schema {
         ))
 }
 
-/// The balance of a seller.
 pub(crate) fn of_a_merchant() -> Schema {
     super::seller_schema().example(concat!(
         r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","#,

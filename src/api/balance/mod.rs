@@ -120,7 +120,6 @@ async fn crypto_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     list(cx, LedgerKey::Tenant(Currency::Usdt), "movements in USDT").await
 }
 
-/// A list of movements with its filters.
 fn movements_in(operation: Operation) -> Operation {
     operation.list(|query, list| asked(query, list, LedgerKey::Tenant(Currency::Ves))).answers(
         200,
@@ -170,7 +169,6 @@ async fn movements_of(cx: &mut Context<'_>, ask: Movements) -> Result<Reply, Pro
 }
 
 shown! {
-    /// A balance, as JSON.
     pub fn show(balance: &Balance, livemode: bool), schema, 512 {
         plain "ledgerNetVes" = balance.ledger_net, values::signed_ves().about("The sum of all movements.");
         plain "reserveVes" = balance.reserve, values::ves();
@@ -189,7 +187,6 @@ shown! {
 }
 
 shown! {
-    /// The balance in pesos, as JSON.
     pub fn show_cop(balance: &CopBalance, livemode: bool), cop_schema, 512 {
         plain "ledgerNetCop" = balance.ledger_net, values::signed_pesos();
         plain "heldCop" = balance.held, values::pesos();

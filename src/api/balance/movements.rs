@@ -16,21 +16,15 @@ use std::ops::ControlFlow;
 
 /// The filters and the page of a list of movements.
 pub struct Movements {
-    /// The ledger.
     pub ledger: LedgerKey,
-    /// The types of movements, as facets.
     pub kinds: Vec<u8>,
-    /// The instant from which movements are listed.
     pub from: Option<Timestamp>,
     /// The instant before which movements are listed.
     pub to: Option<Timestamp>,
-    /// The entities whose movements are listed.
     pub subjects: Vec<EntityId>,
-    /// The page that is asked for.
     pub page: Page,
 }
 
-/// The page.
 pub fn read(records: &dyn Records, ask: &Movements, now: Timestamp) -> Answered {
     let after =
         ask.page.after.as_deref().map(|bytes| Position::read(bytes).ok_or_else(bad_cursor)).transpose()?;
@@ -146,7 +140,6 @@ fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     time: u64,
-    /// The record.
     pub seq: u64,
     row: u16,
 }

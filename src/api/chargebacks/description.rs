@@ -8,12 +8,10 @@ use crate::openapi::schema::Schema;
 use crate::openapi::values::page;
 use domain::values::ids::Id;
 
-/// A chargeback.
 pub fn chargeback() -> Schema {
     super::schema()
 }
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::CHARGEBACKS,
@@ -24,7 +22,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The schemas, which the operators' document has too.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (

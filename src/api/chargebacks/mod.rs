@@ -50,7 +50,6 @@ pub fn read_new(mut fields: Fields<'_>, id: Id) -> Result<(Id, NewChargeback), I
     Ok((Id::from(payment.get(&sound)), new))
 }
 
-/// Reads how a dispute ends.
 pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
     let outcomes = [("won", Verdict::Won), ("lost", Verdict::Lost)];
     let outcome = fields.required("outcome", kinds::one_of(outcomes));
@@ -96,7 +95,6 @@ async fn close(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(payment, chargebacks::Command::Close(id, verdict)).await
 }
 
-/// The payment that a chargeback belongs to.
 pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unread> {
     let found = records.entity(EntityId::chargeback(chargeback))?;
     let chargeback = found.as_deref().and_then(Chargeback::of).ok_or_else(Problem::not_found)?;
@@ -156,7 +154,6 @@ pub fn outcome(chargeback: &Chargeback) -> Option<&'static str> {
 }
 
 shown! {
-    /// A chargeback, as JSON.
     pub fn show(chargeback: &Chargeback), schema, 512 {
         plain "chargebackId" = chargeback.id, values::uuid();
         constant "object" = "chargeback";

@@ -30,7 +30,6 @@ use std::time::Duration;
 /// The code of a total that has risen since the buyer saw it.
 pub const TOTAL_CHANGED: &str = "amount_changed";
 
-/// The payer, as the page sends them.
 pub struct GotDebtor {
     id: Got<IdentityDocument>,
     phone: Got<MobilePhone>,
@@ -38,7 +37,6 @@ pub struct GotDebtor {
 }
 
 impl GotDebtor {
-    /// The payer.
     pub fn get(self, sound: &Sound) -> Debtor {
         Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) }
     }
@@ -70,11 +68,8 @@ pub fn read_execution(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Id, 
 
 /// A card, and whether a token is to be made of it instead of a charge.
 pub struct GotCard {
-    /// The card.
     pub card: Arc<Card>,
-    /// Whether the caller wants a token.
     pub tokenize: bool,
-    /// The price that the buyer was shown.
     pub quote: Option<Quote>,
 }
 
@@ -101,7 +96,6 @@ pub fn still_good(expiry: Expiry, now: Timestamp) -> Result<(), Problem> {
     }
 }
 
-/// The token of a card, as JSON.
 pub fn show_token(
     token: &CardToken,
     mark: Mark<'_>,
@@ -124,18 +118,14 @@ pub fn show_token(
 
 /// A transfer that the buyer made, as they tell of it.
 pub struct GotTransfer {
-    /// The buyer, as their bank knows them.
     pub debtor: Debtor,
     /// The last digits of its reference.
     pub reference: String,
-    /// The day on which it was made.
     pub date: Date,
-    /// The price that the buyer was shown.
     pub quote: Option<Quote>,
 }
 
 impl GotTransfer {
-    /// The transfer, as what a payment is made by.
     pub fn means(&self) -> Means {
         Means::Transfer { debtor: self.debtor, date: self.date, reference: self.reference.clone() }
     }
@@ -166,7 +156,6 @@ pub fn read_transfer(mut fields: Fields<'_>, banks: &Catalogue) -> Result<GotTra
     })
 }
 
-/// The price that a page has shown.
 fn quote<'a>() -> impl Kind<'a, Quote> {
     kind(|value: Value<'a>| value.string().map(|text| Quote(text.into_owned())), schema::text)
 }
@@ -185,19 +174,16 @@ pub fn transfer_days(now: Timestamp) -> (Date, Date) {
 }
 
 impl Quote {
-    /// The quote of a session at a rate.
     pub fn of(mark: Mark<'_>, session: Id, rate: Rate) -> Quote {
         let figure = rate.0.normalize().to_string();
         let tag = hex::encode(mark(&[b"checkout quote", session.as_bytes(), figure.as_bytes()]));
         Quote(format!("{figure}~{tag}"))
     }
 
-    /// A quote as it was sent.
     pub fn sent(text: &str) -> Quote {
         Quote(text.to_owned())
     }
 
-    /// The quote as text.
     pub fn text(&self) -> &str {
         &self.0
     }

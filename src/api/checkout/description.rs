@@ -20,10 +20,8 @@ const MESSAGES: &str = "At most ten in a row, and then one a minute, of a sessio
     a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the \
     payer's bank send a code.";
 
-/// A token, as text.
 const TOKEN: &str = r#""card_7gb61roqRf6zB3Vh1CT5zSicO_Vyao4axCz2gnShIaM7XoFez9Su0GQnsGN5qIfhNPkx""#;
 
-/// Checkout sessions, as tenants see them.
 pub fn sessions() -> Chapter {
     Chapter {
         tag: chapters::CHECKOUT_SESSIONS,
@@ -45,7 +43,6 @@ pub fn sessions() -> Chapter {
     }
 }
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::CHECKOUT_PAGE,
@@ -74,7 +71,6 @@ pub(crate) fn pays(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured", "rail_unavailable", "rate_unavailable"])
 }
 
-/// Reads which attempt the state is asked with.
 pub fn asked_attempt(mut query: Query<'_>) -> Result<Option<Id>, Invalid> {
     let payment = kinds::uuid().about("A payment of this session: the answer then says how that stands too.");
     let attempt = query.optional("attempt", payment);
@@ -92,8 +88,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("requestCheckoutC2p", "Begin to pay by C2P"))
             .body("CheckoutDebtor")
             .example(
-                "a payer at \
-                 Banesco",
+                "a payer at Banesco",
                 r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134}"#,
             )
             .about(MESSAGES)
@@ -101,8 +96,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("payCheckoutC2p", "Pay by C2P"))
             .body("CheckoutC2p")
             .example(
-                "the payer's \
-                 key",
+                "the payer's key",
                 concat!(
                     r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","#,
                     r#""debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#,
@@ -113,8 +107,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("payCheckoutPagoMovil", "Pay by a Pago Móvil that the buyer made"))
             .body("CheckoutPagoMovil")
             .example(
-                "a transfer of \
-                 today",
+                "a transfer of today",
                 concat!(
                     r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
                     r#""reference":"00123456","date":"2026-11-21"}"#,
@@ -136,8 +129,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("payCheckoutCard", "Pay by card, or make a token of it"))
             .body("CheckoutCard")
             .example(
-                "an approved card of test \
-                 mode",
+                "an approved card of test mode",
                 concat!(
                     r#"{"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","#,
                     r#""holderName":"Ana Perez","holderId":"V12345678"}}"#,

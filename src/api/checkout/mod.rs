@@ -54,35 +54,24 @@ pub fn calls() -> [(Method, &'static str, &'static str); 9] {
 
 /// The rates and ways of payment that hold when a session is shown.
 pub struct Market {
-    /// Bolívares a dollar, with the day of the rate.
     pub bcv: Option<Arc<Sample>>,
-    /// Pesos a dollar, on the market.
     pub cop_rate: Option<Rate>,
     /// Whether there is a rail for C2P.
     pub has_c2p: bool,
-    /// Whether there is one for cards.
     pub has_card: bool,
-    /// Whether transfers can be searched for.
     pub has_transfers: bool,
-    /// The account to which buyers send a Pago Móvil.
     pub receiver: Option<Receiver>,
-    /// Whether there is one for pesos.
     pub has_cop: bool,
-    /// Whether there is one for USDT.
     pub has_usdt: bool,
-    /// Whether the tenant takes pesos.
     pub cop_enabled: bool,
-    /// Whether the tenant takes USDT.
     pub usdt_enabled: bool,
 }
 
 impl Market {
-    /// Bolívares a dollar.
     pub fn bcv_rate(&self) -> Option<Rate> {
         self.bcv.as_ref().map(|sample| sample.price)
     }
 
-    /// The price in bolívares.
     pub fn bolivares(&self, amount: Usd) -> Option<Ves> {
         Some(Price::Usd(amount).at(self.bcv_rate()?).ok()?.ves)
     }
@@ -97,14 +86,11 @@ impl Market {
 /// The reason why a price cannot be paid in pesos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPesos {
-    /// No rate is known for the price.
     NoRate,
-    /// The amount is less than can be collected.
     TooLittle,
 }
 
 impl NoPesos {
-    /// The reason as the page's state gives it.
     const fn reason(self) -> &'static str {
         match self {
             NoPesos::NoRate => "rate_unavailable",
@@ -124,11 +110,9 @@ impl NoPesos {
 /// A way to pay, as it can be offered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// The way of payment.
     pub way: Way,
     /// The reason why the way cannot be used, if it cannot.
     pub reason: Option<&'static str>,
-    /// The total in bolívares, at the rate in force.
     pub ves: Option<Ves>,
     /// The total in pesos: at the rate in force, or as the buyer began to pay it.
     pub cop: Option<Cop>,
@@ -253,7 +237,6 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// The state of a payment in pesos.
     pub fn in_pesos(payment: &'a CopPayment) -> Attempt<'a> {
         Attempt { status: payment.status, failure_code: payment.failure_code() }
     }
@@ -263,9 +246,7 @@ impl<'a> Attempt<'a> {
 pub struct Besides {
     /// The attempt that began last.
     pub newest: Option<Id>,
-    /// The price in bolívares of now.
     pub quote: Option<Quote>,
-    /// The receiver of a Pago Móvil, as JSON.
     pub pago_movil: Option<Vec<u8>>,
 }
 

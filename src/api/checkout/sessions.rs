@@ -27,7 +27,6 @@ const REFERENCE_MAX: usize = 128;
 /// Bytes of metadata.
 const METADATA_BYTES_MAX: usize = 4096;
 
-/// The ways to pay, by name.
 pub(super) const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];
 
 /// The random part of a session's client secret: a keyed hash of its id, so nothing is stored that
@@ -41,7 +40,6 @@ pub fn client_secret(session: Id, secret: [u8; 16]) -> String {
     format!("{session}_secret_{}", hex::encode(secret))
 }
 
-/// The address of a session's page.
 pub fn address(base_url: &str, session: Id) -> String {
     format!("{base_url}/checkout/{session}")
 }
@@ -131,7 +129,6 @@ pub const LIST: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(list), || 
         .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
 });
 
-/// Whether a session stands as it was asked for.
 type Stands = fn(Status) -> bool;
 
 /// The names of statuses, and what they have in common.
@@ -141,7 +138,6 @@ const STATUSES: [(&str, Stands); 3] = [
     ("expired", |status| status == Status::Expired),
 ];
 
-/// The sessions that are asked for.
 struct Asked {
     status: Option<Stands>,
     reference: Option<String>,

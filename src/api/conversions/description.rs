@@ -10,7 +10,6 @@ use domain::resources::conversions::Status;
 
 pub(crate) const SOURCES: [&str; 2] = ["VES", "COP"];
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::CONVERSIONS,
@@ -33,7 +32,6 @@ fn price(at: Schema) -> Schema {
         .member("targetAmountUsdt", ves())
 }
 
-/// A conversion.
 pub fn conversion() -> Schema {
     let begin = object()
         .member("id", uuid())

@@ -136,7 +136,6 @@ async fn accept(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::conversion(quote), conversions::Command::Accept(reference)).await
 }
 
-/// Reads which quote is accepted, under which reference.
 fn read_acceptance(mut fields: Fields<'_>) -> Result<(Id, Option<String>), Invalid> {
     let quote = fields.required("quoteId", kinds::uuid());
     let reference = fields.optional("reference", kinds::trimmed(0..=REFERENCE_MAX));
@@ -225,7 +224,6 @@ pub struct GotFilters {
 }
 
 impl GotFilters {
-    /// Reads the filters of a query.
     pub fn read(query: &mut Query<'_>) -> GotFilters {
         GotFilters {
             status: query.optional("status", kinds::named_one(Status::ALL, Status::name)),
@@ -233,7 +231,6 @@ impl GotFilters {
         }
     }
 
-    /// The list.
     pub fn get(self, sound: &Sound) -> List {
         let (status, source) = (self.status.get(sound), self.source.get(sound));
         let mut parts = Vec::new();
@@ -271,7 +268,6 @@ fn quoted(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, body.end()))
 }
 
-/// A conversion that was just accepted.
 fn accepted(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, show(facts.the()?)?))
 }
@@ -357,7 +353,6 @@ fn read_settings(mut fields: Fields<'_>) -> Result<u8, Invalid> {
     Ok(u8::try_from(percent.get(&fields.finish()?)).unwrap_or(0))
 }
 
-/// The settings of conversions, as JSON.
 pub fn show_settings(settings: &Settings) -> Vec<u8> {
     let conversions = &settings.conversions;
     let enabled = [("VES", conversions.enabled.ves), ("COP", conversions.enabled.cop)]

@@ -12,7 +12,6 @@ use domain::values::ids::Id;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::PESOS,
@@ -52,10 +51,9 @@ pub fn payment() -> Schema {
         .member("amountCop", integer().at_least("0"))
         .member(
             "feeCop",
-            integer().or_null().about(
-                "4.5 % and 1,500 pesos, never more than the amount; null \
-                 until completed.",
-            ),
+            integer()
+                .or_null()
+                .about("4.5 % and 1,500 pesos, never more than the amount; null until completed."),
         )
         .member("netCop", integer().or_null())
         .member("reference", text().or_null())
@@ -71,8 +69,7 @@ pub fn payment() -> Schema {
         .optional(
             "operationId",
             uuid().or_null().about(
-                "In live mode alone: what the processor or an \
-                 operator is to decide, while that is open.",
+                "In live mode alone: what the processor or an operator is to decide, while that is open.",
             ),
         )
         .member("livemode", livemode())
@@ -97,7 +94,6 @@ pub(crate) fn event_data() -> Schema {
         .optional("reversedAt", instant().or_null())
 }
 
-/// A payout in pesos, which operators see too.
 pub fn payout() -> Schema {
     super::payouts::schema()
 }

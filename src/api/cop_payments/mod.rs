@@ -101,7 +101,6 @@ fn amount<'a>() -> impl Kind<'a, i64> {
     )
 }
 
-/// The channel by which pesos are collected.
 pub(crate) fn channel<'a>() -> impl Kind<'a, Channel> {
     kinds::one_of(Channel::ALL.map(|channel| (channel.name(), channel)))
 }
@@ -164,7 +163,6 @@ fn document_type<'a>(documents: &[DocumentType]) -> impl Kind<'a, DocumentType> 
     kind(read, move || schema::one_of(documents.iter().map(|document| document.name())))
 }
 
-/// The number of an identity document.
 pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
     kind(
         |value: Value<'a>| value.text_as(DocumentNumber::parse),

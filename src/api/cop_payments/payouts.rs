@@ -63,7 +63,6 @@ pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
     Some((if facts.is_new() { 201 } else { 200 }, show(facts.the()?)))
 }
 
-/// The answer to what became of a payout.
 pub fn settled(facts: &Facts<'_>) -> Option<Rendered> {
     Some((200, show(facts.the()?)))
 }

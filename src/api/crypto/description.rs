@@ -10,7 +10,6 @@ use domain::resources::crypto::payouts::Status;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::USDT,
@@ -22,12 +21,10 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// A payout to a wallet, which operators see too.
 pub fn payout() -> Schema {
     super::payout_schema()
 }
 
-/// The status of a payout in USDT.
 pub fn payout_status() -> Schema {
     one_of(Status::ALL.map(Status::name))
 }

@@ -47,7 +47,6 @@ async fn balance(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 shown! {
-    /// The balance, as JSON.
     pub fn show_balance(balance: &CryptoBalance, livemode: bool), balance_schema, 512 {
         plain "availableUsdt" = balance.available, values::signed_ves();
         plain "heldUsdt" = balance.held, values::ves();
@@ -85,22 +84,18 @@ shown! {
     }
 }
 
-/// The network of an address.
 pub(crate) fn network<'a>() -> impl Kind<'a, Network> {
     kinds::one_of(Network::NAMES)
 }
 
-/// The token that is deposited.
 pub(crate) fn asset<'a>() -> impl Kind<'a, Asset> {
     kinds::one_of(Asset::NAMES)
 }
 
-/// The networks.
 pub(crate) fn network_schema() -> schema::Schema {
     schema::one_of(Network::NAMES.map(|(name, _)| name))
 }
 
-/// The token that is deposited.
 pub(crate) fn asset_schema() -> schema::Schema {
     schema::one_of(Asset::NAMES.map(|(name, _)| name))
 }
@@ -256,7 +251,6 @@ pub fn read_approval(body: &[u8]) -> Result<Verdict, Problem> {
     Ok(Verdict::Approve)
 }
 
-/// Reads the body of a rejection.
 pub fn read_rejection(body: &[u8]) -> Result<Verdict, Problem> {
     let reason = read_reason(Fields::parse_optional(body)?)?;
     Ok(Verdict::Reject(reason.unwrap_or_else(|| REJECTED.to_owned())))
@@ -280,7 +274,6 @@ pub fn reviewed(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 shown! {
-    /// A payout, as JSON.
     pub fn show(payout: &CryptoPayout), payout_schema, 640 {
         plain "id" = payout.id, values::uuid();
         constant "object" = "crypto_payout";
@@ -338,7 +331,6 @@ async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server.ask(target, crypto::deposits::Command::Open(Box::new(new)).into()).await
 }
 
-/// Reads whose address it is, and of what.
 fn read_customer(mut fields: Fields<'_>) -> Result<(ExternalRef, Network, Asset), Invalid> {
     let customer_ref = fields.required("customerRef", kinds::plain_ref());
     let network = fields.required("network", network());
@@ -357,13 +349,11 @@ pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [
     account
 }
 
-/// The answer to a deposit address, new or known.
 fn opened(facts: &Facts<'_>) -> Option<Rendered> {
     Some((if facts.is_new() { 201 } else { 200 }, show_address(facts.the()?)))
 }
 
 shown! {
-    /// A deposit address, as JSON.
     fn show_address(address: &DepositAddress), address_schema, 512 {
         plain "id" = address.id, values::uuid();
         constant "object" = "deposit_address";

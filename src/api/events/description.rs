@@ -9,7 +9,6 @@ use domain::platform::settings::LiveStatus;
 use domain::resources::payments::Status;
 use domain::resources::webhooks::EVENT_NAMES;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::EVENTS,
@@ -41,7 +40,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The events about payments, payouts, merchants and the account.
 fn sent() -> Vec<Webhook> {
     let payment = || any_of([named("Payment"), named("CopPaymentEvent")]);
     vec![

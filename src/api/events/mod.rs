@@ -34,7 +34,6 @@ use domain::values::time::Timestamp;
 /// The tenant and the mode in which an event happened.
 #[derive(Clone, Copy, Debug)]
 pub struct TenantMode {
-    /// The tenant's id.
     pub tenant: Id,
     /// Whether real money moves in it.
     pub livemode: bool,

@@ -9,7 +9,6 @@ use crate::openapi::values::{items, page, shown_ref, uuid};
 use domain::resources::banks::Catalogue;
 use domain::values::ids::Id;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::MERCHANTS,
@@ -42,7 +41,6 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// A merchant.
 pub fn merchant() -> Schema {
     super::schema().example(concat!(
         r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","object":"merchant","#,
@@ -56,7 +54,6 @@ pub fn merchant() -> Schema {
     ))
 }
 
-/// A payout method of a merchant.
 pub fn method() -> Schema {
     super::method_schema()
 }

@@ -38,8 +38,7 @@ pub const REGISTER: Endpoint = endpoint(chapters::MERCHANTS, run!(register), || 
         )
         .body("NewMerchant")
         .example(
-            "with a payout \
-             method",
+            "with a payout method",
             concat!(
                 r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
                 r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","#,
@@ -99,7 +98,6 @@ pub const LIST: Endpoint = endpoint(chapters::MERCHANTS, run!(list), || {
         .refuses(404, &["not_found"])
 });
 
-/// The merchants that are asked for.
 struct Asked {
     status: Option<Status>,
     active: Option<bool>,
@@ -163,7 +161,6 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::merchant(id), merchants::Command::SetActive(active)).await
 }
 
-/// Reads whether a merchant is to be active.
 fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
     fields.changes();
     let active = fields.required("isActive", kinds::boolean());
@@ -202,7 +199,6 @@ async fn add_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::merchant(id), merchants::Command::AddMethod(bank, phone)).await
 }
 
-/// Reads a payout method.
 fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, MobilePhone), Invalid> {
     let bank = fields.required("bankCode", credit_bank(banks));
     let phone = fields.required("phone", kinds::phone());
@@ -314,7 +310,6 @@ fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
     Some((202, body.end()))
 }
 
-/// The payout method that the path names.
 fn one_method(facts: &Facts<'_>) -> Option<Rendered> {
     let merchant: &Merchant = facts.the()?;
     Some((
@@ -335,7 +330,6 @@ fn newest_method(facts: &Facts<'_>) -> Option<Rendered> {
     })
 }
 
-/// The answer to a deletion.
 fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
     let merchant: &Merchant = facts.the()?;
     let body = Object::new().boolean("deleted", true).plain("merchantId", merchant.id);
@@ -350,7 +344,6 @@ fn show_methods(merchant: &Merchant) -> Vec<u8> {
 const NO_METHOD: &str = "no payout method exists; add one with POST /v1/merchants/:id/payout-methods";
 
 shown! {
-    /// A merchant, as JSON.
     pub fn show(merchant: &Merchant), schema, 512 {
         plain "merchantId" = merchant.id, values::uuid();
         constant "object" = "merchant";
@@ -373,7 +366,6 @@ shown! {
 }
 
 shown! {
-    /// A payout method, as JSON.
     fn show_method(merchant: &Merchant, method: &PayoutMethod), method_schema, 512 {
         plain "payoutMethodId" = method.id, values::uuid();
         plain "identifier" = method.id, values::uuid().about("Equal to `payoutMethodId`.");

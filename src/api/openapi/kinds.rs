@@ -35,14 +35,10 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// True or false.
     boolean: bool = Value::boolean, schema::boolean;
-    /// The id of something.
     uuid: Uuid = Value::uuid, values::uuid;
-    /// An instant, to the millisecond.
     instant: Timestamp = |value: Value<'_>| Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis())),
         values::instant;
-    /// A day.
     day: Date = |value: Value<'_>| value.text_as(Date::parse), values::day;
     /// An amount with two decimals, in minor units.
     amount: i64 = Value::amount, values::amount;
@@ -50,22 +46,16 @@ kinds! {
     cents: i64 = Value::cents, values::cents;
     /// An amount of more than nothing with two decimals, in minor units.
     positive_amount: i64 = Value::positive_amount, values::positive_amount;
-    /// The caller's own name for something.
     external_ref: ExternalRef = new_ref, values::external_ref;
     /// A mode: live or test.
     mode: Mode = |value: Value<'_>| value.text_known("live or test", Mode::from_name),
         || schema::one_of(Mode::ALL.map(Mode::name));
-    /// A currency that balances are kept in.
     currency: Currency = |value: Value<'_>| value.text_known("VES, COP or USDT", Currency::from_code), values::currency;
-    /// An identity document.
     identity: IdentityDocument = |value: Value<'_>| value.text_as(IdentityDocument::parse), values::identity;
-    /// A Venezuelan mobile phone.
     phone: MobilePhone = |value: Value<'_>| value.text_as(MobilePhone::parse), values::phone;
-    /// An e-mail address.
     email: String = read_email, || schema::text().chars(3..=EMAIL_MAX).format("email");
 }
 
-/// Any text, as it is.
 pub fn text<'a>() -> impl Kind<'a, Cow<'a, str>> {
     kind(Value::string, schema::text)
 }
@@ -107,12 +97,10 @@ pub fn sought<'a>(chars: RangeInclusive<usize>) -> impl Kind<'a, String> {
     )
 }
 
-/// One of several names.
 pub fn one_of<'a, T: Clone>(choices: impl AsRef<[(&'static str, T)]>) -> impl Kind<'a, T> {
     OneOf { choices, of: PhantomData }
 }
 
-/// One of these, by its name.
 pub fn named_one<'a, T: Copy, const N: usize>(
     all: [T; N],
     name: impl Fn(T) -> &'static str,
@@ -120,7 +108,6 @@ pub fn named_one<'a, T: Copy, const N: usize>(
     one_of(all.map(|each| (name(each), each)))
 }
 
-/// A list of so many elements.
 pub fn list<'a, T>(count: RangeInclusive<usize>, element: impl Kind<'a, T>) -> impl Kind<'a, Vec<T>> {
     List { count, element }
 }

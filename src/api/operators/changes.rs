@@ -12,7 +12,6 @@ use domain::record::Entity;
 use domain::resources::banks::{Catalogue, Edit};
 use domain::values::ids::Id;
 
-/// Says what a decision changed.
 pub fn changes(decided: &Decided<'_>) -> Changes {
     let record = decided.record;
     if let (Some(book), Some(change)) = (decided.platform, record.platform.as_deref()) {

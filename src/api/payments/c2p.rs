@@ -26,7 +26,6 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 
-/// The details that the request and the charge share.
 struct Details {
     price: GotPrice,
     debtor: Got<IdentityDocument>,
@@ -66,8 +65,7 @@ pub const REQUEST: Endpoint =
             code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A \
             newer request under the same `externalRef` takes the place of the pending one.")
         .body("C2pRequest")
-        .example("10 USD from a payer at \
-            Banesco", concat!(
+        .example("10 USD from a payer at Banesco", concat!(
                     r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","#,
                     r#""debtorBankCode":134,"externalRef":"order-1"}"#,
                 ))
@@ -111,7 +109,6 @@ async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server.ask(target, payments::Command::RequestC2p(Box::new(new)).into()).await
 }
 
-/// Reads the body of a request for an intent.
 pub(super) fn read_request(
     mut fields: Fields<'_>,
     banks: &Catalogue,
@@ -132,8 +129,7 @@ pub const EXECUTE: Endpoint = endpoint(chapters::PAYMENTS, run!(execute), || {
         )
         .body("C2pCharge")
         .example(
-            "the key that the payer \
-             typed",
+            "the key that the payer typed",
             concat!(
                 r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"#,
                 r#""debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
@@ -141,8 +137,7 @@ pub const EXECUTE: Endpoint = endpoint(chapters::PAYMENTS, run!(execute), || {
             ),
         )
         .example(
-            "a marketplace \
-             sale",
+            "a marketplace sale",
             concat!(
                 r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"#,
                 r#""debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
@@ -194,7 +189,6 @@ pub(super) fn read_execution(
     Ok((intent, c2p::Execute { external_ref, price, debtor, token, token_mark, marketplace }))
 }
 
-/// The payer's key.
 pub(crate) fn token<'a>() -> impl Kind<'a, Token> {
     kind(|value: Value<'a>| value.text_as(Token::parse_c2p), || schema::text().pattern("^[0-9]{6,8}$"))
 }

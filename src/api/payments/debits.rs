@@ -145,7 +145,6 @@ pub(super) fn read_charge(
     })
 }
 
-/// The code of the payer's bank.
 fn code<'a>() -> impl Kind<'a, Token> {
     kind(
         |value: Value<'a>| value.text_as(Token::parse_debit),

@@ -10,7 +10,6 @@ use domain::resources::banks::Catalogue;
 use domain::resources::payments::{Method, Status};
 use domain::values::ids::Id;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::PAYMENTS,
@@ -108,12 +107,10 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// A chargeback, as its payment shows it.
 pub fn payment_chargeback() -> Schema {
     show::chargeback_schema()
 }
 
-/// A payment, as JSON.
 const PAYMENT: &str = concat!(
     r#"{"id":"01975a2e-7c00-7000-8000-000000000000","#,
     r#""paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","#,

@@ -19,7 +19,6 @@ use domain::values::ids::EntityId;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
-/// The kinds of operations, as the API names them.
 const KINDS: [&str; 8] =
     ["charge", "debit", "verification", "reversal", "otp", "credit", "collection", "refund"];
 
@@ -93,7 +92,6 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
 }
 
 shown! {
-    /// An operation, as JSON.
     fn show_operation(id: Id, operation: &Operation<'_>, payment: Option<Id>, payout: Option<Id>, created_at: Timestamp), schema, 512 {
         plain "operationId" = id, uuid();
         plain "kind" = operation.kind, one_of(KINDS);

@@ -16,9 +16,7 @@ use std::sync::Arc;
 
 /// The media types of a receipt: a page, unless a PDF is wanted more.
 pub const FORMS: [&str; 2] = [PAGE, PDF];
-/// The media type of a receipt for screens.
 pub const PAGE: &str = "text/html";
-/// The media type of a receipt for paper.
 pub const PDF: &str = "application/pdf";
 
 /// GET /v1/payments/:id/receipt

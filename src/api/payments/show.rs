@@ -175,7 +175,6 @@ fn usdt(payment: &Payment) -> Option<(&Usdt, Option<Usdt>, &String)> {
 }
 
 shown! {
-    /// A chargeback within its payment, as JSON.
     pub fn show_chargeback(chargeback: &Chargeback), chargeback_schema, 256 {
         plain "chargebackId" = chargeback.id, values::uuid();
         plain "status" = chargeback.status.name(), chargeback_status();
@@ -186,17 +185,14 @@ shown! {
     }
 }
 
-/// The status of a dispute.
 pub(crate) fn chargeback_status() -> schema::Schema {
     schema::one_of(chargebacks::Status::ALL.map(chargebacks::Status::name))
 }
 
-/// The reason why the bank took the money back.
 pub(crate) fn chargeback_reason() -> schema::Schema {
     schema::one_of(chargebacks::Reason::ALL.map(chargebacks::Reason::name))
 }
 
-/// The bank's reference, as a payment shows it.
 pub(crate) fn bank_reference(payment: &Payment) -> Option<&str> {
     shown(&payment.bank_reference).filter(|_| payment.status != Status::Failed)
 }

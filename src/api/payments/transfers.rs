@@ -27,8 +27,7 @@ pub const VERIFY: Endpoint = endpoint(chapters::PAYMENTS, run!(verify), || {
         )
         .body("PagoMovilVerification")
         .example(
-            "a transfer of \
-            today",
+            "a transfer of today",
             concat!(
                 r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","#,
                 r#""date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#,
@@ -76,14 +75,12 @@ async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.charge(new, None).await
 }
 
-/// A verification as its body asks for it.
 pub(super) struct Asked {
     price: Price,
     means: Means,
     external_ref: ExternalRef,
 }
 
-/// Reads the body of a verification.
 pub(super) fn read(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Asked, Invalid> {
     const NO_PAGO_MOVIL: &str = "must be a bank that offers Pago Móvil; see GET /v1/banks";
     let price = price(&mut fields);

@@ -25,7 +25,6 @@ use domain::values::ids::Id;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Items of one batch.
 pub const ITEMS_MAX: usize = 1_000;
 /// The approximate size of a batch's item in an answer, in bytes.
 const ITEM_BYTES: usize = 384;
@@ -178,7 +177,6 @@ pub fn mark_as_first_written(
     })
 }
 
-/// The method that an item names.
 const fn method_of(new: &NewPayout) -> Option<Id> {
     if let Receiver::Merchant { method, .. } = &new.receiver { *method } else { None }
 }

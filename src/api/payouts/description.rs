@@ -9,7 +9,6 @@ use crate::openapi::values::{livemode, page, shown_ref, uuid};
 use domain::resources::banks::Catalogue;
 use domain::values::ids::Id;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::PAYOUTS,
@@ -69,12 +68,10 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// The account's own payout account.
 pub fn account() -> Schema {
     own_account::schema()
 }
 
-/// A payout.
 pub fn payout() -> Schema {
     super::schema().example(concat!(
         r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","#,

@@ -45,18 +45,13 @@ pub enum Form {
         /// Whether `fromMerchantBalance` is a member.
         alone: bool,
     },
-    /// A phone.
     Credit,
-    /// A phone, as change of a payment.
     Change,
-    /// An account.
     Account,
-    /// The tenant itself.
     Own,
 }
 
 impl Form {
-    /// The name of its schema.
     pub(crate) const fn schema(self) -> &'static str {
         match self {
             Form::Merchant { alone: true } => "MerchantPayout",
@@ -69,7 +64,6 @@ impl Form {
     }
 }
 
-/// Reads the body of a payout.
 pub fn read_new(mut fields: Fields<'_>, form: Form, id: Id, banks: &Catalogue) -> Result<NewPayout, Invalid> {
     let (receiver, asked, sound): (Receiver, GotAsked<'_>, Sound);
     match form {
@@ -155,7 +149,6 @@ impl<'a> GotAsked<'a> {
     }
 }
 
-/// A bank that takes credits by phone.
 pub fn credit_bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
     let read = move |value: Value<'a>| {
         let bank: BankCode = value.text_as(BankCode::parse)?;
@@ -168,7 +161,6 @@ pub fn credit_bank<'a>(banks: &Catalogue) -> impl Kind<'a, BankCode> {
     kind(read, values::bank_code)
 }
 
-/// An account at a bank that is known.
 fn account<'a>(banks: &Catalogue) -> impl Kind<'a, AccountNumber> {
     kind(
         move |value: Value<'a>| value.text_as(|text| AccountNumber::parse(text, |bank| banks.knows(bank))),
@@ -206,8 +198,7 @@ pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(create), || {
         )
         .body("MerchantPayout")
         .example(
-            "100 VES to a \
-             merchant",
+            "100 VES to a merchant",
             concat!(
                 r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","#,
                 r#""concepto":"liquidacion","externalRef":"payout-1"}"#,
@@ -318,7 +309,6 @@ pub fn created(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 shown! {
-    /// A payout, as JSON.
     pub fn show(payout: &Payout), schema, 896 {
         plain "payoutId" = payout.id, values::uuid();
         constant "object" = "payout";

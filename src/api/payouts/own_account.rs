@@ -35,7 +35,6 @@ async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::OWN_ACCOUNT, own_account::Command::Set(held)).await
 }
 
-/// Reads the account by phone.
 pub(super) fn read_phone(mut fields: Fields<'_>, banks: &Catalogue) -> Result<OwnPhone, Invalid> {
     let bank = fields.required("bankCode", credit_bank(banks));
     let phone = fields.required("phone", kinds::phone());
@@ -124,7 +123,6 @@ fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 shown! {
-    /// The account, as JSON.
     pub fn show(account: &OwnAccount), schema, 512 {
         constant "object" = "payout_account";
         plain "bankCode" = account.held.bank, values::bank_code();

@@ -8,7 +8,6 @@ use crate::openapi::schema::Schema;
 use crate::openapi::values::{items, page};
 use domain::values::ids::Id;
 
-/// Products and links.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::PRODUCTS,

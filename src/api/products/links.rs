@@ -131,7 +131,6 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(product_of(id), products::Command::ChangeLink(id, Box::new(change))).await
 }
 
-/// Reads a change of a link.
 pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<LinkChange, Invalid> {
     fields.changes();
     let statuses = LinkStatus::ALL.map(|status| (status.name(), status));
@@ -167,19 +166,16 @@ fn link_id(cx: &Context<'_>) -> Result<Id, Problem> {
     if id.entity_and_operation().1 == 0 { Err(Problem::not_found()) } else { Ok(id) }
 }
 
-/// The link that was just made.
 fn newest(facts: &Facts<'_>) -> Option<Rendered> {
     let product: &Product = facts.the()?;
     Some((201, show(product, product.links.last()?)))
 }
 
-/// The link that the path names.
 fn one(facts: &Facts<'_>) -> Option<Rendered> {
     let product: &Product = facts.the()?;
     Some((200, show(product, product.link(facts.about?)?)))
 }
 
-/// Whether a product has a link with this id.
 pub fn has(product: &Entity, id: Id) -> bool {
     Product::of(product).is_some_and(|product| product.link(id).is_some())
 }
@@ -189,7 +185,6 @@ fn show_all(product: &Product) -> Vec<u8> {
 }
 
 shown! {
-    /// A link, as JSON.
     pub fn show(product: &Product, link: &Link), schema, 512 {
         plain "id" = link.id, values::uuid();
         constant "object" = "payment_link";
@@ -207,7 +202,6 @@ shown! {
     }
 }
 
-/// The answer to a deletion.
 pub(super) fn deleted_schema() -> schema::Schema {
     schema::object().member("deleted", schema::boolean()).member("id", values::uuid())
 }

@@ -30,7 +30,6 @@ const NAME_MAX: usize = 120;
 /// Characters of a description.
 const DESCRIPTION_MAX: usize = 1000;
 
-/// A price as a string.
 fn price<'a>() -> impl Kind<'a, Usd> {
     kind(read_price, || {
         let decimal = schema::text().pattern(r"^(0|[1-9][0-9]{0,5})(\.[0-9]{1,2})?$");
@@ -142,7 +141,6 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::product(id), products::Command::Change(Box::new(change))).await
 }
 
-/// Reads a change of a product.
 fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, Invalid> {
     fields.changes();
     let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
@@ -182,7 +180,6 @@ fn updated(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 shown! {
-    /// A product with its links, as JSON.
     pub fn show(product: &Product), schema, 512 {
         plain "id" = product.id, values::uuid();
         constant "object" = "product";

@@ -7,7 +7,6 @@ use crate::openapi::values::{figure, instant};
 
 const POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::PUBLIC,

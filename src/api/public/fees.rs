@@ -37,7 +37,6 @@ pub(super) struct Withdrawal {
     asset: Option<Option<&'static str>>,
 }
 
-/// Reads the withdrawal whose fee is asked for.
 pub(super) fn asked_estimate(mut query: Query<'_>) -> Result<Withdrawal, Invalid> {
     let network = kind(
         |value: Value<'_>| value.string().map(Cow::into_owned),

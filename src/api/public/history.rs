@@ -28,7 +28,6 @@ const AUTO_RAW_DAYS_MAX: i64 = 1;
 /// The most days for which `auto` shows hours.
 const AUTO_HOUR_DAYS_MAX: i64 = 14;
 
-/// The resolution of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Interval {
     Raw,
@@ -36,10 +35,8 @@ enum Interval {
     Auto,
 }
 
-/// The query for a rate history.
 #[derive(Debug)]
 pub struct Ask {
-    /// The pair.
     pub pair: Pair,
     source: Option<String>,
     side: Option<String>,
@@ -56,7 +53,6 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// The filter for the series that are meant.
     pub fn filter(&self) -> Filter<'_> {
         Filter { source: self.source.as_deref(), side: self.side.as_deref(), method: None }
     }
@@ -105,7 +101,6 @@ fn read(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     (call.history)(&ask)
 }
 
-/// Reads which history is asked for, at this time.
 fn asked(mut query: Query<'_>, now: Timestamp) -> Result<Ask, Invalid> {
     let pair = query.optional("pair", pair());
     let source = query.optional("source", name());
@@ -151,7 +146,6 @@ fn interval<'a>() -> impl Kind<'a, Interval> {
         .about("Single samples if missing. `auto`: samples up to 1 day, hours up to 14 days, days beyond.")
 }
 
-/// A history as JSON.
 pub fn show(ask: &Ask, step: Option<Step>, points: &[Point]) -> Vec<u8> {
     let mut data = Vec::with_capacity(2 + 192 * points.len());
     data.push(b'[');

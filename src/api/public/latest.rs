@@ -33,7 +33,6 @@ fn read(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     Ok(show(&sample))
 }
 
-/// The series that is asked for.
 struct Asked {
     pair: Option<Pair>,
     source: Option<String>,
@@ -41,7 +40,6 @@ struct Asked {
     side: Option<String>,
 }
 
-/// Reads which series is asked for.
 fn asked(mut query: Query<'_>) -> Result<Asked, Invalid> {
     let market =
         name().about("`p2p`, the market, or `bcv`, the official one. Without it the freshest of all.");
@@ -58,7 +56,6 @@ fn asked(mut query: Query<'_>) -> Result<Asked, Invalid> {
     })
 }
 
-/// A pair of currencies.
 pub(super) fn pair<'a>() -> impl Kind<'a, Pair> {
     kind(
         |value: Value<'a>| value.text_as(Pair::parse),

@@ -21,32 +21,26 @@ use domain::resources::rates::withdrawals::{Policy, Withdrawals};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The input of a handler.
 pub struct PublicCall<'a> {
     /// The query string, without its question mark.
     pub query: Option<&'a str>,
-    /// The server's clock.
     pub now: Timestamp,
     /// The freshest price of a pair that a filter admits, of those that everybody may see.
     pub latest: &'a dyn Fn(Pair, Filter<'_>) -> Option<Arc<Sample>>,
     /// The floor of the market, if it is fresh enough to be offered.
     pub floor: &'a dyn Fn() -> Option<Arc<Sample>>,
-    /// A history of prices, as JSON.
     pub history: &'a dyn Fn(&history::Ask) -> Result<Vec<u8>, Problem>,
-    /// The fees of withdrawals.
     pub withdrawals: &'a Withdrawals,
     /// The policy of the tenant that is asked for, or of all that have none of their own.
     pub policy: &'a Policy,
 }
 
 impl PublicCall<'_> {
-    /// Reads the query.
     pub fn asked<T>(&self, reader: impl FnOnce(Query<'_>) -> Result<T, Invalid>) -> Result<T, Problem> {
         Ok(query::read(self.query, reader)?)
     }
 }
 
-/// Reads a request, and answers it.
 pub type Handler = fn(&PublicCall<'_>) -> Result<Vec<u8>, Problem>;
 
 /// An answer that caches may ask about again.

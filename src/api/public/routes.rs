@@ -3,13 +3,11 @@
 use super::{Handler, fees, history, latest};
 use crate::endpoint::Endpoint;
 
-/// The prefix of all paths of the interface.
 pub const PREFIX: &str = "/api/v1";
 
 /// A public endpoint; all of them are read by GET.
 pub struct PublicRoute {
     pub path: &'static str,
-    /// The operation's name in the documentation.
     pub operation: &'static str,
     /// The seconds for which an answer may be shown again without asking.
     pub fresh_seconds: u32,
@@ -31,7 +29,6 @@ fn row(
     PublicRoute { path, operation, fresh_seconds, of_tenant, takes_query, endpoint }
 }
 
-/// The table of public routes.
 pub fn routes() -> Vec<PublicRoute> {
     vec![
         row("/api/v1/fx/latest", "getLatestRate", 5, false, latest::READ),

@@ -55,7 +55,6 @@ pub fn show_whole_bank(bank: &Bank) -> Vec<u8> {
 }
 
 shown! {
-    /// A bank, as JSON.
     fn show_bank(bank: &Bank), bank_schema, 512 {
         plain "code" = bank.code, schema::text().pattern("^[0-9]{4}$").example("\"0134\"");
         text "name" = &bank.name, schema::text();

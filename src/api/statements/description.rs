@@ -5,7 +5,6 @@ use crate::chapters;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, list, named, object, one_of};
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::STATEMENTS,
@@ -17,7 +16,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The schemas of a statement.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (

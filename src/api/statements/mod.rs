@@ -24,12 +24,9 @@ use domain::values::time::Zone;
 /// The most days of one statement.
 pub const DAYS_MAX: i32 = 400;
 
-/// A statement that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The owner of the account.
     pub ledger: Ledger,
-    /// The currency.
     pub currency: Currency,
     /// The first day.
     pub from: Date,
@@ -44,14 +41,11 @@ pub struct Asked {
     to: Got<Date>,
 }
 
-/// The currencies of a tenant's statements, by name.
 pub const CURRENCIES: [(&str, Currency); 3] =
     [("VES", Currency::Ves), ("COP", Currency::Cop), ("USDT", Currency::Usdt)];
-/// The currencies of a seller's statements, by name.
 const CURRENCIES_OF_SELLERS: [(&str, Currency); 2] = [("VES", Currency::Ves), ("COP", Currency::Cop)];
 
 impl Asked {
-    /// Reads the parameters.
     pub fn read(query: &mut Query<'_>, currencies: &[(&'static str, Currency)]) -> Asked {
         let currency = query.required("currency", kinds::one_of(currencies));
         let from = query.required("from", kinds::day().about("The first day."));
@@ -65,7 +59,6 @@ impl Asked {
         Asked { currency, from, to }
     }
 
-    /// The question, put to an account of this owner.
     pub fn of(self, ledger: Ledger, sound: &Sound) -> Ask {
         Ask { ledger, currency: self.currency.get(sound), from: self.from.get(sound), to: self.to.get(sound) }
     }
@@ -113,7 +106,6 @@ async fn statement(
     Ok(Reply::json(200, show(currency, &lines)))
 }
 
-/// A statement, as JSON.
 pub fn show(currency: Currency, lines: &[Line]) -> Vec<u8> {
     Object::with_capacity(128 + lines.len() * 384)
         .plain("currency", currency.code())
@@ -131,7 +123,6 @@ pub const fn timezone(currency: Currency) -> &'static str {
     }
 }
 
-/// A day, as JSON.
 fn show_day(line: &Line, currency: Currency) -> Vec<u8> {
     let begun = Object::with_capacity(384).plain("date", line.day.date);
     let begun = begun.plain("opening", amount(line.opening, currency));
@@ -159,7 +150,6 @@ fn amount(minor: i128, currency: Currency) -> String {
     text
 }
 
-/// The answer with a statement.
 pub fn answers_statement(operation: Operation) -> Operation {
     operation.answers(200, "Statement", "A line for every day, empty ones too, oldest first")
 }

@@ -22,18 +22,15 @@ const HOLD_DAYS_MAX: i64 = 365;
 const ORIGINS_MAX: usize = 100;
 /// Characters of the longest host name.
 const HOST_CHARACTERS_MAX: usize = 253;
-/// The policies of withdrawal fees that are known.
 const WITHDRAW_FEE_POLICIES: [(&str, &str); 3] =
     [("legacy_flat", "legacy_flat"), ("tiered_v1", "tiered_v1"), ("tiered_v2", "tiered_v2")];
 
-/// A source that can be converted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     Ves,
     Cop,
 }
 
-/// The settings as JSON.
 pub fn show(settings: &Settings) -> Vec<u8> {
     let origins = settings.checkout_allowed_origins.iter().map(|origin| text(origin));
     let usdt = Object::new()
@@ -54,7 +51,6 @@ pub fn show(settings: &Settings) -> Vec<u8> {
         .end()
 }
 
-/// A percentage with its four decimals.
 pub fn percentage(rate: Rate) -> String {
     format!("{:.4}", rate.0)
 }

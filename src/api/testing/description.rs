@@ -8,7 +8,6 @@ use crate::openapi::document::Chapter;
 use crate::openapi::schema::object;
 use crate::openapi::values::{instant, livemode};
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::TEST_MODE,

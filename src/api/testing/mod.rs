@@ -102,7 +102,6 @@ async fn fund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.ask(Target::Book, Command::Adjust(Box::new(ask))).await
 }
 
-/// Reads the money that is added.
 fn read_fund(mut fields: Fields<'_>) -> Result<Adjustment, Invalid> {
     let currency = fields.required("currency", kinds::currency());
     let of = currency.peek().copied().unwrap_or(Currency::Ves);

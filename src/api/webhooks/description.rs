@@ -9,7 +9,6 @@ use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text}
 use crate::openapi::values::{instant, items, page, uuid};
 use domain::values::ids::Id;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::WEBHOOKS,
@@ -32,7 +31,6 @@ fn delivery_status() -> Schema {
     one_of(["pending", "delivered", "failed"])
 }
 
-/// A delivery.
 pub fn delivery() -> Schema {
     object()
         .member("id", uuid())

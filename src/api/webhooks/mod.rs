@@ -241,16 +241,12 @@ async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 /// POST /v1/events/:id/resend
 pub const RESEND: Endpoint = endpoint(chapters::WEBHOOKS, run!(resend), || {
-    summary(
-        "Send an event \
-         again",
-    )
-    .about(
-        "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An \
-         endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of \
-         them.",
-    )
-    .answers(202, "Deliveries", "What is being sent")
+    summary("Send an event again")
+        .about(
+            "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 \
+         such deliveries waiting is left out; 503 `overloaded` when that is all of them.",
+        )
+        .answers(202, "Deliveries", "What is being sent")
 });
 
 async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -275,13 +271,11 @@ async fn test(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.test_notification().await
 }
 
-/// The events that an endpoint lists.
 fn listed(webhook: &Webhook) -> &[EventName] {
     webhook.term().map(|term| term.events.as_slice()).unwrap_or_default()
 }
 
 shown! {
-    /// An endpoint, as JSON.
     pub fn show(webhook: &Webhook), schema, 512 {
         plain "id" = webhook.id, values::uuid();
         constant "object" = "webhook";
@@ -317,7 +311,6 @@ fn with_secret(facts: &Facts<'_>) -> Option<Vec<u8>> {
     })
 }
 
-/// The answer to a deletion.
 fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
     let webhook: &Webhook = facts.the()?;
     Some((200, Object::new().boolean("deleted", true).plain("id", webhook.id).end()))
@@ -335,7 +328,6 @@ pub fn show_pending(webhook: Id, due: &Resend) -> Vec<u8> {
         .end()
 }
 
-/// A delivery with its outcome, as JSON.
 pub fn show_delivered(webhook: Id, delivered: &Delivered, completed_at: Timestamp) -> Vec<u8> {
     begin(delivered.id, webhook, &delivered.event, delivered.attempt)
         .plain("status", status(delivered.error.as_deref()))

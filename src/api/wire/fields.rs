@@ -59,7 +59,6 @@ impl Invalid {
         Invalid(Vec::new())
     }
 
-    /// Every bad field.
     pub fn fields(&self) -> &[BadField] {
         &self.0
     }
@@ -122,7 +121,6 @@ impl Findings {
         }
     }
 
-    /// Adds a name that came from outside.
     pub(super) fn add_unknown(&mut self, name: &str, message: &'static str) {
         let cut = name.char_indices().nth(NAME_CHARS_MAX).map_or(name, |(end, _)| &name[..end]);
         self.add(cut, message);
@@ -157,7 +155,6 @@ pub struct Fields<'a> {
     /// The position where the next look-up starts: callers mostly send members in the order in
     /// which they are read.
     next: usize,
-    /// Whether it is the body of a PATCH.
     is_change: bool,
     /// Whether nothing was read so far that changes anything.
     is_idle: bool,
@@ -167,7 +164,6 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// A body that has to be there.
     pub fn parse(body: &'a [u8]) -> Result<Self, Problem> {
         if body.is_empty() {
             return Err(Problem::invalid_json("the body is empty; send a JSON object"));
@@ -342,10 +338,8 @@ impl<'a> Fields<'a> {
 
 /// A kind of value: how a `T` is read, and the schema of what can be read.
 pub trait Kind<'a, T>: Sized {
-    /// Reads a value of this kind.
     fn read(&mut self, value: Value<'a>) -> Result<T, Bad>;
 
-    /// The schema of the values that can be read.
     fn schema(&self) -> Schema;
 
     /// The kind, described in other words.
@@ -385,7 +379,6 @@ pub fn body<'a, T, E>(read: impl FnOnce(Fields<'a>) -> Result<T, E>) -> Schema {
     if is_finished { body.closed() } else { body }
 }
 
-/// The need of what a reader asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// One must be there.
@@ -399,11 +392,8 @@ pub enum Need {
 /// A member or a parameter that a reader asks for.
 #[derive(Debug)]
 pub struct Expected {
-    /// The name, as callers send it.
     pub name: &'static str,
-    /// The schema of its value.
     pub schema: Schema,
-    /// The need of it.
     pub need: Need,
 }
 

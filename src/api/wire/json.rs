@@ -18,7 +18,6 @@ const NAMES_IN_PAIRS_MAX: usize = 16;
 /// The reason why a text is not JSON, in words for the caller, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// The reason.
     pub reason: &'static str,
     /// The line, counted from 1.
     pub line: usize,
@@ -55,9 +54,7 @@ pub struct Member<'a> {
 /// The kind of a JSON text at the top level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape<'a> {
-    /// An object with these members.
     Object(Vec<Member<'a>>),
-    /// A list with these elements.
     List(Vec<&'a str>),
     /// A string, a number, a boolean or null.
     Scalar,

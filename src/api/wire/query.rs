@@ -43,7 +43,6 @@ pub fn page(mut query: Query<'_>, list: ListOf<'_>) -> Result<Page, Invalid> {
     Ok(page.get(&sound))
 }
 
-/// Splits and decodes a query.
 fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {
     let mut parameters = Vec::new();
     let mut findings = Findings::default();
@@ -164,7 +163,6 @@ impl<'a> Query<'a> {
         self.parameters.iter().any(|parameter| parameter.name == name)
     }
 
-    /// Adds a finding about several parameters together.
     pub fn bad(&mut self, name: &str, message: impl Into<Cow<'static, str>>) {
         self.findings.add(name, message);
     }

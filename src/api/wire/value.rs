@@ -23,7 +23,6 @@ use zeroize::Zeroize;
 pub enum Bad {
     /// The value itself, in words: lower case, no final stop, without the value.
     Said(Cow<'static, str>),
-    /// Members inside it, with names relative to it.
     Inside(Vec<BadField>),
 }
 
@@ -65,10 +64,8 @@ pub struct Value<'a> {
     notation: Notation,
 }
 
-/// The way in which a value is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Notation {
-    /// A value of JSON.
     Json,
     /// A value of a parameter, decoded.
     Plain,
@@ -82,7 +79,6 @@ impl std::fmt::Debug for Value<'_> {
 }
 
 impl<'a> Value<'a> {
-    /// A value of JSON.
     pub(super) fn json(text: &'a str) -> Self {
         Value { text, notation: Notation::Json }
     }
@@ -97,7 +93,6 @@ impl<'a> Value<'a> {
         self.notation == Notation::Json && self.text == "null"
     }
 
-    /// The value as it was sent.
     pub fn raw(self) -> Result<&'a RawValue, Bad> {
         serde_json::from_str(self.text).map_err(|_| Bad::from("must be JSON"))
     }
@@ -158,7 +153,6 @@ impl<'a> Value<'a> {
         if has_misleading(&parsed) { Err(MISLEADS.into()) } else { Ok(text.to_owned()) }
     }
 
-    /// A string of so many ASCII digits.
     pub fn digits(self, count: RangeInclusive<usize>) -> Result<Cow<'a, str>, Bad> {
         let wanted = || match (*count.start(), *count.end()) {
             (least, most) if least == most => format!("must be a string of {most} digits"),
@@ -294,7 +288,6 @@ impl<'a> Value<'a> {
         self.text_known("a date such as 2026-11-21", date)
     }
 
-    /// The members of an object.
     pub(super) fn members(self) -> Result<Vec<Member<'a>>, Bad> {
         match self.shape() {
             Some(Shape::Object(members)) => Ok(members),
@@ -330,7 +323,6 @@ impl<'a> Value<'a> {
         (self.notation == Notation::Json).then(|| json::read(self.text).ok()).flatten()
     }
 
-    /// Whether it is written as JSON writes numbers.
     fn is_number(self) -> bool {
         let begins = matches!(self.text.as_bytes().first(), Some(b'-' | b'0'..=b'9'));
         begins && (self.notation == Notation::Json || json::read(self.text).is_ok())
@@ -487,7 +479,6 @@ fn exponent(text: &str) -> i64 {
     if negative { -size } else { size }
 }
 
-/// An amount with the decimals of its currency.
 pub fn shown_amount(currency: Currency, minor: i64) -> String {
     let mut text = String::with_capacity(16);
     // Writing to memory does not fail.

@@ -23,7 +23,6 @@ pub fn web_address(value: Value<'_>, livemode: bool) -> Result<String, Bad> {
     }))
 }
 
-/// An address, or an empty string, which clears.
 pub fn clearable<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
     let read = move |value: Value<'a>| match value.string()?.is_empty() {
         true => Ok(None),

@@ -4,18 +4,15 @@
 use std::fmt::Display;
 use std::io::Write as _;
 
-/// An object in the making.
 pub struct Object {
     out: Vec<u8>,
 }
 
 impl Object {
-    /// An empty object.
     pub fn new() -> Object {
         Object::with_capacity(512)
     }
 
-    /// An empty object with room for so many bytes.
     pub fn with_capacity(bytes: usize) -> Object {
         let mut out = Vec::with_capacity(bytes);
         out.push(b'{');
@@ -61,12 +58,10 @@ impl Object {
         self
     }
 
-    /// True or false.
     pub fn boolean(self, name: &str, value: bool) -> Self {
         self.number(name, value)
     }
 
-    /// Null.
     pub fn null(self, name: &str) -> Self {
         self.number(name, "null")
     }
@@ -87,12 +82,10 @@ impl Object {
         }
     }
 
-    /// The same text in every object.
     pub fn constant(self, name: &str, only: &str) -> Self {
         self.plain(name, only)
     }
 
-    /// Text from outside, in what has it.
     pub fn optional_text(self, name: &str, value: Option<impl AsRef<str>>) -> Self {
         match value {
             Some(value) => self.text(name, value),
@@ -153,7 +146,6 @@ impl Object {
         self
     }
 
-    /// The bytes.
     pub fn end(mut self) -> Vec<u8> {
         self.out.push(b'}');
         self.out
@@ -166,7 +158,6 @@ impl Default for Object {
     }
 }
 
-/// A string literal.
 pub fn text(value: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len() + 2);
     let _ = serde_json::to_writer(&mut out, value);

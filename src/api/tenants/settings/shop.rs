@@ -19,7 +19,6 @@ const LOGO_KINDS: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 /// Characters of the phone of a shop.
 const PHONE_CHARACTERS: std::ops::RangeInclusive<usize> = 7..=24;
 
-/// The shop as JSON.
 pub(super) fn show(shop: &Shop) -> Vec<u8> {
     let receiver = shop.pago_movil.as_ref().map(|receiver| {
         Object::new()
@@ -69,7 +68,6 @@ fn name<'a>() -> impl Kind<'a, String> {
     )
 }
 
-/// A function that makes something of a text.
 type Parse = fn(&str) -> Result<String, &'static str>;
 
 /// A text that `parse` makes something of.
@@ -114,7 +112,6 @@ fn email(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// A phone as people write it.
 fn phone(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
     let fine = |byte: u8| byte.is_ascii_digit() || b" -()".contains(&byte);
