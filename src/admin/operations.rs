@@ -9,6 +9,8 @@ mod list;
 mod lookup;
 
 pub use count::keep_counted;
+use domain::entities::Entity;
+use domain::values::mode::PLATFORM;
 pub use list::list;
 pub use lookup::find;
 
@@ -29,10 +31,8 @@ use api::writer::Object;
 use api::{crypto, merchants, payments, payouts, refusals};
 use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
-use domain::platform::PLATFORM;
 use domain::platform::audit::AuditEntry;
 use domain::rail::RailAnswer;
-use domain::record::Entity;
 use domain::resources::operations::{self, Operation, Resolution, Subject};
 use domain::resources::verification::booked::Booking;
 use domain::trace::NEVER;

@@ -18,15 +18,17 @@ use api::payments::show_entity;
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
+use domain::entities::Entity;
+use domain::entities::means::Method;
+use domain::entities::payment::Status;
+use domain::platform::PlatformAsk;
 use domain::platform::audit::AuditEntry;
 use domain::platform::operators::Role;
-use domain::platform::{Mode, PLATFORM, PlatformAsk, tenant_key};
-use domain::record::Entity;
-use domain::resources::cop_payments::Channel;
 use domain::resources::cop_payments::codes::WrongCodes;
-use domain::resources::payments::{Method, Status};
 use domain::resources::{cop_payments, payments};
+use domain::values::channel::Channel;
 use domain::values::ids::{EntityId, Id};
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use std::sync::Arc;
 
 /// An entity, and the tenant key that it belongs to.

@@ -9,6 +9,7 @@ mod accepting;
 mod gathering;
 
 pub use accepting::accept;
+use domain::values::mode::PLATFORM;
 
 use accepting::read_chosen;
 use api::fields::{Invalid, Kind as _, body, kind};
@@ -29,7 +30,6 @@ use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
-use domain::platform::PLATFORM;
 use domain::values::date::Date;
 use domain::values::ids::Id;
 use domain::values::money::{Currency, write_minor};

@@ -16,8 +16,8 @@ use api::openapi::document::Chapter;
 use api::openapi::schema::Schema;
 use api::problem::Problem;
 use api::writer::{Object, text};
-use domain::platform::Mode;
 use domain::platform::acts::Deed;
+use domain::values::mode::Mode;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::atomic::Ordering;
 

@@ -17,13 +17,14 @@ use api::page::{ListOf, Page, bad_cursor, page_json};
 use api::payments::attempts::paid_beside;
 use api::query::Query;
 use api::writer::Object;
+use domain::entities::Entity;
+use domain::entities::payment::Status;
 use domain::index;
-use domain::platform::{Mode, PLATFORM, is_live};
-use domain::record::{Entity, Record};
+use domain::record::Record;
 use domain::resources::operations::Operation;
-use domain::resources::payments::Status;
 use domain::trace::shown;
 use domain::values::ids::Id;
+use domain::values::mode::{Mode, PLATFORM, is_live};
 use domain::values::time::Timestamp;
 use std::collections::VecDeque;
 

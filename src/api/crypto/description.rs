@@ -6,7 +6,7 @@ use crate::fields::body;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::schema::{Schema, named, one_of};
 use crate::openapi::values::{items, page};
-use domain::resources::crypto::payouts::Status;
+use domain::entities::crypto_payout::Status;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
 

@@ -4,11 +4,11 @@
 use super::{schema, values};
 use crate::fields::{Fields, Invalid, Kind, body, kind};
 use crate::value::{BREAKS, Bad, Value};
-use domain::platform::Mode;
 use domain::values::date::Date;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
 use domain::values::free_text::has_line_break;
 use domain::values::identity::IdentityDocument;
+use domain::values::mode::Mode;
 use domain::values::money::Currency;
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;

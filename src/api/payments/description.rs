@@ -6,8 +6,9 @@ use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, boolean, integer, object, one_of, text};
 use crate::openapi::values::{figure, instant, items, livemode, page, shown_ref, uuid, ves};
+use domain::entities::means::Method;
+use domain::entities::payment::Status;
 use domain::resources::banks::Catalogue;
-use domain::resources::payments::{Method, Status};
 use domain::values::ids::Id;
 
 pub fn chapter() -> Chapter {

@@ -19,11 +19,10 @@ use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::shown;
 use crate::value::{Bad, Value};
+use domain::entities::payout::{Destination, Payout, PayoutKind, Status};
 use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::payouts::{
-    self, Destination, NewPayout, Payout, PayoutKind, PhoneHolder, Receiver, Status,
-};
+use domain::resources::payouts::{self, NewPayout, PhoneHolder, Receiver};
 use domain::trace::shown;
 use domain::values::account::AccountNumber;
 use domain::values::bank::BankCode;
