@@ -36,6 +36,7 @@ pub mod reference;
 pub mod refusals;
 pub mod respond;
 pub mod routes;
+mod sale;
 pub mod search;
 pub mod shown;
 pub mod statements;

@@ -5,11 +5,11 @@
 /// what may be null is `maybe_…`, what may be missing `optional_…`.
 macro_rules! shown {
     (
-        $(#[$doc:meta])*
+        $(#[$attribute:meta])*
         $vis:vis fn $show:ident($($of:ident: $type:ty),+), $schema:ident, $bytes:tt
         { $($kind:ident $name:literal = $value:expr $(, $is:expr)?;)* }
     ) => {
-        $(#[$doc])*
+        $(#[$attribute])*
         $vis fn $show($($of: $type),+) -> Vec<u8> {
             crate::writer::Object::with_capacity($bytes)$(.$kind($name, $value))*.end()
         }
@@ -28,6 +28,12 @@ macro_rules! described {
     };
     (optional_maybe_plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
         $object.optional($name, $is.or_null())
+    };
+    (optional_maybe_text, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.optional($name, $is.or_null())
+    };
+    (optional_number, $object:ident, $name:literal, $value:expr, $is:expr) => {
+        $object.optional($name, $is)
     };
     (optional_plain, $object:ident, $name:literal, $value:expr, $is:expr) => {
         $object.optional($name, $is)

@@ -2,13 +2,13 @@
 //! buyer made (`docs/contract.md, 12.12, 12.13`).
 
 use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
-use crate::openapi::{kinds, schema};
+use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::cards::read_card;
 use crate::payments::{bank_number, c2p};
 use crate::problem::Problem;
+use crate::shown::shown;
 use crate::value::Value;
-use crate::writer::Object;
 use domain::entities::means::{Debtor, Means};
 use domain::entities::session::Session;
 use domain::platform::settings::Receiver;
@@ -20,6 +20,7 @@ use domain::values::date::Date;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
 use domain::values::money::Rate;
+use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
 use domain::values::token::Token;
@@ -96,6 +97,7 @@ pub fn still_good(expiry: Expiry, now: Timestamp) -> Result<(), Problem> {
     }
 }
 
+/// The token of a card, as JSON.
 pub fn show_token(
     token: &CardToken,
     mark: Mark<'_>,
@@ -104,16 +106,23 @@ pub fn show_token(
     (livemode, now, lasts): (bool, Timestamp, Duration),
 ) -> Vec<u8> {
     let lasts_ms = i64::try_from(lasts.as_secs()).unwrap_or(0).saturating_mul(SECOND_MS);
-    Object::new()
-        .plain("token", token.text(mark, tenant_key))
-        .plain("object", "card_token")
-        .plain("cardBrand", token.brand.name())
-        .plain("cardLast4", format_args!("{:04}", token.last_four))
-        .number("expMonth", expiry.month)
-        .number("expYear", expiry.year)
-        .boolean("livemode", livemode)
-        .plain("expiresAt", now.plus_ms(lasts_ms))
-        .end()
+    show_made_token(&token.text(mark, tenant_key), token, expiry, livemode, now.plus_ms(lasts_ms))
+}
+
+/// A token, as text.
+const TOKEN: &str = r#""card_7gb61roqRf6zB3Vh1CT5zSicO_Vyao4axCz2gnShIaM7XoFez9Su0GQnsGN5qIfhNPkx""#;
+
+shown! {
+    fn show_made_token(text: &str, token: &CardToken, expiry: Expiry, livemode: bool, expires_at: Timestamp), token_schema, 512 {
+        plain "token" = text, schema::text().example(TOKEN);
+        constant "object" = "card_token";
+        plain "cardBrand" = token.brand.name(), schema::text().example("\"visa\"");
+        plain "cardLast4" = format_args!("{:04}", token.last_four), schema::text().pattern("^[0-9]{4}$").example("\"1111\"");
+        number "expMonth" = expiry.month, schema::integer().example("12");
+        number "expYear" = expiry.year, schema::integer().example("2030");
+        boolean "livemode" = livemode, values::livemode();
+        plain "expiresAt" = expires_at, values::instant();
+    }
 }
 
 /// A transfer that the buyer made, as they tell of it.
@@ -240,14 +249,18 @@ pub fn show_receiver(
     mark: Mark<'_>,
 ) -> Vec<u8> {
     let figured: Option<Figured> = Price::Usd(session.amount).at(rate).ok();
-    Object::new()
-        .plain("bankCode", receiver.bank)
-        .text("bankName", bank)
-        .plain("phone", receiver.phone.clear())
-        .plain("identification", receiver.id.clear())
-        .maybe_plain("amountVes", figured.map(|figured| figured.ves))
-        .plain("quote", Quote::of(mark, session.id, rate).text())
-        .end()
+    show_to(receiver, bank, figured.map(|figured| figured.ves), Quote::of(mark, session.id, rate).text())
+}
+
+shown! {
+    fn show_to(receiver: &Receiver, bank: &str, ves: Option<Ves>, quote: &str), receiver_schema, 512 {
+        plain "bankCode" = receiver.bank, schema::text().pattern("^[0-9]{4}$");
+        text "bankName" = bank, schema::text();
+        plain "phone" = receiver.phone.clear(), values::phone();
+        plain "identification" = receiver.id.clear(), values::identity();
+        maybe_plain "amountVes" = ves, values::ves();
+        plain "quote" = quote, schema::text().about("Keeps this amount for this session: send it with the reference.");
+    }
 }
 
 #[cfg(test)]

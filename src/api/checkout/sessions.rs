@@ -7,13 +7,14 @@ use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Invalid, Kind as _, kind};
 use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::operation::summary;
-use crate::openapi::{kinds, schema};
+use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
 use crate::respond::Reply;
+use crate::shown::shown;
 use crate::value::{Bad, Value};
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
@@ -225,26 +226,25 @@ fn with_secret(shown: Vec<u8>, session: Id, secret: [u8; 16]) -> Vec<u8> {
     Object::reopened(shown).plain("clientSecret", client_secret(session, secret)).end()
 }
 
-/// A session, as JSON, without its client secret.
-pub fn show(session: &Session, status: Status) -> Vec<u8> {
-    let bought = session.bought.as_ref();
-    Object::with_capacity(1024)
-        .plain("id", session.id)
-        .plain("object", "checkout.session")
-        .plain("status", status.name())
-        .text("url", &session.url)
-        .plain("amountUsd", session.amount)
-        .maybe_text("description", session.description.as_deref())
-        .maybe_text("reference", session.reference.as_deref())
-        .maybe_text("successUrl", session.success_url.as_deref())
-        .maybe_text("cancelUrl", session.cancel_url.as_deref())
-        .list("methods", session.offered.named().map(|way| text(way.name())))
-        .json("metadata", session.metadata.as_deref().unwrap_or("{}").as_bytes())
-        .maybe_plain("paymentLinkId", bought.map(|bought| bought.link))
-        .maybe_number("quantity", bought.map(|bought| bought.quantity))
-        .maybe_plain("paymentId", status.payment())
-        .boolean("livemode", session.livemode)
-        .plain("createdAt", session.created_at)
-        .plain("expiresAt", session.expires_at)
-        .end()
+shown! {
+    /// A session without its client secret.
+    pub fn show(session: &Session, status: Status), schema, 1024 {
+        plain "id" = session.id, values::uuid();
+        constant "object" = "checkout.session";
+        plain "status" = status.name(), schema::one_of(["open", "paid", "expired"]);
+        text "url" = &session.url, schema::text();
+        plain "amountUsd" = session.amount, values::ves();
+        maybe_text "description" = session.description.as_deref(), schema::text();
+        maybe_text "reference" = session.reference.as_deref(), schema::text();
+        maybe_text "successUrl" = session.success_url.as_deref(), schema::text();
+        maybe_text "cancelUrl" = session.cancel_url.as_deref(), schema::text();
+        list "methods" = session.offered.named().map(|way| text(way.name())), schema::list(schema::one_of(WAYS));
+        json "metadata" = session.metadata.as_deref().unwrap_or("{}").as_bytes(), schema::object();
+        maybe_plain "paymentLinkId" = session.bought.as_ref().map(|bought| bought.link), values::uuid();
+        maybe_number "quantity" = session.bought.as_ref().map(|bought| bought.quantity), schema::integer();
+        maybe_plain "paymentId" = status.payment(), values::uuid();
+        boolean "livemode" = session.livemode, values::livemode();
+        plain "createdAt" = session.created_at, values::instant();
+        plain "expiresAt" = session.expires_at, values::instant();
+    }
 }

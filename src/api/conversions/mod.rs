@@ -18,16 +18,18 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals::invalid_amount;
 use crate::respond::Reply;
+use crate::shown::shown;
 use crate::tenants::settings::percentage;
 use crate::value::{self, Value};
 use crate::writer::{Object, text};
 use domain::entities::Entity;
-use domain::entities::conversion::{Conversion, End, Price, Source, Stage, Status, facet};
+use domain::entities::conversion::{Accepted, Conversion, End, Price, Source, Stage, Status, facet};
 use domain::platform::settings::Settings;
 use domain::resources::conversions::price::Amount;
 use domain::resources::conversions::{self, Decision, NewQuote};
 use domain::values::ids::{self, EntityId, Id};
 use domain::values::money::{Currency, Usdt, Ves};
+use domain::values::time::Timestamp;
 
 /// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
@@ -259,12 +261,35 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
 fn quoted(facts: &Facts<'_>) -> Option<Rendered> {
     let quote: &Conversion = facts.the()?;
     let Stage::Quoted { price, expires_at } = &quote.stage else { return None };
-    let body = Object::new().plain("id", quote.id).plain("object", "conversion_quote");
-    let body = amounts(body, quote.source, price)
-        .boolean("livemode", quote.livemode)
-        .plain("expiresAt", expires_at)
-        .plain("createdAt", quote.created_at);
-    Some((201, body.end()))
+    Some((201, show_quote(quote, price, *expires_at)))
+}
+
+/// What all bolívares, pesos and rates of a price are shown by.
+fn source_amount(conversion: &Conversion, price: &Price) -> String {
+    value::shown_amount(conversion.source.currency(), price.source_minor)
+}
+
+fn ves_amount(conversion: &Conversion, price: &Price) -> Option<Ves> {
+    (conversion.source == Source::Ves).then(|| Ves::from_minor(price.source_minor))
+}
+
+shown! {
+    fn show_quote(quote: &Conversion, price: &Price, expires_at: Timestamp), quote_schema, 512 {
+        plain "id" = quote.id, values::uuid();
+        constant "object" = "conversion_quote";
+        plain "rate" = price.rate.0, values::four_decimals().about("What one USDT costs you, the spread included.");
+        plain "marketRate" = price.market.0, values::four_decimals();
+        plain "spreadPercent" = price.spread_percent.0, values::four_decimals();
+        plain "rateSource" = RATE_SOURCE, schema::one_of([RATE_SOURCE]);
+        plain "sourceCurrency" = quote.source.currency().code(), schema::one_of(SOURCES.map(|(name, _)| name));
+        plain "sourceAmount" = source_amount(quote, price),
+            schema::any_of([values::ves(), values::pesos()]).about("In the decimals of its currency.");
+        maybe_plain "sourceAmountVes" = ves_amount(quote, price), values::ves().about("Null of pesos.");
+        plain "targetAmountUsdt" = price.target, values::ves();
+        boolean "livemode" = quote.livemode, values::livemode();
+        plain "expiresAt" = expires_at, values::instant();
+        plain "createdAt" = quote.created_at, values::instant();
+    }
 }
 
 fn accepted(facts: &Facts<'_>) -> Option<Rendered> {
@@ -276,39 +301,38 @@ pub fn ended(facts: &Facts<'_>) -> Option<Rendered> {
     Some((200, show(facts.the()?)?))
 }
 
-fn amounts(body: Object, source: Source, price: &Price) -> Object {
-    body.plain("rate", price.rate.0)
-        .plain("marketRate", price.market.0)
-        .plain("spreadPercent", price.spread_percent.0)
-        .plain("rateSource", RATE_SOURCE)
-        .plain("sourceCurrency", source.currency().code())
-        .plain("sourceAmount", value::shown_amount(source.currency(), price.source_minor))
-        .maybe_plain("sourceAmountVes", (source == Source::Ves).then(|| Ves::from_minor(price.source_minor)))
-        .plain("targetAmountUsdt", price.target)
-}
-
 /// A conversion, as JSON; `None` for a quote that was not accepted.
 pub fn show(conversion: &Conversion) -> Option<Vec<u8>> {
-    let accepted = conversion.accepted()?;
-    let (completed_at, canceled_at, reason) = match &accepted.end {
-        End::Open => (None, None, None),
-        End::Completed { at } => (Some(at), None, None),
-        End::Canceled { at, reason } => (None, Some(at), Some(reason)),
-    };
-    let body = Object::with_capacity(768)
-        .plain("id", conversion.id)
-        .plain("object", "conversion")
-        .plain("status", accepted.status().name())
-        .maybe_text("reference", conversion.reference.as_deref());
-    let body = amounts(body, conversion.source, &accepted.price)
-        .maybe_plain("origin", conversion.payment.map(|_| "auto"))
-        .maybe_plain("paymentId", conversion.payment)
-        .boolean("livemode", conversion.livemode)
-        .plain("createdAt", conversion.created_at)
-        .maybe_plain("completedAt", completed_at)
-        .maybe_plain("canceledAt", canceled_at)
-        .maybe_text("cancelReason", reason);
-    Some(body.end())
+    conversion.accepted().map(|accepted| show_accepted(conversion, accepted, &accepted.price))
+}
+
+shown! {
+    fn show_accepted(conversion: &Conversion, accepted: &Accepted, price: &Price), schema, 768 {
+        plain "id" = conversion.id, values::uuid();
+        constant "object" = "conversion";
+        plain "status" = accepted.status().name(), schema::one_of(Status::ALL.map(Status::name));
+        maybe_text "reference" = conversion.reference.as_deref(), schema::text().chars(1..=REFERENCE_MAX);
+        plain "rate" = price.rate.0, values::four_decimals().about("What one USDT costs you, the spread included.");
+        plain "marketRate" = price.market.0, values::four_decimals();
+        plain "spreadPercent" = price.spread_percent.0, values::four_decimals();
+        plain "rateSource" = RATE_SOURCE, schema::one_of([RATE_SOURCE]);
+        plain "sourceCurrency" = conversion.source.currency().code(), schema::one_of(SOURCES.map(|(name, _)| name));
+        plain "sourceAmount" = source_amount(conversion, price),
+            schema::any_of([values::ves(), values::pesos()]).about("In the decimals of its currency.");
+        maybe_plain "sourceAmountVes" = ves_amount(conversion, price), values::ves().about("Null of pesos.");
+        plain "targetAmountUsdt" = price.target, values::ves();
+        maybe_plain "origin" = conversion.payment.map(|_| "auto"),
+            schema::one_of(["auto"]).about("`auto` when a COP payment was converted by itself.");
+        maybe_plain "paymentId" = conversion.payment, values::uuid().about("That payment.");
+        boolean "livemode" = conversion.livemode, values::livemode();
+        plain "createdAt" = conversion.created_at, values::instant();
+        maybe_plain "completedAt" = if let End::Completed { at } = &accepted.end { Some(at) } else { None },
+            values::instant();
+        maybe_plain "canceledAt" = if let End::Canceled { at, .. } = &accepted.end { Some(at) } else { None },
+            values::instant();
+        maybe_text "cancelReason" = if let End::Canceled { reason, .. } = &accepted.end { Some(reason) } else { None },
+            schema::text().about("`canceled_by_tenant`, or why it could not be fulfilled.");
+    }
 }
 
 /// GET /v1/conversions/settings

@@ -2,11 +2,11 @@
 
 use super::{read_buyer, read_code, read_new};
 use crate::chapters;
-use crate::checkout::sale;
 use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};
+use crate::sale;
 use domain::values::channel::Channel;
 use domain::values::ids::Id;
 

@@ -10,7 +10,6 @@ pub mod qr;
 
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
-use crate::checkout::sale;
 use crate::cop_payments::qr::{picture_base64, png_base64};
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
@@ -18,6 +17,7 @@ use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema};
 use crate::problem::{BadField, Problem};
 use crate::respond::Reply;
+use crate::sale;
 use crate::value::{Bad, Value};
 use crate::writer::Object;
 use domain::entities::cop_payment::CopPayment;

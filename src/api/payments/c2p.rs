@@ -7,11 +7,12 @@ use crate::chapters;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
 use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{kinds, schema};
+use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
 use crate::problem::Problem;
 use crate::refusals::problem;
 use crate::respond::Reply;
+use crate::shown::shown;
 use crate::value::Value;
 use crate::writer::Object;
 use domain::entities::means::{Debtor, Means};
@@ -239,19 +240,7 @@ pub fn intent(facts: &Facts<'_>) -> Option<Rendered> {
     // The intent is the first entity of its record, also when it took the place of the one that was
     // asked.
     let payment = Payment::of(&record.entities.first()?.state)?;
-    let otp_requested = matches!(payment.means, Means::C2p { otp_requested: true, .. });
-    let body = Object::new()
-        .plain("intentId", payment.id)
-        .boolean("otpRequested", otp_requested)
-        .plain("status", payment.status.name())
-        .number("usdAmount", payment.usd)
-        .number("vesAmount", payment.ves)
-        .number("bcvRate", payment.bcv_rate.0.normalize())
-        .maybe_plain("expiresAt", payment.expires_at)
-        .text("externalRef", &*payment.external_ref)
-        .boolean("livemode", payment.livemode)
-        .end();
-    Some((201, body))
+    Some((201, show_intent(payment)))
 }
 
 /// The answer to a reversal; a refusal of a payment that is neither reversed nor about to be, as the bank
@@ -262,5 +251,20 @@ fn reversed(facts: &Facts<'_>) -> Option<Rendered> {
         settled(facts)
     } else {
         Some(facts.refused(&PaymentRefusal::ReversalRefused.into()))
+    }
+}
+
+shown! {
+    fn show_intent(payment: &Payment), intent_schema, 512 {
+        plain "intentId" = payment.id, values::uuid();
+        boolean "otpRequested" = matches!(payment.means, Means::C2p { otp_requested: true, .. }),
+            schema::boolean().about("True when the payer's bank sends a code by SMS; false when the payer makes it in the app.");
+        plain "status" = payment.status.name(), schema::one_of([Status::Pending.name()]);
+        number "usdAmount" = payment.usd, values::figure();
+        number "vesAmount" = payment.ves, values::figure();
+        number "bcvRate" = payment.bcv_rate.0.normalize(), values::figure();
+        maybe_plain "expiresAt" = payment.expires_at, values::instant();
+        text "externalRef" = &*payment.external_ref, values::shown_ref();
+        boolean "livemode" = payment.livemode, values::livemode();
     }
 }

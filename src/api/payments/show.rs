@@ -1,7 +1,6 @@
 //! One payment, of whatever kind: how it is found, read and shown.
 
 use crate::chapters;
-use crate::checkout::sale;
 use crate::cop_payments;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::openapi::operation::summary;
@@ -9,6 +8,7 @@ use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped, Unread, first_known};
 use crate::respond::Reply;
+use crate::sale;
 use crate::shown::shown;
 use domain::entities::chargeback::Chargeback;
 use domain::entities::means::{Means, Method};

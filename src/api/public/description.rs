@@ -2,8 +2,8 @@
 
 use crate::chapters;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
-use crate::openapi::values::{figure, instant};
+use crate::openapi::schema::{Schema, any_of, integer, list, object, one_of, text};
+use crate::openapi::values::figure;
 
 const POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
 
@@ -20,18 +20,6 @@ pub fn chapter() -> Chapter {
 
 fn schemas() -> Vec<(&'static str, Schema)> {
     let cents = || integer().at_least("0");
-    let point = object()
-        .member("pair", text())
-        .member("source", text())
-        .member("method", text().or_null())
-        .member("side", text().or_null())
-        .member("price", number())
-        .member("asOf", instant())
-        .optional("count", integer().at_least("1").about("Samples in the bucket."))
-        .optional(
-            "suspect",
-            boolean().about("True of a sample that was too far from the one before it, and decided nothing."),
-        );
     let tier = object()
         .member("minAmountCents", cents())
         .optional("maxAmountCents", cents())
@@ -41,33 +29,14 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Rate",
-            object()
-                .member("pair", text())
-                .member("source", text())
-                .member("method", text().or_null())
-                .member("price", number())
-                .member("asOf", instant())
-                .member("fetchedAt", instant().or_null())
-                .member("side", text().or_null())
-                .member("paymentMethod", text().or_null())
-                .example(concat!(
-                    r#"{"pair":"USDT/VES","source":"p2p","method":"p2p_floor","price":245,"#,
-                    r#""asOf":"2026-11-21T02:13:00.000Z","fetchedAt":"2026-11-21T02:13:01.000Z","#,
-                    r#""side":"FLOOR","paymentMethod":null}"#,
-                )),
+            super::latest::schema().example(concat!(
+                r#"{"pair":"USDT/VES","source":"p2p","method":"p2p_floor","price":245,"#,
+                r#""asOf":"2026-11-21T02:13:00.000Z","fetchedAt":"2026-11-21T02:13:01.000Z","#,
+                r#""side":"FLOOR","paymentMethod":null}"#,
+            )),
         ),
-        (
-            "RateHistory",
-            object()
-                .member("pair", text())
-                .member("source", text().or_null())
-                .member("side", text().or_null())
-                .member("interval", one_of(["hour", "day"]).or_null())
-                .member("aggregation", text().or_null())
-                .member("data", list(named("RatePoint")))
-                .member("count", integer()),
-        ),
-        ("RatePoint", point),
+        ("RateHistory", super::history::schema()),
+        ("RatePoint", super::history::point_schema()),
         (
             "FeeSchedule",
             object()
@@ -99,18 +68,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .optional("feePolicyVersion", text())
                 .optional("feeBreakdownLabel", text()),
         ),
-        (
-            "PagoMovilQuote",
-            object()
-                .member("exchange_rate_base", number())
-                .member("exchange_rate_offered", number())
-                .member("exchange_rate_fetched_at", instant())
-                .member("margin_percent", number())
-                .member(
-                    "ves_estimate",
-                    number().or_null().about("Null beyond all amounts that are counted."),
-                ),
-        ),
+        ("PagoMovilQuote", super::fees::quote_schema()),
         (
             "PublicError",
             object()

@@ -5,12 +5,16 @@ use crate::chapters;
 use crate::endpoint::{Endpoint, endpoint};
 use crate::fields::{Invalid, Kind, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{kinds, schema};
+use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::shown::shown;
 use crate::value::Value;
 use crate::writer::{Object, text};
-use domain::resources::rates::withdrawals::{CENTS_MAX, NETWORK_DEFAULT, PaidBy, Range, dollars};
+use domain::resources::rates::samples::Sample;
+use domain::resources::rates::withdrawals::{
+    CENTS_MAX, NETWORK_DEFAULT, PagoMovil, PaidBy, Range, Withdrawals, dollars,
+};
 use rust_decimal::Decimal;
 use std::borrow::Cow;
 
@@ -187,11 +191,16 @@ fn pago_movil(call: &PublicCall<'_>) -> Result<Vec<u8>, Problem> {
     let range = call.policy.range_of(amount).ok_or_else(too_large)?;
     let quote = call.withdrawals.pago_movil(range.tier, amount, floor.price, whole_fee.unwrap_or(false));
     let quote = quote.ok_or_else(too_large)?;
-    Ok(Object::new()
-        .number("exchange_rate_base", floor.price.0.normalize())
-        .number("exchange_rate_offered", quote.offered.0)
-        .plain("exchange_rate_fetched_at", floor.fetched_at)
-        .number("margin_percent", call.withdrawals.pago_movil_margin_percent.0.normalize())
-        .maybe_number("ves_estimate", quote.estimate)
-        .end())
+    Ok(show_quote(&floor, &quote, call.withdrawals))
+}
+
+shown! {
+    fn show_quote(floor: &Sample, quote: &PagoMovil, withdrawals: &Withdrawals), quote_schema, 256 {
+        number "exchange_rate_base" = floor.price.0.normalize(), schema::number();
+        number "exchange_rate_offered" = quote.offered.0, schema::number();
+        plain "exchange_rate_fetched_at" = floor.fetched_at, values::instant();
+        number "margin_percent" = withdrawals.pago_movil_margin_percent.0.normalize(), schema::number();
+        maybe_number "ves_estimate" = quote.estimate,
+            schema::number().about("Null beyond all amounts that are counted.");
+    }
 }

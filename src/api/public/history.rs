@@ -8,11 +8,11 @@ use super::{Handler, PublicCall, fresh};
 use crate::chapters;
 use crate::endpoint::{Endpoint, endpoint};
 use crate::fields::{Invalid, Kind};
-use crate::openapi::kinds;
 use crate::openapi::operation::summary;
+use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::writer::Object;
+use crate::shown::shown;
 use domain::resources::rates::buckets::{Aggregation, Kept, Point, Step, Window};
 use domain::resources::rates::samples::{Filter, Pair};
 use domain::values::time::{DAY_MS, Timestamp};
@@ -146,45 +146,40 @@ fn interval<'a>() -> impl Kind<'a, Interval> {
         .about("Single samples if missing. `auto`: samples up to 1 day, hours up to 14 days, days beyond.")
 }
 
+/// A history as JSON.
 pub fn show(ask: &Ask, step: Option<Step>, points: &[Point]) -> Vec<u8> {
-    let mut data = Vec::with_capacity(2 + 192 * points.len());
-    data.push(b'[');
-    for (n, point) in points.iter().enumerate() {
-        if n > 0 {
-            data.push(b',');
-        }
-        show_point(point, ask.aggregation, &mut data);
-    }
-    data.push(b']');
-    Object::with_capacity(256 + data.len())
-        .plain("pair", ask.pair)
-        .maybe_text("source", ask.source.as_deref())
-        .maybe_text("side", ask.side.as_deref())
-        .maybe_plain("interval", step.map(Step::name))
-        .maybe_plain("aggregation", step.map(|_| ask.aggregation.name()))
-        .json("data", &data)
-        .number("count", points.len())
-        .end()
+    show_history(ask, step.map(Step::name), step.map(|_| ask.aggregation.name()), points)
 }
 
-fn show_point(point: &Point, aggregation: Aggregation, out: &mut Vec<u8>) {
-    let series = &point.series;
-    let shown = Object::with_capacity(192)
-        .plain("pair", series.pair)
-        .text("source", &series.source)
-        .maybe_text("method", series.method.as_deref())
-        .maybe_text("side", series.side.as_deref());
-    let shown = match &point.kept {
-        Kept::One { price, suspect } => {
-            let shown = shown.number("price", price.0.normalize()).plain("asOf", point.at);
-            if *suspect { shown.boolean("suspect", true) } else { shown }
-        }
-        Kept::Many(bucket) => shown
-            .number("price", bucket.price(aggregation).0)
-            .plain("asOf", point.at)
-            .number("count", bucket.count),
-    };
-    out.extend_from_slice(&shown.end());
+shown! {
+    fn show_history(ask: &Ask, interval: Option<&str>, aggregation: Option<&str>, points: &[Point]), schema, 4096 {
+        plain "pair" = ask.pair, schema::text();
+        maybe_text "source" = ask.source.as_deref(), schema::text();
+        maybe_text "side" = ask.side.as_deref(), schema::text();
+        maybe_plain "interval" = interval, schema::one_of(["hour", "day"]);
+        maybe_plain "aggregation" = aggregation, schema::text();
+        list "data" = points.iter().map(|point| show_point(point, ask.aggregation)),
+            schema::list(schema::named("RatePoint"));
+        number "count" = points.len(), schema::integer();
+    }
+}
+
+shown! {
+    fn show_point(point: &Point, aggregation: Aggregation), point_schema, 192 {
+        plain "pair" = point.series.pair, schema::text();
+        text "source" = &point.series.source, schema::text();
+        maybe_text "method" = point.series.method.as_deref(), schema::text();
+        maybe_text "side" = point.series.side.as_deref(), schema::text();
+        number "price" = match &point.kept {
+                Kept::One { price, .. } => price.0.normalize(),
+                Kept::Many(bucket) => bucket.price(aggregation).0,
+            }, schema::number();
+        plain "asOf" = point.at, values::instant();
+        optional_number "count" = if let Kept::Many(bucket) = &point.kept { Some(bucket.count) } else { None },
+            schema::integer().at_least("1").about("Samples in the bucket.");
+        optional_number "suspect" = matches!(&point.kept, Kept::One { suspect: true, .. }).then_some(true),
+            schema::boolean().about("True of a sample that was too far from the one before it, and decided nothing.");
+    }
 }
 
 #[cfg(test)]

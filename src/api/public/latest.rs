@@ -5,11 +5,11 @@ use crate::chapters;
 use crate::endpoint::{Endpoint, endpoint};
 use crate::fields::{Invalid, Kind, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::schema;
+use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::shown::shown;
 use crate::value::Value;
-use crate::writer::Object;
 use domain::resources::rates::samples::{Filter, Pair, Sample};
 use std::borrow::Cow;
 
@@ -78,16 +78,15 @@ pub fn no_rate() -> Problem {
     Problem::refused(404, "not_found", "no rate was found for the filter")
 }
 
-fn show(sample: &Sample) -> Vec<u8> {
-    let series = &sample.series;
-    Object::with_capacity(256)
-        .plain("pair", series.pair)
-        .text("source", &series.source)
-        .maybe_text("method", series.method.as_deref())
-        .number("price", sample.price.0.normalize())
-        .plain("asOf", sample.as_of)
-        .plain("fetchedAt", sample.fetched_at)
-        .maybe_text("side", series.side.as_deref())
-        .maybe_text("paymentMethod", series.payment_method.as_deref())
-        .end()
+shown! {
+    fn show(sample: &Sample), schema, 256 {
+        plain "pair" = sample.series.pair, schema::text();
+        text "source" = &sample.series.source, schema::text();
+        maybe_text "method" = sample.series.method.as_deref(), schema::text();
+        number "price" = sample.price.0.normalize(), schema::number();
+        plain "asOf" = sample.as_of, values::instant();
+        plain "fetchedAt" = sample.fetched_at, values::instant().or_null();
+        maybe_text "side" = sample.series.side.as_deref(), schema::text();
+        maybe_text "paymentMethod" = sample.series.payment_method.as_deref(), schema::text();
+    }
 }

@@ -5,8 +5,8 @@ use super::{read_change, read_new, read_rotation};
 use crate::chapters;
 use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text};
-use crate::openapi::values::{instant, items, page, uuid};
+use crate::openapi::schema::{Schema, integer, list, named, object, text};
+use crate::openapi::values::{items, page, uuid};
 use domain::values::ids::Id;
 
 pub fn chapter() -> Chapter {
@@ -27,31 +27,15 @@ fn webhook() -> Schema {
     super::schema()
 }
 
-fn delivery_status() -> Schema {
-    one_of(["pending", "delivered", "failed"])
-}
-
 pub fn delivery() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("webhookId", uuid())
-        .member("eventId", uuid())
-        .member("event", text())
-        .member("sequence", integer().at_least("1"))
-        .member("attempt", integer().at_least("1").about("The number of the try."))
-        .member("status", delivery_status())
-        .member("httpStatus", integer().or_null())
-        .member("latencyMs", integer().or_null())
-        .member("error", text().or_null())
-        .member("createdAt", instant())
-        .member("completedAt", instant().or_null())
+    super::delivery_schema()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
     let allowed = Allowed { livemode: false, private: false };
     let tried = object()
         .member("webhookId", uuid())
-        .member("status", delivery_status())
+        .member("status", super::status_schema())
         .member("httpStatus", integer().or_null())
         .member("error", text().or_null());
     vec![

@@ -318,40 +318,67 @@ fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
 
 /// A delivery that has no outcome yet, as JSON.
 pub fn show_pending(webhook: Id, due: &Resend) -> Vec<u8> {
-    begin(due.delivery, webhook, &due.event, due.attempt)
-        .plain("status", "pending")
-        .null("httpStatus")
-        .null("latencyMs")
-        .null("error")
-        .plain("createdAt", due.created_at)
-        .null("completedAt")
-        .end()
+    show_delivery(
+        due.delivery,
+        webhook,
+        &due.event,
+        due.attempt,
+        "pending",
+        None,
+        None,
+        None,
+        due.created_at,
+        None,
+    )
 }
 
 pub fn show_delivered(webhook: Id, delivered: &Delivered, completed_at: Timestamp) -> Vec<u8> {
-    begin(delivered.id, webhook, &delivered.event, delivered.attempt)
-        .plain("status", status(delivered.error.as_deref()))
-        .maybe_number("httpStatus", delivered.http_status)
-        .number("latencyMs", delivered.latency_ms)
-        .maybe_text("error", delivered.error.as_deref())
-        .plain("createdAt", delivered.created_at)
-        .plain("completedAt", completed_at)
-        .end()
+    let Delivered { id, event, attempt, created_at, .. } = delivered;
+    let (http_status, latency_ms, error) =
+        (delivered.http_status, Some(delivered.latency_ms), delivered.error.as_deref());
+    let completed_at = Some(completed_at);
+    show_delivery(
+        *id,
+        webhook,
+        event,
+        *attempt,
+        status(error),
+        http_status,
+        latency_ms,
+        error,
+        *created_at,
+        completed_at,
+    )
+}
+
+shown! {
+    #[expect(clippy::too_many_arguments, reason = "they are the members")]
+    fn show_delivery(
+        id: Id, webhook: Id, event: &EventRef, attempt: u32, status: &str, http_status: Option<u16>,
+        latency_ms: Option<u32>, error: Option<&str>, created_at: Timestamp, completed_at: Option<Timestamp>
+    ), delivery_schema, 512 {
+        plain "id" = id, values::uuid();
+        plain "webhookId" = webhook, values::uuid();
+        plain "eventId" = event.id, values::uuid();
+        plain "event" = event.kind.name(), schema::text();
+        number "sequence" = event.number, schema::integer().at_least("1");
+        number "attempt" = attempt, schema::integer().at_least("1").about("The number of the try.");
+        plain "status" = status, status_schema();
+        maybe_number "httpStatus" = http_status, schema::integer();
+        maybe_number "latencyMs" = latency_ms, schema::integer();
+        maybe_text "error" = error, schema::text();
+        plain "createdAt" = created_at, values::instant();
+        maybe_plain "completedAt" = completed_at, values::instant();
+    }
+}
+
+pub(super) fn status_schema() -> schema::Schema {
+    schema::one_of(["pending", "delivered", "failed"])
 }
 
 /// The status of a delivery with this error, or with none.
 pub fn status(error: Option<&str>) -> &'static str {
     if error.is_none() { "delivered" } else { "failed" }
-}
-
-fn begin(id: Id, webhook: Id, event: &EventRef, attempt: u32) -> Object {
-    Object::new()
-        .plain("id", id)
-        .plain("webhookId", webhook)
-        .plain("eventId", event.id)
-        .plain("event", event.kind.name())
-        .number("sequence", event.number)
-        .number("attempt", attempt)
 }
 
 /// The answer to a request to send again or to test.

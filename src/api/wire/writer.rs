@@ -109,6 +109,20 @@ impl Object {
         }
     }
 
+    pub fn optional_maybe_text(self, name: &str, value: Option<Option<impl AsRef<str>>>) -> Self {
+        match value {
+            Some(value) => self.maybe_text(name, value),
+            None => self,
+        }
+    }
+
+    pub fn optional_number(self, name: &str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.number(name, value),
+            None => self,
+        }
+    }
+
     /// A number, or null.
     pub fn maybe_number(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
