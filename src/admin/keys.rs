@@ -4,8 +4,7 @@
 use super::call::{Call, CallResult, Done};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::key_secrets::{Secret, stem};
-use api::fields::{Bad, Fields, Invalid};
-use api::kind::{Kind, body, kind};
+use api::fields::{Fields, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema, values};
@@ -13,7 +12,7 @@ use api::page::list_json;
 use api::problem::Problem;
 use api::query;
 use api::tenants::{self, show_key};
-use api::value::Value;
+use api::value::{Bad, Value};
 use api::writer::Object;
 use domain::platform::{ApiKey, Scope, Scopes};
 use domain::resources::tenants::PlatformAsk;

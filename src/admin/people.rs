@@ -9,7 +9,7 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::{history, story};
 use crate::webhooks::backlog;
 use api::answer::{Facts, Rendered};
-use api::kind::Kind as _;
+use api::fields::Kind as _;
 use api::merchants;
 use api::openapi::document::Chapter;
 use api::openapi::kinds;

@@ -12,6 +12,7 @@ pub use accepting::accept;
 use domain::values::mode::PLATFORM;
 
 use accepting::read_chosen;
+use api::fields::{Invalid, Kind as _, body, kind};
 
 use super::call::{Call, CallResult, Done, page_of, tenant_of};
 use crate::gateway::services::Services;
@@ -21,8 +22,6 @@ use crate::reconciliation::shelf::{
     self, Asked, BAD_LINES_SHOWN, Counts, NotReconciled, ShelfError, Status, Summary,
 };
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
-use api::fields::Invalid;
-use api::kind::{Kind as _, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::schema::{self, Schema};

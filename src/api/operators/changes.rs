@@ -13,7 +13,6 @@ use domain::platform::{ApiKey, PlatformBook, PlatformChange, Tenant};
 use domain::resources::banks::{Catalogue, Edit};
 use domain::values::ids::Id;
 
-/// Says what a decision changed.
 pub fn changes(decided: &Decided<'_>) -> Changes {
     let record = decided.record;
     if let (Some(book), Some(change)) = (decided.platform, record.platform.as_deref()) {

@@ -37,7 +37,6 @@ pub fn show_made(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, members(operator, facts.secrets.token(operator).as_deref())))
 }
 
-/// The operator that a record is about.
 pub fn of(record: &Record) -> Option<&OperatorAccount> {
     match record.platform.as_deref()? {
         PlatformChange::Operator(operator) => Some(operator),
