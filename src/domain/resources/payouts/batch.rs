@@ -15,7 +15,7 @@ use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
-use crate::values::money::Ves;
+use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -177,7 +177,7 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
     let NewBatch { id, external_ref, mark, items, known: mut payouts, explain } = new;
     let mut draft = Draft::new(Cause::BatchCreated);
     let mut effects = Vec::new();
-    let mut left = book.available_ves();
+    let mut left = book.spendable(Currency::Ves);
     let mut places = Vec::with_capacity(items.len());
     for item in items {
         places.push(match item {
@@ -240,7 +240,6 @@ mod tests {
     use crate::resources::payouts::{PhoneHolder, Receiver};
     use crate::values::bank::BankCode;
     use crate::values::identity::IdentityDocument;
-    use crate::values::money::{Currency, Ves};
     use crate::values::phone::MobilePhone;
 
     fn item(n: u16, reference: &str, minor: i64) -> NewItem {
