@@ -19,7 +19,7 @@ use crate::http::body;
 use crate::http::respond::{self, Reply};
 use crate::pages::form::Form;
 use api::checkout::bolivares::TOTAL_CHANGED;
-use api::merchants::is_email;
+use api::openapi::kinds::is_email;
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::platform::is_live;
