@@ -10,7 +10,7 @@ use api::openapi::schema;
 use api::problem::Problem;
 use api::value::{Bad, Value};
 use api::writer::Object;
-use domain::platform::PlatformAsk;
+use domain::resources::tenants::PlatformAsk;
 use wal::cluster::is_node_name;
 
 /// The problem of a hand-over that could not be done.
