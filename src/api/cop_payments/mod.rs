@@ -10,25 +10,27 @@ pub mod qr;
 
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
-use crate::checkout::sale;
 use crate::cop_payments::qr::{picture_base64, png_base64};
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema};
 use crate::problem::{BadField, Problem};
 use crate::respond::Reply;
-use crate::value::Value;
+use crate::sale;
+use crate::value::{Bad, Value};
 use crate::writer::Object;
+use domain::entities::cop_payment::CopPayment;
+use domain::entities::means::Method;
+use domain::entities::payment::Status;
 use domain::events::EventKind;
 use domain::resources::conversions::price::with_four_decimals;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payments::live::NextStep;
-use domain::resources::cop_payments::{self, AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment};
-use domain::resources::payments::{Method, Status};
+use domain::resources::cop_payments::{self, AMOUNT_MAX, AMOUNT_MIN};
 use domain::trace::shown;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use domain::values::channel::Channel;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
 use domain::values::token::Token;
@@ -58,7 +60,6 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.make(EntityId::cop_payment(id), cop_payments::Command::Collect(Box::new(new))).await
 }
 
-/// Reads the body of a new payment, which gets this id.
 fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewCopPayment, Problem> {
     let amount = fields.required("amountCop", amount());
     let channel = fields.required("channel", channel());
@@ -102,7 +103,6 @@ fn amount<'a>() -> impl Kind<'a, i64> {
     )
 }
 
-/// The channel by which pesos are collected.
 pub(crate) fn channel<'a>() -> impl Kind<'a, Channel> {
     kinds::one_of(Channel::ALL.map(|channel| (channel.name(), channel)))
 }
@@ -165,7 +165,6 @@ fn document_type<'a>(documents: &[DocumentType]) -> impl Kind<'a, DocumentType> 
     kind(read, move || schema::one_of(documents.iter().map(|document| document.name())))
 }
 
-/// The number of an identity document.
 pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
     kind(
         |value: Value<'a>| value.text_as(DocumentNumber::parse),
@@ -173,7 +172,6 @@ pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
     )
 }
 
-/// Reads a buyer of whom anything may be missing.
 fn read_buyer(mut fields: Fields<'_>) -> Result<Buyer, Invalid> {
     let (email, phone) = (fields.optional("email", kinds::email()), fields.optional("phone", phone()));
     let document_type = fields.optional("documentType", document_type(&DocumentType::ALL));
@@ -187,7 +185,6 @@ fn read_buyer(mut fields: Fields<'_>) -> Result<Buyer, Invalid> {
     })
 }
 
-/// Reads a buyer who has to be known whole, by one of these documents.
 fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Result<Buyer, Invalid> {
     let (email, phone) = (fields.required("email", kinds::email()), fields.required("phone", phone()));
     let document_type = fields.required("documentType", document_type(documents));

@@ -4,8 +4,7 @@
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
@@ -13,12 +12,14 @@ use crate::payments::ves_amount;
 use crate::payouts::CONCEPT_MAX;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::value::Value;
-use crate::writer::Object;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
+use domain::entities::means::{Debtor, Means};
+use domain::entities::otp::{Otp, Status};
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::resources::payments::otp::{NewOtp, Otp, Status};
-use domain::resources::payments::{Debtor, Means, otp};
+use domain::resources::payments::otp;
+use domain::resources::payments::otp::NewOtp;
 use domain::values::bank::BankCode;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
@@ -122,7 +123,6 @@ async fn charge(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.charge(new, None).await
 }
 
-/// Reads the body of a charge, which is made under this id.
 pub(super) fn read_charge(
     mut fields: Fields<'_>,
     banks: &Catalogue,
@@ -146,7 +146,6 @@ pub(super) fn read_charge(
     })
 }
 
-/// The code of the payer's bank.
 fn code<'a>() -> impl Kind<'a, Token> {
     kind(
         |value: Value<'a>| value.text_as(Token::parse_debit),
@@ -161,12 +160,15 @@ fn code<'a>() -> impl Kind<'a, Token> {
 fn otp_requested(facts: &Facts<'_>) -> Option<Rendered> {
     let otp: &Otp = facts.the()?;
     let status = if otp.status == Status::Pending { 202 } else { 201 };
-    let body = Object::new()
-        .boolean("requested", otp.status != Status::Failed)
-        .plain("operationId", otp.operation())
-        .plain("expiresAt", otp.expires_at)
-        .maybe_text("failureCode", otp.failure_code.as_deref())
-        .boolean("livemode", otp.livemode)
-        .end();
-    Some((status, body))
+    Some((status, show_otp(otp)))
+}
+
+shown! {
+    fn show_otp(otp: &Otp), otp_schema, 512 {
+        boolean "requested" = otp.status != Status::Failed, schema::boolean();
+        plain "operationId" = otp.operation(), values::uuid();
+        plain "expiresAt" = otp.expires_at, values::instant();
+        maybe_text "failureCode" = otp.failure_code.as_deref(), schema::text();
+        boolean "livemode" = otp.livemode, values::livemode();
+    }
 }

@@ -8,11 +8,12 @@ use crate::problem::Problem;
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
 use crate::writer::Object;
+use domain::entities::Entity;
+use domain::entities::verification::{KnownPhone, MethodStatus};
 use domain::index::{self, Space};
-use domain::record::Entity;
 use domain::resources::verification::Start;
-use domain::resources::verification::limits::{KnownPhone, PHONE_STARTS_MAX};
-use domain::resources::verification::{MethodStatus, TRIES};
+use domain::resources::verification::TRIES;
+use domain::resources::verification::limits::PHONE_STARTS_MAX;
 use domain::resources::{merchants, own_account};
 use domain::values::bank::BankCode;
 use domain::values::ids::{EntityId, Id};
@@ -72,16 +73,14 @@ pub(crate) fn started(action: &'static str) -> Schema {
         .optional(
             "failureCode",
             schema::text().about(
-                "`BE01` when the bank says that the holder is somebody else. \
-                 Another code with `unverified`: the bank made no deposits; `order_unfit` when it cannot be \
-                 given \
-                 these data, as for a phone without the document of its owner.",
+                "`BE01` when the bank says that the holder is somebody else. Another code with \
+                 `unverified`: the bank made no deposits; `order_unfit` when it cannot be given these \
+                 data, as for a phone without the document of its owner.",
             ),
         )
         .optional("action", schema::text().constant(action))
 }
 
-/// Reads the amounts of two micro-deposits, as the holder of the account saw them.
 pub fn read_seen(mut fields: Fields<'_>) -> Result<(Ves, Ves), Invalid> {
     let first = fields.required("amount1", kinds::amount());
     let second = fields.required("amount2", kinds::amount());

@@ -10,6 +10,7 @@ mod people;
 pub mod sought;
 mod traits;
 
+use domain::entities::Entity;
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
 use crate::chapters;
@@ -21,7 +22,6 @@ use crate::products::links;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
 use domain::index::{self, Found, PersonMarks, Space, Trait};
-use domain::record::Entity;
 use domain::values::ids::{EntityId, Kind};
 use sought::Sought;
 use std::ops::ControlFlow;
@@ -29,7 +29,6 @@ use std::ops::ControlFlow;
 /// The most hits of a search.
 pub const HITS_MAX: usize = 50;
 
-/// The kinds that are found by their ids.
 const BY_ID: [Kind; 11] = [
     Kind::Payment,
     Kind::CopPayment,
@@ -53,7 +52,6 @@ const BY_NAME: [(Space, Kind); 5] = [
     (Space::CopPayout, Kind::CopPayout),
 ];
 
-/// The description of a search.
 pub fn searches(operation: Operation) -> Operation {
     operation
         .query(Sought::read)
@@ -107,7 +105,6 @@ pub fn within(
     Ok(())
 }
 
-/// Adds what has the text as its id.
 pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Result<(), Unread> {
     let Some(id) = sought.id else { return Ok(()) };
     let tenant = records.tenant_key();
@@ -124,7 +121,7 @@ pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Res
     let (whole, part) = id.entity_and_operation();
     if part > 0 {
         // A link of a product, or an operation with a bank.
-        if let Some(product) = records.entity(domain::resources::products::product_of(id))?
+        if let Some(product) = records.entity(domain::entities::product::product_of(id))?
             && links::has(&product, id)
         {
             hits.push(Hit { tenant, subject: Subject::Link(product, id), why: Why::Id });

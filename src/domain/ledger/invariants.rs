@@ -1,9 +1,10 @@
 //! Invariants of every record and of the book after it. Checked before a record is written and when
 //! it is replayed, in release builds too; a breach halts the book.
 
+use crate::cause::Cause;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
-use crate::record::{Cause, Record};
+use crate::record::Record;
 use crate::values::ids::Id;
 use crate::values::money::Currency;
 
@@ -113,7 +114,8 @@ const fn is_owned(ledger: Ledger) -> bool {
 mod tests {
     use super::*;
     use crate::index::{self, PersonMarks, Space};
-    use crate::platform::PLATFORM;
+    use crate::indexing;
+    use crate::values::mode::PLATFORM;
     use crate::values::time::Timestamp;
     use wal::IndexOps;
 
@@ -137,7 +139,7 @@ mod tests {
             let record = freeing(cause);
             assert_eq!(check(&Book::default(), &record), Ok(()), "{cause:?}");
             let mut ops = IndexOps::new();
-            index::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
+            indexing::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
             let deleted: Vec<_> = ops.iter(1).map(|(key, value)| (key.into_owned(), value)).collect();
             assert_eq!(deleted, [(index::name(owner, space, "name"), None)], "{cause:?}");
         }
@@ -149,7 +151,7 @@ mod tests {
         let breach = Breach::FreedWithoutSpace { cause: Cause::PayoutFailed };
         assert_eq!(check(&Book::default(), &record), Err(breach));
         let mut ops = IndexOps::new();
-        index::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
+        indexing::entries(TENANT, Timestamp::EPOCH, &record, &PersonMarks::default(), &mut ops);
         assert!(ops.is_empty(), "no merchant loses its reference to it");
     }
 }
