@@ -91,7 +91,10 @@ impl Rules for Domain {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let livemode = is_live(turn.tenant);
         let KeyedCommand { command, keep, audit } = command;
-        let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
+        let keep = match keep {
+            Some(keep) => Some(Arc::new(KeepRef { first_seen: now, ..keep })),
+            None => None,
+        };
         let (rails, holidays) = (&*self.rails, &self.holidays);
         let rules = Turn { now, seed: turn.seed, livemode, rails, holidays, keep };
         match book {
@@ -102,8 +105,12 @@ impl Rules for Domain {
             AnyBook::Tenant(tenant) => {
                 let is_refusable = command.is_refusable();
                 let mut ruling = command.decide(tenant, entity, &rules);
-                if is_refusable && overflows(tenant, &ruling) {
-                    ruling = Ruling::refuse(Refusal::AmountOverflow);
+                // Some ledger would come beyond the bound that protects it from an overflow.
+                for posting in ruling.record.as_ref().map_or(&[][..], |draft| &draft.postings) {
+                    if is_refusable && !tenant.fits(posting.ledger, posting.currency, posting.minor) {
+                        ruling = Ruling::refuse(Refusal::AmountOverflow);
+                        break;
+                    }
                 }
                 self.complete(book, entity, ruling, audit, &rules, turn.ahead_ms)
             }
@@ -157,25 +164,14 @@ impl Rules for Domain {
     }
 
     fn is_awaited(&self, book: &AnyBook, record: &Record) -> bool {
-        // An endpoint that was just deleted is in the record alone.
-        let of_webhooks = || {
-            record
-                .entities
-                .iter()
-                .map(|written| written.state.id())
-                .chain(record.removed.iter().map(|(id, _)| *id))
-                .any(|id| id.kind == Kind::Webhook)
-        };
-        match book {
-            AnyBook::Tenant(_) => {
-                // Every event is counted, whether or not an endpoint waits for it.
-                !record.events.is_empty()
-                    || of_webhooks()
-                    // No tenant is told of it: operators are.
-                    || record.cause == Cause::OperationContradicted
-            }
-            AnyBook::Platform(_) => false,
-        }
+        let AnyBook::Tenant(_) = book else { return false };
+        // Every event is counted, whether or not an endpoint waits for it.
+        !record.events.is_empty()
+            // No tenant is told of it: operators are.
+            || record.cause == Cause::OperationContradicted
+            || record.entities.iter().any(|written| matches!(*written.state, Entity::Webhook(_)))
+            // An endpoint that was just deleted is in the record alone.
+            || record.removed.iter().any(|(id, _)| id.kind == Kind::Webhook)
     }
 
     fn may_join(&self, record: &Record) -> bool {
@@ -215,18 +211,7 @@ impl Rules for Domain {
             (AnyBook::Platform(book), Query::Banks) => View::Banks(Box::new(book.banks.clone())),
             // The platform has no balance and a tenant's book no tenants: the clock is all that
             // both have.
-            (AnyBook::Tenant(_) | AnyBook::Platform(_), Query::Clock)
-            | (AnyBook::Tenant(_), Query::Platform | Query::Key(_) | Query::Banks)
-            | (
-                AnyBook::Platform(_),
-                Query::Balance
-                | Query::Crypto
-                | Query::Seller(_)
-                | Query::CopBalance
-                | Query::Agenda
-                | Query::Kept
-                | Query::Days(..),
-            ) => View::Clock(Timestamp::from_unix_ms(now_ms)),
+            _ => View::Clock(Timestamp::from_unix_ms(now_ms)),
         }
     }
 }
@@ -312,7 +297,10 @@ impl Schedule for Domain {
             AnyBook::Platform(_) => None,
             // Deadlines of a tenant that moved are due where it went.
             AnyBook::Tenant(book) if book.tenant_settings.moved_to.is_some() => None,
-            AnyBook::Tenant(book) => book.next_due(skip).map(|(at, id)| (at.unix_ms(), id)),
+            AnyBook::Tenant(book) => {
+                let (at, id) = book.next_due(skip)?;
+                Some((at.unix_ms(), id))
+            }
         }
     }
 
@@ -356,28 +344,29 @@ impl Domain {
             entry.complete((self.changes)(&decided));
             record.audit = Some(entry);
         }
-        // After 24 hours nothing is kept for that use of the key any more, and there may be a newer one.
-        let replaced = replaces_kept.filter(|kept| turn.now < kept.first_seen.plus_ms(KEPT_MS));
-        if let Some(of) = turn.keep.clone().or(replaced) {
+        let of = match (&turn.keep, replaces_kept) {
+            (Some(kept), _) => Some(Arc::clone(kept)),
+            // After 24 hours nothing is kept for that use of the key any more, and there may be a newer one.
+            (None, Some(kept)) if turn.now < kept.first_seen.plus_ms(KEPT_MS) => Some(kept),
+            _ => None,
+        };
+        if let Some(of) = of {
             let answer = match (refusal.as_ref().or(refuses_kept.as_ref()), answer) {
                 (Some(refusal), _) if refusal.is_void() => Answer::Void,
                 (_, Some((status, body))) => Answer::Bytes(status, body),
                 (Some(refusal), None) => Answer::Refused(refusal.clone()),
                 (None, None) => {
-                    let asked = entity.filter(|_| record.entities.is_empty());
-                    let asked = asked.map(|entity| Arc::new(entity.clone()));
-                    Answer::Record { shown: asked.into_iter().chain(related).collect() }
+                    let mut shown = related;
+                    if let Some(entity) = entity
+                        && record.entities.is_empty()
+                    {
+                        shown.insert(0, Arc::new(entity.clone()));
+                    }
+                    Answer::Record { shown }
                 }
             };
             record.kept = Some(Kept { of, answer });
         }
         Decision { record: Some(record), refusal, effects }
     }
-}
-
-/// Whether a draft's postings would bring some ledger beyond the bound that protects it from an
-/// overflow ([`Book::fits`]).
-fn overflows(book: &Book, ruling: &Ruling) -> bool {
-    let mut postings = ruling.record.iter().flat_map(|draft| &draft.postings);
-    postings.any(|posting| !book.fits(posting.ledger, posting.currency, posting.minor))
 }

@@ -10,7 +10,7 @@ use crate::entities::payment::Status;
 use crate::entities::product::product_of;
 use crate::entities::resource::IndexedState;
 use crate::entities::sale::Sale;
-use crate::ledger::days::Day;
+use crate::ledger::days::{Counted, Day, counted, zone};
 use crate::ledger::totals::Totals;
 use crate::ledger::{Account, HoldChange, Ledger, Posting, Release};
 use crate::platform::settings::TenantSettings;
@@ -120,11 +120,6 @@ stored! {
     }
 }
 
-/// Whether a book that begins anew keeps entities of this kind.
-const fn is_kept(kind: Kind) -> bool {
-    matches!(kind, Kind::Webhook | Kind::OwnAccount)
-}
-
 /// The number of entries, of some 26 bytes each, from which a book counts as large.
 const LARGE_FROM: usize = 8_192;
 
@@ -136,10 +131,33 @@ impl Book {
         self.accounts.get(&currency).unwrap_or(&NOTHING)
     }
 
-    /// The balance in bolívares that may be paid out: the ledger less the reserve and the holds
-    /// (`docs/contract.md, 6.1`). In cents; may be negative.
-    pub fn available_ves(&self) -> i64 {
-        self.account(Currency::Ves).free() - self.tenant_settings.settings.reserve.minor()
+    /// The account of the tenant or of a seller; `None` of any other ledger, and of a seller that the book does
+    /// not have.
+    pub fn owned(&self, ledger: Ledger, currency: Currency) -> Option<&Account> {
+        let accounts = match ledger {
+            Ledger::Tenant => &self.accounts,
+            Ledger::Seller(merchant) => &self.sellers.get(&merchant)?.accounts,
+            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => return None,
+        };
+        Some(accounts.get(&currency).unwrap_or(&NOTHING))
+    }
+
+    /// The balance of an account whose days are counted, in minor units.
+    pub fn net(&self, ledger: Ledger, currency: Currency) -> i64 {
+        match self.owned(ledger, currency) {
+            Some(account) => account.net,
+            None => self.counter.get(&(ledger, currency)).copied().unwrap_or(0),
+        }
+    }
+
+    /// The tenant's balance that may be paid out, in minor units: the ledger less the holds and, of bolívares,
+    /// the reserve (`docs/contract.md, 6.1`). May be negative.
+    pub fn spendable(&self, currency: Currency) -> i64 {
+        let reserve = match currency {
+            Currency::Ves => self.tenant_settings.settings.reserve.minor(),
+            Currency::Cop | Currency::Usdt => 0,
+        };
+        self.account(currency).free() - reserve
     }
 
     /// The bolívares owed to all sellers together, pending and available, in cents.
@@ -154,16 +172,15 @@ impl Book {
     /// nearer to zero.
     pub fn fits(&self, ledger: Ledger, currency: Currency, minor: i64) -> bool {
         let sum = self.net(ledger, currency);
-        sum.checked_add(minor)
-            .is_some_and(|after| after.unsigned_abs() < SUM_MAX || after.unsigned_abs() <= sum.unsigned_abs())
+        let Some(after) = sum.checked_add(minor) else { return false };
+        after.unsigned_abs() < SUM_MAX || after.unsigned_abs() <= sum.unsigned_abs()
     }
 
     /// Whether `minor` units can be credited to the tenant from `from`. Asked before an order goes
     /// to a bank, whose answer cannot be refused.
     pub fn has_room_for(&self, currency: Currency, minor: i64, from: Ledger) -> bool {
-        minor.checked_neg().is_some_and(|taken| {
-            self.fits(Ledger::Tenant, currency, minor) && self.fits(from, currency, taken)
-        })
+        let Some(taken) = minor.checked_neg() else { return false };
+        self.fits(Ledger::Tenant, currency, minor) && self.fits(from, currency, taken)
     }
 
     /// Releases the holds that end at or before `now`.
@@ -198,14 +215,11 @@ impl Book {
         for written in &record.entities {
             // Nothing of before is in the agenda of a book that begins anew.
             let indexed = if begins { None } else { written.indexed };
-            let id = written.state.id();
-            self.kept_changes += u64::from(is_kept(id.kind));
-            self.agenda(id, indexed, written.state.deadline());
+            self.plan(written.state.id(), indexed, written.state.deadline());
             self.project(&written.state, indexed);
         }
         for (id, indexed) in &record.removed {
-            self.kept_changes += u64::from(is_kept(id.kind));
-            self.agenda(*id, Some(*indexed), None);
+            self.plan(*id, Some(*indexed), None);
             if *id == EntityId::OWN_ACCOUNT {
                 self.own = None;
             }
@@ -214,11 +228,28 @@ impl Book {
             }
             if self.sellers.remove(&id.id).is_some() {
                 self.releases.retain(|(_, due)| due != id);
-                self.forget_days(id.id);
+                for currency in [Currency::Ves, Currency::Cop, Currency::Usdt] {
+                    self.days.remove(&(Ledger::Seller(id.id), currency));
+                }
             }
         }
-        self.count(record, time);
-        self.count_deposit_starts(record.cause, time);
+        // A record of an earlier version closed no days, so none are counted before the first that does.
+        if record.closed.is_some() {
+            for Counted { ledger, currency, column, minor } in counted(&record.postings) {
+                let today = time.date_in(zone(currency));
+                match self.days.get_mut(&(ledger, currency)) {
+                    Some(day) if day.date >= today => day.add(column, minor),
+                    _ => {
+                        let mut day = Day::new(today);
+                        day.add(column, minor);
+                        self.days.insert((ledger, currency), day);
+                    }
+                }
+            }
+        }
+        if matches!(record.cause, Cause::VerificationStarted | Cause::VerificationUnsent) {
+            self.count_deposit_start(record.cause, time);
+        }
         for posting in &record.postings {
             self.post(posting);
         }
@@ -257,26 +288,22 @@ impl Book {
         };
     }
 
-    /// Counts a start of a verification, and forgets those of more than a day ago.
-    fn count_deposit_starts(&mut self, cause: Cause, time: Timestamp) {
-        match cause {
-            Cause::VerificationStarted => {
-                while let Some((first, _)) = self.deposit_starts.first_key_value()
-                    && first.plus_ms(DAY_MS) <= time
-                {
-                    self.deposit_starts.pop_first();
-                }
-                self.deposit_starts.with(time, || 0, |count| *count += 1);
+    /// Counts a start of a verification, or one less that was not sent, and forgets those of more than a day ago.
+    fn count_deposit_start(&mut self, cause: Cause, time: Timestamp) {
+        if cause == Cause::VerificationStarted {
+            while let Some((first, _)) = self.deposit_starts.first_key_value()
+                && first.plus_ms(DAY_MS) <= time
+            {
+                self.deposit_starts.pop_first();
             }
-            Cause::VerificationUnsent => {
-                let newest = self.deposit_starts.last_key_value().map(|(at, count)| (*at, *count));
-                match newest {
-                    Some((at, 1)) => drop(self.deposit_starts.remove(&at)),
-                    Some((at, _)) => self.deposit_starts.with(at, || 0, |count| *count -= 1),
-                    None => {}
-                }
+            self.deposit_starts.with(time, || 0, |count| *count += 1);
+        } else {
+            let newest = self.deposit_starts.last_key_value().map(|(at, count)| (*at, *count));
+            match newest {
+                Some((at, 1)) => drop(self.deposit_starts.remove(&at)),
+                Some((at, _)) => self.deposit_starts.with(at, || 0, |count| *count -= 1),
+                None => {}
             }
-            _ => {}
         }
     }
 
@@ -287,13 +314,23 @@ impl Book {
 
     /// The earliest deadline or announcement of a release, of those whose entity is not skipped.
     pub fn next_due(&self, skip: &dyn Fn(EntityId) -> bool) -> Option<(Timestamp, EntityId)> {
-        let first =
-            |agenda: &SortedSet<(Timestamp, EntityId)>| agenda.iter().find(|(_, id)| !skip(*id)).copied();
-        first(&self.agenda).into_iter().chain(first(&self.releases)).min()
+        let mut first = None;
+        for agenda in [&self.agenda, &self.releases] {
+            for due in agenda.iter() {
+                if !skip(due.1) {
+                    first = if first.is_some_and(|first| first <= *due) { first } else { Some(*due) };
+                    break;
+                }
+            }
+        }
+        first
     }
 
-    fn agenda(&mut self, id: EntityId, indexed: Option<IndexedState>, now: Option<Timestamp>) {
-        let before = indexed.and_then(|indexed| indexed.deadline);
+    /// Moves an entity in the agenda.
+    fn plan(&mut self, id: EntityId, indexed: Option<IndexedState>, now: Option<Timestamp>) {
+        // What a book that begins anew keeps.
+        self.kept_changes += u64::from(matches!(id.kind, Kind::Webhook | Kind::OwnAccount));
+        let before = if let Some(indexed) = indexed { indexed.deadline } else { None };
         if before == now {
             return;
         }
@@ -311,7 +348,7 @@ impl Book {
             Entity::Merchant(merchant) => self.know_seller(merchant),
             Entity::Payout(payout) if indexed.is_none() => {
                 if let Some(merchant) = payout.merchant {
-                    self.seller(merchant, |seller| seller.payouts += 1);
+                    self.seller(merchant).payouts += 1;
                 }
             }
             Entity::OwnAccount(account) => self.own = Some((account.held, account.status.is_verified())),
@@ -323,19 +360,10 @@ impl Book {
             }
             Entity::Conversion(conversion) => self.converted.evolve(conversion, indexed),
             Entity::CryptoPayout(payout) => self.pending_payouts_usdt += payout.pending_change(indexed),
-            Entity::Payout(_)
-            | Entity::Batch(_)
-            | Entity::Chargeback(_)
-            | Entity::Otp(_)
-            | Entity::Product(_)
-            | Entity::Session(_)
-            | Entity::DepositAddress(_)
-            | Entity::Notice(_)
-            | Entity::Approval(_) => {}
-            Entity::Payment(_) | Entity::CopPayment(_) | Entity::CopPayout(_) => {}
             Entity::Webhook(webhook) => {
                 self.webhooks.insert(webhook.id);
             }
+            _ => {}
         }
     }
 
@@ -346,37 +374,37 @@ impl Book {
         }
     }
 
-    /// Changes the balance's copy of a seller, which is made if there is none.
-    fn seller<R>(&mut self, merchant: Id, change: impl FnOnce(&mut Seller) -> R) -> R {
-        self.sellers.with(merchant, Arc::default, |seller| change(Arc::make_mut(seller)))
+    /// The balance's copy of a seller, which is made if there is none.
+    fn seller(&mut self, merchant: Id) -> &mut Seller {
+        if !self.sellers.contains_key(&merchant) {
+            self.sellers.insert(merchant, Arc::default());
+        }
+        Arc::make_mut(self.sellers.get_mut(&merchant).expect("it is there now"))
     }
 
     fn know_seller(&mut self, merchant: &Merchant) {
-        self.seller(merchant.id, |seller| {
-            merchant.external_ref.as_str().clone_into(&mut seller.external_ref);
-            seller.active = merchant.active;
-            seller.name.clone_from(&merchant.name);
-            seller.identification = merchant.identification;
-            seller.default_method = merchant.default_method;
-            seller.methods = merchant
-                .methods
-                .iter()
-                .map(|method| SellerMethod {
-                    id: method.id,
-                    bank: method.bank,
-                    phone: method.phone,
-                    verified: method.status.is_verified(),
-                })
-                .collect();
+        let seller = self.seller(merchant.id);
+        merchant.external_ref.as_str().clone_into(&mut seller.external_ref);
+        seller.active = merchant.active;
+        seller.name.clone_from(&merchant.name);
+        seller.identification = merchant.identification;
+        seller.default_method = merchant.default_method;
+        let methods = merchant.methods.iter().map(|method| SellerMethod {
+            id: method.id,
+            bank: method.bank,
+            phone: method.phone,
+            verified: method.status.is_verified(),
         });
+        seller.methods = methods.collect();
     }
 
     fn post(&mut self, posting: &Posting) {
         match posting.ledger {
             Ledger::Tenant => self.accounts.entry(posting.currency).or_default().net += posting.minor,
-            Ledger::Seller(merchant) => self.seller(merchant, |seller| {
-                seller.accounts.entry(posting.currency).or_default().net += posting.minor
-            }),
+            Ledger::Seller(merchant) => {
+                let seller = self.seller(merchant);
+                seller.accounts.entry(posting.currency).or_default().net += posting.minor;
+            }
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
                 *self.counter.entry((posting.ledger, posting.currency)).or_insert(0) += posting.minor
             }
@@ -387,10 +415,10 @@ impl Book {
         match change.ledger {
             Ledger::Tenant => self.accounts.entry(change.currency).or_default().hold(change),
             Ledger::Seller(merchant) => {
-                let more_then = self.seller(merchant, |seller| {
-                    seller.accounts.entry(change.currency).or_default().hold(change);
-                    seller.accounts.values().any(|account| account.holds_until(change.release_at))
-                });
+                let seller = self.seller(merchant);
+                seller.accounts.entry(change.currency).or_default().hold(change);
+                let more_then =
+                    seller.accounts.values().any(|account| account.holds_until(change.release_at));
                 let Release::At(at) = change.release_at else { return };
                 self.seller_releases.insert((at, merchant));
                 // Releases are announced: the seller is due at every instant at which one of its
@@ -422,6 +450,6 @@ impl Book {
     /// The balance in bolívares that may be paid out, as the refusal for an insufficient balance
     /// shows it.
     pub fn available(&self) -> Ves {
-        Ves::from_minor(self.available_ves())
+        Ves::from_minor(self.spendable(Currency::Ves))
     }
 }

@@ -12,9 +12,7 @@
 use crate::codec::stored;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind, Posting};
-use crate::record::Record;
 use crate::values::date::Date;
-use crate::values::ids::Id;
 use crate::values::money::Currency;
 use crate::values::time::{Timestamp, Zone};
 use std::collections::BTreeMap;
@@ -90,16 +88,6 @@ impl Column {
             MovementKind::Adjustment => Column::Adjustments,
         }
     }
-
-    /// The column of the platform's side of such a movement: what it earned by it, less what it gave
-    /// back.
-    const fn of_platform(kind: MovementKind) -> Column {
-        match kind {
-            // A payout that failed gives its fee back to where it was taken.
-            MovementKind::PayoutReversal => Column::Payouts,
-            kind => Column::of(kind),
-        }
-    }
 }
 
 /// The zone by whose midnight the days of a currency begin.
@@ -128,7 +116,7 @@ impl Day {
     }
 
     pub fn add(&mut self, column: Column, minor: i64) {
-        self.put(column, i128::from(minor));
+        self.put(column, minor.into());
         self.movements += 1;
     }
 
@@ -222,36 +210,28 @@ pub struct Counted {
 
 /// The movements of a record that count. The platform's side of a movement is posted right after the
 /// movement, which says what it is.
-pub fn counted(postings: &[Posting]) -> impl Iterator<Item = Counted> {
+pub fn counted(postings: &[Posting]) -> Vec<Counted> {
+    let mut counted = Vec::with_capacity(postings.len());
     let mut before = None;
-    postings.iter().filter_map(move |posting| {
-        let kind = posting.row.as_ref().map(|row| row.kind);
-        before = kind.or(before);
-        let column = match posting.ledger {
-            Ledger::Tenant | Ledger::Seller(_) => Column::of(kind?),
-            // Micro-deposits, which the platform pays by itself, have no movement of a tenant's before them.
-            Ledger::Fees => before.map_or(Column::Payouts, Column::of_platform),
-            Ledger::Rail | Ledger::Operator | Ledger::Exchange => return None,
+    for &Posting { ledger, currency, minor, ref row } in postings {
+        if let Some(row) = row {
+            before = Some(row.kind);
+        }
+        let column = match (ledger, row, before) {
+            (Ledger::Tenant | Ledger::Seller(_), Some(row), _) => Column::of(row.kind),
+            // A payout that failed gives its fee back to where it was taken. Micro-deposits, which the platform
+            // pays by itself, have no movement of a tenant's before them.
+            (Ledger::Fees, _, Some(MovementKind::PayoutReversal) | None) => Column::Payouts,
+            // What the platform earned by the movement, less what it gave back.
+            (Ledger::Fees, _, Some(kind)) => Column::of(kind),
+            _ => continue,
         };
-        let Posting { ledger, currency, minor, .. } = *posting;
-        Some(Counted { ledger, currency, column, minor })
-    })
+        counted.push(Counted { ledger, currency, column, minor });
+    }
+    counted
 }
 
 impl Book {
-    /// The balance of an account whose days are counted, in minor units.
-    pub fn net(&self, ledger: Ledger, currency: Currency) -> i64 {
-        match ledger {
-            Ledger::Tenant => self.account(currency).net,
-            Ledger::Seller(merchant) => {
-                self.sellers.get(&merchant).map_or(0, |seller| seller.account(currency).net)
-            }
-            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
-                self.counter.get(&(ledger, currency)).copied().unwrap_or(0)
-            }
-        }
-    }
-
     /// An account at present; `None` for a seller that the book does not have.
     pub fn present(&self, ledger: Ledger, currency: Currency, now: Timestamp) -> Option<Present> {
         if let Ledger::Seller(merchant) = ledger {
@@ -267,7 +247,8 @@ impl Book {
         let mut closed: Vec<ClosedDay> = Vec::new();
         for Counted { ledger, currency, .. } in counted(postings) {
             let today = now.date_in(zone(currency));
-            if let Some(day) = self.days.get(&(ledger, currency)).filter(|day| day.date < today)
+            if let Some(day) = self.days.get(&(ledger, currency))
+                && day.date < today
                 && !closed.iter().any(|known| known.ledger == ledger && known.currency == currency)
             {
                 let (day, net) = (day.clone(), self.net(ledger, currency));
@@ -275,32 +256,5 @@ impl Book {
             }
         }
         closed
-    }
-
-    pub(super) fn count(&mut self, record: &Record, time: Timestamp) {
-        // A record of an earlier version closed no days, so none are counted before the first that does.
-        if record.closed.is_none() {
-            return;
-        }
-        for Counted { ledger, currency, column, minor } in counted(&record.postings) {
-            let today = time.date_in(zone(currency));
-            self.days.with(
-                (ledger, currency),
-                || Day::new(today),
-                |day| {
-                    if day.date < today {
-                        *day = Day::new(today);
-                    }
-                    day.add(column, minor);
-                },
-            );
-        }
-    }
-
-    /// Forgets the days of a seller who is gone.
-    pub(super) fn forget_days(&mut self, merchant: Id) {
-        for currency in [Currency::Ves, Currency::Cop, Currency::Usdt] {
-            self.days.remove(&(Ledger::Seller(merchant), currency));
-        }
     }
 }

@@ -2,13 +2,11 @@
 //! it is replayed, in release builds too; a breach halts the book.
 
 use crate::cause::Cause;
+use crate::ledger::Ledger;
 use crate::ledger::book::Book;
-use crate::ledger::{Account, Ledger, Posting};
 use crate::record::Record;
-use crate::resources::conversions::spend;
 use crate::values::ids::Id;
 use crate::values::money::Currency;
-use std::collections::BTreeSet;
 
 /// The invariant that a record or the book after it breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,16 +41,6 @@ pub enum Breach {
 
 /// Checks `record` and what `book` became by it; the error names the first thing that is wrong.
 pub fn check(book: &Book, record: &Record) -> Result<(), Breach> {
-    sums_to_zero(record)?;
-    freed_names_have_a_space(record)?;
-    movements_are_of_the_tenant_or_a_seller(record)?;
-    for account in touched(book, record) {
-        holds_agree(account)?;
-    }
-    nothing_is_overdrawn(book, record)
-}
-
-fn sums_to_zero(record: &Record) -> Result<(), Breach> {
     // At most three currencies; a map would cost more than it saves.
     let mut sums = [0_i128; 3];
     for posting in &record.postings {
@@ -61,87 +49,65 @@ fn sums_to_zero(record: &Record) -> Result<(), Breach> {
         }
         sums[posting.currency as usize] += i128::from(posting.minor);
     }
-    if sums == [0; 3] { Ok(()) } else { Err(Breach::Unbalanced { cause: record.cause, sums }) }
-}
-
-fn movements_are_of_the_tenant_or_a_seller(record: &Record) -> Result<(), Breach> {
-    for posting in &record.postings {
-        let owned = matches!(posting.ledger, Ledger::Tenant | Ledger::Seller(_));
-        if owned != posting.row.is_some() {
-            return Err(Breach::WrongRow { ledger: posting.ledger });
-        }
+    if sums != [0; 3] {
+        return Err(Breach::Unbalanced { cause: record.cause, sums });
     }
-    if record.holds.iter().any(|change| !matches!(change.ledger, Ledger::Tenant | Ledger::Seller(_))) {
-        return Err(Breach::HoldWithoutAccount);
-    }
-    Ok(())
-}
-
-/// Checks that the index will know which names are free again.
-const fn freed_names_have_a_space(record: &Record) -> Result<(), Breach> {
+    // Else the index would not know which names are free again.
     if !record.freed.is_empty() && record.cause.freed_space().is_none() {
         return Err(Breach::FreedWithoutSpace { cause: record.cause });
     }
-    Ok(())
-}
-
-/// The accounts that the record changed.
-fn touched<'a>(book: &'a Book, record: &Record) -> impl Iterator<Item = &'a Account> {
-    let currencies: BTreeSet<_> = record
-        .postings
-        .iter()
-        .filter(|posting| posting.ledger == Ledger::Tenant)
-        .map(|posting| posting.currency)
-        .collect();
-    let seller = |posting: &Posting| {
-        if let Ledger::Seller(id) = posting.ledger { Some((id, posting.currency)) } else { None }
-    };
-    let sellers: BTreeSet<(Id, Currency)> = record.postings.iter().filter_map(seller).collect();
-    let own = currencies.into_iter().map(|currency| book.account(currency));
-    own.chain(sellers.into_iter().filter_map(|(id, currency)| Some(book.sellers.get(&id)?.account(currency))))
-}
-
-/// Checks that the running total agrees with the holds, as far as that can be said without adding
-/// all of them up (`pasarela wal verify` does).
-fn holds_agree(account: &Account) -> Result<(), Breach> {
-    if account.held < 0 {
-        return Err(Breach::HeldBelowZero { held: account.held });
+    for posting in &record.postings {
+        if is_owned(posting.ledger) != posting.row.is_some() {
+            return Err(Breach::WrongRow { ledger: posting.ledger });
+        }
     }
-    if account.holds.is_empty() != (account.held == 0) {
-        return Err(Breach::HoldsDisagree { held: account.held, holds: account.holds.len() });
+    if record.holds.iter().any(|change| !is_owned(change.ledger)) {
+        return Err(Breach::HoldWithoutAccount);
     }
-    if account.holds.first_key_value().is_some_and(|(_, held)| *held < 0) {
-        return Err(Breach::HoldBelowZero);
+    for posting in &record.postings {
+        let Some(account) = book.owned(posting.ledger, posting.currency) else { continue };
+        // Whether the running total agrees with the holds, as far as that can be said without adding all of
+        // them up (`pasarela wal verify` does).
+        if account.held < 0 {
+            return Err(Breach::HeldBelowZero { held: account.held });
+        }
+        if account.holds.is_empty() != (account.held == 0) {
+            return Err(Breach::HoldsDisagree { held: account.held, holds: account.holds.len() });
+        }
+        if let Some((_, &first)) = account.holds.first_key_value()
+            && first < 0
+        {
+            return Err(Breach::HoldBelowZero);
+        }
     }
-    Ok(())
-}
-
-/// Checks that the accounts had the money that the record took. Income to a balance that an
-/// operator's correction left below zero may leave it below zero, and is no breach.
-fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), Breach> {
     if !record.cause.debits() {
         return Ok(());
     }
-    for posting in record.postings.iter().filter(|posting| posting.minor < 0) {
+    // The accounts had the money that the record took. Income to a balance that an operator's correction left
+    // below zero may leave it below zero, and is no breach.
+    for posting in &record.postings {
+        let (cause, currency) = (record.cause, posting.currency);
         match posting.ledger {
-            Ledger::Tenant if spend::available(book, posting.currency) < 0 => {
-                let (cause, currency) = (record.cause, posting.currency);
-                return Err(Breach::Overdrawn { cause, left: spend::available(book, currency), currency });
+            _ if posting.minor >= 0 => {}
+            Ledger::Tenant => {
+                let left = book.spendable(currency);
+                if left < 0 {
+                    return Err(Breach::Overdrawn { cause, left, currency });
+                }
             }
-            Ledger::Seller(id)
-                if book.sellers.get(&id).is_none_or(|seller| seller.account(posting.currency).free() < 0) =>
-            {
-                return Err(Breach::SellerOverdrawn { cause: record.cause, seller: id });
-            }
-            Ledger::Tenant
-            | Ledger::Seller(_)
-            | Ledger::Fees
-            | Ledger::Rail
-            | Ledger::Operator
-            | Ledger::Exchange => {}
+            Ledger::Seller(seller) => match book.owned(posting.ledger, currency) {
+                Some(account) if account.free() >= 0 => {}
+                _ => return Err(Breach::SellerOverdrawn { cause, seller }),
+            },
+            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {}
         }
     }
     Ok(())
+}
+
+/// Whether it is an account that somebody sees and that has holds.
+const fn is_owned(ledger: Ledger) -> bool {
+    matches!(ledger, Ledger::Tenant | Ledger::Seller(_))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::values::money::Currency;
 /// taken, nor can holds beyond the first [`HOLDS_MAX`], nor anything while the available balance is
 /// below zero.
 pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, Refusal> {
-    let available = available(book, currency);
+    let available = book.spendable(currency);
     let mut left = match minor.checked_sub(available) {
         Some(left) if available >= 0 => left,
         _ => return Err(ConversionRefusal::InsufficientBalance { currency, available, spendable: 0 }.into()),
@@ -41,12 +41,4 @@ pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, R
         .into());
     }
     Ok(taken)
-}
-
-/// The balance that could be paid out, in minor units; only bolívares have a reserve.
-pub fn available(book: &Book, currency: Currency) -> i64 {
-    match currency {
-        Currency::Ves => book.available_ves(),
-        Currency::Cop | Currency::Usdt => book.account(currency).free(),
-    }
 }

@@ -193,7 +193,11 @@ fn what_is_available_goes_first_then_holds_in_the_order_of_their_release() {
         .collect();
     assert_eq!(taken, [(first, 20_000), (second, 5_000)]);
     let (ves, usdt) = (world.account(Currency::Ves), world.account(Currency::Usdt));
-    assert_eq!((ves.net, ves.held, world.book().available_ves()), (26_000, 25_000, 0), "the reserve stays");
+    assert_eq!(
+        (ves.net, ves.held, world.book().spendable(Currency::Ves)),
+        (26_000, 25_000, 0),
+        "the reserve stays"
+    );
     // 350.00 at 101.5 are 3.44 USDT, held until the last of the two holds ends.
     assert_eq!((usdt.net, usdt.held, usdt.next_release()), (344, 344, Some(second)));
     let insufficient =

@@ -17,7 +17,7 @@ use crate::resources::collections::set_aside::{Giver, SetAside};
 use crate::resources::polling::{self, Looks, Phase as _};
 use crate::trace::Trace;
 use crate::values::ids::EntityId;
-use crate::values::money::{Currency, Ves};
+use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 
 /// The refusal of a reversal of this payment, whatever rails and balances allow; `None` where one may be
@@ -92,8 +92,8 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
     let account = book.account(Currency::Ves);
     let from_hold = payment.available_at.map_or(0, |at| account.held_for(at, payment.id)).min(net - share);
     let from_available = net - share - from_hold;
-    if from_available > 0 && from_available > book.available_ves() {
-        return Err(Refusal::InsufficientBalance { available: Ves::from_minor(book.available_ves()) });
+    if from_available > 0 && from_available > book.spendable(Currency::Ves) {
+        return Err(Refusal::InsufficientBalance { available: book.available() });
     }
     let mut aside = Aside { from_hold, from_available, seller_from_hold: 0, seller_from_available: 0 };
     if let Some(sale) = &payment.marketplace
@@ -107,7 +107,7 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
         if aside.seller_from_available > 0
             && aside.seller_from_available > seller.account(Currency::Ves).free()
         {
-            return Err(Refusal::InsufficientBalance { available: Ves::from_minor(book.available_ves()) });
+            return Err(Refusal::InsufficientBalance { available: book.available() });
         }
     }
     Ok(aside)
@@ -279,7 +279,7 @@ mod tests {
     use crate::values::external_ref::ExternalRef;
     use crate::values::identity::IdentityDocument;
     use crate::values::ids::Id;
-    use crate::values::money::{Rate, Usd};
+    use crate::values::money::{Rate, Usd, Ves};
     use crate::values::phone::MobilePhone;
     use std::sync::Arc;
 

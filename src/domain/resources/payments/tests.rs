@@ -95,7 +95,7 @@ impl Case {
 
     fn available(&self) -> i64 {
         match &self.book {
-            AnyBook::Tenant(book) => book.available_ves(),
+            AnyBook::Tenant(book) => book.spendable(Currency::Ves),
             AnyBook::Platform(_) => panic!("not a tenant"),
         }
     }

@@ -16,7 +16,7 @@ use crate::rail::Service;
 use crate::refusal::Refusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
-use crate::values::money::Ves;
+use crate::values::money::{Currency, Ves};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
     let NewBatch { id, external_ref, mark, items, known: mut payouts, explain } = new;
     let mut draft = Draft::new(Cause::BatchCreated);
     let mut effects = Vec::new();
-    let mut left = book.available_ves();
+    let mut left = book.spendable(Currency::Ves);
     let mut places = Vec::with_capacity(items.len());
     for item in items {
         places.push(match item {
@@ -171,7 +171,6 @@ mod tests {
     use crate::resources::payouts::{PhoneHolder, Receiver};
     use crate::values::bank::BankCode;
     use crate::values::identity::IdentityDocument;
-    use crate::values::money::{Currency, Ves};
     use crate::values::phone::MobilePhone;
     use crate::values::time::Timestamp;
 

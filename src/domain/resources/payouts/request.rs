@@ -167,7 +167,7 @@ pub(super) fn create(book: &Book, new: NewPayout, turn: &Turn) -> Ruling {
     let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id)))
     {
         (true, Some(seller)) => seller.account(Currency::Ves).free(),
-        _ => book.available_ves(),
+        _ => book.spendable(Currency::Ves),
     };
     if let Err(refusal) = afford(&payout, spendable) {
         return Ruling::refuse(refusal);
