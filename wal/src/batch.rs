@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::log::Append;
 use crate::pieces::{Writing, Written};
 use crate::record::{self, RECORD_OVERHEAD_BYTES, Tip};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{self, Snapshot};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -377,8 +377,12 @@ impl Building {
     }
 
     pub fn add_snapshot(&mut self, snapshot: &Snapshot) {
-        let mut written = Written::default();
-        while !written.put_next(&mut self.rest, self.tip.seq, snapshot, self.piece_bytes_max) {}
+        if snapshot.state.len() <= snapshot::WHOLE_BYTES_MAX {
+            snapshot::put_whole_into(&mut self.rest, self.tip.seq, snapshot);
+        } else {
+            let mut written = Written::default();
+            while !written.put_next(&mut self.rest, self.tip.seq, snapshot, self.piece_bytes_max) {}
+        }
         snapshot.index.resolve_into(self.tip.seq, &mut self.rest, &mut self.key);
         self.snapshots += 1;
     }

@@ -45,7 +45,7 @@ impl Written {
         piece_bytes_max: usize,
     ) -> bool {
         let Snapshot { tenant, time_ms, state, .. } = snapshot;
-        if state.len() <= snapshot::WHOLE_BYTES_MAX {
+        if state.len() <= piece_bytes_max.min(snapshot::WHOLE_BYTES_MAX) {
             snapshot::put_whole_into(batch, seq, snapshot);
             return true;
         }
