@@ -5,14 +5,11 @@
 
 #[cfg(test)]
 mod tests;
-mod walk;
-
-pub use walk::Iter;
 
 use std::cell::Cell;
 use std::fmt::{self, Debug, Formatter};
+use std::slice;
 use std::sync::Arc;
-use walk::Walk;
 
 /// The largest number of entries in a node: about two kilobytes of holds; small in tests, for deep trees.
 const WIDTH: usize = if cfg!(test) { 4 } else { 64 };
@@ -83,24 +80,11 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
 
     fn remove(this: &mut Arc<Self>, key: &K) -> Option<V> {
         match Arc::make_mut(this) {
-            Node::Leaf(pairs) => {
-                pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| pairs.remove(at).1)
-            }
+            Node::Leaf(pairs) => Some(pairs.remove(find(pairs, key).ok()?).1),
             Node::Branch(children) => {
                 let at = place(children, key);
                 let removed = Node::remove(&mut children[at].1, key)?;
                 narrow(children, at);
-                Some(removed)
-            }
-        }
-    }
-
-    fn pop_first(this: &mut Arc<Self>) -> Option<(K, V)> {
-        match Arc::make_mut(this) {
-            Node::Leaf(pairs) => (!pairs.is_empty()).then(|| pairs.remove(0)),
-            Node::Branch(children) => {
-                let removed = Node::pop_first(&mut children.first_mut()?.1)?;
-                narrow(children, 0);
                 Some(removed)
             }
         }
@@ -128,25 +112,24 @@ fn place<K: Ord, V>(children: &[Child<K, V>], key: &K) -> usize {
 /// split first, and its right half returned; one that grows at its end is left full, so that
 /// entries added in order leave full nodes behind.
 fn put<T>(row: &mut Vec<T>, at: usize, new: T) -> Option<Vec<T>> {
-    if row.len() < WIDTH {
-        insert(row, at, new);
-        return None;
+    let (mut right, mut at) = (None, at);
+    if row.len() == WIDTH {
+        let middle = if at == WIDTH { WIDTH } else { WIDTH / 2 };
+        right = Some(row.split_off(middle));
     }
-    let middle = if at == WIDTH { WIDTH } else { WIDTH / 2 };
-    let mut right = row.split_off(middle);
-    match at.checked_sub(middle) {
-        Some(at) => insert(&mut right, at, new),
-        None => insert(row, at, new),
-    }
-    Some(right)
-}
-
-/// The capacity doubles, as that of any vector, but not past `WIDTH`.
-fn insert<T>(row: &mut Vec<T>, at: usize, new: T) {
+    let row = match &mut right {
+        Some(right) if at >= row.len() => {
+            at -= row.len();
+            right
+        }
+        _ => row,
+    };
+    // The capacity doubles, as that of any vector, but not past `WIDTH`.
     if row.len() == row.capacity() {
         row.reserve_exact(row.len().clamp(1, WIDTH - row.len()));
     }
     row.insert(at, new);
+    right
 }
 
 /// After a removal, merges a child with a neighbour when both together are small.
@@ -207,14 +190,14 @@ impl<K, V> SortedMap<K, V> {
     }
 
     pub fn iter(&self) -> Iter<'_, K, V> {
-        Iter::new(self.root.as_deref(), self.len)
+        let mut iter = Iter { branches: Vec::new(), leaf: [].iter() };
+        if let Some(root) = &self.root {
+            iter.enter(root);
+        }
+        iter
     }
 
-    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
-        self.iter().map(|(key, _)| key)
-    }
-
-    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+    pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
 }
@@ -224,9 +207,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         let mut node = self.root.as_deref()?;
         loop {
             match node {
-                Node::Leaf(pairs) => {
-                    return pairs.binary_search_by(|(found, _)| found.cmp(key)).ok().map(|at| &pairs[at].1);
-                }
+                Node::Leaf(pairs) => return Some(&pairs[find(pairs, key).ok()?].1),
                 Node::Branch(children) => node = &children[place(children, key)].1,
             }
         }
@@ -236,16 +217,34 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.get(key).is_some()
     }
 
-    pub fn iter_from(&self, key: &K) -> impl Iterator<Item = (&K, &V)> {
-        let mut walk = Walk::from(self.root.as_deref(), key);
-        std::iter::from_fn(move || walk.next())
+    /// Begins with the first entry that is not below `key`.
+    pub fn iter_from(&self, key: &K) -> Iter<'_, K, V> {
+        let mut iter = Iter { branches: Vec::new(), leaf: [].iter() };
+        let mut node = self.root.as_deref();
+        while let Some(found) = node {
+            node = match found {
+                Node::Leaf(pairs) => {
+                    iter.leaf = pairs[pairs.partition_point(|(found, _)| found < key)..].iter();
+                    None
+                }
+                Node::Branch(children) => {
+                    let at = place(children, key);
+                    iter.branches.push(children[at + 1..].iter());
+                    Some(&children[at].1)
+                }
+            };
+        }
+        iter
     }
 }
 
 impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
     /// Changes the value under a key, which `make` makes if there is none.
     pub fn with<R>(&mut self, key: K, make: impl FnOnce() -> V, change: impl FnOnce(&mut V) -> R) -> R {
-        let root = self.root.get_or_insert_with(|| Arc::new(Node::Leaf(Vec::new())));
+        let root = match &mut self.root {
+            Some(root) => root,
+            none => none.insert(Arc::new(Node::Leaf(Vec::new()))),
+        };
         let Put { result, is_new, right } = Node::with(root, key, make, change);
         self.len += usize::from(is_new);
         if let Some(right) = right {
@@ -274,10 +273,8 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         loop {
             match node {
                 Node::Leaf(pairs) => {
-                    return pairs
-                        .binary_search_by(|(found, _)| found.cmp(key))
-                        .ok()
-                        .map(|at| &mut pairs[at].1);
+                    let at = find(pairs, key).ok()?;
+                    return Some(&mut pairs[at].1);
                 }
                 Node::Branch(children) => {
                     let at = place(children, key);
@@ -289,35 +286,31 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
 
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let removed = Node::remove(self.root.as_mut()?, key)?;
-        self.lower();
-        Some(removed)
-    }
-
-    pub fn pop_first(&mut self) -> Option<(K, V)> {
-        let removed = Node::pop_first(self.root.as_mut()?)?;
-        self.lower();
-        Some(removed)
-    }
-
-    /// A root that has one child is replaced by that child.
-    fn lower(&mut self) {
         self.len -= 1;
         if self.len == 0 {
             self.root = None;
         }
+        // A root that has one child is replaced by that child.
         while let Some(Node::Branch(children)) = self.root.as_deref()
             && let [(_, only)] = &children[..]
         {
             self.root = Some(Arc::clone(only));
         }
+        Some(removed)
+    }
+
+    pub fn pop_first(&mut self) -> Option<(K, V)> {
+        let first = self.first_key_value()?.0.clone();
+        let removed = self.remove(&first)?;
+        Some((first, removed))
     }
 }
 
 impl<K: Ord + Clone> SortedSet<K> {
     pub fn insert(&mut self, key: K) -> bool {
-        let before = self.len();
+        let before = self.0.len;
         self.0.with(key, || (), |()| ());
-        self.len() > before
+        self.0.len > before
     }
 
     pub fn remove(&mut self, key: &K) -> bool {
@@ -338,31 +331,25 @@ impl<K: Ord + Clone> SortedSet<K> {
 
 impl<K> SortedSet<K> {
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.0.len
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.len == 0
     }
 
     pub fn first(&self) -> Option<&K> {
         self.0.first_key_value().map(|(key, ())| key)
     }
 
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &K> {
-        self.0.keys()
+    pub fn iter(&self) -> impl Iterator<Item = &K> {
+        self.0.iter().map(|(key, ())| key)
     }
 }
 
 impl<K: Ord> SortedSet<K> {
     pub fn contains(&self, key: &K) -> bool {
         self.0.contains_key(key)
-    }
-}
-
-impl<K: Ord + Clone, V: Clone> Extend<(K, V)> for SortedMap<K, V> {
-    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, pairs: I) {
-        pairs.into_iter().for_each(|(key, value)| self.insert(key, value));
     }
 }
 
@@ -409,5 +396,51 @@ impl<K: Debug, V: Debug> Debug for SortedMap<K, V> {
 impl<K: Debug> Debug for SortedSet<K> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+/// A position in a tree: the rest of the leaf, and of the branches above it.
+pub struct Iter<'a, K, V> {
+    branches: Vec<slice::Iter<'a, Child<K, V>>>,
+    leaf: slice::Iter<'a, (K, V)>,
+}
+
+impl<'a, K, V> Iter<'a, K, V> {
+    /// To the first entry of a node.
+    fn enter(&mut self, mut node: &'a Node<K, V>) {
+        while let Node::Branch(children) = node {
+            let mut rest = children.iter();
+            let Some((_, child)) = rest.next() else { return };
+            self.branches.push(rest);
+            node = child;
+        }
+        if let Node::Leaf(pairs) = node {
+            self.leaf = pairs.iter();
+        }
+    }
+}
+
+impl<'a, K, V> Iterator for Iter<'a, K, V> {
+    type Item = (&'a K, &'a V);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((key, value)) = self.leaf.next() {
+                return Some((key, value));
+            }
+            match self.branches.last_mut()?.next() {
+                Some((_, child)) => self.enter(child),
+                None => drop(self.branches.pop()),
+            }
+        }
+    }
+}
+
+impl<'a, K, V> IntoIterator for &'a SortedMap<K, V> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = Iter<'a, K, V>;
+
+    fn into_iter(self) -> Iter<'a, K, V> {
+        self.iter()
     }
 }

@@ -139,7 +139,7 @@ impl Later {
         let agreed = self.following.glance().expect("it answers").tip;
         let store = Arc::new(RocksStore::open(log).expect("nobody has it"));
         let agreement = Box::new(self.leader.appender(agreed, PATIENCE));
-        let log = Log::<Told>::open_agreed(store, wal::Config::default(), None, None, Some(agreement));
+        let log = Log::<Told>::open_with(store, wal::Config::default(), None, None, Some(agreement));
         let log = log.expect("it opens");
         assert_eq!(log.reader().tip(), agreed.tip);
         let (told, outcome) = channel();

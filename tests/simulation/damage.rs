@@ -1,9 +1,11 @@
 //! One wrong byte in what the disk has, of the log, the snapshots or the format: on a copy, so that the
 //! history goes on. What is read of the copy is what was written, or it is refused.
 
+use faulty::MemoryStore;
 use pasarela::recovery::books::same;
 use pasarela::recovery::rederive::rederive;
-use wal::{Family, MemoryStore, OpenError, Reader};
+use std::sync::Arc;
+use wal::{Family, OpenError, Reader};
 
 /// Index entries have no checksum of their own: they are RocksDB's, which `tests/recovery/` damages.
 const FAMILIES: [Family; 4] = [Family::Log, Family::Snapshots, Family::Meta, Family::Pieces];
@@ -23,8 +25,8 @@ pub fn examine(store: &MemoryStore, tenants: &[u64], place: Place) -> Option<&'s
     let keys = damaged.faults().keys(family);
     let key = keys.get(place.key.checked_rem(keys.len())?)?;
     damaged.faults().flip_byte(family, key, place.at.checked_rem(damaged.faults().len_of(family, key))?);
-    let intact = Reader::over_memory(intact).expect("the store opens");
-    let damaged = match Reader::over_memory(damaged) {
+    let intact = Reader::over(Arc::new(intact)).expect("the store opens");
+    let damaged = match Reader::over(Arc::new(damaged)) {
         Ok(reader) => reader,
         Err(OpenError::Damage(_) | OpenError::Store(_)) => return Some("damage.refused_at_start"),
         Err(other) => panic!("{family:?} {place:?}: a wrong byte is no {other:?}"),

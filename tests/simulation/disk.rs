@@ -1,10 +1,11 @@
 //! The disk under the log: it writes when virtual time lets it, and dies when it is told to.
 
+use faulty::{Faults, Refusal};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
-use wal::{Faults, Refusal, Stepper};
+use wal::Stepper;
 
 /// The time that a write takes: what is asked in that time is written together.
 const WRITE: Duration = Duration::from_millis(1);

@@ -21,11 +21,11 @@ mod values;
 mod witness;
 
 use bank::{Fate, Script};
+use faulty::Crash;
 use seeds::{Found, run, run_with, shortest};
 use std::time::Instant;
 use steps::{Act, Step, Who};
 use universe::Universe;
-use wal::Crash;
 use witness::By;
 
 /// Steps of one seed.

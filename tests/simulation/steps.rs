@@ -6,10 +6,10 @@ use crate::damage::Place;
 use crate::prices::Says;
 use crate::witness::By;
 use domain::values::time::DAY_MS;
+use faulty::Crash;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use wal::Crash;
 
 /// The tenant of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ use domain::values::date::Date;
 use domain::values::mode::{Mode, tenant_key};
 use domain::values::time::DAY_MS;
 use domain::view::{Query, View};
+use faulty::{Crash, MemoryStore};
 use pasarela::outbound::Outbound;
 use pasarela::outbox::{Observers, Outbox};
 use pasarela::rails::registry::Registry;
@@ -31,7 +32,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use tokio::task::JoinSet;
-use wal::{Crash, MemoryStore};
 
 /// Steps after which a process dies that was to die at a write that does not come.
 const LAST_STEPS: usize = 5;

@@ -5,10 +5,11 @@
 use crate::Seq;
 use crate::config::Config;
 use crate::log::Append;
-use crate::pieces::{self, Writing};
+use crate::pieces::{Writing, Written};
 use crate::record::{self, RECORD_OVERHEAD_BYTES, Tip};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{self, Snapshot};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -90,11 +91,6 @@ impl Batch {
         self.bytes.extend_from_slice(to);
     }
 
-    pub fn append(&mut self, other: &Batch) {
-        self.bytes.extend_from_slice(&other.bytes);
-        self.count += other.count;
-    }
-
     pub fn len(&self) -> usize {
         self.count
     }
@@ -171,26 +167,20 @@ pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
     let mut removes_range = false;
     for op in batch.ops() {
         removes_range |= op.until.is_some();
-        places.push((beginning(&op), ops.len()));
+        // The family and the first 61 bits of the key, as a number that sorts as the keys do.
+        let mut first = [0; 8];
+        let len = op.key.len().min(first.len());
+        first[..len].copy_from_slice(&op.key[..len]);
+        places.push(((op.family as u64) << 61 | u64::from_be_bytes(first) >> 3, ops.len()));
         ops.push(op);
     }
     if !removes_range {
-        places.sort_unstable();
-        for alike in places.chunk_by_mut(|a, b| a.0 == b.0) {
-            if !alike.is_sorted_by_key(|place| ops[place.1].key) {
-                alike.sort_by_key(|place| ops[place.1].key);
-            }
-        }
+        places.sort_unstable_by(|a, b| match a.0.cmp(&b.0) {
+            Ordering::Equal => (ops[a.1].key, a.1).cmp(&(ops[b.1].key, b.1)),
+            other => other,
+        });
     }
     places.into_iter().map(move |place| ops[place.1])
-}
-
-/// The family and the first 61 bits of the key, as a number that sorts as the keys do.
-fn beginning(op: &Op<'_>) -> u64 {
-    let mut first = [0; 8];
-    let len = op.key.len().min(first.len());
-    first[..len].copy_from_slice(&op.key[..len]);
-    (op.family as u64) << 61 | u64::from_be_bytes(first) >> 3
 }
 
 /// Index operations that become durable with a record. A record's sequence is known only when the
@@ -369,7 +359,9 @@ impl Building {
     pub fn add_record(&mut self, append: &Append) {
         let seq = self.tip.seq + 1;
         let bytes = RECORD_OVERHEAD_BYTES + append.payload.len();
-        if self.chunk_at.is_some_and(|at| self.batch.bytes.len() - at + bytes > self.chunk_bytes_max) {
+        if let Some(at) = self.chunk_at
+            && self.batch.bytes.len() - at + bytes > self.chunk_bytes_max
+        {
             self.end_chunk();
         }
         if self.chunk_at.is_none() {
@@ -385,16 +377,22 @@ impl Building {
     }
 
     pub fn add_snapshot(&mut self, snapshot: &Snapshot) {
-        pieces::put_into(&mut self.rest, self.tip.seq, snapshot, self.piece_bytes_max);
+        if snapshot.state.len() <= snapshot::WHOLE_BYTES_MAX {
+            snapshot::put_whole_into(&mut self.rest, self.tip.seq, snapshot);
+        } else {
+            let mut written = Written::default();
+            while !written.put_next(&mut self.rest, self.tip.seq, snapshot, self.piece_bytes_max) {}
+        }
         snapshot.index.resolve_into(self.tip.seq, &mut self.rest, &mut self.key);
         self.snapshots += 1;
     }
 
     /// True for the last piece, which completes the snapshot.
     pub fn add_piece<C>(&mut self, writing: &mut Writing<C>) -> bool {
-        let done = writing.put_next_into(&mut self.rest, self.piece_bytes_max);
+        let Writing { snapshot, seq, written, .. } = writing;
+        let done = written.put_next(&mut self.rest, *seq, snapshot, self.piece_bytes_max);
         if done {
-            writing.snapshot.index.resolve_into(writing.seq, &mut self.rest, &mut self.key);
+            snapshot.index.resolve_into(*seq, &mut self.rest, &mut self.key);
             self.snapshots += 1;
         }
         done
@@ -418,8 +416,9 @@ impl Building {
 
     pub fn complete(&mut self) {
         self.end_chunk();
-        self.tip.put_into(&mut self.rest);
-        self.batch.append(&self.rest);
+        self.rest.put(Family::Meta, record::TIP_KEY, &self.tip.sealed(record::TIP_KEY));
+        self.batch.bytes.extend_from_slice(&self.rest.bytes);
+        self.batch.count += self.rest.count;
     }
 
     pub fn clear(&mut self, keep_bytes: usize) {
@@ -437,13 +436,11 @@ mod tests {
 
     #[test]
     fn operations_come_back_in_order() {
-        let mut side = Batch::new();
-        side.delete(Family::Index, b"gone");
-        side.delete_range(Family::Index, b"from", b"to");
         let mut batch = Batch::new();
         batch.put(Family::Log, b"k", b"value");
         batch.put(Family::Meta, b"tip", b"");
-        batch.append(&side);
+        batch.delete(Family::Index, b"gone");
+        batch.delete_range(Family::Index, b"from", b"to");
         let ops: Vec<_> = batch.ops().collect();
         assert_eq!(
             ops,

@@ -15,6 +15,8 @@ pub struct Config {
     /// A large state is written in pieces beside other entries, one in a batch: what each adds to
     /// the wait of its batch and of the next.
     pub piece_bytes_max: usize,
+    /// False for a store that another log goes on with.
+    pub closes_store: bool,
 }
 
 impl Default for Config {
@@ -30,6 +32,7 @@ impl Default for Config {
             // Measured: twice the size did as well on a calm disk and worse on a busy one; with
             // half of it states took longer and no wait got shorter.
             piece_bytes_max: 128 << 10,
+            closes_store: true,
         }
     }
 }

@@ -5,17 +5,16 @@
 use crate::cluster::Agreement;
 use crate::config::Config;
 use crate::opening;
-use crate::pieces::{self, Writing};
+use crate::pieces;
 use crate::poison::Poisoned;
 use crate::reader::{Published, Reader};
-use crate::record::PAYLOAD_BYTES_MAX;
+use crate::record::{PAYLOAD_BYTES_MAX, WITNESS_KEY};
 use crate::retention::Superfluous;
 use crate::snapshot::{STATE_BYTES_MAX, Snapshot};
 use crate::stats::{Counters, Stats};
 use crate::stepper::Stepper;
 use crate::store::{Store, StoreError};
-use crate::writer::AckSender;
-use crate::writer::{Beside, Entry, Writer};
+use crate::writer::{AckSender, Beside, Entry, What, Writer};
 use crate::{IndexOps, OpenError, ReadError, Seq};
 use crossbeam::channel::{self, Sender};
 use handoff::HandedOver;
@@ -34,12 +33,6 @@ pub struct Append {
     /// At most `PAYLOAD_BYTES_MAX`.
     pub payload: Vec<u8>,
     pub index: IndexOps,
-}
-
-impl Append {
-    pub(crate) fn len_bytes(&self) -> usize {
-        self.payload.len() + self.index.len_bytes()
-    }
 }
 
 /// Proof that something is on the disk.
@@ -83,7 +76,7 @@ impl<C: Completion> Clone for Log<C> {
 }
 
 struct Inner<C: Completion> {
-    entries: Sender<Entry<C>>,
+    entries: Sender<Option<Entry<C>>>,
     shared: Arc<Shared>,
     reader: Reader,
     config: Config,
@@ -113,14 +106,6 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    fn refusal(&self) -> Option<Poisoned> {
-        // Sequentially consistent, like the counter before it: see `pending_records`.
-        if !self.refuses.load(Ordering::SeqCst) {
-            return None;
-        }
-        Some(self.poisoned.get().map_or_else(Poisoned::closed, Poisoned::not_written))
-    }
-
     pub(crate) fn poison(&self, poisoned: &Poisoned) {
         self.poisoned.get_or_init(|| poisoned.clone());
         self.refuses.store(true, Ordering::SeqCst);
@@ -134,11 +119,6 @@ impl Shared {
         }
     }
 
-    fn enter(&self, bytes: usize) {
-        self.pending_bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.pending_records.fetch_add(1, Ordering::SeqCst);
-    }
-
     pub(crate) fn leave(&self, records: usize, bytes: usize) {
         self.pending_bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.pending_records.fetch_sub(records, Ordering::SeqCst);
@@ -148,22 +128,13 @@ impl Shared {
 impl<C: Completion> Log<C> {
     /// Panics if the bounds of `config` contradict each other.
     pub fn open(store: Box<dyn Store>, config: Config) -> Result<Log<C>, OpenError> {
-        Log::open_with(store, config, None, None)
+        Log::open_with(store.into(), config, None, None, None)
     }
 
-    /// `beside` may have large batches acknowledged by a task, and a stepper run the writer.
-    pub fn open_with(
-        store: Box<dyn Store>,
-        config: Config,
-        ack_sender: Option<AckSender<C>>,
-        stepper: Option<Stepper>,
-    ) -> Result<Log<C>, OpenError> {
-        Log::open_agreed(store.into(), config, ack_sender, stepper, None)
-    }
-
-    /// Batches are agreed on with other machines before their sync. The store's end must be what
+    /// `ack_sender` may have large batches acknowledged by a task, a stepper run the writer.
+    /// With an agreement batches are agreed on with other machines before their sync: the store's end must be what
     /// was agreed on last.
-    pub fn open_agreed(
+    pub fn open_with(
         store: Arc<dyn Store>,
         config: Config,
         ack_sender: Option<AckSender<C>>,
@@ -183,7 +154,7 @@ impl<C: Completion> Log<C> {
             );
             store.write(&orphans)?;
         }
-        store.witness(&opened.tip.witness_bytes())?;
+        store.witness(&opened.tip.sealed(WITNESS_KEY))?;
         let published = Arc::new(Published::new(opened));
         let shared = Arc::new(Shared {
             published: published.clone(),
@@ -223,12 +194,8 @@ impl<C: Completion> Log<C> {
     /// larger than `PAYLOAD_BYTES_MAX`.
     pub fn append(&self, record: Append, completion: C) {
         assert!(record.payload.len() <= PAYLOAD_BYTES_MAX, "a payload is at most {PAYLOAD_BYTES_MAX} bytes");
-        let bytes = record.len_bytes();
-        self.inner.send(bytes, completion, |completion| Entry::Record {
-            record,
-            completion,
-            at: Instant::now(),
-        });
+        let bytes = record.payload.len() + record.index.len_bytes();
+        self.inner.send(What::Record(record), bytes, completion);
     }
 
     /// Completes once everything appended before it is durable: at once, on the caller's thread, if
@@ -243,19 +210,15 @@ impl<C: Completion> Log<C> {
             }));
             return;
         }
-        self.inner.send(0, completion, |completion| Entry::Fence { completion, at: Instant::now() });
+        self.inner.send(What::Fence, 0, completion);
     }
 
     /// Stored under the last sequence appended before it; must contain every record of its tenant
     /// up to that one. Panics if the state is larger than `STATE_BYTES_MAX`.
     pub fn snapshot(&self, snapshot: Snapshot, completion: C) {
         assert!(snapshot.state.len() <= STATE_BYTES_MAX, "a state is at most {STATE_BYTES_MAX} bytes");
-        let bytes = snapshot.len_bytes();
-        self.inner.send(bytes, completion, |completion| Entry::Snapshot {
-            snapshot,
-            completion,
-            at: Instant::now(),
-        });
+        let bytes = snapshot.state.len() + snapshot.index.len_bytes();
+        self.inner.send(What::Snapshot(snapshot), bytes, completion);
     }
 
     /// A snapshot of a state taken earlier, under the sequence of the last record before that: it
@@ -267,9 +230,7 @@ impl<C: Completion> Log<C> {
     pub fn snapshot_at(&self, seq: Seq, snapshot: Snapshot, completion: C) {
         assert!(snapshot.state.len() <= STATE_BYTES_MAX, "a state is at most {STATE_BYTES_MAX} bytes");
         assert!(seq <= self.durable_seq(), "a state that was taken earlier is durable");
-        self.inner.send(0, completion, |completion| {
-            Entry::SnapshotAt(Box::new(Writing::new(snapshot, seq, completion)))
-        });
+        self.inner.send(What::SnapshotAt(seq, snapshot), 0, completion);
     }
 
     /// Removes snapshots that are not what the records lead to. A newer one must have been written
@@ -284,27 +245,19 @@ impl<C: Completion> Log<C> {
     /// Replay may start after the floor: every tenant's records up to it are in snapshots written
     /// before, those of `snapshot_at` durable. It never falls, and never passes the last record.
     pub fn raise_floor(&self, floor: Seq, completion: C) {
-        self.inner.send(0, completion, |completion| Entry::Floor { floor, completion, at: Instant::now() });
+        self.inner.send(What::Floor(floor), 0, completion);
     }
 
     /// Each with its pieces in one batch: after a crash, and for a concurrent reader, a snapshot is
     /// there whole or not at all.
     pub fn remove_snapshots(&self, superfluous: Superfluous, completion: C) {
-        self.inner.send(0, completion, |completion| Entry::Removal {
-            superfluous,
-            completion,
-            at: Instant::now(),
-        });
+        self.inner.send(What::Removal(superfluous), 0, completion);
     }
 
     /// Removes entries that still have this value when their turn comes: one that a record wrote
     /// anew meanwhile stays.
     pub fn prune_index(&self, entries: Vec<(Vec<u8>, Vec<u8>)>, completion: C) {
-        self.inner.send(0, completion, |completion| Entry::Pruning {
-            entries,
-            completion,
-            at: Instant::now(),
-        });
+        self.inner.send(What::Pruning(entries), 0, completion);
     }
 
     /// Callers ask before they decide; `append` itself takes everything.
@@ -360,15 +313,18 @@ impl<C: Completion> Log<C> {
 }
 
 impl<C: Completion> Inner<C> {
-    fn send(&self, bytes: usize, completion: C, entry: impl FnOnce(C) -> Entry<C>) {
-        self.shared.enter(bytes);
-        if let Some(refusal) = self.shared.refusal() {
-            self.shared.leave(1, bytes);
-            completion.complete(Err(refusal));
-            return;
+    fn send(&self, what: What, bytes: usize, completion: C) {
+        let shared = &self.shared;
+        shared.pending_bytes.fetch_add(bytes, Ordering::Relaxed);
+        shared.pending_records.fetch_add(1, Ordering::SeqCst);
+        // Sequentially consistent, like the counter before it: see `pending_records`.
+        if shared.refuses.load(Ordering::SeqCst) {
+            shared.leave(1, bytes);
+            let refusal = shared.poisoned.get().map_or_else(Poisoned::closed, Poisoned::not_written);
+            return completion.complete(Err(refusal));
         }
         // The writer takes entries until none is pending, so it is still there.
-        let sent = self.entries.send(entry(completion));
+        let sent = self.entries.send(Some(Entry { what, bytes, completion, at: Instant::now() }));
         assert!(sent.is_ok(), "the writer outlives what is pending");
         if let Runs::Stepper(stepper) = &self.runs {
             stepper.wake();
@@ -384,13 +340,13 @@ impl<C: Completion> Inner<C> {
         if std::thread::current().id() == *id {
             // A completion dropped the last handle: the thread cannot wait for itself, but it will
             // end.
-            let _ = self.entries.send(Entry::Close);
+            let _ = self.entries.send(None);
             return;
         }
         // Held while joining, so that a second caller returns when the first does.
         let mut writer = handle.lock().expect("nobody panics with it");
         if let Some(writer) = writer.take() {
-            let _ = self.entries.send(Entry::Close);
+            let _ = self.entries.send(None);
             // A panic of the writer was turned into poison and logged there.
             let _ = writer.join();
         }

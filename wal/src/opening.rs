@@ -16,7 +16,7 @@ pub(crate) struct Opened {
 /// `None` if the store is new and empty.
 pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
     let witness = match store.witnessed()? {
-        Some(note) => Some(Tip::decode_witness(&note)?),
+        Some(note) => Some(Tip::unseal(record::WITNESS_KEY, &note)?),
         None => None,
     };
     let Some(format) = store.get(Family::Meta, record::FORMAT_KEY)? else {
@@ -38,7 +38,7 @@ pub(crate) fn check(store: &dyn Store) -> Result<Option<Opened>, OpenError> {
     };
     record::check_format(&format)?;
     let tip = match store.get(Family::Meta, record::TIP_KEY)? {
-        Some(value) => Tip::decode(&value)?,
+        Some(value) => Tip::unseal(record::TIP_KEY, &value)?,
         None => return Err(Damage::new(0, "the tip entry is missing").into()),
     };
     let floor = match store.get(Family::Meta, record::FLOOR_KEY)? {
@@ -73,7 +73,7 @@ pub(crate) fn create(store: &dyn Store) -> Result<Opened, OpenError> {
     let mut batch = Batch::new();
     batch.put(Family::Meta, record::FORMAT_KEY, &record::format_bytes());
     batch.put(Family::Meta, record::FLOOR_KEY, &record::floor_bytes(0));
-    Tip::default().put_into(&mut batch);
+    batch.put(Family::Meta, record::TIP_KEY, &Tip::default().sealed(record::TIP_KEY));
     store.write(&batch)?;
     Ok(Opened { tip: Tip::default(), floor: 0 })
 }

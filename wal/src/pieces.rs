@@ -17,73 +17,51 @@ pub(crate) struct Writing<C> {
     pub seq: Seq,
     pub at: Instant,
     pub completion: C,
-    written: usize,
+    pub written: Written,
+}
+
+/// How much of a state is written.
+#[derive(Default)]
+pub(crate) struct Written {
+    bytes: usize,
     pieces: u32,
     crc: u32,
 }
 
 impl<C> Writing<C> {
-    pub fn new(snapshot: Snapshot, seq: Seq, completion: C) -> Writing<C> {
-        Writing {
-            snapshot,
-            seq,
-            at: Instant::now(),
-            completion,
-            written: 0,
-            pieces: 0,
-            crc: crc32c::crc32c(&[]),
-        }
+    pub fn new(snapshot: Snapshot, seq: Seq, at: Instant, completion: C) -> Writing<C> {
+        Writing { snapshot, seq, at, completion, written: Written::default() }
     }
+}
 
+impl Written {
     /// True for the last piece, which completes the snapshot. A state of at most `WHOLE_BYTES_MAX`
     /// is stored as one value.
-    pub fn put_next_into(&mut self, batch: &mut Batch, piece_bytes_max: usize) -> bool {
-        let Snapshot { tenant, time_ms, state, .. } = &self.snapshot;
+    pub fn put_next(
+        &mut self,
+        batch: &mut Batch,
+        seq: Seq,
+        snapshot: &Snapshot,
+        piece_bytes_max: usize,
+    ) -> bool {
+        let Snapshot { tenant, time_ms, state, .. } = snapshot;
         if state.len() <= piece_bytes_max.min(snapshot::WHOLE_BYTES_MAX) {
-            snapshot::put_whole_into(batch, self.seq, &self.snapshot);
+            snapshot::put_whole_into(batch, seq, snapshot);
             return true;
         }
-        let end = (self.written + piece_bytes_max).min(state.len());
-        let piece = &state[self.written..end];
-        put(batch, &key(*tenant, self.seq, self.pieces), piece);
+        let end = (self.bytes + piece_bytes_max).min(state.len());
+        let piece = &state[self.bytes..end];
+        put(batch, &key(*tenant, seq, self.pieces), piece);
         self.crc = crc32c::crc32c_append(self.crc, piece);
-        self.written = end;
+        self.bytes = end;
         self.pieces += 1;
         if end < state.len() {
             return false;
         }
-        Head {
-            tenant: *tenant,
-            seq: self.seq,
-            time_ms: *time_ms,
-            len: end as u64,
-            pieces: self.pieces,
-            crc: self.crc,
-        }
-        .put_into(batch);
+        let (len, pieces, crc) = (end as u64, self.pieces, self.crc);
+        Head { tenant: *tenant, seq, time_ms: *time_ms, len, pieces, crc }.put_into(batch);
         true
     }
-}
-
-pub(crate) fn put_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot, piece_bytes_max: usize) {
-    let Snapshot { tenant, time_ms, state, .. } = snapshot;
-    if state.len() <= snapshot::WHOLE_BYTES_MAX {
-        return snapshot::put_whole_into(batch, seq, snapshot);
-    }
-    let mut pieces = 0;
-    for piece in state.chunks(piece_bytes_max) {
-        put(batch, &key(*tenant, seq, pieces), piece);
-        pieces += 1;
-    }
-    Head {
-        tenant: *tenant,
-        seq,
-        time_ms: *time_ms,
-        len: state.len() as u64,
-        pieces,
-        crc: crc32c::crc32c(state),
-    }
-    .put_into(batch);
 }
 
 fn put(batch: &mut Batch, key: &[u8], piece: &[u8]) {

@@ -3,7 +3,6 @@
 
 use crate::batch::Family;
 use crate::cursor::{IndexCursor, IndexMoment, index_range};
-use crate::memory::MemoryStore;
 use crate::opening::{self, Opened};
 use crate::pieces;
 use crate::record::Tip;
@@ -83,16 +82,12 @@ impl Reader {
         }
     }
 
-    pub fn over_memory(store: MemoryStore) -> Result<Reader, OpenError> {
-        Reader::over(Arc::new(store))
-    }
-
     /// Nothing behind `tip` is seen.
     pub(crate) fn up_to(store: Arc<dyn Store>, tip: Tip) -> Reader {
         Reader { store, published: Arc::new(Published::new(Opened { tip, floor: 0 })) }
     }
 
-    fn over(store: Arc<dyn Store>) -> Result<Reader, OpenError> {
+    pub fn over(store: Arc<dyn Store>) -> Result<Reader, OpenError> {
         let opened = opening::check(&*store)?.unwrap_or(Opened { tip: Tip::default(), floor: 0 });
         Ok(Reader { store, published: Arc::new(Published::new(opened)) })
     }
@@ -288,7 +283,7 @@ impl Reader {
     pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
         // Taken before the copy is made, so that the copy has at least this.
         let tip = self.tip();
-        self.store.checkpoint(dir, &tip.witness_bytes())
+        self.store.checkpoint(dir, &tip.sealed(record::WITNESS_KEY))
     }
 
     /// Each record from 1, the chain, each snapshot, the tip. `progress` hears how far it is, and

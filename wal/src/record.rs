@@ -2,7 +2,6 @@
 //! layout: the header of the crate. What is encoded here decodes to the same for ever (golden
 //! files); what was changed by one bit does not decode.
 
-use crate::batch::{Batch, Family};
 use crate::{Damage, Seq};
 use sha2::{Digest, Sha256};
 
@@ -185,7 +184,7 @@ pub(crate) const FORMAT_KEY: &[u8] = b"format";
 pub(crate) const TIP_KEY: &[u8] = b"tip";
 pub(crate) const FLOOR_KEY: &[u8] = b"floor";
 /// The key that the checksum of a witness covers before its bytes.
-const WITNESS_KEY: &[u8] = b"witness";
+pub(crate) const WITNESS_KEY: &[u8] = b"witness";
 
 const FORMAT_MAGIC: &[u8; 8] = b"pasarela";
 const FORMAT_VERSION: u32 = 1;
@@ -228,36 +227,21 @@ pub(crate) fn check_format(value: &[u8]) -> Result<(), Damage> {
 }
 
 impl Tip {
-    fn body(self) -> Vec<u8> {
-        [&self.seq.to_le_bytes()[..], &self.hash].concat()
+    /// The value of the tip entry or of the witness.
+    pub(crate) fn sealed(self, key: &[u8]) -> Vec<u8> {
+        seal(key, [&self.seq.to_le_bytes()[..], &self.hash].concat())
     }
 
-    fn from_body(body: &[u8; 24]) -> Tip {
+    pub(crate) fn unseal(key: &[u8], value: &[u8]) -> Result<Tip, Damage> {
+        let Some(body) = unseal::<24>(key, value) else {
+            let what = if key == TIP_KEY { "tip entry" } else { "witness" };
+            return Err(Damage::new(0, format!("the {what} has a wrong checksum or length")));
+        };
         let (seq, hash) = body.split_at(8);
-        Tip {
+        Ok(Tip {
             seq: Seq::from_le_bytes(seq.try_into().expect("eight bytes")),
             hash: hash.try_into().expect("sixteen bytes"),
-        }
-    }
-
-    pub(crate) fn put_into(self, batch: &mut Batch) {
-        batch.put(Family::Meta, TIP_KEY, &seal(TIP_KEY, self.body()));
-    }
-
-    pub(crate) fn decode(value: &[u8]) -> Result<Tip, Damage> {
-        unseal(TIP_KEY, value)
-            .map(Tip::from_body)
-            .ok_or_else(|| Damage::new(0, "the tip entry has a wrong checksum or length"))
-    }
-
-    pub(crate) fn witness_bytes(self) -> Vec<u8> {
-        seal(WITNESS_KEY, self.body())
-    }
-
-    pub(crate) fn decode_witness(value: &[u8]) -> Result<Tip, Damage> {
-        unseal(WITNESS_KEY, value)
-            .map(Tip::from_body)
-            .ok_or_else(|| Damage::new(0, "the witness has a wrong checksum or length"))
+        })
     }
 }
 
@@ -338,18 +322,16 @@ mod tests {
     #[test]
     fn entries_come_back_and_do_not_pass_for_each_other() {
         let tip = Tip { seq: 57, hash: [3; 16] };
-        let mut batch = Batch::new();
-        tip.put_into(&mut batch);
-        let value = batch.ops().next().unwrap().value.unwrap().to_vec();
-        assert_eq!(Tip::decode(&value).unwrap(), tip);
-        assert!(Tip::decode_witness(&value).is_err(), "the key is under the checksum");
-        assert_eq!(Tip::decode_witness(&tip.witness_bytes()).unwrap(), tip);
+        let value = tip.sealed(TIP_KEY);
+        assert_eq!(Tip::unseal(TIP_KEY, &value).unwrap(), tip);
+        assert!(Tip::unseal(WITNESS_KEY, &value).is_err(), "the key is under the checksum");
+        assert_eq!(Tip::unseal(WITNESS_KEY, &tip.sealed(WITNESS_KEY)).unwrap(), tip);
         assert_eq!(decode_floor(&floor_bytes(9)).unwrap(), 9);
         check_format(&format_bytes()).unwrap();
         for at in 0..value.len() {
             let mut value = value.clone();
             value[at] ^= 1;
-            assert!(Tip::decode(&value).is_err());
+            assert!(Tip::unseal(TIP_KEY, &value).is_err());
         }
     }
 }

@@ -100,9 +100,13 @@ fn first_bad(store: &dyn Store, why: &str) -> Damage {
 }
 
 fn end(store: &dyn Store) -> Seq {
-    let witness = store.witnessed().ok().flatten().and_then(|note| Tip::decode_witness(&note).ok());
-    let tip =
-        store.get(Family::Meta, record::TIP_KEY).ok().flatten().and_then(|value| Tip::decode(&value).ok());
+    let witness =
+        store.witnessed().ok().flatten().and_then(|note| Tip::unseal(record::WITNESS_KEY, &note).ok());
+    let tip = store
+        .get(Family::Meta, record::TIP_KEY)
+        .ok()
+        .flatten()
+        .and_then(|value| Tip::unseal(record::TIP_KEY, &value).ok());
     let mut cursor = store.cursor(Scan::all(Family::Log));
     cursor.last();
     let chunk = cursor.item().and_then(|(key, _)| key.try_into().ok()).map(Seq::from_be_bytes);

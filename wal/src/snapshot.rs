@@ -23,12 +23,6 @@ pub struct Snapshot {
     pub index: IndexOps,
 }
 
-impl Snapshot {
-    pub(crate) fn len_bytes(&self) -> usize {
-        self.state.len() + self.index.len_bytes()
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSnapshot {
     pub tenant: u64,

@@ -70,13 +70,13 @@ impl Counters {
         }
     }
 
-    pub(crate) fn begin(&self, first: Instant) {
-        self.waits_since_ns
-            .store(nanos(first.saturating_duration_since(self.opened)).saturating_add(1), Ordering::Relaxed);
-    }
-
-    pub(crate) fn end(&self) {
-        self.waits_since_ns.store(0, Ordering::Relaxed);
+    /// `None` when nothing is being written.
+    pub(crate) fn waits_since(&self, first: Option<Instant>) {
+        let since = match first {
+            Some(first) => nanos(first.saturating_duration_since(self.opened)).saturating_add(1),
+            None => 0,
+        };
+        self.waits_since_ns.store(since, Ordering::Relaxed);
     }
 
     pub(crate) fn batch(&self, records: u64, snapshots: u64, bytes: u64, sync: Duration) {

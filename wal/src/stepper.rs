@@ -61,7 +61,7 @@ impl<C: Completion> Steps for Stepped<C> {
             self.writer.refuse_waiting(poisoned);
             return false;
         }
-        match self.writer.write_next() {
+        match self.writer.write_next(Writer::try_next) {
             Ok(written) => written,
             Err(ended) => {
                 let poisoned = Poisoned::ended(&ended);

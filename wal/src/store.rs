@@ -1,4 +1,4 @@
-//! The storage seam. The store of production is in `rocks.rs`; the one in `memory.rs` fails on
+//! The storage seam. The store of production is in `rocks.rs`; the one of tests fails on
 //! purpose. All promises of the log must come from these verbs alone, so that a test that breaks
 //! them tests the promise.
 

@@ -11,6 +11,7 @@ use crate::log::{Append, Completion, Durable, Shared};
 use crate::opening::Opened;
 use crate::pieces::Writing;
 use crate::poison::{Ended, Poisoned};
+use crate::record::WITNESS_KEY;
 use crate::retention::Superfluous;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
@@ -21,30 +22,22 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-pub(crate) enum Entry<C> {
-    Record { record: Append, completion: C, at: Instant },
-    Snapshot { snapshot: Snapshot, completion: C, at: Instant },
-    SnapshotAt(Box<Writing<C>>),
-    Floor { floor: Seq, completion: C, at: Instant },
-    Removal { superfluous: Superfluous, completion: C, at: Instant },
-    Pruning { entries: Vec<(Vec<u8>, Vec<u8>)>, completion: C, at: Instant },
-    Fence { completion: C, at: Instant },
-    Close,
+pub(crate) struct Entry<C> {
+    pub what: What,
+    /// What it counts against the bound of what is pending.
+    pub bytes: usize,
+    pub completion: C,
+    pub at: Instant,
 }
 
-impl<C> Entry<C> {
-    fn at(&self) -> Option<Instant> {
-        match self {
-            Entry::Record { at, .. }
-            | Entry::Snapshot { at, .. }
-            | Entry::Floor { at, .. }
-            | Entry::Removal { at, .. }
-            | Entry::Pruning { at, .. }
-            | Entry::Fence { at, .. } => Some(*at),
-            // A large state takes its time, which is no reason for an alarm.
-            Entry::SnapshotAt(_) | Entry::Close => None,
-        }
-    }
+pub(crate) enum What {
+    Record(Append),
+    Snapshot(Snapshot),
+    SnapshotAt(Seq, Snapshot),
+    Floor(Seq),
+    Removal(Superfluous),
+    Pruning(Vec<(Vec<u8>, Vec<u8>)>),
+    Fence,
 }
 
 pub(crate) struct Waiting<C> {
@@ -98,12 +91,13 @@ const GATHER_MAX: Duration = Duration::from_millis(10);
 
 pub(crate) struct Writer<C: Completion> {
     store: Arc<dyn Store>,
-    entries: Receiver<Entry<C>>,
+    /// `None` closes the log.
+    entries: Receiver<Option<Entry<C>>>,
     shared: Arc<Shared>,
     config: Config,
     building: Building,
     waiting: VecDeque<Waiting<C>>,
-    in_pieces: VecDeque<Box<Writing<C>>>,
+    in_pieces: VecDeque<Writing<C>>,
     /// Must not be in the batch under way.
     first_of_next: Option<Entry<C>>,
     /// Still counted as pending.
@@ -126,7 +120,7 @@ pub(crate) struct Beside<C: Completion> {
 impl<C: Completion> Writer<C> {
     pub(crate) fn new(
         store: Arc<dyn Store>,
-        entries: Receiver<Entry<C>>,
+        entries: Receiver<Option<Entry<C>>>,
         shared: Arc<Shared>,
         config: Config,
         opened: Opened,
@@ -153,10 +147,15 @@ impl<C: Completion> Writer<C> {
     }
 
     pub(crate) fn run(mut self) {
-        let written = panic::catch_unwind(AssertUnwindSafe(|| self.write_until_closed()));
+        let written = panic::catch_unwind(AssertUnwindSafe(|| {
+            while self.write_next(Writer::wait)? {}
+            Ok(())
+        }));
         let poisoned = match written {
             Ok(Ok(())) => {
-                if let Err(error) = self.store.close() {
+                if self.config.closes_store
+                    && let Err(error) = self.store.close()
+                {
                     tracing::error!(%error, "the store could not be put in order; nothing is lost, the next \
                         start takes longer");
                 }
@@ -183,38 +182,21 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    fn write_until_closed(&mut self) -> Result<(), Ended> {
-        loop {
-            let first = self.first(Writer::wait);
-            if first.is_none() && self.in_pieces.is_empty() {
-                return Ok(());
-            }
-            self.write(first)?;
-        }
-    }
-
-    pub(crate) fn write_next(&mut self) -> Result<bool, Ended> {
-        let first = self.first(|writer| writer.entries.try_recv().ok());
+    /// Writes what is there in one batch; false if nothing was. `wait` is called only when there is
+    /// nothing else to write, as a state in pieces.
+    pub(crate) fn write_next(&mut self, wait: fn(&mut Writer<C>) -> Option<Entry<C>>) -> Result<bool, Ended> {
+        let first = match self.first_of_next.take() {
+            Some(first) => Some(first),
+            None if self.in_pieces.is_empty() => wait(self),
+            None => self.try_next(),
+        };
         if first.is_none() && self.in_pieces.is_empty() {
             return Ok(false);
         }
-        self.write(first)?;
-        Ok(true)
-    }
-
-    /// `wait` is called only when there is nothing else to write, as a state in pieces.
-    fn first(&mut self, wait: fn(&mut Writer<C>) -> Option<Entry<C>>) -> Option<Entry<C>> {
-        match self.first_of_next.take() {
-            Some(first) => Some(first),
-            None if self.in_pieces.is_empty() => wait(self),
-            None => self.entries.try_recv().ok(),
-        }
-    }
-
-    fn write(&mut self, first: Option<Entry<C>>) -> Result<(), Ended> {
         if let Some(first) = first {
-            if let Some(at) = first.at() {
-                self.shared.counters.begin(at);
+            // A large state takes its time, which is no reason for an alarm.
+            if !matches!(first.what, What::SnapshotAt(..)) {
+                self.shared.counters.waits_since(Some(first.at));
             }
             self.take(first);
         }
@@ -222,22 +204,30 @@ impl<C: Completion> Writer<C> {
         if self.agreement.is_some() && self.building.records > 0 && !self.closing {
             self.gather();
         }
-        self.add_piece();
+        if let Some(mut writing) = self.in_pieces.pop_front() {
+            if self.building.add_piece(&mut writing) {
+                let Writing { seq, at, completion, .. } = writing;
+                self.taken += 1;
+                self.waiting.push_back(Waiting { seq, at, completion });
+            } else {
+                self.in_pieces.push_front(writing);
+            }
+        }
         self.commit()?;
-        self.shared.counters.end();
-        Ok(())
+        self.shared.counters.waits_since(None);
+        Ok(true)
     }
 
     fn drain(&mut self) {
         while !self.is_full() && self.first_of_next.is_none() {
-            match self.entries.try_recv() {
+            match self.try_next() {
                 // Pruning compares with what is durable, so nothing else may be in the batch before
                 // it.
-                Ok(entry @ Entry::Pruning { .. }) if !self.building.is_empty() => {
+                Some(entry) if matches!(entry.what, What::Pruning(_)) && !self.building.is_empty() => {
                     self.first_of_next = Some(entry)
                 }
-                Ok(entry) => self.take(entry),
-                Err(_) => break,
+                Some(entry) => self.take(entry),
+                None => break,
             }
         }
     }
@@ -260,13 +250,27 @@ impl<C: Completion> Writer<C> {
         }
     }
 
+    pub(crate) fn try_next(&mut self) -> Option<Entry<C>> {
+        loop {
+            match self.entries.try_recv() {
+                Ok(Some(entry)) => return Some(entry),
+                Ok(None) => self.closing = true,
+                Err(_) => return None,
+            }
+        }
+    }
+
     /// `None` when the log is closed and all that was appended is answered.
     fn wait(&mut self) -> Option<Entry<C>> {
-        if !self.closing {
-            return self.entries.recv().ok();
+        while !self.closing {
+            match self.entries.recv() {
+                Ok(Some(entry)) => return Some(entry),
+                Ok(None) => self.closing = true,
+                Err(_) => return None,
+            }
         }
         loop {
-            if let Ok(entry) = self.entries.try_recv() {
+            if let Some(entry) = self.try_next() {
                 return Some(entry);
             }
             if self.shared.pending_records.load(Ordering::SeqCst) == 0 {
@@ -284,57 +288,30 @@ impl<C: Completion> Writer<C> {
     }
 
     fn take(&mut self, entry: Entry<C>) {
-        let (completion, at) = match entry {
-            Entry::Record { record, completion, at } => {
-                self.taken_bytes += record.len_bytes();
-                self.building.add_record(&record);
-                (completion, at)
+        let Entry { what, bytes, completion, at } = entry;
+        match what {
+            What::Record(record) => self.building.add_record(&record),
+            What::Snapshot(snapshot) => self.building.add_snapshot(&snapshot),
+            What::SnapshotAt(seq, snapshot) => {
+                return self.in_pieces.push_back(Writing::new(snapshot, seq, at, completion));
             }
-            Entry::Snapshot { snapshot, completion, at } => {
-                self.taken_bytes += snapshot.len_bytes();
-                self.building.add_snapshot(&snapshot);
-                (completion, at)
-            }
-            Entry::Floor { floor, completion, at } => {
-                self.building.raise_floor(floor);
-                (completion, at)
-            }
-            Entry::Removal { superfluous, completion, at } => {
+            What::Floor(floor) => self.building.raise_floor(floor),
+            What::Removal(superfluous) => {
                 superfluous.0.iter().for_each(|head| head.remove_from(&mut self.building.rest));
-                (completion, at)
             }
-            Entry::Pruning { entries, completion, at } => {
+            What::Pruning(entries) => {
                 for (key, value) in entries {
                     // An entry that cannot be read stays; its readers will say so.
                     if self.store.get(Family::Index, &key).is_ok_and(|found| found == Some(value)) {
                         self.building.rest.delete(Family::Index, &key);
                     }
                 }
-                (completion, at)
             }
-            Entry::Fence { completion, at } => (completion, at),
-            Entry::SnapshotAt(writing) => {
-                self.in_pieces.push_back(writing);
-                return;
-            }
-            Entry::Close => {
-                self.closing = true;
-                return;
-            }
-        };
-        self.taken += 1;
-        self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
-    }
-
-    /// With the last piece its completion waits for the batch.
-    fn add_piece(&mut self) {
-        let Some(mut writing) = self.in_pieces.pop_front() else { return };
-        if !self.building.add_piece(&mut writing) {
-            self.in_pieces.push_front(writing);
-            return;
+            What::Fence => {}
         }
         self.taken += 1;
-        self.waiting.push_back(Waiting { seq: writing.seq, at: writing.at, completion: writing.completion });
+        self.taken_bytes += bytes;
+        self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
     }
 
     fn commit(&mut self) -> Result<(), Ended> {
@@ -347,12 +324,11 @@ impl<C: Completion> Writer<C> {
             }
             let began = Instant::now();
             self.store.write(batch)?;
-            let bytes = batch.len_bytes() as u64;
             let sync = began.elapsed();
-            let building = &self.building;
-            self.store.witness(&building.tip.witness_bytes())?;
-            self.shared.published.publish(building.tip, building.floor);
-            self.shared.counters.batch(building.records, building.snapshots, bytes, sync);
+            let Building { tip, floor, records, snapshots, .. } = self.building;
+            self.store.witness(&tip.sealed(WITNESS_KEY))?;
+            self.shared.published.publish(tip, floor);
+            self.shared.counters.batch(records, snapshots, batch.len_bytes() as u64, sync);
             self.building.clear(self.config.batch_bytes_max);
         }
         self.acknowledge(agreed);
@@ -394,7 +370,7 @@ impl<C: Completion> Writer<C> {
     fn refuse_until_closed(&mut self, poisoned: &Poisoned) {
         self.begin_to_refuse(poisoned);
         while let Some(entry) = self.wait() {
-            self.refuse(entry, poisoned);
+            self.refuse(entry.bytes, entry.completion, poisoned);
         }
     }
 
@@ -405,37 +381,23 @@ impl<C: Completion> Writer<C> {
             waiting.completion.complete(Err(poisoned.clone()));
         }
         while let Some(writing) = self.in_pieces.pop_front() {
-            self.refuse(Entry::SnapshotAt(writing), poisoned);
+            self.refuse(0, writing.completion, poisoned);
         }
         if let Some(entry) = self.first_of_next.take() {
-            self.refuse(entry, poisoned);
+            self.refuse(entry.bytes, entry.completion, poisoned);
         }
         self.refuse_waiting(poisoned);
         self.shared.call_poison_hook(poisoned);
     }
 
     pub(crate) fn refuse_waiting(&mut self, poisoned: &Poisoned) {
-        while let Ok(entry) = self.entries.try_recv() {
-            self.refuse(entry, poisoned);
+        while let Some(entry) = self.try_next() {
+            self.refuse(entry.bytes, entry.completion, poisoned);
         }
     }
 
-    fn refuse(&mut self, entry: Entry<C>, poisoned: &Poisoned) {
-        let (bytes, completion) = match entry {
-            Entry::Record { record, completion, .. } => (record.len_bytes(), completion),
-            Entry::Snapshot { snapshot, completion, .. } => (snapshot.len_bytes(), completion),
-            Entry::Floor { completion, .. }
-            | Entry::Removal { completion, .. }
-            | Entry::Pruning { completion, .. }
-            | Entry::Fence { completion, .. } => (0, completion),
-            Entry::SnapshotAt(writing) => (0, writing.completion),
-            Entry::Close => {
-                self.closing = true;
-                return;
-            }
-        };
-        // The place is free before the completion, which may panic: closing waits until nothing is
-        // pending.
+    /// The place is free before the completion, which may panic: closing waits until nothing is pending.
+    fn refuse(&self, bytes: usize, completion: C, poisoned: &Poisoned) {
         self.shared.leave(1, bytes);
         completion.complete(Err(poisoned.not_written()));
     }

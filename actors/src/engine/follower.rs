@@ -13,7 +13,6 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
-use wal::cluster::Lent;
 use wal::{
     Append, Durable, IndexOps, Log, Poisoned, Reader, Record, ReportTo, Retention, Seq, Snapshot, Store, Tip,
 };
@@ -67,8 +66,8 @@ impl<M: Machine> Follower<M> {
         config: wal::Config,
         set_aside: BTreeMap<u64, String>,
     ) -> Result<Self, StartError> {
-        let lent = Box::new(Lent(Arc::clone(&store)));
-        let log = Log::<ReportTo>::open(lent, config.clone())?;
+        let lent = wal::Config { closes_store: false, ..config.clone() };
+        let log = Log::<ReportTo>::open_with(Arc::clone(&store), lent, None, None, None)?;
         let reader = log.reader();
         let machine = Arc::new(machine);
         let books = recovery::recover(&machine, &reader, &set_aside)?;

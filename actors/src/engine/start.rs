@@ -60,7 +60,7 @@ impl<M: Machine> Engine<M> {
         config: Config,
     ) -> Result<Self, StartError> {
         let (ack_sender, ack_queue) = ack_queue::<M>();
-        let log = Log::<PendingReply<M>>::open_with(store, log, Some(ack_sender), config.stepper.clone())?;
+        let log = Log::open_with(store.into(), log, Some(ack_sender), config.stepper.clone(), None)?;
         let machine = Arc::new(machine);
         let mut recovered = recovery::recover(&machine, &log.reader(), &config.set_aside)?;
         let (engine, queues) = Engine::new(machine, effects, log, ack_queue, config);
@@ -87,7 +87,7 @@ impl<M: Machine> Engine<M> {
         let (ack_sender, ack_queue) = ack_queue::<M>();
         let Followed { store, log, books } = followed;
         let stepper = config.stepper.clone();
-        let log = Log::open_agreed(store, log, Some(ack_sender), stepper, Some(agreement))?;
+        let log = Log::open_with(store, log, Some(ack_sender), stepper, Some(agreement))?;
         let (engine, queues) = Engine::new(Arc::new(machine), effects, log, ack_queue, config);
         engine.begin(books, queues);
         Ok(engine)

@@ -4,10 +4,11 @@ use crate::memory::expected;
 use crate::rig::{FAR_MS, Rig, Setup, T, done, until};
 use crate::toy::{Command, LARGE_FROM, Purses};
 use actors::{Failure, Rules, Storage};
+use faulty::{Crash, Refusal};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
-use wal::{Crash, Family, Reader, Refusal, Seq};
+use wal::{Family, Reader, Seq};
 
 /// The time that each piece takes where a test must meet one under way.
 const SLOW: Duration = Duration::from_millis(15);

@@ -3,8 +3,8 @@
 use crate::rig::{Rig, START_MS, T, done, until};
 use crate::toy::{Command, How, Phase, Purses};
 use actors::Storage;
+use faulty::Crash;
 use std::sync::Arc;
-use wal::Crash;
 
 const HOUR_MS: i64 = 3_600_000;
 

@@ -6,11 +6,11 @@ use crate::memory::expected;
 use crate::rig::{FAR_MS, Rig, Setup, done};
 use crate::toy::{Command, How, Phase, Purses};
 use actors::{Failure, Storage};
+use faulty::Crash;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use wal::Crash;
 
 /// A step of a tenant's life.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 use crate::rig::{Rig, START_MS, Setup, T, done, until};
 use crate::toy::{Command, How, Phase};
 use actors::Clock;
+use faulty::Crash;
 use std::sync::Arc;
 use std::time::Duration;
-use wal::Crash;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadline_comes_when_the_clock_says_so() {

@@ -3,8 +3,9 @@
 use crate::rig::{Rig, Setup, T, done, failure, until};
 use crate::toy::{Command, How, Query};
 use actors::Failure;
+use faulty::Refusal;
 use std::sync::Arc;
-use wal::{Family, Refusal};
+use wal::Family;
 
 fn is_storage(failure: &Failure) -> bool {
     matches!(failure, Failure::Storage(_))

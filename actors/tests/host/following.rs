@@ -4,9 +4,10 @@
 use crate::rig::{Rig, done};
 use crate::toy::Purses;
 use actors::{FollowError, Follower};
+use faulty::MemoryStore;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wal::{Append, Log, MemoryStore, Record, ReportTo, Tip};
+use wal::{Append, Log, Record, ReportTo, Tip};
 
 /// The records of a log with these payloads, all of one tenant.
 fn written(payloads: Vec<(Vec<u8>, i64)>) -> Vec<Record> {

@@ -4,8 +4,9 @@
 use crate::rig::{Rig, START_MS, Setup, T, done, failure, until};
 use crate::toy::{Command, Phase, Purses};
 use actors::{Failure, Rules, Storage};
+use faulty::Crash;
 use std::sync::Arc;
-use wal::{Crash, Family};
+use wal::Family;
 
 /// The tenant that goes on.
 const OTHER: u64 = 8;

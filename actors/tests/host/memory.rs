@@ -3,8 +3,9 @@
 use crate::rig::{FAR_MS, Rig, START_MS, Setup, T, done, until};
 use crate::toy::{Command, How, Purses, View};
 use actors::{Rules, Schedule, Storage};
+use faulty::{Crash, Refusal};
 use std::sync::Arc;
-use wal::{Crash, Family, Reader, Refusal};
+use wal::{Family, Reader};
 
 /// A tenant's book from the first record, without the host.
 pub fn replayed(reader: &Reader, tenant: u64) -> crate::toy::Purse {

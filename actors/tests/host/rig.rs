@@ -2,9 +2,10 @@
 
 use crate::toy::{Command, How, Purses, Query, Transfer, View, World};
 use actors::{Clock, CommandReply, Config, Engine, Failure, Settled, Shares};
+use faulty::{Crash, Faults, MemoryStore};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use wal::{Crash, Faults, MemoryStore, Store};
+use wal::Store;
 
 /// The manual clock begins here.
 pub const START_MS: i64 = 1_700_000_000_000;

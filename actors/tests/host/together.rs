@@ -5,7 +5,8 @@ use crate::memory::expected;
 use crate::rig::{Rig, START_MS, T, done, until};
 use crate::toy::{Command, How};
 use actors::Failure;
-use wal::{Crash, Seq};
+use faulty::Crash;
+use wal::Seq;
 
 /// The transfer that pokes the others.
 const POKING: u32 = 1_000;

@@ -4,7 +4,9 @@
 //! what the pieces come to, or the damage is named. Nothing takes more memory than is there.
 
 use crate::bytes::Bytes;
-use wal::{Family, MemoryStore, Reader};
+use faulty::MemoryStore;
+use std::sync::Arc;
+use wal::{Family, Reader};
 
 const TENANT: u64 = 7;
 const SEQ: u64 = 0;
@@ -25,7 +27,7 @@ pub fn run(input: &[u8]) {
     for (number, piece) in pieces.into_iter().enumerate() {
         put(Family::Pieces, &[&key[..], &(number as u32).to_be_bytes()].concat(), piece);
     }
-    let Ok(reader) = Reader::over_memory(store) else { return };
+    let Ok(reader) = Reader::over(Arc::new(store)) else { return };
     let heads = reader.snapshot_heads(TENANT);
     if let Ok(Some(stored)) = reader.snapshot(TENANT, None) {
         assert_eq!((stored.tenant, stored.seq), (TENANT, SEQ));

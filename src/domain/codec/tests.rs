@@ -213,7 +213,7 @@ proptest! {
     ) {
         let map: BTreeMap<u32, u64> = keys.iter().map(|key| (*key, u64::from(*key) * 3)).collect();
         let mut shared = SortedMap::new();
-        shared.extend(map.clone());
+        map.iter().for_each(|(key, value)| shared.insert(*key, *value));
         let bytes = written(&shared);
         prop_assert_eq!(&bytes, &written(&map));
         prop_assert_eq!(&read::<SortedMap<u32, u64>>(&bytes), &shared);

@@ -215,7 +215,9 @@ impl PlatformBook {
             }
             PlatformChange::Opened { tenant, keys } => {
                 self.tenants.insert(tenant.number, Arc::clone(tenant));
-                self.keys.extend(keys.iter().map(|key| (key.id, Arc::clone(key))));
+                for key in keys.iter() {
+                    self.keys.insert(key.id, Arc::clone(key));
+                }
             }
             PlatformChange::Bank(code, edit) => {
                 self.banks.edits.insert(*code, edit.clone());

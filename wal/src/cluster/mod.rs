@@ -37,8 +37,6 @@ mod following;
 mod founding;
 mod keys;
 mod leader;
-mod lent;
-mod memory;
 mod quorum;
 
 pub use agreement::{Agreed, Agreement, Proposal};
@@ -47,6 +45,4 @@ pub use following::{Following, LookError, Seen, Silence};
 pub use founding::{Founded, FoundingError, found, founded};
 pub use keys::{AgreedTip, Epoch, Keys, is_node_name};
 pub use leader::{Appender, Leader, Patience, Pruned, Standing};
-pub use lent::Lent;
-pub use memory::{MemoryQuorum, QuorumFaults};
 pub use quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};

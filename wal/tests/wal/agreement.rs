@@ -1,15 +1,16 @@
 //! The writer asks for an agreement before its sync, and acknowledges after both.
 
 use crate::{Reply, append, record};
+use faulty::{MemoryQuorum, MemoryStore, Refusal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 use wal::cluster::{
-    Agreed, AgreedTip, Agreement, Appender, Following, Founded, Keys, LookError, MemoryQuorum, Patience,
-    Proposal, Standing, found,
+    Agreed, AgreedTip, Agreement, Appender, Following, Founded, Keys, LookError, Patience, Proposal,
+    Standing, found,
 };
-use wal::{Config, Log, MemoryStore, Refusal, Stepper, Tip};
+use wal::{Config, Log, Stepper, Tip};
 
 const PATIENCE: Patience = Patience { total: Duration::from_millis(2_500), pause: Duration::from_millis(50) };
 
@@ -31,7 +32,7 @@ fn appender(quorum: &MemoryQuorum) -> Appender {
 
 fn agreed_log(store: MemoryStore, agreement: impl Agreement + 'static) -> (Log<Reply>, Stepper) {
     let stepper = Stepper::new(|| {});
-    let log = Log::open_agreed(
+    let log = Log::open_with(
         Arc::new(store),
         Config::default(),
         None,
@@ -205,7 +206,7 @@ impl Agreement for Slow {
 fn callers_who_ask_again_soon_come_to_share_their_agreements() {
     let (to, batches) = channel();
     let agreement: Option<Box<dyn Agreement>> = Some(Box::new(Slow(to)));
-    let log = Log::open_agreed(Arc::new(MemoryStore::new()), Config::default(), None, None, agreement);
+    let log = Log::open_with(Arc::new(MemoryStore::new()), Config::default(), None, None, agreement);
     let log = log.expect("an empty store opens");
     std::thread::scope(|scope| {
         let ask = || {

@@ -1,7 +1,8 @@
 //! Records that are written can be read, on both stores, in one life of the process and in the next.
 
 use crate::*;
-use wal::{MemoryStore, RocksStore};
+use faulty::MemoryStore;
+use wal::RocksStore;
 
 fn indexed(tenant: u64, name: &[u8]) -> Append {
     let mut append = record(tenant, name);

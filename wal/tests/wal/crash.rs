@@ -2,8 +2,8 @@
 //! or not at all.
 
 use crate::*;
+use faulty::Crash;
 use proptest::prelude::*;
-use wal::Crash;
 
 /// A life of a log: what it writes, what is under way when it ends, and how it ends.
 #[derive(Clone, Debug)]

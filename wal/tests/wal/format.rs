@@ -4,6 +4,7 @@
 use crate::*;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use wal::{Family, Reader};
 
 /// The bytes that the golden files hold, by name.
@@ -114,7 +115,7 @@ fn what_was_written_once_can_be_read() {
     faults.overwrite(Family::Meta, b"floor", Some(&from_hex("meta-floor-v1.hex")));
     Store::witness(&store, &from_hex("witness-v1.hex")).unwrap();
 
-    let reader = Reader::over_memory(store).unwrap();
+    let reader = Reader::over(Arc::new(store)).unwrap();
     let records: Vec<_> = reader.records(1, None).map(Result::unwrap).collect();
     let read: Vec<_> =
         records.iter().map(|r| (r.tenant, String::from_utf8(r.payload.clone()).unwrap())).collect();

@@ -16,11 +16,11 @@ mod reading;
 mod stepper;
 mod thinning;
 
+use faulty::MemoryStore;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use wal::{
-    Append, Completion, Config, Durable, IndexOps, Log, MemoryStore, Poisoned, Retention, Snapshot, Store,
-    Superfluous,
+    Append, Completion, Config, Durable, IndexOps, Log, Poisoned, Retention, Snapshot, Store, Superfluous,
 };
 
 type Outcome = Result<Durable, Poisoned>;

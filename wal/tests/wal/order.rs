@@ -1,10 +1,11 @@
 //! Order, density, and that nothing is acknowledged before its sync.
 
 use crate::*;
+use faulty::MemoryStore;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wal::{AckBatch, AckSender, MemoryStore};
+use wal::{AckBatch, AckSender};
 
 #[test]
 fn sequences_are_dense_and_keep_the_order_of_each_thread() {
@@ -123,7 +124,8 @@ fn a_task_acknowledges_in_order_and_closing_waits_for_it() {
     let faults = store.faults();
     let (give, given) = channel::<AckBatch<Noted>>();
     let ack_sender: AckSender<Noted> = Box::new(move |batch| give.send(batch).unwrap());
-    let log: Log<Noted> = Log::open_with(Box::new(store), Config::default(), Some(ack_sender), None).unwrap();
+    let log: Log<Noted> =
+        Log::open_with(Arc::new(store), Config::default(), Some(ack_sender), None, None).unwrap();
     let noted = Arc::new(std::sync::Mutex::new(Vec::new()));
     faults.hold_syncs();
     for n in 0..100 {
@@ -182,6 +184,7 @@ fn room_is_bounded_by_count_and_by_bytes() {
         batch_bytes_max: 10_000,
         chunk_bytes_max: 10_000,
         piece_bytes_max: 10_000,
+        closes_store: true,
     };
     let store = MemoryStore::new();
     let faults = store.faults();

@@ -1,7 +1,9 @@
 //! States of `snapshot_at`: written in pieces while others go on, whole or not at all.
 
 use crate::*;
-use wal::{Crash, Family, Reader, Refusal, RocksStore};
+use faulty::{Crash, Refusal};
+use std::sync::Arc;
+use wal::{Family, Reader, RocksStore};
 
 const PIECE_BYTES: usize = 100;
 
@@ -156,7 +158,7 @@ fn what_a_crash_leaves_of_it_is_no_snapshot_and_goes() {
         let left = store.faults().keys(Family::Pieces).len();
         assert_eq!(left, if crash == Crash::Kept { 2 } else { 1 });
         // A reader takes no notice.
-        let reader = Reader::over_memory(store.copy()).unwrap();
+        let reader = Reader::over(Arc::new(store.copy())).unwrap();
         assert_eq!(newest(&reader, 1), (1, b"before".to_vec()));
         assert_eq!(reader.verify(&mut |_, _| ()).unwrap().snapshots, 1);
         assert_eq!(reader.index_get(b"indexed").unwrap(), None);
@@ -215,7 +217,7 @@ fn closing_finishes_what_is_under_way() {
     store.faults().release_syncs();
     log.close();
     assert_eq!(pending.seq(), 2);
-    assert_eq!(newest(&Reader::over_memory(store).unwrap(), 1), (2, state(2, 5 * PIECE_BYTES - 1)));
+    assert_eq!(newest(&Reader::over(Arc::new(store)).unwrap(), 1), (2, state(2, 5 * PIECE_BYTES - 1)));
 }
 
 #[test]
@@ -226,7 +228,8 @@ fn a_piece_that_is_damaged_or_gone_is_named() {
     log.close();
     let keys = store.faults().keys(Family::Pieces);
     assert_eq!(keys.len(), 5);
-    let told = |store: MemoryStore| Reader::over_memory(store).unwrap().verify(&mut |_, _| ()).unwrap_err();
+    let told =
+        |store: MemoryStore| Reader::over(Arc::new(store)).unwrap().verify(&mut |_, _| ()).unwrap_err();
     for (n, key) in keys.iter().enumerate() {
         let flipped = store.copy();
         flipped.faults().flip_byte(Family::Pieces, key, 7);
@@ -237,7 +240,7 @@ fn a_piece_that_is_damaged_or_gone_is_named() {
         );
         let lacking = store.copy();
         lacking.faults().overwrite(Family::Pieces, key, None);
-        assert!(Reader::over_memory(lacking.copy()).unwrap().snapshot(1, None).is_err());
+        assert!(Reader::over(Arc::new(lacking.copy())).unwrap().snapshot(1, None).is_err());
         assert_eq!(
             told(lacking).to_string(),
             format!("the snapshot of tenant 1 at 2 lacks piece {} of 5", n + 1)

@@ -1,9 +1,9 @@
 //! The first failed write is the last.
 
 use crate::*;
+use faulty::{Crash, MemoryStore, Refusal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wal::{Crash, MemoryStore, Refusal};
 
 #[test]
 fn everybody_is_told_and_nothing_more_is_written() {

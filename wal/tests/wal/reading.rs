@@ -1,7 +1,8 @@
 //! Cursors, snapshots and damage that reading finds.
 
 use crate::*;
-use wal::{Family, MemoryStore, ReadError, Reader, RocksStore};
+use faulty::MemoryStore;
+use wal::{Family, ReadError, Reader, RocksStore};
 
 fn index(log: &Log<Reply>, keys: &[&str]) {
     let mut append_record = record(1, b"index");

@@ -1,9 +1,10 @@
 //! A writer that is run by hand does what its thread would do, when it is run.
 
 use crate::{Reply, append, fence, record};
+use faulty::{MemoryStore, Refusal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wal::{Config, Log, MemoryStore, Refusal, Stepper};
+use wal::{Config, Log, Stepper};
 
 fn stepped(store: MemoryStore) -> (Log<Reply>, Stepper, Arc<AtomicU64>) {
     let given = Arc::new(AtomicU64::new(0));
@@ -11,7 +12,7 @@ fn stepped(store: MemoryStore) -> (Log<Reply>, Stepper, Arc<AtomicU64>) {
     let stepper = Stepper::new(move || {
         counted.fetch_add(1, Ordering::Relaxed);
     });
-    let log = Log::open_with(Box::new(store), Config::default(), None, Some(stepper.clone())).unwrap();
+    let log = Log::open_with(Arc::new(store), Config::default(), None, Some(stepper.clone()), None).unwrap();
     (log, stepper, given)
 }
 

@@ -236,7 +236,7 @@ fn nothing_is_spent_below_zero_nor_out_of_what_is_set_aside() {
     };
     let AnyBook::Tenant(book) = &mut world.book else { panic!("a tenant's book") };
     let account = book.accounts.get_mut(&Currency::Ves).expect("an account");
-    let (held, key) = (account.held, *account.holds.keys().next().expect("a hold"));
+    let (held, key) = (account.held, *account.holds.first_key_value().expect("a hold").0);
     account.hold(&aside);
     account.hold(&HoldChange { release_at: key.0, hold: key.1, minor: -40_000, ..aside });
     assert_eq!(account.held, held);

@@ -3,13 +3,13 @@
 
 use super::universe::Broken;
 use crate::{Pending, Reply, append, record};
+use faulty::{MemoryQuorum, MemoryStore, Refusal};
 use std::sync::Arc;
 use std::time::Duration;
 use wal::cluster::{
-    Agreed, Agreement, Appender, Following, Leader, Lent, LookError, MemoryQuorum, Patience, Proposal, Seen,
-    Silence, Standing,
+    Agreed, Agreement, Appender, Following, Leader, LookError, Patience, Proposal, Seen, Silence, Standing,
 };
-use wal::{Append, Config, Log, MemoryStore, Refusal, Stepper, Store, Tip};
+use wal::{Append, Config, Log, Stepper, Store, Tip};
 
 pub const FAILOVER: Duration = Duration::from_millis(1_500);
 const GAP_MAX: Duration = Duration::from_millis(600);
@@ -90,8 +90,7 @@ impl Machine {
         self.store = self.store.copy();
         let stepper = Stepper::new(|| {});
         let store: Arc<dyn Store> = Arc::new(self.store.clone());
-        let log =
-            Log::open_agreed(Arc::new(Lent(store)), Config::default(), None, Some(stepper.clone()), None);
+        let log = Log::open_with(store, Config::default(), None, Some(stepper.clone()), None);
         let log = log.expect("a disk that keeps its promise opens");
         self.role = Role::Standby(Standby { log, stepper, silence: Silence::default() });
     }
@@ -207,7 +206,7 @@ impl Machine {
         let agreement: Box<dyn Agreement> =
             if self.canary { Box::new(Hasty(appender)) } else { Box::new(appender) };
         let store = Arc::new(self.store.clone());
-        let log = Log::open_agreed(store, Config::default(), None, Some(stepper.clone()), Some(agreement));
+        let log = Log::open_with(store, Config::default(), None, Some(stepper.clone()), Some(agreement));
         let log = log.expect("a disk that keeps its promise opens");
         self.role = Role::Leads(Box::new(Leads {
             leader,

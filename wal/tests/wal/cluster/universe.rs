@@ -1,10 +1,11 @@
 //! Everything that a seed decides, and what must hold whatever it decided.
 
 use super::machine::{FAILOVER, Machine, Role, Turn};
+use faulty::{MemoryQuorum, QuorumFaults};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
-use wal::cluster::{Following, Founded, Keys, MemoryQuorum, Quorum, QuorumFaults, Standing, found};
+use wal::cluster::{Following, Founded, Keys, Quorum, Standing, found};
 use wal::{Reader, Tip};
 
 const MACHINES: usize = 3;

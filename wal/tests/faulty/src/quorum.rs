@@ -2,10 +2,10 @@
 //! is carried out late or twice, a client is cut off. The seam's promise is kept: a transaction is
 //! carried out whole or not at all, and reads see one instant.
 
-use super::quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use wal::cluster::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 
 const UNANSWERED: Duration = Duration::from_millis(300);
 const LATE_MS_MAX: u64 = 4_000;

@@ -1,19 +1,14 @@
 //! A store in memory that keeps the promise of the storage seam until a test tells it not to,
-//! through `Faults`. Tests of other crates use it too.
+//! through `Faults`.
 
-mod cursor;
-
-use self::cursor::{MemoryCursor, MemoryMoment};
-use crate::Seq;
-use crate::batch::{Batch, Family};
-use crate::record::RawRecord;
-use crate::store::{Scan, Store, StoreCursor, StoreError, StoreMoment};
+use crate::cursor::{MemoryCursor, MemoryMoment};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
+use wal::{Batch, Family, RECORD_OVERHEAD_BYTES, Scan, Seq, Store, StoreCursor, StoreError, StoreMoment};
 
-type Keys = BTreeMap<Vec<u8>, Vec<u8>>;
+pub(crate) type Keys = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Clones are the same store: keep one, give one to the log.
 #[derive(Clone, Default)]
@@ -247,11 +242,11 @@ impl Faults {
             keys.range_mut(..=seq.to_be_bytes().to_vec()).next_back().expect("the record exists");
         let mut rest: &[u8] = chunk;
         for _ in first_of(key)..seq {
-            rest = RawRecord::split(rest).expect("the record exists").1;
+            rest = split(rest).expect("the record exists").1;
         }
-        let (raw, after) = RawRecord::split(rest).expect("the record exists");
+        let (raw, after) = split(rest).expect("the record exists");
         let start = chunk.len() - rest.len();
-        let mut record = rest[..raw.len_bytes()].to_vec();
+        let mut record = raw.to_vec();
         edit(&mut record);
         let edited = [&chunk[..start], &record, after].concat();
         let key = key.clone();
@@ -267,10 +262,16 @@ fn first_of(key: &[u8]) -> Seq {
     Seq::from_be_bytes(key.try_into().expect("a log key has eight bytes"))
 }
 
+/// Takes the first record off a chunk by its length alone.
+fn split(chunk: &[u8]) -> Option<(&[u8], &[u8])> {
+    let total = u32::from_le_bytes(*chunk.first_chunk::<4>()?) as usize + 4;
+    (RECORD_OVERHEAD_BYTES..=chunk.len()).contains(&total).then(|| chunk.split_at(total))
+}
+
 fn count(chunk: &[u8]) -> Seq {
     let mut rest = chunk;
     let mut count = 0;
-    while let Some((_, next)) = RawRecord::split(rest) {
+    while let Some((_, next)) = split(rest) {
         rest = next;
         count += 1;
     }

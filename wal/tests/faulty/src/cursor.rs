@@ -1,12 +1,12 @@
 //! The cursor of the store in memory.
 
-use super::Keys;
-use crate::store::{Item, Scan, StoreCursor, StoreError, StoreMoment};
+use crate::store::Keys;
 use std::ops::Bound;
 use std::sync::Arc;
+use wal::{Item, Scan, StoreCursor, StoreError, StoreMoment};
 
-pub(super) struct MemoryMoment {
-    pub(super) families: [Arc<Keys>; 5],
+pub(crate) struct MemoryMoment {
+    pub(crate) families: [Arc<Keys>; 5],
 }
 
 impl StoreMoment for MemoryMoment {
@@ -16,7 +16,7 @@ impl StoreMoment for MemoryMoment {
 }
 
 /// The map no longer changes, as a later write makes its own copy; nothing removed is left to pass.
-pub(super) struct MemoryCursor {
+pub(crate) struct MemoryCursor {
     keys: Arc<Keys>,
     from: Bound<Vec<u8>>,
     to: Bound<Vec<u8>>,
@@ -24,7 +24,7 @@ pub(super) struct MemoryCursor {
 }
 
 impl MemoryCursor {
-    pub(super) fn new(keys: Arc<Keys>, scan: Scan) -> MemoryCursor {
+    pub(crate) fn new(keys: Arc<Keys>, scan: Scan) -> MemoryCursor {
         let from = scan.from.map_or(Bound::Unbounded, Bound::Included);
         let to = scan.to.map_or(Bound::Unbounded, Bound::Excluded);
         MemoryCursor { keys, from, to, at: None }
