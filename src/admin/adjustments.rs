@@ -169,8 +169,7 @@ pub fn chapter() -> Chapter {
                 .refuses(503, &["clock_stepped"])
                 .body("NewAdjustment")
                 .example(
-                    "12.50 VES \
-                     out",
+                    "12.50 VES out",
                     concat!(
                         r#"{"mode":"test","currency":"VES","amount":"-12.50","#,
                         r#""description":"comision bancaria","externalRef":"fix-1"}"#,

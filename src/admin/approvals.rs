@@ -425,8 +425,7 @@ async fn settle_one(services: &Services, id: Id) -> Result<(), Problem> {
     };
     let body = approved(&approval, b"null");
     written(services, &approval, consent, (Status::Approved, body), (None, Some(Box::new(entry)))).await?;
-    tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says \
-        so now");
+    tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says so now");
     Ok(())
 }
 

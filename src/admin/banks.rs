@@ -98,8 +98,7 @@ pub async fn keep_fresh(services: Arc<Services>) {
                     "the catalogue of banks was refreshed"
                 ),
                 Err(problem) => {
-                    tracing::warn!(%problem, error = problem.private_message(), "the catalogue of banks was \
-                        not refreshed; the old one stays")
+                    tracing::warn!(%problem, error = problem.private_message(), "the catalogue of banks was not refreshed; the old one stays")
                 }
             }
         }

@@ -37,6 +37,26 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use wal::Reader;
 
+/// Declares an object that an answer shows: a line per member with its kind, its name, its schema and its value. It
+/// makes the function that writes the object and the one that describes it.
+macro_rules! shown {
+    ($(#[$meta:meta])* $vis:vis fn $show:ident($($arg:ident: $type:ty),* $(,)?) as $schema:ident $({ $($before:tt)* })? [
+        $($kind:ident $name:literal $described:expr => $value:expr;)*
+    ]) => {
+        $(#[$meta])*
+        $vis fn $show($($arg: $type),*) -> Object {
+            $($($before)*)?
+            Object::with_capacity(512)$(.$kind($name, $value))*
+        }
+
+        $vis fn $schema() -> Schema {
+            use api::openapi::{schema::*, values::*};
+            object()$(.member($name, $described))*
+        }
+    };
+}
+pub(super) use shown;
+
 /// A handler at work. It runs to its end, also when the caller goes away.
 pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;
 pub type Handler = fn(Call) -> Working;

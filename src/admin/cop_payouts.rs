@@ -149,17 +149,9 @@ pub fn chapter() -> Chapter {
                 .refuses(403, &["cop_not_enabled"])
                 .refuses(409, &["external_ref_conflict"])
                 .refuses(422, &["insufficient_balance"]),
-            settle(operation(
-                "completeCopPayout",
-                "Say that a payout in pesos was \
-                 paid",
-            ))
-            .body("CopPayoutCompletion")
-            .example(
-                "the bank's \
-                 reference",
-                r#"{"reference":"BC-812"}"#,
-            ),
+            settle(operation("completeCopPayout", "Say that a payout in pesos was paid"))
+                .body("CopPayoutCompletion")
+                .example("the bank's reference", r#"{"reference":"BC-812"}"#),
             settle(operation("failCopPayout", "Say that a payout in pesos failed"))
                 .about("The pesos go back.")
                 .body("CopPayoutFailure")

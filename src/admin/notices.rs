@@ -1,6 +1,6 @@
 //! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
 
-use super::call::{Call, CallResult, Done, listed_id, tenant_of, walk};
+use super::call::{Call, CallResult, Done, listed_id, shown, tenant_of, walk};
 use crate::gateway::ask::{failure, timing};
 use crate::gateway::notices::collected;
 use crate::gateway::services::{Callers, Services};
@@ -11,6 +11,7 @@ use api::fields::{Fields, Invalid};
 use api::kind::body;
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
+use api::openapi::schema::Schema;
 use api::page::{ListOf, Page};
 use api::problem::Problem;
 use api::query::Query;
@@ -21,7 +22,7 @@ use domain::index;
 use domain::platform::audit::AuditEntry;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Entity;
-use domain::resources::notices::{self, About, CLAIMED, Notice, Transfer, UNMATCHED};
+use domain::resources::notices::{self, About, CLAIMED, Notice, UNMATCHED};
 use domain::values::ids::{EntityId, Id, Kind};
 use wal::Reader;
 
@@ -81,7 +82,7 @@ pub async fn give(call: Call) -> CallResult {
     match settled.entity.as_deref() {
         Some(Entity::Notice(notice)) => {
             let payment = payment_of(engine.reader(), notice)?;
-            Ok(Done::ok(show(notice, payment, &call.services.callers))
+            Ok(Done::ok(show(notice, payment, &call.services.callers).end())
                 .traced(Trace { seq: settled.seq, timing: Some(timing(settled.timing)) }))
         }
         _ => Err(Problem::not_found()),
@@ -102,7 +103,7 @@ fn items(
         let Some(Entity::Notice(notice)) = found.as_deref() else { return Ok(None) };
         let payment = payment_of(reader, notice)?;
         let is_meant = !(is_unmatched && payment.is_some());
-        Ok(is_meant.then(|| show(notice, payment, &services.callers)))
+        Ok(is_meant.then(|| show(notice, payment, &services.callers).end()))
     })
 }
 
@@ -117,39 +118,32 @@ fn payment_of(reader: &Reader, notice: &Notice) -> Result<Option<(u64, Id)>, Unr
     })
 }
 
-fn show(notice: &Notice, payment: Option<(u64, Id)>, callers: &Callers) -> Vec<u8> {
-    let shown = Object::with_capacity(384).plain("noticeId", notice.id);
-    let shown = match &notice.about {
-        About::Transfer(Transfer { reference, bank, phone, amount, paid_at, document: _ }) => shown
-            .plain("rail", RAILS[0])
-            .text("reference", reference)
-            .null("transactionId")
-            .plain("bankCode", bank)
-            .plain("phone", phone.masked())
-            .plain("amountVes", amount)
-            .plain("paidAt", paid_at),
-        About::Transaction { id, reference } => shown
-            .plain("rail", RAILS[1])
-            .maybe_text("reference", reference.as_deref())
-            .text("transactionId", id)
-            .null("bankCode")
-            .null("phone")
-            .null("amountVes")
-            .null("paidAt"),
-    };
-    let tenant = |of: u64| tenant_of(callers, of);
-    shown
-        .plain("receivedAt", notice.received_at)
-        .maybe_plain("paymentId", payment.map(|(_, payment)| payment))
-        .maybe_plain("tenantId", payment.and_then(|(of, _)| tenant(of)))
-        .maybe_plain("givenTo", notice.given_to.and_then(tenant))
-        .end()
+shown! {
+    fn show(notice: &Notice, payment: Option<(u64, Id)>, callers: &Callers) as notice_schema {
+        let (rail, reference, transaction, transfer) = match &notice.about {
+            About::Transfer(transfer) => (RAILS[0], Some(&transfer.reference), None, Some(transfer)),
+            About::Transaction { id, reference } => (RAILS[1], reference.as_ref(), Some(id), None),
+        };
+        let tenant = |of: u64| tenant_of(callers, of);
+    } [
+        plain "noticeId" uuid() => notice.id;
+        plain "rail" one_of(RAILS) => rail;
+        maybe_text "reference" text().or_null().about("The bank's, as it wrote it; of a transaction the one that it was made under.") => reference;
+        maybe_text "transactionId" text().or_null().about("Wompi's id of a transaction.") => transaction;
+        maybe_plain "bankCode" text().or_null() => transfer.map(|transfer| transfer.bank);
+        maybe_plain "phone" text().or_null().about("The payer's, masked.") => transfer.map(|transfer| transfer.phone.masked());
+        maybe_plain "amountVes" text().or_null() => transfer.map(|transfer| transfer.amount);
+        maybe_plain "paidAt" instant().or_null() => transfer.map(|transfer| transfer.paid_at);
+        plain "receivedAt" instant() => notice.received_at;
+        maybe_plain "paymentId" uuid().or_null().about("The payment that it verified.") => payment.map(|(_, payment)| payment);
+        maybe_plain "tenantId" uuid().or_null().about("Whose payment that is.") => payment.and_then(|(of, _)| tenant(of));
+        maybe_plain "givenTo" uuid().or_null().about("Whose the transfer is, as an operator said.") => notice.given_to.and_then(tenant);
+    ]
 }
 
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
-    use api::openapi::schema::{object, one_of, text};
-    use api::openapi::values::{instant, page, uuid};
+    use api::openapi::values::page;
     Chapter {
         tag: "Notices",
         about: "What banks and processors said by themselves of money that came. A notice of a transfer verifies one Pago Móvil payment of whatever account; a transaction of Wompi is listed if no payment is known by it.",
@@ -174,27 +168,7 @@ pub fn chapter() -> Chapter {
                 .refuses(409, &["notice_claimed"]),
         ],
         schemas: vec![
-            (
-                "Notice",
-                object()
-                    .member("noticeId", uuid())
-                    .member("rail", one_of(RAILS))
-                    .member(
-                        "reference",
-                        text().or_null().about(
-                            "The bank's, as it wrote it; of a transaction the one that it was made under.",
-                        ),
-                    )
-                    .member("transactionId", text().or_null().about("Wompi's id of a transaction."))
-                    .member("bankCode", text().or_null())
-                    .member("phone", text().or_null().about("The payer's, masked."))
-                    .member("amountVes", text().or_null())
-                    .member("paidAt", instant().or_null())
-                    .member("receivedAt", instant())
-                    .member("paymentId", uuid().or_null().about("The payment that it verified."))
-                    .member("tenantId", uuid().or_null().about("Whose payment that is."))
-                    .member("givenTo", uuid().or_null().about("Whose the transfer is, as an operator said.")),
-            ),
+            ("Notice", notice_schema()),
             ("NoticeGift", body(read_gift)),
             ("NoticePage", page("Notice")),
         ],

@@ -203,8 +203,7 @@ pub fn chapter() -> Chapter {
                 .answers(
                     201,
                     "OperatorWithToken",
-                    "The operator with the new token: the only time it is \
-                     shown",
+                    "The operator with the new token: the only time it is shown",
                 ),
         ],
         schemas: vec![

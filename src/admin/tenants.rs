@@ -1,6 +1,6 @@
 //! Tenants, their settings and live status, and their halted books: which they are, and their way back.
 
-use super::call::{Call, CallResult, Done, page_of, tenant_of};
+use super::call::{Call, CallResult, Done, page_of, shown, tenant_of};
 use crate::gateway::ask::{self, Changed, failure};
 use crate::gateway::key_secrets::{Secret, stem};
 use crate::gateway::services::Services;
@@ -22,7 +22,7 @@ use api::writer::Object;
 use domain::kept::KeepRef;
 use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
-use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant, is_live, tenant_key};
+use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant, tenant_key};
 use domain::resources::payments::Method;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
@@ -201,16 +201,26 @@ fn unserved(rails: &Registry) -> Vec<String> {
 
 /// The halted books, as the state of the server shows them.
 pub fn show_halted(services: &Services) -> Vec<Vec<u8>> {
-    let show = |book: actors::Halted| {
-        Object::new()
-            .number("tenantKey", book.tenant)
-            .maybe_plain("tenantId", tenant_of(&services.callers, book.tenant))
-            .plain("mode", if is_live(book.tenant) { Mode::Live.name() } else { Mode::Test.name() })
-            .plain("since", Timestamp::from_unix_ms(book.since_ms))
-            .text("why", book.why)
-            .end()
-    };
-    services.engine.halted().into_iter().map(show).collect()
+    services.engine.halted().iter().map(|book| show_book(services, book).end()).collect()
+}
+
+shown! {
+    pub fn show_book(services: &Services, book: &actors::Halted) as halted_schema [
+        number "tenantKey" count().about("As `serve --set-aside` takes it.") => book.tenant;
+        maybe_plain "tenantId" uuid().or_null() => tenant_of(&services.callers, book.tenant);
+        plain "mode" one_of(Mode::ALL.map(Mode::name)) => Mode::of(book.tenant).name();
+        plain "since" instant() => Timestamp::from_unix_ms(book.since_ms);
+        text "why" text() => &book.why;
+    ]
+}
+
+shown! {
+    fn show_resumed(mode: Mode, tenant_key: u64, derived: &Rederived) as resumed_schema [
+        plain "mode" one_of(Mode::ALL.map(Mode::name)) => mode.name();
+        number "tenantKey" count() => tenant_key;
+        number "records" count().about("That lead to the book.") => derived.records;
+        number "snapshotsRemoved" count().about("That were not what the records lead to.") => derived.wrong.len();
+    ]
 }
 
 pub async fn resume(call: Call) -> CallResult {
@@ -247,11 +257,7 @@ pub async fn resume(call: Call) -> CallResult {
             snapshots_removed = derived.wrong.len(),
             "an operator resumed a book"
         );
-        let shown = Object::new()
-            .plain("mode", mode.name())
-            .number("tenantKey", key)
-            .number("records", derived.records);
-        resumed.push(shown.number("snapshotsRemoved", derived.wrong.len()).end());
+        resumed.push(show_resumed(mode, key, &derived).end());
     }
     // The tenant's settings may have changed while its books were halted.
     push_tenant_settings(&call.services, tenant.number).await?;
@@ -281,7 +287,7 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
 
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
-    use api::openapi::schema::{integer, list, named, object, one_of, text};
+    use api::openapi::schema::{list, named, object, text};
     use api::openapi::values::{instant, page, uuid};
     let begin =
         || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", live_status());
@@ -302,7 +308,6 @@ pub fn chapter() -> Chapter {
             .member("settings", named("Settings"))
             .member("createdAt", instant())
     };
-    let count = || integer().at_least("0");
     let first_key = || {
         object().member("keyId", uuid()).member(
             "key",
@@ -317,8 +322,7 @@ pub fn chapter() -> Chapter {
                 .body("NewTenant")
                 .example("a shop", r#"{"name":"mi tienda"}"#)
                 .example(
-                    "with a fee of its \
-                     own",
+                    "with a fee of its own",
                     concat!(
                         r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","#,
                         r#""fixedVes":"0.00"}}}}"#,
@@ -371,32 +375,11 @@ pub fn chapter() -> Chapter {
                 "TenantWithWarnings",
                 tenant().optional(
                     "warnings",
-                    list(text()).about(
-                        "Only of a change to \
-                         `active`; empty when nothing is missing.",
-                    ),
+                    list(text()).about("Only of a change to `active`; empty when nothing is missing."),
                 ),
             ),
             ("TenantPage", page("Tenant")),
-            (
-                "ResumedTenant",
-                object().member("tenantId", uuid()).member(
-                    "resumed",
-                    list(
-                        object()
-                            .member("mode", one_of(Mode::ALL.map(Mode::name)))
-                            .member("tenantKey", count())
-                            .member("records", count().about("That lead to the book."))
-                            .member(
-                                "snapshotsRemoved",
-                                count().about(
-                                    "That were not what the records lead \
-                                     to.",
-                                ),
-                            ),
-                    ),
-                ),
-            ),
+            ("ResumedTenant", object().member("tenantId", uuid()).member("resumed", list(resumed_schema()))),
             ("LiveStatusChange", body(read_live_status)),
             ("Settings", settings_schema()),
             ("SettingsPart", body(|fields| settings::read(&defaults, fields))),
@@ -466,10 +449,9 @@ fn settings_schema() -> Schema {
                 ),
                 (
                     "rif",
-                    text().or_null().about(
-                        "On checkout pages and receipts, such as `J-12345678-9`; null: \
-                         none.",
-                    ),
+                    text()
+                        .or_null()
+                        .about("On checkout pages and receipts, such as `J-12345678-9`; null: none."),
                 ),
                 (
                     "logo",

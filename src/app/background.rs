@@ -36,7 +36,7 @@ impl Background {
             tokio::spawn(room::watch(disk)),
             tokio::spawn(async move { sweeping.shares.sweep().await }),
             tokio::spawn(admin::keep_banks_fresh(Arc::clone(services))),
-            tokio::spawn(admin::operations::keep_counted(Arc::clone(services))),
+            tokio::spawn(admin::due::keep_counted(Arc::clone(services))),
         ];
         let wallets = Wallets::start(services);
         let selfcheck = SelfCheck::start(services.engine.clone(), Arc::clone(&services.observed.selfcheck));

@@ -37,8 +37,7 @@ pub fn allow_tracing() -> std::io::Result<()> {
 /// Warns of files and directories that others than their owner may read.
 pub fn warn_of_open_files(config: &Config) {
     for (path, mode) in open_to_others(config) {
-        tracing::warn!(path = %path.display(), mode = format_args!("{mode:04o}"), "others on this machine \
-            may read it; chmod go-rwx");
+        tracing::warn!(path = %path.display(), mode = format_args!("{mode:04o}"), "others on this machine may read it; chmod go-rwx");
     }
 }
 

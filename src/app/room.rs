@@ -46,8 +46,7 @@ pub fn make_room(disk: &Disk) {
             "the disk is full: the room that was kept for this start is used"
         ),
         Err(error) => {
-            tracing::warn!(%error, free_bytes = disk.free_bytes(), "the disk is full, and there is no room \
-                kept for this start")
+            tracing::warn!(%error, free_bytes = disk.free_bytes(), "the disk is full, and there is no room kept for this start")
         }
     }
 }

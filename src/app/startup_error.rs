@@ -87,8 +87,7 @@ pub enum StartupError {
     #[error("the webhook endpoints could not be read: {0}")]
     Endpoints(Unreadable),
     /// The engine did not answer a question of the start.
-    #[error("{what} could not be read: \
-        {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
+    #[error("{what} could not be read: {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
     Unanswered {
         what: &'static str,
         #[source]

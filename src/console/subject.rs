@@ -53,7 +53,7 @@ pub async fn of(visit: &Here<'_>, item: &Value) -> Result<Vec<Fact>, Problem> {
 }
 
 async fn operation(services: &Arc<Services>, id: Id) -> Result<Option<Operation>, Problem> {
-    let Some((tenant, entity)) = admin::operations::find(services, id).await? else {
+    let Some((tenant, entity)) = admin::due::find(services, id).await? else {
         return Ok(None);
     };
     let found = history::entity(services.engine.reader(), tenant, entity)?;

@@ -82,11 +82,7 @@ fn rotation(visit: &Here<'_>) -> view::Form {
         .input(
             Input::new(
                 "overlapSeconds",
-                say(
-                    "La llave actual deja de \
-                     servir",
-                    "The current key stops working",
-                ),
+                say("La llave actual deja de servir", "The current key stops working"),
             )
             .kind(Kind::Choice)
             .options(overlaps)

@@ -48,8 +48,7 @@ pub fn explained(visit: &Here<'_>, webhook: &str, event: &str) -> Result<Vec<Blo
         Block::Code(Code { label: visit.say(spanish, english).to_owned(), field, text, copy })
     };
     Ok(vec![
-        Block::Heading(visit.say("La firma, sobre los bytes que se \
-            enviaron", "The signature, on the bytes that were sent").to_owned()),
+        Block::Heading(visit.say("La firma, sobre los bytes que se enviaron", "The signature, on the bytes that were sent").to_owned()),
         Block::Text(
             visit.say(
                 "Verifica antes de leer: toma el cuerpo tal como llegó, sin volver a escribirlo; fírmalo con \
@@ -61,9 +60,7 @@ pub fn explained(visit: &Here<'_>, webhook: &str, event: &str) -> Result<Vec<Blo
             ).to_owned(),
         ),
         code("1. El cuerpo, byte por byte", "1. The body, byte by byte", "body", text.clone()),
-        code("2. Lo que se firma: webhook-id . webhook-timestamp . \
-            cuerpo", "2. What is signed: webhook-id . webhook-timestamp . \
-                body", "signed", format!("{event}.{seconds}.{text}")),
+        code("2. Lo que se firma: webhook-id . webhook-timestamp . cuerpo", "2. What is signed: webhook-id . webhook-timestamp . body", "signed", format!("{event}.{seconds}.{text}")),
         code("3. webhook-signature: HMAC-SHA256 en base64; la llave son los bytes de la base64 que sigue a \
             whsec_", "3. webhook-signature: HMAC-SHA256 in base64; the key is the bytes of the base64 after \
                 whsec_", "signature", standard),

@@ -157,8 +157,7 @@ async fn chargeback(caller: &Caller) -> Result<Value, Failure> {
 
 async fn register(caller: &Caller, phone: &str) -> Result<Value, Failure> {
     let merchant = json!({
-        "externalRef": fresh(), "name": "Bodega La \
-            Esquina", "identification": "V87654321", "contactEmail": "bodega@example.com", "contactPhone": "04147654321",
+        "externalRef": fresh(), "name": "Bodega La Esquina", "identification": "V87654321", "contactEmail": "bodega@example.com", "contactPhone": "04147654321",
         "bankCode": "0134", "phone": phone,
     });
     caller.post("/v1/merchants", &merchant).await

@@ -4,10 +4,9 @@
 //! All of it is read in parts in the pool of long reads, so that nobody's read waits for all of it,
 //! and only what belongs to the rail and the days stays in memory.
 
-use super::zone;
-use crate::admin::operations;
+use super::due::unresolved;
 use crate::gateway::services::Services;
-use crate::reconciliation::entries::{self, Entry};
+use crate::reconciliation::entries::{self, Entry, zone};
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -114,7 +113,7 @@ pub async fn gathered(
         let percent = (n + 1) * 99 / tenants.len().max(1);
         services.files.reconciliations.progress(id, u8::try_from(percent).unwrap_or(99));
     }
-    let open = operations::unresolved(services).await?;
+    let open = unresolved(services).await?;
     let open = open.into_iter().filter(|(key, ..)| is_live(*key));
     let open = open.flat_map(|(key, entity, operation)| entries::open(key, &entity, &operation));
     Ok((done, open.filter(|entry| span.has(services, entry)).collect()))
