@@ -145,7 +145,6 @@ fn warn_of_weak_access(access: &AdminAccess) {
     }
 }
 
-/// The figures of this server, of its listeners too.
 fn metrics(
     config: &Config,
     services: &Arc<Services>,
@@ -199,7 +198,6 @@ async fn stand_by(
     Ok(Some((node, promoted)))
 }
 
-/// Has a standby answer on both listeners, and opens the one for other nodes.
 async fn listen_to_peers(
     config: &Config,
     node: &Cluster,
@@ -226,7 +224,6 @@ async fn listen_to_peers(
     listeners.serve_peers(config, peers).await
 }
 
-/// The node of a cluster that this machine is, and what says that it leads.
 async fn start_node(
     config: &Config,
     access: &AdminAccess,

@@ -114,7 +114,6 @@ fn read_signed(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad>
 
 struct Known {
     read: Read,
-    /// The index of the record's posting that is the movement.
     posting: usize,
 }
 

@@ -92,9 +92,7 @@ async fn ask(
     Ok((id, asked.map_err(failure)?))
 }
 
-/// The outcome of a take-over that a start asked for.
 pub enum Begun {
-    /// The take-over is written down; the copy may open.
     Recorded,
     Waits(Id),
 }
@@ -102,7 +100,6 @@ pub enum Begun {
 /// Begins the take-over of a copy that `made_by` made with the records up to `seq`: it is done at once or,
 /// where that is configured, when a second person approves.
 pub async fn begin_take_over(services: &Services, made_by: &str, seq: u64) -> Result<Begun, Problem> {
-    // The last run may have ended before the marker went.
     if take_over::recorded_after(services, seq)? {
         return Ok(Begun::Recorded);
     }
@@ -271,7 +268,6 @@ async fn decide(call: Call, is_approved: bool) -> CallResult {
     Ok(Done { body: approved(&approval, &done.body), ..written })
 }
 
-/// Does what was asked, in the name of who asked.
 async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult {
     let route = route_of(approval, call.rows);
     let asked = &approval.call;
@@ -305,7 +301,6 @@ async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult
     route.perform(inner).await
 }
 
-/// Writes down what was decided, and answers.
 async fn write(
     call: &Call,
     approval: &Approval,
@@ -379,7 +374,6 @@ async fn end_one(services: &Services, rows: &[Route], id: Id) -> Result<(), Prob
     Ok(())
 }
 
-/// The approvals that nobody decided about, newest first; those that have expired too.
 fn pending(services: &Services) -> Result<Vec<Id>, Problem> {
     let part = index::list(PLATFORM, Kind::Approval, Status::Pending.facet());
     let moment = services.engine.reader().index_moment();
@@ -509,7 +503,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// What a call that waits asks for: its body, or its parameters.
 fn asked_for() -> Schema {
     use api::openapi::schema::{any_of, integer, object, text};
     let bodies = [

@@ -18,7 +18,6 @@ use domain::platform::audit::{AuditEntry, Who};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
-/// The bytes of a position before the sequence: the time.
 const TIME_BYTES: usize = 8;
 
 struct Wanted {
@@ -146,12 +145,10 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The id of an operator, or of the token of the configuration.
 pub fn operator_id() -> Schema {
     schema::text().pattern("^(root|[0-9a-f-]{36})$").example(r#""root""#)
 }
 
-/// A person, in an entry or an approval.
 pub fn who_schema() -> Schema {
     schema::object().member("operatorId", operator_id()).member("name", schema::text())
 }

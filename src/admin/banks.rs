@@ -26,7 +26,6 @@ const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
 /// often.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
-/// a bare array, sorted by code, with hidden banks.
 pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(show_all(&call.services.banks.now())))
 }
@@ -55,7 +54,6 @@ pub async fn update(call: Call) -> CallResult {
     Ok(Done::ok(show_whole_bank(bank)).traced(changed.trace))
 }
 
-/// Reads a change of the facts about a bank; a null of the logo removes it.
 fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
     fields.changes();
     let hidden = fields.optional("hidden", kinds::boolean());
@@ -78,13 +76,11 @@ fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
     })
 }
 
-/// Loads the banks at a start, from the platform's book.
 pub async fn load(services: &Services) -> Result<(), Problem> {
     let _turn = services.banks.turn().await;
     learn(services).await
 }
 
-/// Refreshes the catalogue once a week, until it is dropped.
 pub async fn keep_fresh(services: Arc<Services>) {
     if services.banks.feed().is_none() {
         return;

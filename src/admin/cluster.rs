@@ -14,7 +14,6 @@ use api::writer::Object;
 use domain::platform::PlatformAsk;
 use wal::cluster::is_node_name;
 
-/// The problem of a hand-over that could not be done.
 impl From<HandOverRefused> for Problem {
     fn from(refused: HandOverRefused) -> Problem {
         match refused {

@@ -21,7 +21,6 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
-/// Characters of a bank's reference or of why a payout failed.
 const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 
 pub async fn create(call: Call) -> CallResult {
@@ -44,7 +43,6 @@ pub async fn create(call: Call) -> CallResult {
     call.decide_named(tenant_key, id, (is_new, Some(Box::new(name_held))), command, about).await
 }
 
-/// The mode, and the payout that an id makes of the rest.
 fn read(mut fields: Fields<'_>) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout + use<>), Invalid> {
     let mode = fields.required("mode", kinds::mode());
     let amount = fields.required("amountCop", pesos());
@@ -93,7 +91,6 @@ pub async fn complete(call: Call) -> CallResult {
     settle(&call, PayoutEnd::Completed(reference)).await
 }
 
-/// Reads the bank's reference of a payout that was paid.
 fn read_reference(mut fields: Fields<'_>) -> Result<String, Invalid> {
     let reference = fields.required("reference", kinds::trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;

@@ -33,7 +33,6 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Vec<u8>, Whose, Page
     Ok((facets(status.get(&sound)), whose.get(&sound), page.get(&sound)))
 }
 
-/// those of all tenants in both modes, newest first.
 pub async fn list(call: Call) -> CallResult {
     let (facets, whose, page) = call.listed("crypto payouts", asked)?;
     let keys = whose.keys(&call.services).into_iter().collect();

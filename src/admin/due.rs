@@ -32,7 +32,6 @@ use wal::Reader;
 /// Entities that are read for one page, or for one count: a page of few orders among many is short.
 pub const READS_MAX: usize = 10_000;
 
-/// A deadline of an entity, which may be a look at a bank.
 pub struct Due {
     pub id: EntityId,
     pub tenant_key: u64,
@@ -42,7 +41,6 @@ pub struct Due {
 }
 
 impl Due {
-    /// The operation's place in a list: newest entities first.
     pub fn position(&self) -> Vec<u8> {
         let (id, kind) = (self.id.id, [self.id.kind as u8]);
         [id.as_bytes().as_slice(), &kind, &self.tenant_key.to_be_bytes()].concat()
@@ -57,8 +55,6 @@ impl Due {
     }
 }
 
-/// Collects the entities that are due in the books in memory: a book with something due stays
-/// there.
 pub async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
     let engine = &services.engine;
     let mut found = Vec::new();
@@ -259,7 +255,6 @@ fn count(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Counts
     Ok(counts)
 }
 
-/// Entries of a list that are counted.
 const LINE_MAX: usize = 10_000;
 /// Endpoints that are behind and of which the oldest event is looked up.
 const ENDPOINTS_MAX: usize = 256;
@@ -288,7 +283,6 @@ fn seen(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Seen, S
     Ok(seen)
 }
 
-/// The place of a kind among those that are told apart.
 const fn kind(kind: Kind) -> Option<usize> {
     match kind {
         Kind::Payment => Some(0),
@@ -303,7 +297,6 @@ fn age_seconds(services: &Services, id: Id) -> i64 {
     services.now().since_ms(Timestamp::from_unix_ms(id.unix_ms())) / SECOND_MS
 }
 
-/// The ids in a list of the platform's or a tenant's, oldest first.
 fn listed(
     services: &Services,
     owner: u64,

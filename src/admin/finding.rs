@@ -43,11 +43,9 @@ use std::sync::Arc;
 /// The most tenants with one text that a search looks at.
 const TENANTS_MAX: usize = 200;
 
-/// A search for the entities of a tenant key that have a name.
 type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, records::Stopped>;
 type Show = fn(&Entity) -> Option<Vec<u8>>;
 
-/// `tenantId` and `mode`, as they are read.
 pub(super) struct GotWhose {
     tenant: Got<Option<uuid::Uuid>>,
     mode: Got<Option<Mode>>,
@@ -92,10 +90,8 @@ impl Whose {
     }
 }
 
-/// A list over tenants that is asked for: its filters, whose it is, and which page.
 type ListQuery<F> = Result<(F, Whose, Page), Invalid>;
 
-/// Reads the query of a list over tenants, whose filters `read` asks for and `get` gives.
 fn asked<G, F>(
     mut query: Query<'_>,
     list: ListOf<'_>,
@@ -146,7 +142,6 @@ pub async fn cop_payouts(call: Call) -> CallResult {
     across(&call, whose, list, None, page, show_cop_payout).await
 }
 
-/// A payout in pesos with its holder masked, whom its tenant knows.
 fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
     let shown = cop_payments::payouts::show_entity(entity)?;
     Some(masked(&String::from_utf8_lossy(&shown)).into_bytes())
@@ -173,7 +168,6 @@ pub async fn chargebacks(call: Call) -> CallResult {
     across(&call, whose, list, None, page, chargebacks::show_entity).await
 }
 
-/// A page of a list over tenant keys; by a name, of what has it.
 async fn across(
     call: &Call,
     whose: Whose,
@@ -267,7 +261,6 @@ pub async fn deliveries(call: Call) -> CallResult {
     Ok(Done::ok(services.read_pool.read_long(services, PLATFORM, read).await?))
 }
 
-/// The webhook endpoints of all tenants.
 fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
     let prefix = index::webhooks();
     let end = [prefix.as_slice(), &[0xFF; 24]].concat();
@@ -331,7 +324,6 @@ async fn may_find(call: &Call, sought: Sought) -> Result<Sought, Problem> {
     }
 }
 
-/// The hits of a text among all tenants; `named` are the requests with it as their id.
 fn found(
     services: &Services,
     sought: &Sought,

@@ -23,7 +23,6 @@ use domain::values::money::Currency;
 use domain::values::time::{DAY_MS, Timestamp};
 use std::sync::Arc;
 
-/// Entities that are read at once.
 const PART: usize = 5_000;
 const ENTRIES_MAX: usize = 1_000_000;
 /// The time by which an order may be sent later than its entity was made: banks that are closed, buyers that
@@ -32,7 +31,6 @@ const SENT_LATER_MS: i64 = 8 * DAY_MS;
 /// The time by which a bank's date may be off ours.
 const SKEW_MS: i64 = 2 * DAY_MS;
 
-/// A list of a tenant that is walked, newest first.
 #[derive(Clone, Copy)]
 struct Listed {
     kind: Kind,
@@ -82,7 +80,6 @@ impl Span {
     }
 }
 
-/// The entries that are completed, and those that are open.
 pub async fn gathered(
     services: &Arc<Services>,
     id: Id,
@@ -127,7 +124,6 @@ fn kept(done: &mut Vec<Entry>, found: Vec<Entry>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The entries of the next entities of a list, and the place where it goes on.
 type Part = (Vec<Entry>, Option<Vec<u8>>);
 
 fn part(

@@ -110,7 +110,6 @@ fn tenant_id(call: &Call, key: &ApiKey) -> Option<Id> {
     call.services.callers.directory.tenant_numbered(key.tenant).map(|tenant| tenant.id)
 }
 
-/// Reads whether the keys that came in a key's place are revoked too.
 fn asked_revocation(mut query: query::Query<'_>) -> Result<bool, Invalid> {
     let successors = kinds::boolean().about("Whether all keys that came in its place are revoked too.");
     let successors = query.optional("successors", successors);

@@ -36,7 +36,6 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page),
     Ok((unmatched.get(&sound), page.get(&sound)))
 }
 
-/// newest first.
 pub async fn list(call: Call) -> CallResult {
     let (unmatched, page) = call.listed("notices", asked)?;
     let is_unmatched = unmatched == Some(true);
@@ -45,7 +44,6 @@ pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await?))
 }
 
-/// Reads to which tenant a transfer is given, and why.
 fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
     let tenant = fields.required("tenantId", kinds::uuid());
     let note = fields.required("note", kinds::prose(NOTE_CHARACTERS));
@@ -53,8 +51,6 @@ fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
     Ok((Id::from(tenant.get(&sound)), note.get(&sound).into_owned()))
 }
 
-/// the transfer is the tenant's, whatever was guessed at; its next payment with
-/// the whole reference claims it.
 pub async fn give(call: Call) -> CallResult {
     let (tenant, note) = read_gift(call.body.fields()?)?;
     let id = call.id()?;

@@ -42,7 +42,6 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use std::collections::VecDeque;
 
-/// Characters of a bank's reference and of an operator's note.
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 const CODE_CHARACTERS_MAX: usize = 32;
@@ -71,7 +70,6 @@ impl Wanted {
     }
 }
 
-/// The places in both sources that a page follows: `None` before the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Places {
     contradicted: Option<Vec<u8>>,
@@ -111,7 +109,6 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Resu
     Ok((wanted, page.get(&sound)))
 }
 
-/// newest first, of all tenants in both modes.
 pub async fn list(call: Call) -> CallResult {
     let services = &call.services;
     let rails = services.rails.names();
@@ -335,7 +332,6 @@ pub(super) struct Word<'a> {
     pub note: &'a str,
 }
 
-/// Says what became of an operation of an entity, in one record, with the entry of the audit.
 pub(super) async fn say(
     services: &Services,
     (tenant_key, entity): (u64, EntityId),
@@ -353,7 +349,6 @@ pub(super) async fn say(
     command_entity(services, (tenant_key, entity), command).await
 }
 
-/// Books micro-deposits that a bank's statement shows, in one record, with the entry of the audit.
 pub(super) async fn book(
     services: &Services,
     place: (u64, EntityId),

@@ -88,7 +88,6 @@ fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
     call.services.callers.operators.named(call.id()?).ok_or_else(Problem::not_found)
 }
 
-/// newest first.
 pub async fn list(call: Call) -> CallResult {
     let page = call.listed("operators", query::page)?;
     let after = match &page.after {

@@ -29,7 +29,6 @@ use domain::resources::{cop_payments, payments};
 use domain::values::ids::{EntityId, Id};
 use std::sync::Arc;
 
-/// An entity, and the tenant key that it belongs to.
 type Found = (u64, Arc<Entity>);
 
 /// Looks for an entity of any of these kinds among those of all tenants, in both modes.
@@ -58,7 +57,6 @@ async fn find_payment(call: &Call) -> Result<Found, Problem> {
     find(call, vec![EntityId::payment(id), EntityId::cop_payment(id)]).await
 }
 
-/// Whether personal data are asked for unmasked; 403 for who may not see them.
 fn reads_unmasked(call: &Call) -> Result<bool, Problem> {
     call.asked(|query| asked(query, || call.operator.must_be(Role::Support)))
 }
@@ -136,7 +134,6 @@ pub async fn read_merchant(call: Call) -> CallResult {
     Ok(Done::ok(owned(&call.services.callers, tenant_key, shown)))
 }
 
-/// an intent, or a payment in pesos, that waits for its payer.
 pub async fn cancel_payment(call: Call) -> CallResult {
     call.body.nothing()?;
     let (tenant_key, payment) = find_payment(&call).await?;
@@ -163,7 +160,6 @@ pub async fn cancel_payment(call: Call) -> CallResult {
     }
 }
 
-/// The payment that was canceled, of either kind.
 pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
     match facts.entity? {
         Entity::CopPayment(_) => api::cop_payments::settled(facts),
@@ -171,7 +167,6 @@ pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
     }
 }
 
-/// to whoever listens now, as the tenant's own call does.
 pub async fn resend_event(call: Call) -> CallResult {
     call.body.nothing()?;
     let id = call.id()?;

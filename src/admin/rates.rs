@@ -27,7 +27,6 @@ use std::sync::Arc;
 
 const REASON_CHARACTERS: RangeInclusive<usize> = 1..=500;
 
-/// A sample as it is asked for, and the end and the reason of its pin if it is to be pinned.
 struct Asked {
     sample: Sample,
     pin: Option<(Timestamp, String)>,
@@ -81,8 +80,6 @@ fn before(prices: &Prices, place: &PinPlace, now: Timestamp) -> Option<Vec<u8>> 
     Some(show(&found.sample).end())
 }
 
-/// the newest sample of every series, with the pin that stands for it, and beside it
-/// the one that is suspect.
 pub async fn list(call: Call) -> CallResult {
     let (board, now) = (&call.services.prices.board, call.services.now());
     let mut samples = board.all();
@@ -191,7 +188,6 @@ fn read(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Problem> {
     Ok(Asked { sample: Sample::new(series, price.get(&sound), as_of, now), pin })
 }
 
-/// The name of a source, a side or a method.
 fn known_name<'a>() -> impl Kind<'a, Arc<str>> {
     kind(|value: Value<'a>| value.text_as(name), || schema::text().chars(1..=NAME_CHARACTERS_MAX))
 }

@@ -44,12 +44,9 @@ use uuid::Uuid;
 const RAILS: [&str; 2] = ["r4", "wompi"];
 const ACCOUNT_DIGITS: usize = 20;
 const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
-/// The most items that may be named at once.
 const ACCEPTED_MAX: usize = 100_000;
-/// The size of the pages in which items are read here.
 const PAGE: usize = 500;
 
-/// A statement that is to be reconciled, with its rail and its days.
 struct Task {
     rail: &'static str,
     from: Date,
@@ -106,7 +103,6 @@ pub async fn create(call: Call) -> CallResult {
     Ok(Done { status: 202, ..Done::ok(show_begun(id, Status::Running)) })
 }
 
-/// Reads what is asked for beside the file: what it is of, its rail and its days.
 fn asked(mut query: Query<'_>) -> Result<(Asked, &'static str, Date, Date), Invalid> {
     let account = kind(|value| value.text_as(account), described_account);
     let rail = query.required("rail", kinds::named_one(RAILS, |rail| rail));
@@ -135,7 +131,6 @@ fn shown_bad(bad: &BadLine) -> shelf::BadLine {
     shelf::BadLine { line: bad.number, message: bad.message.clone() }
 }
 
-/// The schema of the account that a statement is of.
 fn described_account() -> Schema {
     let text = schema::text().pattern("^[0-9]{20}$");
     text.about("A label: the account that the statement is of.").example(r#""01690001001234567890""#)
@@ -155,7 +150,6 @@ fn show_begun(id: Id, status: Status) -> Vec<u8> {
     Object::new().plain("id", id).plain("status", status.name()).end()
 }
 
-/// Gathers, matches and writes down, and says what came of it in any case.
 async fn run(services: &Arc<Services>, id: Id, task: Task) {
     let unread = |message: String| (NotReconciled::OurSideUnread, message);
     let outcome = match gathered(services, id, task.rail, (task.from, task.to)).await {
@@ -247,7 +241,6 @@ fn item_id(id: Id, n: u32) -> Id {
 
 fn amount(minor: i64, decimals: u32) -> String {
     let mut text = String::new();
-    // Writing into text does not fail.
     let _ = write_minor(&mut text, minor, decimals);
     text
 }
@@ -299,7 +292,6 @@ fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, 
     Ok((status.get(&sound), page.get(&sound)))
 }
 
-/// newest first, without items.
 pub async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("reconciliations", asked_all)?;
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
@@ -381,7 +373,6 @@ async fn read_items(
 }
 
 pub enum Chosen {
-    /// All that there are.
     All,
     These(Vec<Id>),
 }
@@ -452,7 +443,6 @@ fn by_operation(proposals: Vec<Proposal>) -> BTreeMap<Id, Vec<Proposal>> {
     answered
 }
 
-/// The chosen proposals, and the ids that are none.
 async fn proposals(
     services: &Arc<Services>,
     id: Id,

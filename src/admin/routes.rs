@@ -46,7 +46,6 @@ impl Route {
         Route { in_reserve: true, ..self }
     }
 
-    /// Adds a command with its help, and what follows its name and the ids of the path in the example.
     fn verb(mut self, name: &'static str, about: &'static str, example: &'static str) -> Route {
         self.verbs.push(Verb { name, about, example, operand: None, fixed: None, asks_for: None });
         self
@@ -260,17 +259,14 @@ rows! {
 
 static ROWS: LazyLock<Vec<Route>> = LazyLock::new(routes);
 
-/// The operators' route table, made once.
 pub fn rows() -> &'static [Route] {
     &ROWS
 }
 
-/// The least role that may decide about an approval.
 pub fn least_role(services: &Services, approval: Option<Id>) -> Role {
     approvals::least_role(services, rows(), approval)
 }
 
-/// Writes down, at a start, what the last run did by an approval and did not come to say, and what ended.
 pub async fn settle_approvals(services: &Services) -> Result<(), Problem> {
     approvals::settle_all(services, rows()).await
 }

@@ -126,7 +126,6 @@ shown! {
     ]
 }
 
-/// The rails: how the simulated one was called, and how the live ones do.
 fn show_rails(services: &Services) -> Vec<u8> {
     let rails = &services.rails;
     Object::new()
@@ -219,7 +218,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// Snapshots and backups.
 pub fn copies() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{object, text};

@@ -182,10 +182,8 @@ fn live_status() -> Schema {
     schema::one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name))
 }
 
-/// A warning for each method of collecting that no rail of live mode serves.
 fn unserved(rails: &Registry) -> Vec<String> {
     let is_served = |method: &Method| match method {
-        // Over whichever network.
         Method::Usdt => rails.serves_live_usdt(),
         method => rails.serves_live(method.service()),
     };
@@ -199,7 +197,6 @@ fn unserved(rails: &Registry) -> Vec<String> {
     missing.map(warning).collect()
 }
 
-/// The halted books, as the state of the server shows them.
 pub fn show_halted(services: &Services) -> Vec<Vec<u8>> {
     services.engine.halted().iter().map(|book| show_book(services, book).end()).collect()
 }
@@ -390,7 +387,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The settings of a tenant, all of them.
 fn settings_schema() -> Schema {
     use api::openapi::schema::{boolean, integer, list, object, one_of, text};
     use api::openapi::values::{four_decimals, pesos, ves};

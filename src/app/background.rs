@@ -14,11 +14,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use wal::Retention;
 
-/// The time that deliveries under way have to end; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 
 pub(super) struct Background {
-    /// The check of the books, whose findings are metrics.
     pub(super) selfcheck: Arc<SelfCheck>,
     thinning: Thinning,
     wallets: Wallets,
@@ -46,7 +44,6 @@ impl Background {
         Ok(Background { selfcheck: Arc::new(selfcheck), thinning, wallets, tasks })
     }
 
-    /// Stops it, once no request is under way.
     pub(super) async fn stop(self, services: &Services) {
         self.selfcheck.stop();
         self.thinning.stop();

@@ -11,12 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wal::RocksStore;
 
-/// The exit code of damage: EX_IOERR of sysexits.h.
 pub const EXIT_DAMAGED: u8 = 74;
-/// What to run next, for whoever reads the last line.
 pub const ADVICE: &str = "start nothing on this directory; `pasarela wal salvage --to DIR` copies what is whole before \
     the damage, `pasarela restore BACKUP --into DIR` the newest backup (docs/operating.md, The log is damaged)";
-/// Time for the answers that are on their way to leave.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 static IS_MET: AtomicBool = AtomicBool::new(false);
@@ -28,7 +25,6 @@ pub async fn ends_first() {
     }
 }
 
-/// Ends the process when damage is met in `store`.
 pub fn watch(store: &RocksStore, data: &Path) {
     let data = data.to_path_buf();
     store.on_damage(move |why| {

@@ -11,7 +11,6 @@ pub enum LiveRailError {
     Client(#[from] NoClient),
 }
 
-/// A setting of a live rail that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {fault}")]
 pub struct BadSetting {

@@ -15,7 +15,6 @@ use domain::resources::crypto::address::Network;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Networks of USDT, ready to be called.
 pub type Networks = Vec<Arc<Evm>>;
 
 pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, LiveRailError> {
@@ -47,7 +46,6 @@ pub fn omissions(rails: &config::Rails) -> Vec<(&'static str, Finding)> {
     missing
 }
 
-/// R4 as its client needs it.
 pub fn r4(r4: &config::R4) -> Result<r4::Settings, BadSetting> {
     Ok(r4::Settings {
         base_url: address("rails.r4.base_url", &r4.base_url)?.pinned(&r4.certificate_sha256),
@@ -61,7 +59,6 @@ pub fn r4(r4: &config::R4) -> Result<r4::Settings, BadSetting> {
     })
 }
 
-/// Wompi as its client needs it.
 pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, BadSetting> {
     Ok(wompi::Settings {
         base_url: address("rails.wompi.base_url", &wompi.base_url)?.pinned(&wompi.certificate_sha256),
@@ -82,7 +79,6 @@ pub fn networks(rails: &config::Rails) -> Result<Networks, LiveRailError> {
     rails.evm.iter().map(|network| Ok(Arc::new(Evm::new(evm(network, stuck_after)?)?))).collect()
 }
 
-/// Wei in a gwei.
 const GWEI: u64 = 1_000_000_000;
 
 /// A network of USDT as its connector needs it. The key is decrypted, which takes a second or so.
@@ -118,7 +114,6 @@ pub fn evm(evm: &config::Evm, stuck_after: Duration) -> Result<evm::Settings, Ba
     })
 }
 
-/// The proofs by which banks and processors are known that call by themselves.
 pub fn callers(config: &config::Config) -> Result<rail_calls::Settings, StartupError> {
     let read = |key, source: &SecretSource| secret(key, source).map_err(LiveRailError::from);
     let r4 = config.rails.r4.as_ref().map(|r4| {

@@ -9,7 +9,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Permissions of the group and of everybody else.
 const OTHERS_THAN_OWNER: u32 = 0o077;
 /// Permissions of everybody who is not of the group: keys of TLS often belong to one.
 const EVERYBODY: u32 = 0o007;

@@ -77,7 +77,6 @@ fn of_operation(visit: &Here<'_>, operation: &Operation) -> Vec<Fact> {
 
 fn amount_fact(visit: &Here<'_>, (minor, currency): (i64, domain::values::money::Currency)) -> Fact {
     let mut plain = String::new();
-    // Writing to a text does not fail.
     let _ = write_minor(&mut plain, minor, currency.decimals());
     fact(visit, "amount", format!("{} {}", visit.language.figure(&plain), currency.code()))
 }

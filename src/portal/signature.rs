@@ -2,7 +2,8 @@
 //! code can be held against it.
 
 use super::Here;
-use crate::pages::view::{Block, Code};
+use crate::pages::show;
+use crate::pages::view::Block;
 use crate::store::history;
 use crate::webhooks::Tenants as _;
 use api::events::{TenantMode, envelope};
@@ -43,9 +44,8 @@ pub fn explained(visit: &Here<'_>, webhook: &str, event: &str) -> Result<Vec<Blo
              secret that signs; the key is the whole secret as text",
         ),
     };
-    let copy = visit.say("Copiar", "Copy");
     let code = |spanish, english, field, text: String| {
-        Block::Code(Code { label: visit.say(spanish, english).to_owned(), field, text, copy })
+        Block::Code(show::code(visit.language, field, visit.say(spanish, english), text))
     };
     Ok(vec![
         Block::Heading(visit.say("La firma, sobre los bytes que se enviaron", "The signature, on the bytes that were sent").to_owned()),
@@ -64,7 +64,7 @@ pub fn explained(visit: &Here<'_>, webhook: &str, event: &str) -> Result<Vec<Blo
         code("3. webhook-signature: HMAC-SHA256 en base64; la llave son los bytes de la base64 que sigue a \
             whsec_", "3. webhook-signature: HMAC-SHA256 in base64; the key is the bytes of the base64 after \
                 whsec_", "signature", standard),
-        Block::Code(Code { label: format!("{}: {own_form}", services.webhooks.signature_header()), field: "svcSignature", text: own, copy }),
+        Block::Code(show::code(visit.language, "svcSignature", &format!("{}: {own_form}", services.webhooks.signature_header()), own)),
         Block::Text(visit.say("webhook-timestamp es aquí el segundo del evento; en cada envío es el segundo \
             en que \
             sale.", "webhook-timestamp is the second of the event here; in each delivery it is the second of \
