@@ -379,7 +379,7 @@ pub fn chapter() -> Chapter {
         about: "One text leads to everything that it names, among all tenants in both modes; and the lists \
             of tenants, over all of them.",
         operations: vec![
-            search_words::search(operation("searchAll", "Search among all tenants"))
+            api::search::searches(operation("searchAll", "Search among all tenants"))
                 .about(
                     "By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id \
                      of a request, the beginning of a tenant's name, a document or a phone of a payer or seller. \

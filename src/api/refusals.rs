@@ -1,6 +1,6 @@
 //! The problem that a caller sees for each refusal: status, code, message, members.
 
-use crate::conversions::{amount, invalid_amount};
+use crate::number::shown_amount;
 use crate::problem::Problem;
 use domain::refusal::{
     ApprovalRefusal, ChargebackRefusal, CheckoutRefusal, ConversionRefusal, CopPaymentRefusal,
@@ -279,7 +279,7 @@ fn of_conversions(refusal: &ConversionRefusal) -> Problem {
             "this conversion would exceed dailyLimit, which is all that may be converted in currency on one day, so nothing was debited; convert the rest tomorrow",
         )
         .with("currency", currency.code())
-        .with("dailyLimit", amount(*currency, *limit)),
+        .with("dailyLimit", shown_amount(*currency, *limit)),
         ConversionRefusal::InsufficientBalance { currency, available, spendable } => {
             let (available_name, spendable_name) = match currency {
                 Currency::Cop => ("availableCop", "spendableCop"),
@@ -290,8 +290,8 @@ fn of_conversions(refusal: &ConversionRefusal) -> Problem {
                 "insufficient_balance",
                 "the balance does not cover the conversion, so nothing was debited; convert less than what the body says can be spent",
             )
-            .with(available_name, amount(*currency, *available))
-            .with(spendable_name, amount(*currency, *spendable))
+            .with(available_name, shown_amount(*currency, *available))
+            .with(spendable_name, shown_amount(*currency, *spendable))
         }
         ConversionRefusal::QuoteUsed => {
             Problem::conflict("quote_used", "quoteId was accepted before, so nothing was debited; read the conversion that came of it or ask for a new quote")
@@ -446,6 +446,17 @@ fn of_approvals(refusal: &ApprovalRefusal) -> Problem {
              ask for the change again",
         ),
     }
+}
+
+/// The problem of an amount that cannot be converted.
+pub fn invalid_amount() -> Problem {
+    Problem::refused(
+        400,
+        "invalid_amount",
+        "send exactly one positive amount: sourceAmountVes or targetAmountUsdt, as a string with at most two \
+         decimals; for pesos sourceCurrency COP with sourceAmount in whole pesos, \
+         or targetAmountUsdt",
+    )
 }
 
 #[cfg(test)]

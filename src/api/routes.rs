@@ -8,7 +8,7 @@ use crate::cop_payments::payouts as cop_payouts;
 use crate::csv::Table;
 use crate::endpoint::{Endpoint, Handler};
 use crate::openapi::operation::Operation;
-use crate::payments::{cards, debits, methods, receipt, transfers};
+use crate::payments::{c2p, cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
 use crate::products::links;
 use crate::tenants::own;
@@ -129,14 +129,14 @@ pub fn routes() -> Vec<Route> {
     vec![
         row(get(), "/v1/banks", Read, "listBanks", reference::BANKS),
         row(get(), "/v1/idempotency/:key", Read, "getIdempotencyKey", reference::KEPT),
-        row(post(), "/v1/payments/c2p/request", Collect, "requestC2p", payments::REQUEST_C2P),
-        row(post(), "/v1/payments/c2p", Collect, "executeC2p", payments::EXECUTE_C2P),
-        row(get(), "/v1/payments", Read, "listPayments", payments::LIST),
-        row(get(), "/v1/payments/:id", Read, "getPayment", payments::READ),
-        row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::READ_BY_REF),
-        row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::OPERATION),
+        row(post(), "/v1/payments/c2p/request", Collect, "requestC2p", c2p::REQUEST),
+        row(post(), "/v1/payments/c2p", Collect, "executeC2p", c2p::EXECUTE),
+        row(get(), "/v1/payments", Read, "listPayments", payments::list::LIST),
+        row(get(), "/v1/payments/:id", Read, "getPayment", payments::show::READ),
+        row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::show::READ_BY_REF),
+        row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::operations::OPERATION),
         row(get(), "/v1/payments/:id/receipt", Read, "getReceipt", receipt::READ),
-        row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", payments::REVERSE),
+        row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", c2p::REVERSE),
         row(post(), "/v1/merchants", Manage, "registerMerchant", merchants::REGISTER),
         row(get(), "/v1/merchants", Read, "listMerchants", merchants::LIST),
         row(get(), "/v1/merchants/:id", Read, "getMerchant", merchants::READ),
@@ -173,7 +173,7 @@ pub fn routes() -> Vec<Route> {
             merchants::VERIFY,
         ),
         row(post(), "/v1/payouts", Payout, "createPayout", payouts::CREATE),
-        row(get(), "/v1/payouts", Read, "listPayouts", payouts::LIST),
+        row(get(), "/v1/payouts", Read, "listPayouts", payouts::list::LIST),
         row(get(), "/v1/payouts/:id", Read, "getPayout", payouts::READ),
         row(get(), "/v1/payouts/by-ref/:externalRef", Read, "getPayoutByRef", payouts::READ_BY_REF),
         row(get(), "/v1/balance", Read, "getBalance", balance::READ),

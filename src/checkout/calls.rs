@@ -14,12 +14,13 @@ use crate::network::Client;
 use crate::store::history;
 use actors::{CommandReply, Settled};
 use api::answer::Show;
-use api::checkout::bolivares::{GotCard, read_card_call, read_transfer, show_token};
+use api::checkout::bolivares::{
+    GotCard, read_card_call, read_execution, read_request, read_transfer, show_token,
+};
 use api::checkout::description::asked_attempt;
 use api::checkout::sessions::{self, address, client_secret};
 use api::checkout::{
-    Besides, address as show_address, priced, read_execution, read_network, read_pesos, read_quantity,
-    read_request, state as show_state,
+    Besides, address as show_address, priced, read_network, read_pesos, read_quantity, state as show_state,
 };
 use api::cop_payments::{self, read_code};
 use api::fields::Fields;
@@ -138,7 +139,7 @@ pub async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
     let (visit, debtor) = called(&mut call, read).await?;
     call.limits.message(call.client(), &visit.session, Phone::Venezuelan(debtor.phone))?;
     let settled = visit.request(debtor).await?;
-    decided(&call, visit.shop.tenant_key, payments::intent, Ok(settled))
+    decided(&call, visit.shop.tenant_key, payments::c2p::intent, Ok(settled))
 }
 
 pub async fn pay(mut call: Call<'_>) -> Result<Reply, Problem> {

@@ -17,7 +17,7 @@ use crate::http::respond::{self, Reply};
 use crate::pages::form::Form;
 use actors::Settled;
 use api::checkout::bolivares::{GotTransfer, Quote, TOTAL_CHANGED, reference, transfer_days};
-use api::merchants::is_email;
+use api::openapi::kinds::is_email;
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::machine::Domain;

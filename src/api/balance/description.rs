@@ -1,36 +1,22 @@
 //! Balances and movements, as the description tells of them.
 
+use crate::chapters;
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, object, one_of, text};
 use crate::openapi::values::{currency, instant, livemode, page, shown_ref, signed_pesos, signed_ves, uuid};
 use crate::shown::Describing;
-use domain::index::LedgerKey;
 use domain::ledger::MovementKind;
-use domain::values::money::Currency;
-
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Balance";
 
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::BALANCE,
         about: "The balance, what of it is held, and every movement behind it: the sum of `amountVes` over \
             all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is \
             `availableVes`, always.",
         schemas: schemas(),
         ..Chapter::default()
     }
-}
-
-/// A list of movements with its filters.
-pub(crate) fn movements(operation: Operation) -> Operation {
-    operation.list(|query, list| super::asked(query, list, LedgerKey::Tenant(Currency::Ves))).answers(
-        200,
-        "MovementPage",
-        "Newest first; new movements never shift pages being walked",
-    )
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {

@@ -8,29 +8,28 @@ pub mod description;
 pub mod movements;
 
 use crate::answer::{Facts, Rendered};
-use crate::balance::movements::Movements;
+use crate::balance::movements::{Movements, show_movement};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::Invalid;
 use crate::kind::{Kind as _, kind};
-use crate::openapi::operation::summary;
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::ListOf;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
-use crate::writer::Object;
 use domain::index::LedgerKey;
+use domain::ledger::MovementKind;
 use domain::ledger::sellers::SellerBalance;
-use domain::ledger::{Ledger, MovementKind, Row};
-use domain::record::Record;
-use domain::values::ids::{EntityId, Id, Kind};
-use domain::values::money::{Currency, write_minor};
+use domain::values::ids::{EntityId, Id};
+use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use domain::view::{self, Balance, CopBalance, View};
 
 /// GET /v1/balance
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::BALANCE, run!(read), || {
     summary("Read the balance, now or as it was")
         .query(asked_at)
         .answers(200, "Balance", "The balance")
@@ -58,7 +57,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/merchants/:id/balance
-pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, run!(read_seller), || {
+pub const READ_SELLER: Endpoint = endpoint(chapters::MERCHANTS, run!(read_seller), || {
     summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
 });
 
@@ -71,8 +70,8 @@ async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/balance/transactions
-pub const TRANSACTIONS: Endpoint = endpoint(description::TAG, run!(transactions), || {
-    description::movements(summary("List movements")).without(&["amountCop", "amountUsdt"])
+pub const TRANSACTIONS: Endpoint = endpoint(chapters::BALANCE, run!(transactions), || {
+    movements_in(summary("List movements")).without(&["amountCop", "amountUsdt"])
 });
 
 async fn transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -80,7 +79,7 @@ async fn transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/cop/balance
-pub const READ_COP: Endpoint = endpoint(crate::cop_payments::description::TAG, run!(read_cop), || {
+pub const READ_COP: Endpoint = endpoint(chapters::PESOS, run!(read_cop), || {
     summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
 });
 
@@ -92,20 +91,18 @@ async fn read_cop(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/cop/balance/transactions
-pub const COP_TRANSACTIONS: Endpoint =
-    endpoint(crate::cop_payments::description::TAG, run!(cop_transactions), || {
-        description::movements(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
-    });
+pub const COP_TRANSACTIONS: Endpoint = endpoint(chapters::PESOS, run!(cop_transactions), || {
+    movements_in(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
+});
 
 async fn cop_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     list(cx, LedgerKey::Tenant(Currency::Cop), "movements in COP").await
 }
 
 /// GET /v1/merchants/:id/balance/transactions
-pub const SELLER_TRANSACTIONS: Endpoint =
-    endpoint(crate::merchants::description::TAG, run!(seller_transactions), || {
-        description::movements(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
-    });
+pub const SELLER_TRANSACTIONS: Endpoint = endpoint(chapters::MERCHANTS, run!(seller_transactions), || {
+    movements_in(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
+});
 
 async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -116,13 +113,21 @@ async fn seller_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/crypto/balance/transactions
-pub const CRYPTO_TRANSACTIONS: Endpoint =
-    endpoint(crate::crypto::description::TAG, run!(crypto_transactions), || {
-        description::movements(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
-    });
+pub const CRYPTO_TRANSACTIONS: Endpoint = endpoint(chapters::USDT, run!(crypto_transactions), || {
+    movements_in(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
+});
 
 async fn crypto_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     list(cx, LedgerKey::Tenant(Currency::Usdt), "movements in USDT").await
+}
+
+/// A list of movements with its filters.
+fn movements_in(operation: Operation) -> Operation {
+    operation.list(|query, list| asked(query, list, LedgerKey::Tenant(Currency::Ves))).answers(
+        200,
+        "MovementPage",
+        "Newest first; new movements never shift pages being walked",
+    )
 }
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>, ledger: LedgerKey) -> Result<Movements, Invalid> {
@@ -165,7 +170,6 @@ async fn movements_of(cx: &mut Context<'_>, ask: Movements) -> Result<Reply, Pro
     cx.read_long(move |records| movements::read(records, &ask, now)).await
 }
 
-/// The problem of a book that does not say its balance.
 /// A balance, as JSON.
 pub fn show(balance: &Balance, livemode: bool) -> Vec<u8> {
     members(Writing::of(&(balance, livemode), 512)).end()
@@ -260,50 +264,4 @@ pub fn new_movement(facts: &Facts<'_>) -> Option<Rendered> {
     let record = facts.record?;
     let owned = record.postings.iter().position(|posting| posting.row.is_some())?;
     Some((201, show_movement(facts.livemode, record, facts.time, owned, facts.time)?))
-}
-
-/// The `n`-th posting of a record as a movement; `None` when nobody sees it. `now` decides whether
-/// its hold still lasts.
-pub fn show_movement(
-    livemode: bool,
-    record: &Record,
-    time: Timestamp,
-    n: usize,
-    now: Timestamp,
-) -> Option<Vec<u8>> {
-    let posting = record.postings.get(n)?;
-    let row: &Row = posting.row.as_deref()?;
-    let amount_name = match posting.currency {
-        Currency::Ves => "amountVes",
-        Currency::Cop => "amountCop",
-        Currency::Usdt => "amountUsdt",
-    };
-    let mut amount = String::new();
-    let _ = write_minor(&mut amount, posting.minor, posting.currency.decimals());
-    let subject = |kinds: &[Kind]| {
-        row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id)
-    };
-    let merchant = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None };
-    let mut body = Object::new()
-        .plain("id", record.movement_id(time, n))
-        .plain("type", row.kind.name())
-        .plain(amount_name, amount)
-        .plain("currency", posting.currency.code())
-        .maybe_plain("paymentId", subject(&[Kind::Payment, Kind::CopPayment]))
-        .maybe_plain("payoutId", subject(&[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]))
-        .maybe_plain("chargebackId", row.chargeback)
-        .maybe_text("externalRef", row.external_ref.as_deref())
-        .text("description", &row.description)
-        .boolean("livemode", livemode)
-        .plain("createdAt", time);
-    if let Some(conversion) = subject(&[Kind::Conversion]) {
-        body = body.plain("conversionId", conversion);
-    }
-    if let Some(merchant) = merchant {
-        body = body.plain("merchantId", merchant);
-    }
-    if let Some(at) = row.available_at.filter(|at| *at > now) {
-        body = body.plain("availableAt", at);
-    }
-    Some(body.end())
 }

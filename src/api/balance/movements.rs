@@ -1,14 +1,16 @@
 //! A page of movements of one ledger, newest first: `GET /v1/balance/transactions` and its kin.
 
-use super::show_movement;
+use crate::number::shown_amount;
 use crate::page::{Page, bad_cursor, page_json};
 use crate::payments::find;
 use crate::records::{Answered, Records, Stopped, first_known};
+use crate::writer::Object;
 use domain::index::{self, LedgerKey};
-use domain::ledger::Ledger;
+use domain::ledger::{Ledger, Row};
 use domain::platform::is_live;
 use domain::record::{Entity, Record};
 use domain::values::ids::{EntityId, Kind};
+use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
 
@@ -181,6 +183,50 @@ impl Position {
     fn unreadable() -> Stopped {
         Stopped::Unreadable("a movement entry of another length".to_owned())
     }
+}
+
+/// The `n`-th posting of a record as a movement; `None` when nobody sees it. `now` decides whether
+/// its hold still lasts.
+pub fn show_movement(
+    livemode: bool,
+    record: &Record,
+    time: Timestamp,
+    n: usize,
+    now: Timestamp,
+) -> Option<Vec<u8>> {
+    let posting = record.postings.get(n)?;
+    let row: &Row = posting.row.as_deref()?;
+    let amount_name = match posting.currency {
+        Currency::Ves => "amountVes",
+        Currency::Cop => "amountCop",
+        Currency::Usdt => "amountUsdt",
+    };
+    let subject = |kinds: &[Kind]| {
+        row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id)
+    };
+    let merchant = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None };
+    let mut body = Object::new()
+        .plain("id", record.movement_id(time, n))
+        .plain("type", row.kind.name())
+        .plain(amount_name, shown_amount(posting.currency, posting.minor))
+        .plain("currency", posting.currency.code())
+        .maybe_plain("paymentId", subject(&[Kind::Payment, Kind::CopPayment]))
+        .maybe_plain("payoutId", subject(&[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]))
+        .maybe_plain("chargebackId", row.chargeback)
+        .maybe_text("externalRef", row.external_ref.as_deref())
+        .text("description", &row.description)
+        .boolean("livemode", livemode)
+        .plain("createdAt", time);
+    if let Some(conversion) = subject(&[Kind::Conversion]) {
+        body = body.plain("conversionId", conversion);
+    }
+    if let Some(merchant) = merchant {
+        body = body.plain("merchantId", merchant);
+    }
+    if let Some(at) = row.available_at.filter(|at| *at > now) {
+        body = body.plain("availableAt", at);
+    }
+    Some(body.end())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid};
@@ -16,6 +17,7 @@ use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::payments::of_name;
+use crate::payments::show::{chargeback_reason, chargeback_status};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Unread};
@@ -59,7 +61,7 @@ pub fn read_verdict(mut fields: Fields<'_>) -> Result<Verdict, Invalid> {
 }
 
 /// POST /v1/test/chargebacks
-pub const OPEN: Endpoint = endpoint(crate::testing::description::TAG, run!(open), || {
+pub const OPEN: Endpoint = endpoint(chapters::TEST_MODE, run!(open), || {
     summary("Charge a card payment back, as the bank would")
         .body("NewChargeback")
         .example(
@@ -80,7 +82,7 @@ async fn open(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/chargebacks/:id/close
-pub const CLOSE: Endpoint = endpoint(crate::testing::description::TAG, run!(close), || {
+pub const CLOSE: Endpoint = endpoint(chapters::TEST_MODE, run!(close), || {
     summary("Decide a dispute, as the bank would")
         .body("ChargebackOutcome")
         .example("won", r#"{"outcome":"won"}"#)
@@ -104,7 +106,7 @@ pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unr
 }
 
 /// GET /v1/chargebacks/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::CHARGEBACKS, run!(read), || {
     summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
 });
 
@@ -114,7 +116,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/chargebacks
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::CHARGEBACKS, run!(list), || {
     summary("List chargebacks").list(asked).answers(200, "ChargebackPage", "Newest first")
 });
 
@@ -167,7 +169,7 @@ pub(crate) fn members<'a, M: Members<'a, Chargeback>>(members: M) -> M {
         .constant("object", "chargeback")
         .plain("paymentId", values::uuid, |chargeback| chargeback.payment)
         .text("externalRef", values::shown_ref, |chargeback| &*chargeback.external_ref)
-        .plain("status", description::status, |chargeback| chargeback.status.name())
+        .plain("status", chargeback_status, |chargeback| chargeback.status.name())
         .maybe_plain(
             "outcome",
             || schema::one_of([Status::Won.name(), Status::Lost.name()]).about("Null until it is closed."),
@@ -175,25 +177,9 @@ pub(crate) fn members<'a, M: Members<'a, Chargeback>>(members: M) -> M {
         )
         .plain("amountVes", values::ves, |chargeback| chargeback.amount)
         .plain("feeVes", values::ves, |chargeback| chargeback.fee)
-        .plain("reason", description::reason, |chargeback| chargeback.reason.name())
+        .plain("reason", chargeback_reason, |chargeback| chargeback.reason.name())
         .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
         .boolean("livemode", values::livemode, |chargeback| chargeback.livemode)
         .plain("createdAt", values::instant, |chargeback| chargeback.created_at)
         .maybe_plain("closedAt", values::instant, |chargeback| chargeback.closed_at)
-}
-
-/// A chargeback within its payment, as JSON.
-pub fn show_in_payment(chargeback: &Chargeback) -> Vec<u8> {
-    members_in_payment(Writing::of(chargeback, 256)).end()
-}
-
-/// The members of a chargeback within its payment.
-pub(crate) fn members_in_payment<'a, M: Members<'a, Chargeback>>(members: M) -> M {
-    members
-        .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
-        .plain("status", description::status, |chargeback| chargeback.status.name())
-        .plain("amountVes", values::ves, |chargeback| chargeback.amount)
-        .plain("feeVes", values::ves, |chargeback| chargeback.fee)
-        .plain("reason", description::reason, |chargeback| chargeback.reason.name())
-        .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
 }

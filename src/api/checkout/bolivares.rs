@@ -1,13 +1,12 @@
-//! The calls by which a page pays in bolívares without a key: by card and by a Pago Móvil that the
+//! The calls by which a page pays in bolívares without a key: by C2P, by card and by a Pago Móvil that the
 //! buyer made (`docs/contract.md, 12.12, 12.13`).
 
-use super::{GotDebtor, debtor_of};
-use crate::fields::{Fields, Got, Invalid};
+use crate::fields::{Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
 use crate::openapi::{kinds, schema};
-use crate::payments::bank_number;
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::cards::read_card;
+use crate::payments::{bank_number, c2p};
 use crate::problem::Problem;
 use crate::value::Value;
 use crate::writer::Object;
@@ -16,17 +15,59 @@ use domain::resources::banks::{Catalogue, Service};
 use domain::resources::checkout::Session;
 use domain::resources::payments::charge::{Figured, Price, TRANSFER_DAYS_MAX};
 use domain::resources::payments::{Debtor, Means};
+use domain::values::bank::BankCode;
 use domain::values::card::{Card, Expiry};
 use domain::values::date::Date;
+use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
 use domain::values::money::Rate;
+use domain::values::phone::MobilePhone;
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
+use domain::values::token::Token;
 use rust_decimal::Decimal;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The code of a total that has risen since the buyer saw it.
 pub const TOTAL_CHANGED: &str = "amount_changed";
+
+/// The payer, as the page sends them.
+pub struct GotDebtor {
+    id: Got<IdentityDocument>,
+    phone: Got<MobilePhone>,
+    bank: Got<BankCode>,
+}
+
+impl GotDebtor {
+    /// The payer.
+    pub fn get(self, sound: &Sound) -> Debtor {
+        Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) }
+    }
+}
+
+fn debtor_of<'a>(fields: &mut Fields<'a>, bank: impl Kind<'a, BankCode>) -> GotDebtor {
+    GotDebtor {
+        id: fields.required("debtorId", kinds::identity()),
+        phone: fields.required("debtorCellPhone", kinds::phone()),
+        bank: fields.required("debtorBankCode", bank),
+    }
+}
+
+/// POST /checkout/:id/c2p/request
+pub fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Debtor, Invalid> {
+    let debtor = debtor_of(&mut fields, c2p::bank(banks));
+    let sound = fields.finish()?;
+    Ok(debtor.get(&sound))
+}
+
+/// POST /checkout/:id/c2p
+pub fn read_execution(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Id, Debtor, Token), Invalid> {
+    let intent = fields.required("intentId", kinds::uuid());
+    let debtor = debtor_of(&mut fields, c2p::bank(banks));
+    let token = fields.required("token", c2p::token());
+    let sound = fields.finish()?;
+    Ok((Id::from(intent.get(&sound)), debtor.get(&sound), token.get(&sound)))
+}
 
 /// A card, and whether a token is to be made of it instead of a charge.
 pub struct GotCard {

@@ -1,7 +1,9 @@
 //! The description of the calls that the page of a checkout session makes.
 
-use super::{bolivares, read_execution, read_network, read_pesos, read_quantity, read_request};
-use crate::crypto::description::{asset, network};
+use super::sessions::WAYS;
+use super::{bolivares, read_network, read_pesos, read_quantity};
+use crate::chapters;
+use crate::crypto::{asset_schema, network_schema};
 use crate::fields::Invalid;
 use crate::kind::{Kind as _, body};
 use crate::openapi::document::Chapter;
@@ -14,9 +16,6 @@ use domain::resources::banks::Catalogue;
 use domain::resources::payments::Status;
 use domain::values::ids::Id;
 
-/// The ways to pay, by name.
-pub(super) const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];
-
 /// The rate limit of calls that have messages sent, in words.
 const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of \
     a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the \
@@ -25,16 +24,10 @@ const MESSAGES: &str = "At most ten in a row, and then one a minute, of a sessio
 /// A token, as text.
 const TOKEN: &str = r#""card_7gb61roqRf6zB3Vh1CT5zSicO_Vyao4axCz2gnShIaM7XoFez9Su0GQnsGN5qIfhNPkx""#;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Checkout page";
-
-/// The heading of what tenants see of sessions.
-pub(crate) const SESSIONS: &str = "Checkout sessions";
-
 /// Checkout sessions, as tenants see them.
 pub fn sessions() -> Chapter {
     Chapter {
-        tag: SESSIONS,
+        tag: chapters::CHECKOUT_SESSIONS,
         about: "A page on which a buyer pays once, priced in US dollars: send the buyer to `url`, or embed \
             it with `clientSecret` and `/checkout.js`.",
         schemas: vec![
@@ -56,7 +49,7 @@ pub fn sessions() -> Chapter {
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::CHECKOUT_PAGE,
         about: "The calls of a buyer's page, for those who build their own. `Authorization: Bearer \
             <clientSecret>` opens one session and nothing else. One attempt at a time: a new one supersedes \
             what is pending. A body has at most 16 KiB.",
@@ -288,8 +281,8 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     let banks = Catalogue::embedded();
     vec![
         ("CheckoutState", state()),
-        ("CheckoutDebtor", body(|fields| read_request(fields, &banks))),
-        ("CheckoutC2p", body(|fields| read_execution(fields, &banks))),
+        ("CheckoutDebtor", body(|fields| bolivares::read_request(fields, &banks))),
+        ("CheckoutC2p", body(|fields| bolivares::read_execution(fields, &banks))),
         ("CheckoutPagoMovil", body(|fields| bolivares::read_transfer(fields, &banks))),
         ("CheckoutCard", body(bolivares::read_card_call)),
         (
@@ -312,8 +305,8 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("address", text())
                 .member("amountUsdt", ves().about("What is to come."))
                 .member("receivedUsdt", ves().about("What has come, to all addresses of the session."))
-                .member("network", network())
-                .member("asset", asset())
+                .member("network", network_schema())
+                .member("asset", asset_schema())
                 .member("expiresAt", instant()),
         ),
         ("LinkQuantity", body(read_quantity)),

@@ -6,15 +6,13 @@
 
 pub mod bolivares;
 pub mod description;
+pub mod sale;
 pub mod sessions;
 
 use crate::checkout::bolivares::Quote;
 use crate::cop_payments::{GotBuyer, below_minimum, buyer, channel};
 use crate::crypto::{asset, network};
-use crate::fields::{Fields, Got, Invalid, Sound};
-use crate::kind::Kind;
-use crate::openapi::kinds;
-use crate::payments::{c2p_bank, c2p_token};
+use crate::fields::{Fields, Invalid};
 use crate::problem::Problem;
 use crate::products::links::quantity;
 use crate::refusals::problem;
@@ -27,16 +25,12 @@ use domain::resources::cop_payments::{Channel, CopPayment};
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::{Asset, Till};
 use domain::resources::payments::charge::{Price, USD_MAX};
-use domain::resources::payments::{Debtor, Payment, Status as PaymentStatus};
+use domain::resources::payments::{Payment, Status as PaymentStatus};
 use domain::resources::products::{Link, Product};
 use domain::resources::rates::samples::Sample;
-use domain::values::bank::BankCode;
 use domain::values::buyer::Buyer;
-use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
 use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
-use domain::values::phone::MobilePhone;
-use domain::values::token::Token;
 use hyper::Method;
 use std::sync::Arc;
 
@@ -184,44 +178,6 @@ pub fn offers(
         }),
     };
     Way::ALL.iter().filter(|way| includes(**way)).filter_map(offer).collect()
-}
-
-/// The payer, as the page sends them.
-pub struct GotDebtor {
-    id: Got<IdentityDocument>,
-    phone: Got<MobilePhone>,
-    bank: Got<BankCode>,
-}
-
-impl GotDebtor {
-    /// The payer.
-    pub fn get(self, sound: &Sound) -> Debtor {
-        Debtor { bank: self.bank.get(sound), id: self.id.get(sound), phone: self.phone.get(sound) }
-    }
-}
-
-fn debtor_of<'a>(fields: &mut Fields<'a>, bank: impl Kind<'a, BankCode>) -> GotDebtor {
-    GotDebtor {
-        id: fields.required("debtorId", kinds::identity()),
-        phone: fields.required("debtorCellPhone", kinds::phone()),
-        bank: fields.required("debtorBankCode", bank),
-    }
-}
-
-/// POST /checkout/:id/c2p/request
-pub fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<Debtor, Invalid> {
-    let debtor = debtor_of(&mut fields, c2p_bank(banks));
-    let sound = fields.finish()?;
-    Ok(debtor.get(&sound))
-}
-
-/// POST /checkout/:id/c2p
-pub fn read_execution(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(Id, Debtor, Token), Invalid> {
-    let intent = fields.required("intentId", kinds::uuid());
-    let debtor = debtor_of(&mut fields, c2p_bank(banks));
-    let token = fields.required("token", c2p_token());
-    let sound = fields.finish()?;
-    Ok((Id::from(intent.get(&sound)), debtor.get(&sound), token.get(&sound)))
 }
 
 /// POST /checkout/:id/cop

@@ -2,15 +2,14 @@
 //! The calls of the buyer's page are in `checkout/mod.rs`.
 
 use crate::answer::{Facts, Rendered};
-use crate::checkout::description::WAYS;
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind as _, kind};
 use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::operation::summary;
-use crate::openapi::schema::Schema;
-use crate::openapi::{kinds, schema, values};
+use crate::openapi::{kinds, schema};
 use crate::page::{ListOf, Page};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::problem::Problem;
@@ -22,13 +21,16 @@ use crate::web_address::clearable;
 use crate::writer::{Object, text};
 use domain::index::Space;
 use domain::record::Entity;
-use domain::resources::checkout::{self, Attempts, FACET, NewSession, Offered, Sale, Session, Status, Way};
+use domain::resources::checkout::{self, Attempts, FACET, NewSession, Offered, Session, Status, Way};
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// Characters of a reference.
 const REFERENCE_MAX: usize = 128;
 /// Bytes of metadata.
 const METADATA_BYTES_MAX: usize = 4096;
+
+/// The ways to pay, by name.
+pub(super) const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];
 
 /// The random part of a session's client secret: a keyed hash of its id, so nothing is stored that
 /// would open anything.
@@ -47,7 +49,7 @@ pub fn address(base_url: &str, session: Id) -> String {
 }
 
 /// POST /v1/checkout/sessions
-pub const CREATE: Endpoint = endpoint(crate::checkout::description::SESSIONS, run!(create), || {
+pub const CREATE: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(create), || {
     summary("Open a checkout session")
         .body("NewCheckoutSession")
         .example(
@@ -107,7 +109,7 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
 }
 
 /// GET /v1/checkout/sessions/:id
-pub const READ: Endpoint = endpoint(crate::checkout::description::SESSIONS, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(read), || {
     summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
 });
 
@@ -124,7 +126,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/checkout/sessions
-pub const LIST: Endpoint = endpoint(crate::checkout::description::SESSIONS, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::CHECKOUT_SESSIONS, run!(list), || {
     summary("List checkout sessions")
         .about("Sessions that were opened by an earlier version are read by their id alone.")
         .list(asked)
@@ -249,24 +251,5 @@ pub fn show(session: &Session, status: Status) -> Vec<u8> {
         .boolean("livemode", session.livemode)
         .plain("createdAt", session.created_at)
         .plain("expiresAt", session.expires_at)
-        .end()
-}
-
-/// The member `checkoutSession`, as the description tells of it.
-pub(crate) fn in_payment() -> Schema {
-    schema::object()
-        .member("id", values::uuid())
-        .member("reference", schema::text().or_null())
-        .member("metadata", schema::object())
-        .about("The session through which it was paid.")
-}
-
-/// The member `checkoutSession` of a payment: the session's id, reference and metadata
-/// (`docs/contract.md, 12.5`).
-pub fn show_in_payment(sale: &Sale) -> Vec<u8> {
-    Object::new()
-        .plain("id", sale.session)
-        .maybe_text("reference", sale.reference.as_deref())
-        .json("metadata", sale.metadata.as_deref().unwrap_or("{}").as_bytes())
         .end()
 }

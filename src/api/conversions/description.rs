@@ -1,6 +1,7 @@
 //! Conversions to USDT, as the description tells of them.
 
 use super::{read_acceptance, read_quote, read_settings};
+use crate::chapters;
 use crate::kind::body;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
@@ -9,13 +10,10 @@ use domain::resources::conversions::Status;
 
 pub(crate) const SOURCES: [&str; 2] = ["VES", "COP"];
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Conversions";
-
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::CONVERSIONS,
         about: "From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; accepting \
             it debits at once. Held money can be converted too, and the USDT is held as long.",
         schemas: schemas(),

@@ -7,6 +7,7 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid, Sound};
@@ -18,6 +19,7 @@ use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::refusals::invalid_amount;
 use crate::respond::Reply;
 use crate::tenants::settings::percentage;
 use crate::value::Value;
@@ -29,7 +31,7 @@ use domain::resources::conversions::{
     self, Conversion, Decision, End, NewQuote, Source, Stage, Status, facet,
 };
 use domain::values::ids::{self, EntityId, Id};
-use domain::values::money::{Currency, Usdt, Ves, write_minor};
+use domain::values::money::{Currency, Usdt, Ves};
 
 /// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
@@ -43,7 +45,7 @@ const RATE_SOURCE: &str = "market";
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
 
 /// POST /v1/conversions/quotes
-pub const QUOTE: Endpoint = endpoint(description::TAG, run!(quote), || {
+pub const QUOTE: Endpoint = endpoint(chapters::CONVERSIONS, run!(quote), || {
     summary("Ask for a price")
         .about(
             "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the \
@@ -102,17 +104,6 @@ fn cents<'a>() -> impl Kind<'a, Option<i64>> {
     )
 }
 
-/// The problem of an amount that cannot be converted.
-pub fn invalid_amount() -> Problem {
-    Problem::refused(
-        400,
-        "invalid_amount",
-        "send exactly one positive amount: sourceAmountVes or targetAmountUsdt, as a string with at most two \
-         decimals; for pesos sourceCurrency COP with sourceAmount in whole pesos, \
-         or targetAmountUsdt",
-    )
-}
-
 /// Positive whole pesos, in a string or as a number.
 fn whole_pesos(value: Value<'_>) -> Option<i64> {
     let range = 1..=Currency::Cop.amount_minor_max();
@@ -123,7 +114,7 @@ fn whole_pesos(value: Value<'_>) -> Option<i64> {
 }
 
 /// POST /v1/conversions
-pub const ACCEPT: Endpoint = endpoint(description::TAG, run!(accept), || {
+pub const ACCEPT: Endpoint = endpoint(chapters::CONVERSIONS, run!(accept), || {
     summary("Accept a quote")
         .about(
             "Always send an Idempotency-Key: the same key answers the same conversion. One conversion \
@@ -163,7 +154,7 @@ async fn end(cx: &mut Context<'_>, decision: Decision) -> Result<Reply, Problem>
 }
 
 /// POST /v1/conversions/:id/cancel
-pub const CANCEL: Endpoint = endpoint(description::TAG, run!(cancel), || {
+pub const CANCEL: Endpoint = endpoint(chapters::CONVERSIONS, run!(cancel), || {
     summary("Cancel a pending conversion")
         .about("What it took is back at once, and held where it was held.")
         .answers(200, "Conversion", "The conversion, canceled")
@@ -177,7 +168,7 @@ async fn cancel(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/conversions/:id/fulfil
-pub const FULFIL: Endpoint = endpoint(crate::testing::description::TAG, run!(fulfil), || {
+pub const FULFIL: Endpoint = endpoint(chapters::TEST_MODE, run!(fulfil), || {
     summary("Fulfil a pending conversion")
         .answers(200, "Conversion", "The conversion, completed")
         .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
@@ -190,7 +181,7 @@ async fn fulfil(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/conversions/:id/reject
-pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, run!(reject), || {
+pub const REJECT: Endpoint = endpoint(chapters::TEST_MODE, run!(reject), || {
     summary("Let a pending conversion fail")
         .body_optional("Rejection")
         .example("why", r#"{"reason":"no_liquidity"}"#)
@@ -212,7 +203,7 @@ pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
 }
 
 /// GET /v1/conversions/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::CONVERSIONS, run!(read), || {
     summary("Read a conversion").answers(200, "Conversion", "The conversion")
 });
 
@@ -226,7 +217,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/conversions
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::CONVERSIONS, run!(list), || {
     summary("List conversions").list(asked).answers(200, "ConversionPage", "Newest first")
 });
 
@@ -299,17 +290,9 @@ fn amounts(body: Object, source: Source, price: &Price) -> Object {
         .plain("spreadPercent", price.spread_percent.0)
         .plain("rateSource", RATE_SOURCE)
         .plain("sourceCurrency", source.currency().code())
-        .plain("sourceAmount", amount(source.currency(), price.source_minor))
+        .plain("sourceAmount", number::shown_amount(source.currency(), price.source_minor))
         .maybe_plain("sourceAmountVes", (source == Source::Ves).then(|| Ves::from_minor(price.source_minor)))
         .plain("targetAmountUsdt", price.target)
-}
-
-/// An amount with the decimals of its currency.
-pub fn amount(currency: Currency, minor: i64) -> String {
-    let mut text = String::with_capacity(16);
-    // Writing to memory does not fail.
-    let _ = write_minor(&mut text, minor, currency.decimals());
-    text
 }
 
 /// A conversion, as JSON; `None` for a quote that was not accepted.
@@ -337,7 +320,7 @@ pub fn show(conversion: &Conversion) -> Option<Vec<u8>> {
 }
 
 /// GET /v1/conversions/settings
-pub const SETTINGS: Endpoint = endpoint(description::TAG, run!(settings), || {
+pub const SETTINGS: Endpoint = endpoint(chapters::CONVERSIONS, run!(settings), || {
     summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings")
 });
 
@@ -346,7 +329,7 @@ async fn settings(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/conversions/settings
-pub const SET: Endpoint = endpoint(description::TAG, run!(set), || {
+pub const SET: Endpoint = endpoint(chapters::CONVERSIONS, run!(set), || {
     summary("Convert pesos automatically")
         .about(
             "The percentage of the net of each COP payment that is converted on completion. The other \

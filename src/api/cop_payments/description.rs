@@ -1,10 +1,10 @@
 //! Colombian pesos, as the description tells of them.
 
 use super::{read_buyer, read_code, read_new};
-use crate::checkout::sessions;
+use crate::chapters;
+use crate::checkout::sale;
 use crate::kind::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};
 use crate::shown::Describing;
@@ -13,26 +13,15 @@ use domain::values::ids::Id;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Colombian pesos";
-
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::PESOS,
         about: "Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. What is \
             collected is held for 24 hours; a refund is for the whole amount and possible for 96 hours.",
         schemas: schemas(),
         ..Chapter::default()
     }
-}
-
-pub(crate) fn settles(operation: Operation) -> Operation {
-    operation.answers(200, "CopPayment", "The payment").answers(
-        202,
-        "CopPayment",
-        "The processor has not answered yet",
-    )
 }
 
 /// A payment in pesos, as /v1/cop and events say it.
@@ -93,7 +82,7 @@ pub fn payment() -> Schema {
         .member("completedAt", instant().or_null())
         .member("availableAt", instant().or_null())
         .member("refundedAt", instant().or_null())
-        .optional("checkoutSession", sessions::in_payment())
+        .optional("checkoutSession", sale::in_payment())
         .optional("amountUsd", ves())
         .optional("copRate", four_decimals().about("What the buyer pays for a dollar."))
         .optional("copMarketRate", four_decimals().about("What the market asked for one."))

@@ -2,6 +2,7 @@
 //! (`docs/contract.md, 11.8`).
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::Invalid;
@@ -21,7 +22,7 @@ use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts
-pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PESOS, run!(list), || {
     summary("List payouts in pesos").about("They are made by the operator on request.").list(asked).answers(
         200,
         "CopPayoutPage",
@@ -49,7 +50,7 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
 }
 
 /// GET /v1/cop/payouts/:id
-pub const READ: Endpoint = endpoint(crate::cop_payments::description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::PESOS, run!(read), || {
     summary("Read a payout in pesos").answers(200, "CopPayout", "The payout")
 });
 

@@ -6,11 +6,12 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::conversions::read_reason;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
-use crate::openapi::operation::summary;
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
 use crate::problem::Problem;
@@ -35,7 +36,7 @@ use domain::view::{self, View};
 const ADDRESS_MAX: usize = 64;
 
 /// GET /v1/crypto/balance
-pub const BALANCE: Endpoint = endpoint(description::TAG, run!(balance), || {
+pub const BALANCE: Endpoint = endpoint(chapters::USDT, run!(balance), || {
     summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
 });
 
@@ -63,7 +64,7 @@ pub(crate) fn balance_members<'a, M: Members<'a, (&'a CryptoBalance, bool)>>(mem
 }
 
 /// GET /v1/crypto/networks
-pub const NETWORKS: Endpoint = endpoint(description::TAG, run!(networks), || {
+pub const NETWORKS: Endpoint = endpoint(chapters::USDT, run!(networks), || {
     summary("List the networks of USDT").answers(
         200,
         "CryptoNetworkList",
@@ -86,7 +87,7 @@ async fn networks(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 pub(crate) fn network_members<'a, M: Members<'a, Terms>>(members: M) -> M {
     let none = |words: &'static str| move || values::ves().about(words);
     members
-        .plain("network", description::network, |(name, ..)| *name)
+        .plain("network", network_schema, |(name, ..)| *name)
         .plain("networkFeeUsdt", || values::ves().about("What a payout costs on top."), |(_, fee, _)| *fee)
         .maybe_number(
             "confirmations",
@@ -111,6 +112,16 @@ pub(crate) fn asset<'a>() -> impl Kind<'a, Asset> {
     kinds::one_of(Asset::NAMES)
 }
 
+/// The networks.
+pub(crate) fn network_schema() -> schema::Schema {
+    schema::one_of(Network::NAMES.map(|(name, _)| name))
+}
+
+/// The token that is deposited.
+pub(crate) fn asset_schema() -> schema::Schema {
+    schema::one_of(Asset::NAMES.map(|(name, _)| name))
+}
+
 /// An amount of more than nothing, in cents. Amounts with fewer decimals than are described are taken.
 fn cents<'a>() -> impl Kind<'a, i64> {
     kind(Value::positive_cents, values::positive_amount)
@@ -118,7 +129,7 @@ fn cents<'a>() -> impl Kind<'a, i64> {
 
 /// POST /v1/crypto/payouts
 pub const PAY: Endpoint =
-    endpoint(description::TAG, run!(pay), || {
+    endpoint(chapters::USDT, run!(pay), || {
         summary("Send USDT to a wallet")
         .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both \
             back. Above the account's limit an operator reviews it first. The address is checked for its \
@@ -172,7 +183,7 @@ fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCr
 }
 
 /// GET /v1/crypto/payouts/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::USDT, run!(read), || {
     summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
 });
 
@@ -182,7 +193,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/crypto/payouts/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(description::TAG, run!(read_by_ref), || {
+pub const READ_BY_REF: Endpoint = endpoint(chapters::USDT, run!(read_by_ref), || {
     summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
 });
 
@@ -206,7 +217,7 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
 }
 
 /// GET /v1/crypto/payouts
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::USDT, run!(list), || {
     summary("List USDT payouts").list(asked).answers(200, "CryptoPayoutPage", "Newest first")
 });
 
@@ -221,9 +232,14 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.page(facets(status), page, show).await
 }
 
+/// The review of a payout by an operator, as test mode plays it.
+fn review(operation: Operation) -> Operation {
+    operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
+}
+
 /// POST /v1/test/crypto/payouts/:id/approve
-pub const APPROVE: Endpoint = endpoint(crate::testing::description::TAG, run!(approve), || {
-    description::review(summary("Approve a USDT payout, as an operator would")).answers(
+pub const APPROVE: Endpoint = endpoint(chapters::TEST_MODE, run!(approve), || {
+    review(summary("Approve a USDT payout, as an operator would")).answers(
         202,
         "CryptoPayout",
         "The network has not answered yet",
@@ -238,8 +254,8 @@ async fn approve(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/crypto/payouts/:id/reject
-pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, run!(reject), || {
-    description::review(summary("Reject a USDT payout, as an operator would"))
+pub const REJECT: Endpoint = endpoint(chapters::TEST_MODE, run!(reject), || {
+    review(summary("Reject a USDT payout, as an operator would"))
         .body_optional("Rejection")
         .example("why", r#"{"reason":"unknown wallet"}"#)
 })
@@ -315,7 +331,7 @@ pub(crate) fn payout_members<'a, M: Members<'a, CryptoPayout>>(members: M) -> M 
 }
 
 /// POST /v1/crypto/deposit-addresses
-pub const OPEN_ADDRESS: Endpoint = endpoint(description::TAG, run!(open_address), || {
+pub const OPEN_ADDRESS: Endpoint = endpoint(chapters::USDT, run!(open_address), || {
     summary("Get a customer's deposit address")
         .about(
             "The same customer, network and asset always has the same address. A deposit is credited 1:1 \
@@ -386,15 +402,15 @@ pub(crate) fn address_members<'a, M: Members<'a, DepositAddress>>(members: M) ->
         .plain("id", values::uuid, |address| address.id)
         .constant("object", "deposit_address")
         .plain("address", schema::text, |address| &address.address)
-        .plain("network", description::network, |address| address.network.name())
-        .plain("asset", description::asset, |address| address.asset.name())
+        .plain("network", network_schema, |address| address.network.name())
+        .plain("asset", asset_schema, |address| address.asset.name())
         .text("customerRef", values::shown_ref, |address| &*address.customer_ref)
         .boolean("livemode", values::livemode, |address| address.livemode)
         .plain("createdAt", values::instant, |address| address.created_at)
 }
 
 /// POST /v1/test/crypto/deposits
-pub const DEPOSIT: Endpoint = endpoint(crate::testing::description::TAG, run!(deposit), || {
+pub const DEPOSIT: Endpoint = endpoint(chapters::TEST_MODE, run!(deposit), || {
     summary("Deposit to an address, as a customer would")
         .body("TestDeposit")
         .example(
@@ -457,8 +473,8 @@ pub(crate) fn deposit_members<'a, M: Members<'a, (&'a Deposit, Timestamp)>>(memb
         .plain("amountUsdt", values::ves, |(deposit, _)| deposit.amount)
         .plain("address", schema::text, |(deposit, _)| &deposit.to.address)
         .plain("depositAddressId", values::uuid, |(deposit, _)| deposit.to.id)
-        .plain("network", description::network, |(deposit, _)| deposit.to.network.name())
-        .plain("asset", description::asset, |(deposit, _)| deposit.to.asset.name())
+        .plain("network", network_schema, |(deposit, _)| deposit.to.network.name())
+        .plain("asset", asset_schema, |(deposit, _)| deposit.to.asset.name())
         .text("customerRef", values::shown_ref, |(deposit, _)| &*deposit.to.customer_ref)
         .plain("txHash", schema::text, |(deposit, _)| &deposit.tx_hash)
         .plain("availableAt", values::instant, |(deposit, _)| deposit.available_at)

@@ -1,5 +1,6 @@
 //! Events and what is sent to webhooks, as the description tells of them.
 
+use crate::chapters;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use crate::openapi::values::{attempt, figure, instant, livemode, pesos, shown_ref, uuid, ves};
@@ -8,13 +9,10 @@ use domain::platform::settings::LiveStatus;
 use domain::resources::payments::Status;
 use domain::resources::webhooks::EVENT_NAMES;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Events";
-
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::EVENTS,
         about: "What happened, numbered per account and mode without gaps, so that a receiver that was down \
             can catch up with certainty: `GET /v1/events?after=SEQUENCE`.",
         schemas: vec![
@@ -134,10 +132,10 @@ fn chargeback() -> Schema {
         .member("externalRef", shown_ref())
         .member("attempt", attempt())
         .member("method", text().constant("VPOS"))
-        .member("status", crate::chargebacks::description::status())
+        .member("status", crate::payments::show::chargeback_status())
         .member("amountVes", ves())
         .member("feeVes", ves())
-        .member("reason", crate::chargebacks::description::reason())
+        .member("reason", crate::payments::show::chargeback_reason())
         .member("bankDebitedAt", instant())
         .member("paymentStatus", one_of([Status::Completed.name(), Status::Reversed.name()]))
         .member("vesAmount", ves())

@@ -8,7 +8,8 @@
 pub mod description;
 pub mod pages;
 
-use crate::chargebacks::{outcome, show_in_payment};
+use crate::chapters;
+use crate::chargebacks::outcome;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::Invalid;
@@ -16,6 +17,7 @@ use crate::kind::Kind as _;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::page::{ListOf, Page, bad_cursor};
+use crate::payments::show::{reversal_type, show_chargeback};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
@@ -43,7 +45,7 @@ pub struct TenantMode {
 const TEST_NOTIFICATION: &str = "notification.test";
 
 /// GET /v1/events
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::EVENTS, run!(list), || {
     summary("List events from a number on").list(asked).answers(200, "EventPage", "Oldest first")
 });
 
@@ -68,7 +70,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 /// GET /v1/events/:id
 pub const READ: Endpoint =
-    endpoint(description::TAG, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
+    endpoint(chapters::EVENTS, run!(read), || summary("Read an event").answers(200, "Event", "The event"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -253,9 +255,9 @@ fn reversed_by(payment: &Payment, chargeback: &Chargeback) -> Vec<u8> {
         .maybe_plain("cardLast4", payment.card().map(|(_, last_four)| format!("{last_four:04}")))
         .maybe_plain("reversedAt", payment.reversed_at)
         .maybe_text("reversalRef", shown(&payment.reversal_ref))
-        .maybe_plain("reversalType", payments::reversal_type(payment))
+        .maybe_plain("reversalType", reversal_type(payment))
         .plain("chargebackId", chargeback.id)
-        .list("chargebacks", payment.chargebacks.iter().map(show_in_payment))
+        .list("chargebacks", payment.chargebacks.iter().map(show_chargeback))
         .plain("createdAt", payment.created_at)
         .boolean("livemode", payment.livemode)
         .end()

@@ -1,6 +1,7 @@
 //! Sellers and their payout methods, as the description tells of them.
 
 use super::{read_method, read_registration, read_update};
+use crate::chapters;
 use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, boolean, object};
@@ -9,13 +10,10 @@ use crate::shown::Describing;
 use domain::resources::banks::Catalogue;
 use domain::values::ids::Id;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Merchants";
-
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::MERCHANTS,
         about: "The sellers of a marketplace and how they are paid. A payout method is verified by two \
             micro-deposits, whose amounts the seller reads from the account.",
         schemas: schemas(),

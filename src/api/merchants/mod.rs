@@ -6,20 +6,19 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Invalid};
+use crate::kind::Kind as _;
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
 use crate::payouts::credit_bank;
-use crate::payouts::own_account::read_seen;
 use crate::payouts::verification;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
-use crate::value::Value;
 use crate::writer::Object;
 use domain::index::Space;
 use domain::resources::banks::Catalogue;
@@ -31,28 +30,8 @@ use domain::values::phone::MobilePhone;
 
 /// Characters of a name.
 const NAME_MAX: usize = 120;
-/// Characters of an e-mail address (RFC 5321).
-const EMAIL_MAX: usize = 254;
-
-/// An e-mail address.
-pub fn email<'a>() -> impl Kind<'a, String> {
-    let read = |value: Value<'a>| {
-        let text = value.trimmed(3..=EMAIL_MAX)?;
-        if is_email(&text) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
-    };
-    kind(read, || schema::text().chars(3..=EMAIL_MAX).format("email"))
-}
-
-/// Whether a text without white space around it can be an e-mail address.
-pub fn is_email(text: &str) -> bool {
-    let well_formed = text.split_once('@').is_some_and(|(user, host)| {
-        !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.')
-    });
-    well_formed && text.chars().count() <= EMAIL_MAX && !text.chars().any(char::is_whitespace)
-}
-
 /// POST /v1/merchants
-pub const REGISTER: Endpoint = endpoint(description::TAG, run!(register), || {
+pub const REGISTER: Endpoint = endpoint(chapters::MERCHANTS, run!(register), || {
     summary("Register a merchant")
         .about(
             "`bankCode` and `phone` together make its first payout method; without them it is a shell. \
@@ -88,7 +67,7 @@ fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Resul
     let external_ref = fields.required("externalRef", kinds::external_ref());
     let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
     let identification = fields.optional("identification", kinds::identity());
-    let contact_email = fields.optional("contactEmail", email());
+    let contact_email = fields.optional("contactEmail", kinds::email());
     let contact_phone = fields.optional("contactPhone", kinds::phone());
     let bank = fields.optional("bankCode", credit_bank(banks));
     let phone = fields.optional("phone", kinds::phone());
@@ -110,7 +89,7 @@ fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Resul
 }
 
 /// GET /v1/merchants: a page, or with externalRef one merchant.
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::MERCHANTS, run!(list), || {
     summary("List merchants, or read one by your reference")
         .list(asked)
         .answers_with(
@@ -161,7 +140,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/merchants/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::MERCHANTS, run!(read), || {
     summary("Read a merchant").answers(200, "Merchant", "The merchant")
 });
 
@@ -171,7 +150,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/merchants/:id
-pub const UPDATE: Endpoint = endpoint(description::TAG, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(chapters::MERCHANTS, run!(update), || {
     summary("Activate or deactivate a merchant")
         .body("MerchantUpdate")
         .example("deactivate", r#"{"isActive":false}"#)
@@ -194,7 +173,7 @@ fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
 }
 
 /// DELETE /v1/merchants/:id
-pub const DELETE: Endpoint = endpoint(description::TAG, run!(delete), || {
+pub const DELETE: Endpoint = endpoint(chapters::MERCHANTS, run!(delete), || {
     summary("Delete a merchant that was never paid")
         .about("Frees its reference.")
         .answers(200, "DeletedMerchant", "It is gone")
@@ -208,7 +187,7 @@ async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods
-pub const ADD_METHOD: Endpoint = endpoint(description::TAG, run!(add_method), || {
+pub const ADD_METHOD: Endpoint = endpoint(chapters::MERCHANTS, run!(add_method), || {
     summary("Add a payout method")
         .body("NewPayoutMethod")
         .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
@@ -233,7 +212,7 @@ fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, M
 }
 
 /// GET /v1/merchants/:id/payout-methods
-pub const METHODS: Endpoint = endpoint(description::TAG, run!(methods), || {
+pub const METHODS: Endpoint = endpoint(chapters::MERCHANTS, run!(methods), || {
     summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first")
 });
 
@@ -243,7 +222,7 @@ async fn methods(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/default
-pub const SET_DEFAULT: Endpoint = endpoint(description::TAG, run!(set_default), || {
+pub const SET_DEFAULT: Endpoint = endpoint(chapters::MERCHANTS, run!(set_default), || {
     summary("Make a payout method the default").answers(200, "PayoutMethod", "The method")
 })
 .shows(one_method);
@@ -255,7 +234,7 @@ async fn set_default(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// DELETE /v1/merchants/:id/payout-methods/:methodId
-pub const DELETE_METHOD: Endpoint = endpoint(description::TAG, run!(delete_method), || {
+pub const DELETE_METHOD: Endpoint = endpoint(chapters::MERCHANTS, run!(delete_method), || {
     summary("Delete a payout method")
         .about("When it was the default, the oldest verified one takes its place.")
         .answers(200, "Merchant", "The merchant without it")
@@ -268,7 +247,7 @@ async fn delete_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
-pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, run!(start_verification), || {
+pub const START_VERIFICATION: Endpoint = endpoint(chapters::MERCHANTS, run!(start_verification), || {
     summary("Send the two micro-deposits")
         .about(
             "They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the \
@@ -278,7 +257,7 @@ pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, run!(start_v
             202,
             schema::object()
                 .member("payoutMethodId", values::uuid())
-                .and(crate::payouts::description::started("payout_method_deleted")),
+                .and(verification::started("payout_method_deleted")),
             "They are sent, or the method was rejected",
         )
         .refuses(409, &["verification_in_progress", "verification_locked", "already_verified"])
@@ -294,7 +273,7 @@ async fn start_verification(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify
-pub const VERIFY: Endpoint = endpoint(description::TAG, run!(verify), || {
+pub const VERIFY: Endpoint = endpoint(chapters::MERCHANTS, run!(verify), || {
     summary("Verify a payout method by the amounts of the micro-deposits")
         .about("In either order; three tries.")
         .body("SeenAmounts")
@@ -307,7 +286,7 @@ pub const VERIFY: Endpoint = endpoint(description::TAG, run!(verify), || {
 
 async fn verify(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let (id, method) = (cx.id("id")?, cx.id("methodId")?);
-    let seen = read_seen(Fields::parse(&cx.body)?)?;
+    let seen = verification::read_seen(Fields::parse(&cx.body)?)?;
     cx.ask(EntityId::merchant(id), merchants::Command::Verify { method, seen }).await
 }
 
@@ -327,7 +306,7 @@ fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
     let (merchant, method): (&Merchant, Id) = (facts.the()?, facts.about?);
     let body = Object::new().plain("payoutMethodId", method);
     let body = match merchant.method(method) {
-        Some(found) => crate::payouts::own_account::begun(body, &found.status),
+        Some(found) => verification::begun(body, &found.status),
         None => body
             .plain("status", "rejected")
             .plain("failureCode", "BE01")

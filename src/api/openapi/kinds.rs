@@ -222,3 +222,23 @@ impl<'a, T, R: Fn(Fields<'a>) -> Result<T, Invalid>> Kind<'a, T> for Nested<R> {
         body(&self.0)
     }
 }
+
+/// Characters of an e-mail address (RFC 5321).
+const EMAIL_MAX: usize = 254;
+
+/// An e-mail address.
+pub fn email<'a>() -> impl Kind<'a, String> {
+    let read = |value: Value<'a>| {
+        let text = value.trimmed(3..=EMAIL_MAX)?;
+        if is_email(&text) { Ok(text.into_owned()) } else { Err(Bad::from("must be an e-mail address")) }
+    };
+    kind(read, || schema::text().chars(3..=EMAIL_MAX).format("email"))
+}
+
+/// Whether a text without white space around it can be an e-mail address.
+pub fn is_email(text: &str) -> bool {
+    let well_formed = text.split_once('@').is_some_and(|(user, host)| {
+        !user.is_empty() && host.len() >= 3 && !host.contains('@') && host.contains('.')
+    });
+    well_formed && text.chars().count() <= EMAIL_MAX && !text.chars().any(char::is_whitespace)
+}

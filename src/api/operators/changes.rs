@@ -32,8 +32,9 @@ pub fn changes(decided: &Decided<'_>) -> Changes {
         return between(decided.entity.and_then(show), show(&written.state));
     }
     let movement = record.postings.iter().position(|posting| posting.row.is_some());
-    let shown = movement
-        .and_then(|n| balance::show_movement(decided.livemode, record, decided.time, n, decided.time));
+    let shown = movement.and_then(|n| {
+        balance::movements::show_movement(decided.livemode, record, decided.time, n, decided.time)
+    });
     Changes { made: movement.map(|n| record.movement_id(decided.time, n)), ..between(None, shown) }
 }
 

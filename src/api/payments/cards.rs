@@ -2,6 +2,7 @@
 //! a page of the gateway's took from its holder (`docs/contract.md, 12.12`).
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
@@ -24,7 +25,7 @@ use std::sync::Arc;
 const HOLDER_NAME_MAX: usize = 100;
 
 /// POST /v1/payments/vpos
-pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, run!(charge), || {
+pub const CHARGE: Endpoint = endpoint(chapters::PAYMENTS, run!(charge), || {
     summary("Charge a card")
         .about(
             "Of the card only brand and last four digits are ever stored or logged. After an attempt that \
@@ -46,10 +47,10 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, run!(ch
             ),
         )
         .answers(201, "Payment", "The new payment, completed or failed")
-        .answers(200, "Payment", super::description::REPEATED)
+        .answers(200, "Payment", super::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(404, &["not_found"])
-        .refuses(409, &crate::payments::description::CREATES)
+        .refuses(409, &super::CREATES)
         .refuses(410, &["card_token_gone"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 }).shows(super::charged);

@@ -2,6 +2,7 @@
 //! bank (`docs/contract.md, 5.7`).
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
@@ -65,7 +66,7 @@ pub fn offering<'a>(banks: &Catalogue, service: Service, otherwise: &'static str
 }
 
 /// POST /v1/payments/debit/otp
-pub const REQUEST_OTP: Endpoint = endpoint(crate::payments::description::TAG, run!(request_otp), || {
+pub const REQUEST_OTP: Endpoint = endpoint(chapters::PAYMENTS, run!(request_otp), || {
     summary("Have the payer's bank send a debit code")
         .body("DebitOtpRequest")
         .example(
@@ -97,7 +98,7 @@ pub(super) fn read_request(mut fields: Fields<'_>, banks: &Catalogue) -> Result<
 }
 
 /// POST /v1/payments/debit
-pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, run!(charge), || {
+pub const CHARGE: Endpoint = endpoint(chapters::PAYMENTS, run!(charge), || {
     summary("Debit an account with the payer's code")
         .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate. After an attempt \
             that failed the same `externalRef` takes another code.")
@@ -107,9 +108,9 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, run!(ch
                 r#""nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#,
             ))
         .answers(201, "Payment", "The new payment, completed or failed")
-        .answers(200, "Payment", crate::payments::description::REPEATED)
+        .answers(200, "Payment", super::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")
-        .refuses(409, &crate::payments::description::CREATES[..2])
+        .refuses(409, &super::CREATES[..2])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 }).shows(super::charged);
 

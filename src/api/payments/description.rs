@@ -1,6 +1,7 @@
 //! Collections in bolívares, as the description tells of them.
 
-use super::{cards, debits, read_execution, read_request, transfers};
+use super::{c2p, cards, debits, show, transfers};
+use crate::chapters;
 use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, boolean, integer, object, one_of, text};
@@ -10,18 +11,10 @@ use domain::resources::banks::Catalogue;
 use domain::resources::payments::{Method, Status};
 use domain::values::ids::Id;
 
-/// Refusals of what creates a payment under a reference.
-pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];
-/// What is answered to a call that makes no attempt.
-pub(super) const REPEATED: &str = "The newest payment under this reference, of which the call is a repeat";
-
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Payments";
-
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::PAYMENTS,
         about: "Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, \
             immediate debit, and transfers that the payer made by Pago Móvil. What is collected is held for \
             24 hours, then available.",
@@ -34,8 +27,8 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     let banks = Catalogue::embedded();
     let id = Id::from_bytes([0; 16]);
     vec![
-        ("C2pRequest", body(|fields| read_request(fields, &banks))),
-        ("C2pCharge", body(|fields| read_execution(fields, &banks, &|_| [0; 16]))),
+        ("C2pRequest", body(|fields| c2p::read_request(fields, &banks))),
+        ("C2pCharge", body(|fields| c2p::read_execution(fields, &banks, &|_| [0; 16]))),
         (
             "C2pIntent",
             object()
@@ -119,7 +112,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 
 /// A chargeback, as its payment shows it.
 pub fn payment_chargeback() -> Schema {
-    crate::chargebacks::members_in_payment(Describing::object()).schema()
+    show::chargeback_members(Describing::object()).schema()
 }
 
 /// A payment, as JSON.
@@ -157,7 +150,7 @@ fn c2p_payment() -> Schema {
 }
 
 fn payment_members() -> Schema {
-    super::show::members(Describing::object())
+    show::members(Describing::object())
         .schema()
         .optional("channel", text())
         .optional("amountCop", integer())

@@ -1,6 +1,8 @@
 //! Lists of payments in whatever they were collected: `GET /v1/payments` and its twin for operators.
 
-use super::{attempts, description, show_entity};
+use super::attempts;
+use super::show::{bank_reference, show_entity};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Got, Invalid, Sound};
 use crate::kind::Kind as _;
@@ -14,15 +16,14 @@ use crate::records::{Records, Stopped};
 use crate::respond::Reply;
 use domain::index::{Space, Trait};
 use domain::record::Entity;
-use domain::resources::payments::{Method, Payment, Status, facet};
-use domain::trace::shown;
+use domain::resources::payments::{Method, Status, facet};
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// Characters of the longest reference.
 const REFERENCE_MAX: usize = 128;
 
 /// GET /v1/payments
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {
     summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first")
 });
 
@@ -154,11 +155,6 @@ impl Listed<'_> {
             _ => None,
         }
     }
-}
-
-/// The bank's reference, as a payment shows it.
-pub(crate) fn bank_reference(payment: &Payment) -> Option<&str> {
-    shown(&payment.bank_reference).filter(|_| payment.status != Status::Failed)
 }
 
 fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Filters, Page), Invalid> {

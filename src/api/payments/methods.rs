@@ -1,6 +1,7 @@
 //! GET /v1/payment-methods: the methods by which the account can collect bolívares now
 //! (`docs/contract.md, 5.14`).
 
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::openapi::operation::summary;
 use crate::page::list_json;
@@ -10,7 +11,7 @@ use crate::writer::Object;
 use domain::resources::payments::{Method, Offer};
 
 /// GET /v1/payment-methods
-pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {
     summary("List the ways in which the account can collect").answers(
         200,
         "CollectionMethodList",

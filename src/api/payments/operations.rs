@@ -1,8 +1,13 @@
 //! GET /v1/payments/operations/:id: the outcome of an operation with a bank. The id of an operation
 //! leads to its payment or payout.
 
+use crate::chapters;
+use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::openapi::operation::summary;
 use crate::openapi::schema::{boolean, one_of, text};
 use crate::openapi::values::{instant, uuid};
+use crate::problem::Problem;
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use domain::record::Entity;
 use domain::resources::cop_payments::{self, CopPayment, Failure};
@@ -10,6 +15,7 @@ use domain::resources::payments::otp::Otp;
 use domain::resources::payments::{self, Means, Payment, Phase, Status};
 use domain::resources::payouts::{self, Payout};
 use domain::trace::{Trace, shown};
+use domain::values::ids::EntityId;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
@@ -19,6 +25,36 @@ const KINDS: [&str; 8] =
 
 const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the \
     second word; the operator clears it up with the bank.";
+
+/// GET /v1/payments/operations/:id
+pub const OPERATION: Endpoint = endpoint(chapters::PAYMENTS, run!(operation), || {
+    summary("Read an operation with a bank")
+        .about(
+            "What became of a call to a bank: the `operationId` of a payment, a payout or a debit code \
+             leads here.",
+        )
+        .answers(200, "Operation", "The operation")
+});
+
+async fn operation(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.read(|records| {
+        let (whose, n) = id.entity_and_operation();
+        for whose in [
+            EntityId::payment(whose),
+            EntityId::payout(whose),
+            EntityId::otp(whose),
+            EntityId::cop_payment(whose),
+        ] {
+            if let Some(found) = records.entity(whose)?
+                && let Some(body) = show(id, n, &found)
+            {
+                return Ok(body);
+            }
+        }
+        Err(Problem::not_found().into())
+    })
+}
 
 pub(crate) struct Operation<'a> {
     kind: &'static str,

@@ -1,6 +1,7 @@
 //! The call for a receipt (`docs/contract.md, 20.6`). What it says is written in `src/receipts/`.
 
-use super::{description, of_name};
+use super::show::of_name;
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::Invalid;
 use crate::kind::Kind as _;
@@ -22,7 +23,7 @@ pub const PAGE: &str = "text/html";
 pub const PDF: &str = "application/pdf";
 
 /// GET /v1/payments/:id/receipt
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::PAYMENTS, run!(read), || {
     summary("The receipt of a payment")
         .about(
             "For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop \

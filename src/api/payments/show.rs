@@ -1,15 +1,23 @@
-//! Payments as they are shown, of whatever kind.
+//! One payment, of whatever kind: how it is found, read and shown.
 
-use super::list::bank_reference;
-use crate::chargebacks::show_in_payment;
-use crate::checkout::sessions;
+use crate::chapters;
+use crate::checkout::sale;
 use crate::cop_payments;
+use crate::endpoint::{Context, Endpoint, endpoint, run};
+use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
+use crate::problem::Problem;
+use crate::records::{Answered, Records, Stopped, Unread, first_known};
+use crate::respond::Reply;
 use crate::shown::{Members, Writing};
+use domain::index::Space;
 use domain::record::Entity;
+use domain::resources::chargebacks::{self, Chargeback};
 use domain::resources::payments::{CancelReason, Means, Method, Payment, Status};
 use domain::trace::shown;
 use domain::values::card::Brand;
+use domain::values::external_ref::ExternalRef;
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usdt;
 
 const BRANDS: [Brand; 9] = [
@@ -23,6 +31,58 @@ const BRANDS: [Brand; 9] = [
     Brand::Maestro,
     Brand::Unknown,
 ];
+
+/// GET /v1/payments/:id
+pub const READ: Endpoint = endpoint(chapters::PAYMENTS, run!(read), || {
+    summary("Read a payment").answers(200, "Payment", "The payment")
+});
+
+async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let id = cx.id("id")?;
+    cx.read(move |records| read_any(records, of_name(records, id)?))
+}
+
+/// GET /v1/payments/by-ref/:externalRef
+pub const READ_BY_REF: Endpoint = endpoint(chapters::PAYMENTS, run!(read_by_ref), || {
+    summary("Read the newest payment under a reference").answers(200, "Payment", "The newest attempt")
+});
+
+async fn read_by_ref(cx: &mut Context<'_>) -> Result<Reply, Problem> {
+    let name = ExternalRef::parse(cx.path("externalRef")).map_err(|_| Problem::not_found())?;
+    cx.read(|records| {
+        let newest = newest(records, name.as_str())?.ok_or_else(Problem::not_found)?;
+        read_any(records, EntityId::payment(newest))
+    })
+}
+
+/// The payment of this name, in whatever it was collected.
+pub fn find(records: &dyn Records, id: Id) -> Result<Option<EntityId>, Stopped> {
+    first_known(records, [EntityId::payment(id), EntityId::cop_payment(id)])
+}
+
+/// The payment of this id, or the problem that there is none.
+pub fn of_name(records: &dyn Records, id: Id) -> Result<EntityId, Unread> {
+    Ok(find(records, id)?.ok_or_else(Problem::not_found)?)
+}
+
+fn read_any(records: &dyn Records, id: EntityId) -> Answered {
+    let payment = records.entity(id)?.ok_or_else(Problem::not_found)?;
+    Ok(shown_as_stored(&payment)?)
+}
+
+/// A payment that was found under its id, for an answer.
+pub(super) fn shown_as_stored(payment: &Entity) -> Result<Vec<u8>, Problem> {
+    show_entity(payment)
+        .ok_or_else(|| Problem::internal_error("a defect: a payment is stored as something else"))
+}
+
+/// The newest payment that a reference names: the tenant's, or the id of a checkout session.
+pub fn newest(records: &dyn Records, name: &str) -> Result<Option<Id>, Stopped> {
+    match records.named(Space::Payment, name)? {
+        Some(newest) => Ok(Some(newest)),
+        None => records.named(Space::Checkout, name),
+    }
+}
 
 /// A payment of any kind, as JSON.
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
@@ -173,8 +233,8 @@ pub(crate) fn members<'a, M: Members<'a, Payment>>(members: M) -> M {
             },
             |payment| payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()),
         )
-        .json_or_null("checkoutSession", sessions::in_payment, |payment| {
-            payment.checkout.as_deref().map(sessions::show_in_payment)
+        .json_or_null("checkoutSession", sale::in_payment, |payment| {
+            payment.checkout.as_deref().map(sale::show_in_payment)
         })
         .maybe_plain("reversedAt", values::instant, |payment| payment.reversed_at)
         .maybe_text("reversalRef", schema::text, |payment| {
@@ -184,7 +244,7 @@ pub(crate) fn members<'a, M: Members<'a, Payment>>(members: M) -> M {
         .list(
             "chargebacks",
             || schema::list(schema::named("PaymentChargeback")),
-            |payment| payment.chargebacks.iter().map(show_in_payment),
+            |payment| payment.chargebacks.iter().map(show_chargeback),
         )
         .boolean("livemode", values::livemode, |payment| payment.livemode)
         .plain("createdAt", values::instant, |payment| payment.created_at)
@@ -240,4 +300,35 @@ fn usdt(payment: &Payment) -> Option<(&Usdt, Option<Usdt>, &String)> {
         Means::Usdt { amount, seller_net, tx_hash } => Some((amount, *seller_net, tx_hash)),
         Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => None,
     }
+}
+
+/// A chargeback within its payment, as JSON.
+pub fn show_chargeback(chargeback: &Chargeback) -> Vec<u8> {
+    chargeback_members(Writing::of(chargeback, 256)).end()
+}
+
+/// The members of a chargeback within its payment.
+pub(crate) fn chargeback_members<'a, M: Members<'a, Chargeback>>(members: M) -> M {
+    members
+        .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
+        .plain("status", chargeback_status, |chargeback| chargeback.status.name())
+        .plain("amountVes", values::ves, |chargeback| chargeback.amount)
+        .plain("feeVes", values::ves, |chargeback| chargeback.fee)
+        .plain("reason", chargeback_reason, |chargeback| chargeback.reason.name())
+        .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
+}
+
+/// The status of a dispute.
+pub(crate) fn chargeback_status() -> schema::Schema {
+    schema::one_of(chargebacks::Status::ALL.map(chargebacks::Status::name))
+}
+
+/// The reason why the bank took the money back.
+pub(crate) fn chargeback_reason() -> schema::Schema {
+    schema::one_of(chargebacks::Reason::ALL.map(chargebacks::Reason::name))
+}
+
+/// The bank's reference, as a payment shows it.
+pub(crate) fn bank_reference(payment: &Payment) -> Option<&str> {
+    shown(&payment.bank_reference).filter(|_| payment.status != Status::Failed)
 }

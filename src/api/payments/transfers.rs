@@ -1,6 +1,7 @@
 //! POST /v1/payments/pago-movil/verify: looks for a transfer that the payer made, and lets it pay
 //! once (`docs/contract.md, 5.8`).
 
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Fields, Invalid};
 use crate::kind::{Kind, kind};
@@ -19,7 +20,7 @@ use domain::resources::payments::{Debtor, Means};
 use domain::values::external_ref::ExternalRef;
 
 /// POST /v1/payments/pago-movil/verify
-pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, run!(verify), || {
+pub const VERIFY: Endpoint = endpoint(chapters::PAYMENTS, run!(verify), || {
     summary("Verify a Pago Móvil transfer")
         .about(
             "Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays \
@@ -35,7 +36,7 @@ pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, run!(ve
             ),
         )
         .answers(201, "Payment", "The new payment: completed, or failed with `reference_not_found`")
-        .answers(200, "Payment", crate::payments::description::REPEATED)
+        .answers(200, "Payment", super::REPEATED)
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(
             409,
@@ -46,7 +47,7 @@ pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, run!(ve
 .shows(super::charged);
 
 /// GET /v1/payments/pago-movil/account
-pub const ACCOUNT: Endpoint = endpoint(crate::payments::description::TAG, run!(account), || {
+pub const ACCOUNT: Endpoint = endpoint(chapters::PAYMENTS, run!(account), || {
     summary("Read the account that buyers send a Pago Móvil to")
         .about("The setting `shop.pagoMovil`, which an operator makes.")
         .answers(200, "PagoMovilAccount", "The account; all members are null where none is set")

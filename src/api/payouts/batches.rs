@@ -2,10 +2,11 @@
 //! showing the outcome of each (`docs/contract.md, 7.9, 7.10`).
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::kind;
-use crate::openapi::operation::summary;
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::{self, Form, read_new};
 use crate::problem::{BadField, Problem};
@@ -30,9 +31,22 @@ pub const ITEMS_MAX: usize = 1_000;
 /// The approximate size of a batch's item in an answer, in bytes.
 const ITEM_BYTES: usize = 384;
 
+fn pays_many(operation: Operation) -> Operation {
+    operation
+        .about(
+            "Each item is a payout of its own with its own reference; an item that is bad or refused is \
+             answered in its place and does not stop the others. The same batch again answers the same items \
+             as they are now.",
+        )
+        .answers(201, "PayoutBatch", "What became of each item")
+        .answers(200, "PayoutBatch", "The batch that is there under this reference")
+        .refuses(409, &["external_ref_conflict"])
+        .refuses(503, &["rail_not_configured"])
+}
+
 /// POST /v1/payouts/batch
-pub const CREATE: Endpoint = endpoint(payouts::description::TAG, run!(create), || {
-    payouts::description::batch(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
+pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(create), || {
+    pays_many(summary("Pay many merchants")).body("MerchantPayoutBatch").example(
         "two merchants",
         concat!(
             r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,
@@ -49,8 +63,8 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/credit/disburse
-pub const DISBURSE: Endpoint = endpoint(payouts::description::TAG, run!(disburse), || {
-    payouts::description::batch(summary("Pay many phones")).body("PhoneCreditBatch").example(
+pub const DISBURSE: Endpoint = endpoint(chapters::PAYOUTS, run!(disburse), || {
+    pays_many(summary("Pay many phones")).body("PhoneCreditBatch").example(
         "one phone",
         concat!(
             r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","#,
@@ -65,8 +79,8 @@ async fn disburse(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/payouts
-pub const PAY_ACCOUNTS: Endpoint = endpoint(payouts::description::TAG, run!(pay_accounts), || {
-    payouts::description::batch(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
+pub const PAY_ACCOUNTS: Endpoint = endpoint(chapters::PAYOUTS, run!(pay_accounts), || {
+    pays_many(summary("Pay many bank accounts")).body("AccountCreditBatch").example(
         "one account",
         concat!(
             r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001681234567890","cedula":"V12345678","#,
@@ -81,7 +95,7 @@ async fn pay_accounts(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payouts/batch/:batchId
-pub const SHOW_ONE: Endpoint = endpoint(payouts::description::TAG, run!(show_one), || {
+pub const SHOW_ONE: Endpoint = endpoint(chapters::PAYOUTS, run!(show_one), || {
     summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now")
 });
 

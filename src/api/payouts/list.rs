@@ -1,6 +1,7 @@
 //! Lists of payouts: `GET /v1/payouts` and its twin for operators.
 
-use super::{description, show};
+use super::show;
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Got, Invalid, Sound};
@@ -19,7 +20,7 @@ use domain::resources::payouts::{Payout, PayoutKind, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// GET /v1/payouts
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PAYOUTS, run!(list), || {
     summary("List payouts").list(asked).answers(200, "PayoutPage", "Newest first")
 });
 

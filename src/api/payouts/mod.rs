@@ -9,13 +9,12 @@ pub mod list;
 pub mod own_account;
 pub mod verification;
 
-pub use list::LIST;
-
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Bad, Fields, Got, Invalid, Sound};
 use crate::kind::{Kind, kind};
-use crate::openapi::operation::summary;
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::problem::Problem;
 use crate::respond::Reply;
@@ -188,9 +187,20 @@ async fn pay(cx: &mut Context<'_>, form: Form) -> Result<Reply, Problem> {
     cx.create(Space::Payout, &name, id, payouts::Command::Pay(Box::new(new))).await
 }
 
+/// A new payout in each of its outcomes.
+fn pays(operation: Operation) -> Operation {
+    operation
+        .answers(201, "Payout", "The new payout, completed or failed")
+        .answers(200, "Payout", "The payout that is there under this reference")
+        .answers(202, "Payout", "The bank has not answered yet; the money is debited")
+        .refuses(409, &["external_ref_conflict"])
+        .refuses(422, &["insufficient_balance"])
+        .refuses(503, &["rail_not_configured"])
+}
+
 /// POST /v1/payouts
-pub const CREATE: Endpoint = endpoint(description::TAG, run!(create), || {
-    description::pays(summary("Pay a merchant"))
+pub const CREATE: Endpoint = endpoint(chapters::PAYOUTS, run!(create), || {
+    pays(summary("Pay a merchant"))
         .about(
             "To the payout method that is named, or to the default one; it must be verified and the \
              merchant active. With `fromMerchantBalance` the seller's own balance pays.",
@@ -215,8 +225,8 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/credit
-pub const CREDIT: Endpoint = endpoint(description::TAG, run!(credit), || {
-    description::pays(summary("Pay a phone")).body("PhoneCredit").example(
+pub const CREDIT: Endpoint = endpoint(chapters::PAYOUTS, run!(credit), || {
+    pays(summary("Pay a phone")).body("PhoneCredit").example(
         "50 VES",
         concat!(
             r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","#,
@@ -231,8 +241,8 @@ async fn credit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/credit/account
-pub const CREDIT_ACCOUNT: Endpoint = endpoint(description::TAG, run!(credit_account), || {
-    description::pays(summary("Pay a bank account")).body("AccountCredit").example(
+pub const CREDIT_ACCOUNT: Endpoint = endpoint(chapters::PAYOUTS, run!(credit_account), || {
+    pays(summary("Pay a bank account")).body("AccountCredit").example(
         "50 VES",
         concat!(
             r#"{"cuenta":"01340001681234567890","cedula":"V12345678","nombre":"Ana Perez","#,
@@ -247,8 +257,8 @@ async fn credit_account(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payments/change
-pub const CHANGE: Endpoint = endpoint(description::TAG, run!(change), || {
-    description::pays(summary("Give change to a customer"))
+pub const CHANGE: Endpoint = endpoint(chapters::PAYOUTS, run!(change), || {
+    pays(summary("Give change to a customer"))
         .body("Change")
         .example(
             "3.50 VES",
@@ -266,8 +276,8 @@ async fn change(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/payouts/instant
-pub const INSTANT: Endpoint = endpoint(description::TAG, run!(instant), || {
-    description::pays(summary("Withdraw to your own account"))
+pub const INSTANT: Endpoint = endpoint(chapters::PAYOUTS, run!(instant), || {
+    pays(summary("Withdraw to your own account"))
         .body("InstantPayout")
         .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
         .refuses(409, &["payout_account_not_verified"])
@@ -280,7 +290,7 @@ async fn instant(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 /// GET /v1/payouts/:id
 pub const READ: Endpoint =
-    endpoint(description::TAG, run!(read), || summary("Read a payout").answers(200, "Payout", "The payout"));
+    endpoint(chapters::PAYOUTS, run!(read), || summary("Read a payout").answers(200, "Payout", "The payout"));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = cx.id("id")?;
@@ -288,7 +298,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payouts/by-ref/:externalRef
-pub const READ_BY_REF: Endpoint = endpoint(description::TAG, run!(read_by_ref), || {
+pub const READ_BY_REF: Endpoint = endpoint(chapters::PAYOUTS, run!(read_by_ref), || {
     summary("Read a payout by your reference").answers(200, "Payout", "The payout")
 });
 

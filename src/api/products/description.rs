@@ -1,29 +1,22 @@
 //! Products, payment links and checkout sessions, as the description tells of them.
 
 use super::{links, read_change, read_new};
+use crate::chapters;
 use crate::kind::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, boolean, object};
-use crate::openapi::values::{items, page, uuid};
+use crate::openapi::schema::Schema;
+use crate::openapi::values::{items, page};
 use crate::shown::Describing;
 use domain::values::ids::Id;
-
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Products and links";
 
 /// Products and links.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::PRODUCTS,
         about: "What you sell, and the links under which buyers pay for it at `/pay/{slug}`.",
         schemas: schemas(),
         ..Chapter::default()
     }
-}
-
-/// The answer to a deletion.
-pub(crate) fn deleted() -> Schema {
-    object().member("deleted", boolean()).member("id", uuid())
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {

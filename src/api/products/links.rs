@@ -1,7 +1,7 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
-use super::address;
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Invalid};
@@ -14,6 +14,8 @@ use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
+use crate::web_address::clearable;
+use crate::writer::Object;
 use domain::record::Entity;
 use domain::resources::products;
 use domain::resources::products::{
@@ -23,6 +25,11 @@ use domain::values::ids::{EntityId, Id};
 
 /// Slugs that are tried when the one made from the name is taken.
 const SUFFIXED: usize = 3;
+
+/// The address of a picture or a page; an empty one clears.
+pub(super) fn address<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
+    clearable(livemode).about("https; http to loopback in test mode. Empty clears it.")
+}
 
 /// The number of pieces that are bought at once.
 pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
@@ -34,7 +41,7 @@ pub(crate) fn quantity<'a>() -> impl Kind<'a, u16> {
 }
 
 /// POST /v1/products/:id/links
-pub const CREATE: Endpoint = endpoint(crate::products::description::TAG, run!(create), || {
+pub const CREATE: Endpoint = endpoint(chapters::PRODUCTS, run!(create), || {
     summary("Create a payment link")
         .about(
             "The slug is made from the product's name when none is sent. With `merchantId` the sale is a \
@@ -87,7 +94,7 @@ pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<Strin
 }
 
 /// GET /v1/products/:id/links
-pub const LIST: Endpoint = endpoint(crate::products::description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PRODUCTS, run!(list), || {
     summary("List a product's links").answers(200, "PaymentLinkList", "Newest first")
 });
 
@@ -97,7 +104,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/payment-links/:id
-pub const READ: Endpoint = endpoint(crate::products::description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::PRODUCTS, run!(read), || {
     summary("Read a payment link").answers(200, "PaymentLink", "The link")
 });
 
@@ -112,7 +119,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/payment-links/:id
-pub const UPDATE: Endpoint = endpoint(crate::products::description::TAG, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(chapters::PRODUCTS, run!(update), || {
     summary("Change a payment link")
         .body("PaymentLinkChange")
         .example("disable", r#"{"status":"disabled"}"#)
@@ -144,12 +151,12 @@ pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<Link
 }
 
 /// DELETE /v1/payment-links/:id
-pub const DELETE: Endpoint = endpoint(crate::products::description::TAG, run!(delete), || {
+pub const DELETE: Endpoint = endpoint(chapters::PRODUCTS, run!(delete), || {
     summary("Delete a payment link")
-        .answers_with(200, crate::products::description::deleted(), "It is gone")
+        .answers_with(200, deleted_schema(), "It is gone")
         .refuses(409, &["product_has_sales"])
 })
-.shows(super::deleted);
+.shows(deleted);
 
 async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = link_id(cx)?;
@@ -208,4 +215,14 @@ pub(crate) fn members<'a, M: Members<'a, (&'a Product, &'a Link)>>(members: M) -
         })
         .boolean("livemode", values::livemode, |(product, _)| product.livemode)
         .plain("createdAt", values::instant, |(_, link)| link.created_at)
+}
+
+/// The answer to a deletion.
+pub(super) fn deleted_schema() -> schema::Schema {
+    schema::object().member("deleted", schema::boolean()).member("id", values::uuid())
+}
+
+/// The answer to the deletion of the product or the link that the path names.
+pub(super) fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
+    Some((200, Object::new().boolean("deleted", true).plain("id", facts.about?).end()))
 }

@@ -7,6 +7,7 @@ pub mod description;
 pub mod links;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
@@ -18,8 +19,6 @@ use crate::query::Query;
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
-use crate::web_address::clearable;
-use crate::writer::Object;
 use domain::resources::payments::charge::USD_MAX;
 use domain::resources::products::{self, NewProduct, Product, ProductChange, facet};
 use domain::values::ids::{EntityId, Id};
@@ -64,13 +63,8 @@ fn text_for_buyers<'a>() -> impl Kind<'a, Option<String>> {
     kind(read, || schema::text().chars(0..=DESCRIPTION_MAX))
 }
 
-/// The address of a picture or a page; an empty one clears.
-fn address<'a>(livemode: bool) -> impl Kind<'a, Option<String>> {
-    clearable(livemode).about("https; http to loopback in test mode. Empty clears it.")
-}
-
 /// POST /v1/products
-pub const CREATE: Endpoint = endpoint(description::TAG, run!(create), || {
+pub const CREATE: Endpoint = endpoint(chapters::PRODUCTS, run!(create), || {
     summary("Create a product")
         .body("NewProduct")
         .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
@@ -89,7 +83,7 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct
     let name = fields.required("name", kinds::trimmed(1..=NAME_MAX));
     let price = fields.required("priceUsd", price());
     let description = fields.optional("description", text_for_buyers());
-    let image_url = fields.optional("imageUrl", address(livemode));
+    let image_url = fields.optional("imageUrl", links::address(livemode));
     let active = fields.optional("active", kinds::boolean().default("true"));
     let sound = fields.finish()?;
     Ok(NewProduct {
@@ -103,7 +97,7 @@ fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct
 }
 
 /// GET /v1/products
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::PRODUCTS, run!(list), || {
     summary("List products").list(asked).answers(200, "ProductPage", "Newest first")
 });
 
@@ -124,7 +118,7 @@ async fn list(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/products/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::PRODUCTS, run!(read), || {
     summary("Read a product and its links").answers(200, "Product", "The product")
 });
 
@@ -134,7 +128,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/products/:id
-pub const UPDATE: Endpoint = endpoint(description::TAG, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(chapters::PRODUCTS, run!(update), || {
     summary("Change a product")
         .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
         .body("ProductChange")
@@ -155,7 +149,7 @@ fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, 
     let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
     let price = fields.optional("priceUsd", price());
     let description = fields.optional("description", text_for_buyers());
-    let image_url = fields.optional("imageUrl", address(livemode));
+    let image_url = fields.optional("imageUrl", links::address(livemode));
     let active = fields.optional("active", kinds::boolean());
     let sound = fields.finish()?;
     Ok(ProductChange {
@@ -168,12 +162,12 @@ fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, 
 }
 
 /// DELETE /v1/products/:id
-pub const DELETE: Endpoint = endpoint(description::TAG, run!(delete), || {
+pub const DELETE: Endpoint = endpoint(chapters::PRODUCTS, run!(delete), || {
     summary("Delete a product and its links")
-        .answers_with(200, description::deleted(), "It is gone")
+        .answers_with(200, links::deleted_schema(), "It is gone")
         .refuses(409, &["product_has_sales"])
 })
-.shows(deleted);
+.shows(links::deleted);
 
 async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let id = EntityId::product(cx.id("id")?);
@@ -186,11 +180,6 @@ fn created(facts: &Facts<'_>) -> Option<Rendered> {
 
 fn updated(facts: &Facts<'_>) -> Option<Rendered> {
     Some((200, show(facts.the()?)))
-}
-
-/// The answer to the deletion of the product or the link that the path names.
-fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
-    Some((200, Object::new().boolean("deleted", true).plain("id", facts.about?).end()))
 }
 
 /// A product with its links, as JSON.

@@ -1,22 +1,19 @@
 //! Interface A, as the description tells of it: rates and fees for everybody.
 
 use super::{fees, history, latest};
+use crate::chapters;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::{Operation, operation};
 use crate::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
 use crate::openapi::values::{figure, instant, uuid};
 use domain::values::time::Timestamp;
 
-pub(super) const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
 const POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
-
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Public rates and fees";
 
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::PUBLIC,
         about: "Without a key, read-only, for reference: the rate of a real operation is confirmed in the \
             operator's own app. Errors are `{statusCode, error, message}`. Browsers may call from the \
             operator's own origins only.",

@@ -3,8 +3,7 @@
 //! The window begins with its first instant and ends before its last. What is shown is cut to the
 //! limit after it was sorted. A bucket at an end of the window holds what lies in the window alone.
 
-use super::description::SIDES;
-use super::latest::{name, pair};
+use super::latest::{SIDES, name, pair};
 use super::{PublicCall, PublicPlan};
 use crate::fields::Invalid;
 use crate::kind::Kind;

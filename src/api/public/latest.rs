@@ -1,6 +1,5 @@
 //! The latest rate of a pair.
 
-use super::description::SIDES;
 use super::{PublicCall, PublicPlan};
 use crate::fields::Invalid;
 use crate::kind::{Kind, kind};
@@ -11,6 +10,8 @@ use crate::value::Value;
 use crate::writer::Object;
 use domain::resources::rates::samples::{Filter, Pair, Sample};
 use std::borrow::Cow;
+
+pub(super) const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
 
 /// GET /api/v1/fx/latest
 pub fn read(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {

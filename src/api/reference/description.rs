@@ -1,18 +1,16 @@
 //! Reference data, kept answers, and how the server is, as the description tells of them.
 
+use crate::chapters;
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::operation;
 use crate::openapi::schema::{Schema, any_of, anything, integer, list, named, number, object, one_of, text};
 use crate::openapi::values::instant;
 use crate::shown::Describing;
 
-/// The heading of what is looked up.
-pub(crate) const TAG: &str = "Reference";
-
 /// Banks and Idempotency-Keys.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::REFERENCE,
         about: "Banks, and what became of a request whose answer was lost.",
         schemas: vec![
             ("Bank", bank().example(concat!(

@@ -4,6 +4,7 @@
 
 pub mod description;
 
+use crate::chapters;
 use crate::endpoint::{BankRate, Context, Endpoint, Official, endpoint, run};
 use crate::fields::Invalid;
 use crate::kind::Kind as _;
@@ -23,7 +24,7 @@ use domain::resources::rates::samples::BCV;
 use domain::values::money::{Rate, Usd, Ves};
 
 /// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
-pub const BANKS: Endpoint = endpoint(description::TAG, run!(banks), || {
+pub const BANKS: Endpoint = endpoint(chapters::REFERENCE, run!(banks), || {
     summary("List the banks").answers_with(
         200,
         schema::list(schema::named("Bank")),
@@ -77,7 +78,7 @@ pub(crate) fn bank_members<'a, M: Members<'a, Bank>>(members: M) -> M {
 
 /// GET /v1/quote: what payments are priced by, and what else is said of the same rate
 /// (`docs/contract.md, 14.4`).
-pub const QUOTE: Endpoint = endpoint(description::TAG, run!(quote), || {
+pub const QUOTE: Endpoint = endpoint(chapters::REFERENCE, run!(quote), || {
     summary("Price dollars in bolívares at the BCV rate")
         .query(asked_price)
         .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
@@ -132,7 +133,7 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
 }
 
 /// GET /v1/idempotency/:key
-pub const KEPT: Endpoint = endpoint(description::TAG, run!(kept), || {
+pub const KEPT: Endpoint = endpoint(chapters::REFERENCE, run!(kept), || {
     summary("Find out what became of a request")
         .about(
             "After a lost answer: whether the request with this Idempotency-Key happened, and \

@@ -253,7 +253,7 @@ fn amount(subject: &Subject) -> Option<(String, &'static str)> {
             Entity::CryptoPayout(payout) => of(&payout.amount, "USDT"),
             Entity::Conversion(conversion) => conversion.accepted().map(|accepted| {
                 let currency: Currency = conversion.source.currency();
-                (crate::conversions::amount(currency, accepted.price.source_minor), currency.code())
+                (crate::number::shown_amount(currency, accepted.price.source_minor), currency.code())
             }),
             Entity::Chargeback(chargeback) => of(&chargeback.amount, "VES"),
             Entity::Session(session) => of(&session.amount, "USD"),

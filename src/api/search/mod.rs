@@ -12,8 +12,9 @@ mod traits;
 
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::openapi::operation::summary;
+use crate::openapi::operation::{Operation, summary};
 use crate::payments::list;
 use crate::problem::Problem;
 use crate::products::links;
@@ -52,9 +53,21 @@ const BY_NAME: [(Space, Kind); 5] = [
     (Space::CopPayout, Kind::CopPayout),
 ];
 
+/// The description of a search.
+pub fn searches(operation: Operation) -> Operation {
+    operation
+        .query(Sought::read)
+        .about(
+            "By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of \
+             a request, a document or a phone of a payer or seller: always the whole text. An account whose \
+             searches for documents and phones found nobody 30 times in 10 minutes has to wait: 429.",
+        )
+        .answers(200, "FoundList", "Newest first, at most 50")
+}
+
 /// GET /v1/search
-pub const SEARCH: Endpoint = endpoint(description::TAG, run!(search), || {
-    description::search(summary("Search by one text")).refuses(429, &["too_many_attempts"])
+pub const SEARCH: Endpoint = endpoint(chapters::SEARCH, run!(search), || {
+    searches(summary("Search by one text")).refuses(429, &["too_many_attempts"])
 });
 
 async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -63,7 +76,7 @@ async fn search(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /v1/requests/:requestId
-pub const REQUEST: Endpoint = endpoint(description::TAG, run!(request), || {
+pub const REQUEST: Endpoint = endpoint(chapters::SEARCH, run!(request), || {
     summary("Read what became of a request")
         .about(
             "Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the \

@@ -50,7 +50,7 @@ fn of_payment(payment: &Payment, by: Trait, text: &str) -> bool {
     match by {
         Trait::BankReference => {
             let back = shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed);
-            crate::payments::list::bank_reference(payment) == Some(text) || back == Some(text)
+            crate::payments::show::bank_reference(payment) == Some(text) || back == Some(text)
         }
         Trait::Reference => {
             payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()) == Some(text)

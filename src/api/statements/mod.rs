@@ -6,6 +6,7 @@
 
 pub mod description;
 
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::fields::{Got, Invalid, Sound};
 use crate::kind::Kind as _;
@@ -74,14 +75,14 @@ impl Asked {
 
 /// GET /v1/statements
 pub const READ: Endpoint =
-    endpoint(description::TAG, run!(read), || answers(summary("A statement by days"), &CURRENCIES));
+    endpoint(chapters::STATEMENTS, run!(read), || answers(summary("A statement by days"), &CURRENCIES));
 
 async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     statement(cx, Ledger::Tenant, &CURRENCIES).await
 }
 
 /// GET /v1/merchants/:id/statements
-pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, run!(read_seller), || {
+pub const READ_SELLER: Endpoint = endpoint(chapters::MERCHANTS, run!(read_seller), || {
     answers(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
 });
 
@@ -91,7 +92,7 @@ async fn read_seller(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 fn answers(operation: Operation, currencies: &[(&'static str, Currency)]) -> Operation {
-    description::statement(operation.query(|query| asked(query, Ledger::Tenant, currencies)))
+    answers_statement(operation.query(|query| asked(query, Ledger::Tenant, currencies)))
 }
 
 fn asked(
@@ -137,18 +138,18 @@ pub(crate) fn members<'a, M: Members<'a, (&'a Line, Currency)>>(members: M) -> M
     let date = || schema::text().format("date");
     let begun = members.plain("date", date, |(line, _)| line.day.date).plain(
         "opening",
-        || description::sum().about("The balance when the day began."),
+        || sum().about("The balance when the day began."),
         |(line, currency)| amount(line.opening, *currency),
     );
     let moved = Column::ALL.into_iter().fold(begun, |members, column| {
-        members.plain(column.name(), description::column(column), move |(line, currency)| {
+        members.plain(column.name(), schema_of(column), move |(line, currency)| {
             amount(line.day.sum(column), *currency)
         })
     });
     moved
         .plain(
             "closing",
-            || description::sum().about("`opening` and all columns: the next day's `opening`."),
+            || sum().about("`opening` and all columns: the next day's `opening`."),
             |(line, currency)| amount(line.closing(), *currency),
         )
         .number("movements", || schema::integer().at_least("0"), |(line, _)| line.day.movements)
@@ -158,4 +159,35 @@ fn amount(minor: i128, currency: Currency) -> String {
     let mut text = String::with_capacity(16);
     let _ = write_sum(&mut text, minor, currency.decimals());
     text
+}
+
+/// The answer with a statement.
+pub fn answers_statement(operation: Operation) -> Operation {
+    operation.answers(200, "Statement", "A line for every day, empty ones too, oldest first")
+}
+
+/// The schema of an amount of any currency.
+fn sum() -> schema::Schema {
+    schema::text().pattern(r"^-?(0|[1-9][0-9]*)(\.[0-9]{2})?$")
+}
+
+/// The schema of a column.
+fn schema_of(column: Column) -> impl FnOnce() -> schema::Schema {
+    move || {
+        sum().about(match column {
+            Column::Payments => "Sales. Signed like all columns; negative is money out.",
+            Column::Fees => "Fees of sales, less those that came back.",
+            Column::PlatformFees => "The operator's shares of sales through links.",
+            Column::SellerTransfers => "Sellers' shares of sales, less those that came back.",
+            Column::Reversals => "Sales that were given back.",
+            Column::Chargebacks => {
+                "Card sales that banks took back, fees of that, and what won disputes returned."
+            }
+            Column::Payouts => "Money sent out, and its fees.",
+            Column::PayoutReversals => "Payouts that failed, with their fees.",
+            Column::Conversions => "Money that became USDT, less what was canceled.",
+            Column::Deposits => "USDT received.",
+            Column::Adjustments => "The operator's corrections, and test money.",
+        })
+    }
 }

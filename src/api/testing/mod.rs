@@ -6,6 +6,7 @@
 pub mod description;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
 use crate::fields::{Bad, Fields, Invalid};
 use crate::kind::{Kind, kind};
@@ -27,7 +28,7 @@ use domain::values::time::Timestamp;
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
 
 /// GET /v1/test/clock
-pub const READ_CLOCK: Endpoint = endpoint(description::TAG, run!(read_clock), || {
+pub const READ_CLOCK: Endpoint = endpoint(chapters::TEST_MODE, run!(read_clock), || {
     summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode")
 });
 
@@ -36,7 +37,7 @@ async fn read_clock(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/test/clock
-pub const MOVE_CLOCK: Endpoint = endpoint(description::TAG, run!(move_clock), || {
+pub const MOVE_CLOCK: Endpoint = endpoint(chapters::TEST_MODE, run!(move_clock), || {
     summary("Move the test clock forward")
         .about(
             "Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, \
@@ -65,7 +66,7 @@ fn read_advance(mut fields: Fields<'_>) -> Result<i64, Invalid> {
 pub const RESET_OPERATION: &str = "resetTest";
 
 /// POST /v1/test/reset
-pub const RESET: Endpoint = endpoint(description::TAG, run!(reset), || {
+pub const RESET: Endpoint = endpoint(chapters::TEST_MODE, run!(reset), || {
     summary("Begin the test data anew")
         .about(
             "Balances are zero, every list of test mode is empty and every id of before is 404; references and \
@@ -88,7 +89,7 @@ fn begun_anew(facts: &Facts<'_>) -> Option<Rendered> {
 }
 
 /// POST /v1/test/fund
-pub const FUND: Endpoint = endpoint(description::TAG, run!(fund), || {
+pub const FUND: Endpoint = endpoint(chapters::TEST_MODE, run!(fund), || {
     summary("Add test money to a balance")
         .body("TestFund")
         .example("1000 VES", r#"{"currency":"VES","amount":"1000.00"}"#)

@@ -2,6 +2,7 @@
 
 use super::targets::Allowed;
 use super::{read_change, read_new, read_rotation};
+use crate::chapters;
 use crate::kind::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text};
@@ -9,13 +10,10 @@ use crate::openapi::values::{instant, items, page, uuid};
 use crate::shown::Describing;
 use domain::values::ids::Id;
 
-/// The heading of the chapter.
-pub(crate) const TAG: &str = "Webhook endpoints";
-
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: TAG,
+        tag: chapters::WEBHOOKS,
         about: "Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 \
             seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. \
             With `retry` `backoff` what was not answered 2xx is tried again, 8 times over a day, and \

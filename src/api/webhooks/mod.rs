@@ -8,6 +8,7 @@ pub mod description;
 pub mod targets;
 
 use crate::answer::{Facts, Rendered};
+use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got, Invalid};
@@ -65,7 +66,7 @@ fn read_events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
 }
 
 /// POST /v1/webhooks
-pub const REGISTER: Endpoint = endpoint(description::TAG, run!(register), || {
+pub const REGISTER: Endpoint = endpoint(chapters::WEBHOOKS, run!(register), || {
     summary("Register an endpoint")
         .about("https in live mode; no private address. The signing secret is in this answer alone.")
         .body("NewWebhook")
@@ -109,7 +110,7 @@ fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebh
 }
 
 /// GET /v1/webhooks
-pub const LIST: Endpoint = endpoint(description::TAG, run!(list), || {
+pub const LIST: Endpoint = endpoint(chapters::WEBHOOKS, run!(list), || {
     summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode")
 });
 
@@ -138,7 +139,7 @@ pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
 }
 
 /// GET /v1/webhooks/:id
-pub const READ: Endpoint = endpoint(description::TAG, run!(read), || {
+pub const READ: Endpoint = endpoint(chapters::WEBHOOKS, run!(read), || {
     summary("Read an endpoint").answers(200, "Webhook", "The endpoint")
 });
 
@@ -148,7 +149,7 @@ async fn read(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// PATCH /v1/webhooks/:id
-pub const UPDATE: Endpoint = endpoint(description::TAG, run!(update), || {
+pub const UPDATE: Endpoint = endpoint(chapters::WEBHOOKS, run!(update), || {
     summary("Change an endpoint")
         .body("WebhookChange")
         .example("pause", r#"{"status":"disabled"}"#)
@@ -188,7 +189,7 @@ fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChang
 }
 
 /// DELETE /v1/webhooks/:id
-pub const DELETE: Endpoint = endpoint(description::TAG, run!(delete), || {
+pub const DELETE: Endpoint = endpoint(chapters::WEBHOOKS, run!(delete), || {
     summary("Delete an endpoint").answers_with(
         200,
         schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
@@ -203,7 +204,7 @@ async fn delete(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/webhooks/:id/rotate-secret
-pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, run!(rotate_secret), || {
+pub const ROTATE_SECRET: Endpoint = endpoint(chapters::WEBHOOKS, run!(rotate_secret), || {
     summary("Replace an endpoint's secret")
         .about("Deliveries from now on are signed with the new one. In the forms that bear several signatures the \
             one before signs beside it, for a day or as long as `overlapSeconds` says; 0 ends every older one.")
@@ -226,7 +227,7 @@ fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
 }
 
 /// GET /v1/webhooks/:id/deliveries
-pub const DELIVERIES: Endpoint = endpoint(description::TAG, run!(deliveries), || {
+pub const DELIVERIES: Endpoint = endpoint(chapters::WEBHOOKS, run!(deliveries), || {
     summary("List the deliveries of an endpoint").list(query::page).answers(
         200,
         "DeliveryPage",
@@ -241,7 +242,7 @@ async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/events/:id/resend
-pub const RESEND: Endpoint = endpoint(description::TAG, run!(resend), || {
+pub const RESEND: Endpoint = endpoint(chapters::WEBHOOKS, run!(resend), || {
     summary(
         "Send an event \
          again",
@@ -261,7 +262,7 @@ async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 }
 
 /// POST /v1/notifications/test
-pub const TEST: Endpoint = endpoint(description::TAG, run!(test), || {
+pub const TEST: Endpoint = endpoint(chapters::WEBHOOKS, run!(test), || {
     summary("Send a test delivery")
         .about(
             "`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no \

@@ -2,6 +2,7 @@
 //! exact.
 
 use super::fields::Bad;
+use domain::values::money::{Currency, write_minor};
 use rust_decimal::Decimal;
 
 /// Amounts have at most this many minor units: 999999999999.99.
@@ -101,6 +102,14 @@ fn exponent(text: &str) -> i64 {
     };
     let size = digits.bytes().fold(0_i64, |size, digit| (size * 10 + i64::from(digit - b'0')).min(FAR));
     if negative { -size } else { size }
+}
+
+/// An amount with the decimals of its currency.
+pub fn shown_amount(currency: Currency, minor: i64) -> String {
+    let mut text = String::with_capacity(16);
+    // Writing to memory does not fail.
+    let _ = write_minor(&mut text, minor, currency.decimals());
+    text
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::put;
 use crate::fields::{Fields, Got, Invalid};
 use crate::kind::{Kind, kind};
-use crate::merchants::is_email;
+use crate::openapi::kinds::is_email;
 use crate::openapi::{kinds, schema};
 use crate::value::Value;
 use crate::writer::Object;
