@@ -10,10 +10,8 @@
 mod background;
 pub mod bank_rate;
 mod damage;
-mod ended_badly;
 mod halted;
 mod listeners;
-mod live_rail_error;
 pub mod live_rails;
 mod notify;
 mod parts;
@@ -44,7 +42,7 @@ use background::Background;
 pub use damage::EXIT_DAMAGED;
 use domain::platform::PLATFORM;
 use listeners::Listeners;
-pub use live_rail_error::LiveRailError;
+pub use live_rails::LiveRailError;
 use live_rails::Networks;
 pub use startup_error::StartupError;
 use std::io;
@@ -156,7 +154,7 @@ fn metrics(
         Arc::clone(&background.selfcheck),
         listeners.traffic.clone(),
         listeners.certificates.clone(),
-        ended_badly::last(&config.storage.path),
+        damage::last_end(&config.storage.path),
         config.admin.listen.ip().is_loopback(),
     )
 }

@@ -423,6 +423,7 @@ async fn settle_one(services: &Services, id: Id) -> Result<(), Problem> {
     Ok(())
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{anything, object, one_of, text};
@@ -440,62 +441,30 @@ pub fn chapter() -> Chapter {
             was checked when it was made; what it meets is checked when it is done.",
         operations: vec![
             operation("listApprovals", "List calls that wait or waited for a second person")
-                .list(asked)
-                .answers(200, "ApprovalPage", "Newest first"),
+                .list(asked).answers(200, "ApprovalPage", "Newest first"),
             operation("getApproval", "Read an approval").answers(200, "Approval", "The approval"),
             operation("approveCall", "Let a call go on")
-                .about(
-                    "It is done at once, in the name of who asked. If its state refuses it, that refusal \
-                     is the answer, and it goes on waiting. Whoever created, raised, rotated or enabled the \
-                     other within a day is no second person, nor are two for whom the same colleague did. A token \
-                     that it makes is shown in this answer \
-                     alone.",
-                )
-                .body_optional("ApprovalNote")
-                .example("a note", r#"{"note":"seen on the statement"}"#)
+                .about("It is done at once, in the name of who asked. If its state refuses it, that refusal is the answer, and it goes on waiting. \
+                     Whoever created, raised, rotated or enabled the other within a day is no second person, nor are two for whom the same \
+                     colleague did. A token that it makes is shown in this answer alone.")
+                .body_optional("ApprovalNote").example("a note", r#"{"note":"seen on the statement"}"#)
                 .answers(200, "ApprovedCall", "What was done")
                 .refuses(403, &["second_person_required", "cop_not_enabled"])
-                .refuses(
-                    409,
-                    &[
-                        "approval_decided",
-                        "approval_expired",
-                        "operation_resolved",
-                        "payout_not_pending_review",
-                        "external_ref_conflict",
-                        "settings_changed",
-                        "operator_exists",
-                        "payout_not_pending",
-                        "chargeback_not_allowed",
-                        "chargeback_exceeds_payment",
-                        "too_many_chargebacks",
-                    ],
-                )
-                .refuses(422, &["insufficient_balance"])
-                .refuses(503, &["clock_stepped"]),
+                .refuses(409, &["approval_decided", "approval_expired", "operation_resolved", "payout_not_pending_review", "external_ref_conflict", "settings_changed", "operator_exists", "payout_not_pending", "chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
+                .refuses(422, &["insufficient_balance"]).refuses(503, &["clock_stepped"]),
             operation("rejectCall", "Refuse a call")
-                .body_optional("ApprovalNote")
-                .example("a note", r#"{"note":"ask the bank first"}"#)
-                .answers(200, "Approval", "The approval")
-                .refuses(403, &["second_person_required"])
+                .body_optional("ApprovalNote").example("a note", r#"{"note":"ask the bank first"}"#)
+                .answers(200, "Approval", "The approval").refuses(403, &["second_person_required"])
                 .refuses(409, &["approval_decided", "approval_expired"]),
         ],
         schemas: vec![
             ("AskedApproval", begin().member("expiresAt", instant())),
             ("ApprovedCall", begin().member("result", anything().about("What the call itself answers."))),
-            (
-                "Approval",
-                begin()
-                    .member("requestedBy", who_schema())
-                    .member("decidedBy", who_schema().or_null())
-                    .member("note", text().or_null())
-                    .member("tenantId", uuid().or_null())
-                    .member("target", text().or_null().about("The id that the path names."))
-                    .member("request", asked_for())
-                    .member("createdAt", instant())
-                    .member("expiresAt", instant())
-                    .member("decidedAt", instant().or_null()),
-            ),
+            ("Approval", begin()
+                .member("requestedBy", who_schema()).member("decidedBy", who_schema().or_null()).member("note", text().or_null())
+                .member("tenantId", uuid().or_null()).member("target", text().or_null().about("The id that the path names."))
+                .member("request", asked_for()).member("createdAt", instant()).member("expiresAt", instant())
+                .member("decidedAt", instant().or_null())),
             ("ApprovalPage", page("Approval")),
             ("ApprovalNote", body(read_note)),
         ],

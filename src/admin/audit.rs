@@ -103,6 +103,7 @@ fn items(services: &Services, wanted: &Wanted, page: &Page, budget: &ReadBudget)
     })
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{anything, object, text};
@@ -119,26 +120,13 @@ pub fn chapter() -> Chapter {
             "Newest first",
         )],
         schemas: vec![
-            (
-                "AuditEntry",
-                object()
-                    .member("id", uuid())
-                    .member("at", instant())
-                    .member("operator", who_schema())
-                    .member("peer", text().or_null().about("The address that the call came from."))
-                    .member(
-                        "action",
-                        text()
-                            .about("Noun and verb, as on the command line.")
-                            .example(r#""tenant.settings""#),
-                    )
-                    .member("tenantId", uuid().or_null())
-                    .member("target", text().or_null().about("The id of what it is about."))
-                    .member("before", members())
-                    .member("after", members())
-                    .member("approvalId", uuid().or_null())
-                    .member("requestId", text().or_null()),
-            ),
+            ("AuditEntry", object()
+                .member("id", uuid()).member("at", instant()).member("operator", who_schema())
+                .member("peer", text().or_null().about("The address that the call came from."))
+                .member("action", text() .about("Noun and verb, as on the command line.") .example(r#""tenant.settings""#))
+                .member("tenantId", uuid().or_null()).member("target", text().or_null().about("The id of what it is about."))
+                .member("before", members()).member("after", members()).member("approvalId", uuid().or_null())
+                .member("requestId", text().or_null())),
             ("AuditPage", page("AuditEntry")),
         ],
         ..Chapter::default()

@@ -365,6 +365,7 @@ fn found(
     Ok(hits)
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};
     use api::openapi::values::page;
@@ -380,43 +381,26 @@ pub fn chapter() -> Chapter {
             of tenants, over all of them.",
         operations: vec![
             api::search::searches(operation("searchAll", "Search among all tenants"))
-                .about(
-                    "By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id \
-                     of a request, the beginning of a tenant's name, a document or a phone of a payer or seller. \
-                     A document or a phone takes the role `support`, and is in the audit, masked.",
-                )
+                .about("By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a request, the beginning of \
+                     a tenant's name, a document or a phone of a payer or seller. A document or a phone takes the role `support`, and is in the \
+                     audit, masked.")
                 .refuses(503, &["storage_unavailable"]),
             whose(operation("listAllPayments", "List the payments of all tenants").list(asked_payments))
                 .answers(200, "OwnedPaymentPage", "Newest first"),
             whose(operation("listAllPayouts", "List the payouts of all tenants").list(asked_payouts))
                 .answers(200, "OwnedPayoutPage", "Newest first"),
-            whose(
-                operation("listAllConversions", "List the conversions of all tenants")
-                    .list(asked_conversions),
-            )
-            .answers(200, "OwnedConversionPage", "Newest first"),
-            whose(
-                operation("listAllCopPayouts", "List the payouts in pesos of all tenants")
-                    .list(asked_cop_payouts),
-            )
-            .answers(200, "OwnedCopPayoutPage", "Newest first"),
+            whose(operation("listAllConversions", "List the conversions of all tenants") .list(asked_conversions))
+                .answers(200, "OwnedConversionPage", "Newest first"),
+            whose(operation("listAllCopPayouts", "List the payouts in pesos of all tenants") .list(asked_cop_payouts))
+                .answers(200, "OwnedCopPayoutPage", "Newest first"),
             operation("getAnyCopPayout", "Read a payout in pesos")
-                .about(
-                    "Treasury, who pays it, sees to whom, and each look is in the audit; others see \
-                     `destination` instead: the end of the account.",
-                )
-                .answers(200, "SeenCopPayout", "The payout")
-                .refuses(503, &["storage_unavailable"]),
-            whose(
-                operation("listAllChargebacks", "List the chargebacks of all tenants")
-                    .list(asked_chargebacks),
-            )
-            .answers(200, "OwnedChargebackPage", "Newest first"),
-            whose(
-                operation("listAllDeliveries", "List the webhook deliveries of all tenants")
-                    .list(asked_deliveries),
-            )
-            .answers(200, "OwnedDeliveryPage", "Newest first"),
+                .about("Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` instead: the end of the \
+                     account.")
+                .answers(200, "SeenCopPayout", "The payout").refuses(503, &["storage_unavailable"]),
+            whose(operation("listAllChargebacks", "List the chargebacks of all tenants") .list(asked_chargebacks))
+                .answers(200, "OwnedChargebackPage", "Newest first"),
+            whose(operation("listAllDeliveries", "List the webhook deliveries of all tenants") .list(asked_deliveries))
+                .answers(200, "OwnedDeliveryPage", "Newest first"),
         ],
         schemas: [
             search_words::found(),

@@ -274,6 +274,7 @@ shown! {
     ]
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{list, named, object};
@@ -284,26 +285,19 @@ pub fn chapter() -> Chapter {
         operations: vec![
             operation("recordRate", "Enter a sample of a rate")
                 .body("NewRate")
-                .example(
-                    "the BCV's",
-                    r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#,
-                )
-                .example(
-                    "one that no feed replaces",
-                    r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#,
-                )
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(201, "RateSample", "The sample")
+                .example("the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#)
+                .example("one that no feed \
+                     replaces", r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "RateSample", "The sample")
                 .refuses(409, &["rate_pinned"]),
             operation("listRates", "List the newest sample of every rate")
-                .about("One for each pair, source, side and method; where one is pinned, until when and why. After them, the suspect ones that are the last word of their series.")
+                .about("One for each pair, source, side and method; where one is pinned, until when and why. After them, the suspect ones that are \
+                     the last word of their series.")
                 .answers_with(200, object().member("items", list(named("RateSample"))), "By pair, source and side"),
             operation("unpinRate", "End the pin of a rate")
                 .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
-                .query(asked_place)
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "RatePin", "The pin as it was")
-                .refuses(404, &["not_found"]),
+                .query(asked_place).answers(202, "AskedApproval", "It waits for a second person")
+                .answers(200, "RatePin", "The pin as it was").refuses(404, &["not_found"]),
         ],
         schemas: vec![
             ("NewRate", body(|fields| read(fields, Timestamp::EPOCH))),

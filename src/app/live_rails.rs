@@ -1,12 +1,13 @@
 //! The translation of live rails from the configuration's words to those of their clients.
 
 use super::StartupError;
-use super::live_rail_error::{BadSetting, Fault, LiveRailError};
 use crate::config::{self, SecretSource};
 use crate::gateway::rail_calls;
 use crate::rails::checking::Finding;
-use crate::rails::evm::{self, DepositKeys, Evm, WalletKey, keystore, rpc, units::Units};
-use crate::rails::http::BaseUrl;
+use crate::rails::evm::keystore::KeystoreError;
+use crate::rails::evm::units::Units;
+use crate::rails::evm::{self, DepositKeys, Evm, WalletKey, keystore, rpc};
+use crate::rails::http::{BaseUrl, NoClient};
 use crate::rails::live::LiveRail;
 use crate::rails::r4::{self, CreditBy, PathFamily, R4, SignatureCase};
 use crate::rails::secret::ApiSecret;
@@ -141,6 +142,36 @@ fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, BadSetting> {
 /// The value that stands beside a name; the configuration has checked that it is there.
 fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
     choices.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).unwrap_or_default()
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LiveRailError {
+    #[error(transparent)]
+    Setting(#[from] BadSetting),
+    #[error(transparent)]
+    Client(#[from] NoClient),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {fault}")]
+pub struct BadSetting {
+    pub key: String,
+    /// The reason why it cannot be used, which holds nothing of its value.
+    pub fault: Fault,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("{0}")]
+    Rule(&'static str),
+    #[error(transparent)]
+    Keystore(KeystoreError),
+}
+
+impl BadSetting {
+    pub fn rule(key: impl Into<String>, rule: &'static str) -> BadSetting {
+        BadSetting { key: key.into(), fault: Fault::Rule(rule) }
+    }
 }
 
 #[cfg(test)]

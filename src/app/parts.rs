@@ -7,7 +7,7 @@ use super::halted::HaltedFile;
 use super::live_rails::{self, Networks};
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{Outside, bank_rate, damage, ended_badly, not_started, translate};
+use super::{Outside, bank_rate, damage, not_started, translate};
 use crate::admin;
 use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
@@ -507,7 +507,7 @@ fn engine_config(
             let (data, why) = (data.clone(), why.to_owned());
             std::thread::spawn(move || {
                 // A disk that does not answer must not keep the process from ending.
-                std::thread::spawn(move || ended_badly::note(&data, &why));
+                std::thread::spawn(move || damage::note(&data, &why));
                 std::thread::sleep(LAST_WORDS);
                 std::process::exit(EXIT_FATAL);
             });

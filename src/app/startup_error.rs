@@ -2,7 +2,7 @@
 //! configuration or the path in it. The error behind it is its source.
 
 use super::damage::ADVICE;
-use super::live_rail_error::LiveRailError;
+use super::live_rails::LiveRailError;
 use super::translate::{FeedSpecError, OutOfRange};
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;

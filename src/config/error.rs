@@ -54,11 +54,9 @@ pub enum ConfigError {
         variable: String,
     },
     Syntax {
-        /// From 1.
         line: usize,
         source: toml::de::Error,
     },
-    /// All of them at once.
     BadKeys(Vec<BadKey>),
     InFile {
         path: PathBuf,

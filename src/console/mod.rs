@@ -7,7 +7,6 @@ mod accounts;
 mod advice;
 mod at_bank;
 mod counts;
-mod dead_endpoints;
 mod decisions;
 mod money;
 mod queues;

@@ -1,8 +1,7 @@
 //! The queues: what waits for a person, with its number, and what that person may do about it.
 
 use super::at_bank;
-use super::counts;
-use super::dead_endpoints::{self, Dead, GivenUp, Untaken};
+use super::counts::{self, Dead, GivenUp, Untaken};
 use super::money::{self, cell_to, show_receiver};
 use super::{Here, Made, after, may, path};
 use crate::gateway::services::Services;
@@ -47,7 +46,7 @@ fn next(name: &str, list: &Value) -> Option<String> {
 impl Queues {
     async fn read(visit: &Here<'_>) -> Result<Queues, Refused> {
         let list = |base: &str, status: &str| with_query(base, &[("status", status), ("limit", LIMIT)]);
-        let untaken = visit.services.read_pool.read(visit.services, PLATFORM, dead_endpoints::find);
+        let untaken = visit.services.read_pool.read(visit.services, PLATFORM, counts::find);
         // What may not be there yet is nothing then.
         let maybe = async |base: &str, status: &str| {
             Ok::<_, Refused>(visit.inside.find(&list(base, status)).await?.unwrap_or_default())

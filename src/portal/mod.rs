@@ -14,7 +14,6 @@ mod preview;
 mod requests;
 mod search;
 mod sessions;
-mod signature;
 mod statements;
 mod webhooks;
 
