@@ -14,14 +14,14 @@ use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::refusals;
 use api::value::Value;
+use domain::cause::Cause;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::ledger::Row;
-use domain::platform::{Mode, is_live, tenant_key};
-use domain::record::Cause;
 use domain::refusal::Refusal;
 use domain::resources::adjustments::Adjustment;
 use domain::values::external_ref::ExternalRef;
+use domain::values::mode::{Mode, is_live, tenant_key};
 use domain::values::money::Currency;
 use rust_decimal::Decimal;
 

@@ -13,9 +13,9 @@ use api::operators::show_entry;
 use api::page::{ListOf, Page};
 use api::query::Query;
 use domain::index::{AuditList, audit, time_bytes};
-use domain::platform::PLATFORM;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::values::ids::Id;
+use domain::values::mode::PLATFORM;
 use domain::values::time::Timestamp;
 
 const TIME_BYTES: usize = 8;

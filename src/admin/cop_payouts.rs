@@ -10,14 +10,15 @@ use api::number;
 use api::openapi::document::Chapter;
 use api::openapi::{kinds, schema, values};
 use api::value::Value;
+use domain::entities::cop_payout::{AccountType, Beneficiary, ColombianAccount};
 use domain::index::Space;
-use domain::platform::{Mode, tenant_key};
 use domain::resources::cop_payments::AMOUNT_MAX;
 use domain::resources::cop_payouts;
-use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout};
+use domain::resources::cop_payouts::NewCopPayout;
 use domain::resources::payouts::lifecycle::PayoutEnd;
 use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Id};
+use domain::values::mode::{Mode, tenant_key};
 use domain::values::money::Cop;
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;

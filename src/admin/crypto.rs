@@ -14,12 +14,12 @@ use api::openapi::document::Chapter;
 use api::page::{ListOf, Page};
 use api::query::Query;
 use api::writer::Object;
+use domain::entities::Entity;
 use domain::index::{self, Space};
-use domain::platform::{PLATFORM, is_live};
-use domain::record::Entity;
 use domain::resources::crypto;
 use domain::resources::crypto::payouts::Verdict;
 use domain::values::ids::{EntityId, Kind};
+use domain::values::mode::{PLATFORM, is_live};
 use std::collections::BTreeSet;
 
 /// The most entries that a page looks at: one of a few tenants' payouts may be short and have a next one.

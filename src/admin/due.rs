@@ -12,16 +12,16 @@ use crate::webhooks::backlog;
 use actors::Failure;
 use api::payments::operations as shown;
 use api::problem::Problem;
+use domain::entities::Entity;
+use domain::entities::crypto_payout;
+use domain::entities::means::Method;
+use domain::entities::notice::UNMATCHED;
 use domain::index::{self, Space};
-use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
-use domain::record::Entity;
-use domain::resources::crypto::payouts;
-use domain::resources::notices::UNMATCHED;
 use domain::resources::operations::Operation;
-use domain::resources::payments::Method;
 use domain::resources::verification::DEPOSITS;
 use domain::trace::NEVER;
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::mode::{Mode, PLATFORM, is_live, tenant_key};
 use domain::values::time::{SECOND_MS, Timestamp};
 use domain::view::{self, View};
 use std::collections::BTreeMap;
@@ -202,7 +202,7 @@ fn find_deposits(services: &Services, operation: Id) -> Result<Option<(u64, Enti
 fn has_operation(entity: &Entity, operation: Id, n: u16) -> bool {
     match entity {
         Entity::Payment(payment) if matches!(payment.method(), Method::PagoMovil | Method::Usdt) => false,
-        Entity::CryptoPayout(payout) => n == payouts::SEND && payout.sends > 0,
+        Entity::CryptoPayout(payout) => n == crypto_payout::SEND && payout.sends > 0,
         entity => shown::show(operation, n, entity).is_some(),
     }
 }
@@ -266,7 +266,7 @@ fn seen(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Seen, S
         let waited = due.now.since_ms(Timestamp::from_unix_ms(due.id.id.unix_ms()));
         seen.add(is_live(due.tenant_key), kind, waited / SECOND_MS);
     }
-    let pending = payouts::Status::PendingReview as u8;
+    let pending = crypto_payout::Status::PendingReview as u8;
     let tenants = services.callers.directory.tenants();
     let tests = tenants.iter().map(|tenant| tenant_key(tenant.number, Mode::Test));
     for owner in [PLATFORM].into_iter().chain(tests) {

@@ -18,12 +18,13 @@ use api::query::Query;
 use api::refusals;
 use api::writer::Object;
 use domain::commands::{Command, KeyedCommand};
+use domain::entities::Entity;
+use domain::entities::notice::{About, CLAIMED, Notice, UNMATCHED};
 use domain::index;
 use domain::platform::audit::AuditEntry;
-use domain::platform::{Mode, PLATFORM, tenant_key};
-use domain::record::Entity;
-use domain::resources::notices::{self, About, CLAIMED, Notice, UNMATCHED};
+use domain::resources::notices;
 use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use wal::Reader;
 
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;

@@ -16,9 +16,10 @@ use api::page::bad_cursor;
 use api::problem::Problem;
 use api::query;
 use api::value::Value;
+use domain::platform::PlatformAsk;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
-use domain::platform::{PLATFORM, PlatformAsk};
 use domain::values::ids::Id;
+use domain::values::mode::PLATFORM;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use api::query::Query;
 use api::statements::description::schemas;
 use api::statements::{Ask, Asked, CURRENCIES, answers_statement, show};
 use domain::ledger::Ledger;
-use domain::platform::{Mode, tenant_key};
+use domain::values::mode::{Mode, tenant_key};
 
 pub async fn of_tenant(call: Call) -> CallResult {
     let (mode, ask) = call.asked(|query| asked(query, Ledger::Tenant))?;

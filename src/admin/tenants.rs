@@ -19,12 +19,13 @@ use api::reference;
 use api::tenants::{self, settings};
 use api::value::Value;
 use api::writer::Object;
+use domain::entities::means::Method;
 use domain::kept::KeepRef;
 use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
-use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant, tenant_key};
-use domain::resources::payments::Method;
+use domain::platform::{ApiKey, PlatformAsk, PlatformChange, Tenant};
 use domain::values::ids::Id;
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 

@@ -4,12 +4,13 @@
 use crate::entities::OfKind;
 use crate::problem::Problem;
 use crate::refusals;
-use domain::kept::{Answer, Kept};
+use domain::entities::Entity;
+use domain::entities::webhook::Webhook;
 use domain::platform::ApiKey;
 use domain::platform::operators::OperatorAccount;
-use domain::record::{Entity, Record};
+use domain::record::Record;
+use domain::record::{Answer, Kept};
 use domain::refusal::Refusal;
-use domain::resources::webhooks::Webhook;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::sync::Arc;

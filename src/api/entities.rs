@@ -1,22 +1,22 @@
 //! The kinds of entities as types, so that what shows one kind is never given another.
 
-use domain::record::Entity;
-use domain::resources::approvals::Approval;
-use domain::resources::chargebacks::Chargeback;
-use domain::resources::checkout::Session;
-use domain::resources::conversions::Conversion;
-use domain::resources::cop_payments::CopPayment;
-use domain::resources::cop_payouts::CopPayout;
-use domain::resources::crypto::deposits::DepositAddress;
-use domain::resources::crypto::payouts::CryptoPayout;
-use domain::resources::merchants::Merchant;
-use domain::resources::own_account::OwnAccount;
-use domain::resources::payments::Payment;
-use domain::resources::payments::otp::Otp;
-use domain::resources::payouts::Payout;
-use domain::resources::payouts::batch::Batch;
-use domain::resources::products::Product;
-use domain::resources::webhooks::Webhook;
+use domain::entities::Entity;
+use domain::entities::approval::Approval;
+use domain::entities::batch::Batch;
+use domain::entities::chargeback::Chargeback;
+use domain::entities::conversion::Conversion;
+use domain::entities::cop_payment::CopPayment;
+use domain::entities::cop_payout::CopPayout;
+use domain::entities::crypto_payout::CryptoPayout;
+use domain::entities::deposit_address::DepositAddress;
+use domain::entities::merchant::Merchant;
+use domain::entities::otp::Otp;
+use domain::entities::own_account::OwnAccount;
+use domain::entities::payment::Payment;
+use domain::entities::payout::Payout;
+use domain::entities::product::Product;
+use domain::entities::session::Session;
+use domain::entities::webhook::Webhook;
 use domain::values::ids::Kind;
 
 /// The state of an entity of one kind.

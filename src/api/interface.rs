@@ -110,7 +110,7 @@ mod tests {
         let document: serde_json::Value = serde_json::from_slice(&super::public().to_json()).expect("JSON");
         let mut described: Vec<&str> =
             document["webhooks"].as_object().expect("webhooks").keys().map(String::as_str).collect();
-        let mut listed = domain::resources::webhooks::EVENT_NAMES.to_vec();
+        let mut listed = domain::entities::webhook::EVENT_NAMES.to_vec();
         described.sort_unstable();
         listed.sort_unstable();
         assert_eq!(described, listed);

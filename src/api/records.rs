@@ -5,8 +5,9 @@
 use crate::entities::OfKind;
 use crate::page::{Page, page_json};
 use crate::problem::Problem;
+use domain::entities::Entity;
 use domain::index::{self, Space};
-use domain::record::{Entity, Record};
+use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;

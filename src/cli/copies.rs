@@ -13,7 +13,7 @@ use crate::recovery::{Failed, Fault, backup};
 use api::writer::Object;
 use clap::Args;
 use domain::machine::AnyBook;
-use domain::platform::PLATFORM;
+use domain::values::mode::PLATFORM;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;

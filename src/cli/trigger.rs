@@ -5,7 +5,7 @@ use super::client::{Api, Caller};
 use super::{Failure, runtime};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use domain::resources::webhooks::EVENT_NAMES;
+use domain::entities::webhook::EVENT_NAMES;
 use domain::values::time::{Timestamp, Zone};
 use serde_json::{Value, json};
 

@@ -1,14 +1,15 @@
 //! Commands, and the rule for each. A resource has a row in the table: its commands, the kind of entity
 //! that they are about, and the rule, which the command is handed to with the entity's state.
 
+use crate::cause::Cause;
 use crate::decision::{Draft, Rules, Ruling, Turn};
+use crate::entities::{Entity, approval, chargeback, cop_payout, deposit_address, notice, product, session};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::platform::audit::AuditEntry;
 use crate::platform::settings::{self, TenantSettings};
 use crate::platform::{self, PlatformAsk, PlatformBook};
 use crate::rail::{How, RailAnswer, RailReply};
-use crate::record::{Cause, Entity};
 use crate::refusal::{OperationRefusal, Refusal};
 use crate::resources::adjustments::{self, Adjustment};
 use crate::resources::begin_anew::{self, BeginAnew};
@@ -276,11 +277,11 @@ impl<C: Into<Command>> From<C> for KeyedCommand {
 }
 
 // These wait for nothing: they have no rules but those for their commands.
-impl Rules for batch::Batch {}
-impl Rules for chargebacks::Chargeback {}
-impl Rules for products::Product {}
-impl Rules for checkout::Session {}
-impl Rules for crypto::deposits::DepositAddress {}
-impl Rules for cop_payouts::CopPayout {}
-impl Rules for notices::Notice {}
-impl Rules for approvals::Approval {}
+impl Rules for crate::entities::batch::Batch {}
+impl Rules for chargeback::Chargeback {}
+impl Rules for product::Product {}
+impl Rules for session::Session {}
+impl Rules for deposit_address::DepositAddress {}
+impl Rules for cop_payout::CopPayout {}
+impl Rules for notice::Notice {}
+impl Rules for approval::Approval {}

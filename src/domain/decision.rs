@@ -1,13 +1,15 @@
 //! What a rule is given and what it says: the turn of a command, the draft of a record, and the rules that
 //! a kind of entity has besides those for its commands.
 
-use crate::entity::{Resource, with_state};
+use crate::cause::Cause;
+use crate::entities::resource::{IndexedState, Resource};
+use crate::entities::{Entity, each_kind};
 use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Posting};
 use crate::rail::{BankCall, Effect, Operation, Order, RailReply, Rails, Service, Terms, TestModeAlone};
-use crate::record::{Cause, Entity, IndexedState, Record, Written};
+use crate::record::{Record, Written};
 use crate::refusal::Refusal;
 use crate::trace::Trace;
 use crate::values::date::Date;
@@ -208,12 +210,22 @@ pub trait Rules: Resource {
     fn ask_on(&mut self, _operation: u16, _turn: &Turn<'_>) {}
 }
 
-impl Entity {
-    pub fn rules(&self) -> &dyn Rules {
-        with_state!(self, state => state)
-    }
+macro_rules! rules {
+    ($($number:literal $Kind:ident $file:ident::$State:ident,)+) => {
+        impl Entity {
+            pub fn rules(&self) -> &dyn Rules {
+                match self {
+                    $(Entity::$Kind(state) => state),+
+                }
+            }
 
-    pub fn rules_mut(&mut self) -> &mut dyn Rules {
-        with_state!(self, state => state)
-    }
+            pub fn rules_mut(&mut self) -> &mut dyn Rules {
+                match self {
+                    $(Entity::$Kind(state) => state),+
+                }
+            }
+        }
+    };
 }
+
+each_kind!(rules);

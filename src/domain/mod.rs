@@ -10,12 +10,14 @@
 //! (`src/api/`), nor anything that waits, asks a bank or knows how one is asked.
 
 pub mod bank_names;
+pub mod cause;
 pub mod codec;
 pub mod commands;
 pub mod decision;
-pub mod entity;
+pub mod entities;
 pub mod events;
 pub mod index;
+pub mod indexing;
 pub mod kept;
 pub mod ledger;
 pub mod machine;

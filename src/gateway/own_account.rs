@@ -7,8 +7,9 @@ use crate::gateway::tenant_request::{TenantRequest, in_a_task};
 use crate::http::respond::Reply;
 use api::problem::Problem;
 use api::tenants;
+use domain::platform::PlatformAsk;
 use domain::platform::audit::{AuditEntry, Who};
-use domain::platform::{PLATFORM, PlatformAsk};
+use domain::values::mode::PLATFORM;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::Arc;
 

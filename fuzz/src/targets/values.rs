@@ -6,9 +6,9 @@
 
 use api::json::{self, Shape};
 use api::number;
-use domain::resources::crypto::address::{Network, canonical};
 use domain::resources::rates::samples::Pair;
 use domain::values::account::AccountNumber;
+use domain::values::address::{Network, canonical};
 use domain::values::date::Date;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;

@@ -5,11 +5,13 @@ use crate::page::{Page, bad_cursor, page_json};
 use crate::payments::find;
 use crate::records::{Answered, Records, Stopped, first_known};
 use crate::writer::Object;
+use domain::entities::Entity;
 use domain::index::{self, LedgerKey};
+use domain::indexing;
 use domain::ledger::{Ledger, Row};
-use domain::platform::is_live;
-use domain::record::{Entity, Record};
+use domain::record::Record;
 use domain::values::ids::{EntityId, Kind};
+use domain::values::mode::is_live;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
@@ -47,7 +49,7 @@ pub fn read(records: &dyn Records, ask: &Movements, now: Timestamp) -> Answered 
             .min();
         let tenant = records.tenant_key();
         let parts =
-            ask.kinds.iter().flat_map(|kind| index::movement_lists(tenant, ask.ledger, *kind)).collect();
+            ask.kinds.iter().flat_map(|kind| indexing::movement_lists(tenant, ask.ledger, *kind)).collect();
         let from = Some(index::time_bytes(from).to_vec());
         records.newest_entries(parts, before.as_deref(), from, &mut |suffix, _| {
             let at = Position::of_record(suffix)?;

@@ -24,9 +24,10 @@ use crate::records::{Records, Unread};
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
-use domain::record::Entity;
-use domain::resources::chargebacks::{self, Chargeback, NewChargeback, Reason, Status, Verdict};
-use domain::resources::payments::Payment;
+use domain::entities::Entity;
+use domain::entities::chargeback::{Chargeback, Reason, Status};
+use domain::entities::payment::Payment;
+use domain::resources::chargebacks::{self, NewChargeback, Verdict};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Ves;
 

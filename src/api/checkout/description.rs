@@ -12,8 +12,8 @@ use crate::openapi::operation::{Operation, operation};
 use crate::openapi::schema::{Schema, boolean, integer, list, object, one_of, text};
 use crate::openapi::values::{identity, instant, livemode, page, phone, uuid, ves};
 use crate::query::Query;
+use domain::entities::payment::Status;
 use domain::resources::banks::Catalogue;
-use domain::resources::payments::Status;
 use domain::values::ids::Id;
 
 /// The rate limit of calls that have messages sent, in words.

@@ -3,7 +3,7 @@
 use crate::openapi::schema::Schema;
 use crate::openapi::{schema, values};
 use crate::writer::Object;
-use domain::resources::checkout::Sale;
+use domain::entities::sale::Sale;
 
 /// The member `checkoutSession`, as the description tells of it.
 pub(crate) fn in_payment() -> Schema {

@@ -19,9 +19,10 @@ use crate::respond::Reply;
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
+use domain::entities::Entity;
+use domain::entities::session::{FACET, Offered, Session, Way};
 use domain::index::Space;
-use domain::record::Entity;
-use domain::resources::checkout::{self, Attempts, FACET, NewSession, Offered, Session, Status, Way};
+use domain::resources::checkout::{self, Attempts, NewSession, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// Characters of a reference.

@@ -6,7 +6,7 @@ use crate::kind::body;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use crate::openapi::values::{four_decimals, instant, livemode, page, pesos, uuid, ves};
-use domain::resources::conversions::Status;
+use domain::entities::conversion::Status;
 
 pub(crate) const SOURCES: [&str; 2] = ["VES", "COP"];
 

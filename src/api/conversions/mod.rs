@@ -24,12 +24,11 @@ use crate::respond::Reply;
 use crate::tenants::settings::percentage;
 use crate::value::Value;
 use crate::writer::{Object, text};
+use domain::entities::Entity;
+use domain::entities::conversion::{Conversion, End, Price, Source, Stage, Status, facet};
 use domain::platform::settings::Settings;
-use domain::record::Entity;
-use domain::resources::conversions::price::{Amount, Price};
-use domain::resources::conversions::{
-    self, Conversion, Decision, End, NewQuote, Source, Stage, Status, facet,
-};
+use domain::resources::conversions::price::Amount;
+use domain::resources::conversions::{self, Decision, NewQuote};
 use domain::values::ids::{self, EntityId, Id};
 use domain::values::money::{Currency, Usdt, Ves};
 

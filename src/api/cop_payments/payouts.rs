@@ -15,9 +15,9 @@ use crate::query::Query;
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::writer::Object;
-use domain::record::Entity;
-use domain::resources::cop_payouts::{AccountType, CopPayout};
-use domain::resources::payouts::Status;
+use domain::entities::Entity;
+use domain::entities::cop_payout::{AccountType, CopPayout};
+use domain::entities::payout::Status;
 use domain::values::buyer::DocumentType;
 use domain::values::ids::{EntityId, Kind};
 

@@ -7,7 +7,7 @@ use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::schema::{Schema, named, one_of};
 use crate::openapi::values::{items, page};
 use crate::shown::Describing;
-use domain::resources::crypto::payouts::Status;
+use domain::entities::crypto_payout::Status;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
 

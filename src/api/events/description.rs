@@ -4,10 +4,10 @@ use crate::chapters;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use crate::openapi::values::{attempt, figure, instant, livemode, pesos, shown_ref, uuid, ves};
+use domain::entities::payment::Status;
+use domain::entities::webhook::EVENT_NAMES;
 use domain::events::BalanceReason;
 use domain::platform::settings::LiveStatus;
-use domain::resources::payments::Status;
-use domain::resources::webhooks::EVENT_NAMES;
 
 /// The chapter.
 pub fn chapter() -> Chapter {

@@ -4,7 +4,7 @@ use super::show_who;
 use crate::answer::{Facts, Rendered};
 use crate::json::{self, Shape};
 use crate::writer::{Object, text};
-use domain::resources::approvals::{Approval, AskedCall, Status};
+use domain::entities::approval::{Approval, AskedCall, Status};
 use domain::values::time::Timestamp;
 
 /// The answer to a call that waits now; `None` of one that does not.

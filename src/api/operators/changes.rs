@@ -6,9 +6,9 @@ use crate::payouts::own_account;
 use crate::tenants::{self, settings, show_key};
 use crate::writer::Object;
 use crate::{balance, chargebacks, cop_payments, crypto, merchants, operators, payments, payouts, reference};
+use domain::entities::Entity;
 use domain::platform::audit::{Changes, Decided};
 use domain::platform::{ApiKey, PlatformBook, PlatformChange, Tenant};
-use domain::record::Entity;
 use domain::resources::banks::{Catalogue, Edit};
 use domain::values::ids::Id;
 

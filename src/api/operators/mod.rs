@@ -10,6 +10,7 @@ mod difference;
 
 pub use changes::changes;
 pub use difference::masked;
+use domain::entities::payment::Payment;
 
 use crate::answer::{Facts, Rendered};
 use crate::json::{self, Member, Shape};
@@ -18,7 +19,6 @@ use domain::platform::PlatformChange;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::record::Record;
-use domain::resources::payments::Payment;
 
 /// An operator as JSON, without a token.
 pub fn show(operator: &OperatorAccount) -> Vec<u8> {

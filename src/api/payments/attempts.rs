@@ -4,8 +4,8 @@ use super::show::{newest, shown_as_stored};
 use crate::lists::List;
 use crate::page::{Page, page_json};
 use crate::records::{Answered, Records, Stopped};
-use domain::record::Entity;
-use domain::resources::payments::{Payment, Status};
+use domain::entities::Entity;
+use domain::entities::payment::{Payment, Status};
 use domain::values::ids::{EntityId, Id};
 
 /// A page of the payments on a reference that the filters leave: the newest attempt, and those before

@@ -13,7 +13,7 @@ use crate::payments::{DESCRIPTION_MAX, marketplace, price};
 use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::value::Value;
-use domain::resources::payments::Means;
+use domain::entities::means::Means;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::values::card::{Card, Cvv, Expiry, Number};
 use domain::values::external_ref::ExternalRef;

@@ -7,8 +7,9 @@ use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, boolean, integer, object, one_of, text};
 use crate::openapi::values::{figure, instant, items, livemode, page, shown_ref, uuid, ves};
 use crate::shown::Describing;
+use domain::entities::means::Method;
+use domain::entities::payment::Status;
 use domain::resources::banks::Catalogue;
-use domain::resources::payments::{Method, Status};
 use domain::values::ids::Id;
 
 /// The chapter.

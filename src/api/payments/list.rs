@@ -14,9 +14,10 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
 use crate::respond::Reply;
+use domain::entities::Entity;
+use domain::entities::means::Method;
+use domain::entities::payment::{Status, facet};
 use domain::index::{Space, Trait};
-use domain::record::Entity;
-use domain::resources::payments::{Method, Status, facet};
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// Characters of the longest reference.

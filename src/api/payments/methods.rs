@@ -8,7 +8,7 @@ use crate::page::list_json;
 use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::writer::Object;
-use domain::resources::payments::{Method, Offer};
+use domain::entities::means::{Method, Offer};
 
 /// GET /v1/payment-methods
 pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {

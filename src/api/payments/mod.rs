@@ -16,6 +16,7 @@ pub mod receipt;
 pub mod show;
 pub mod transfers;
 
+use domain::entities::payment::Payment;
 pub use show::{find, of_name, show, show_entity};
 
 use crate::answer::{Facts, Rendered};
@@ -24,7 +25,6 @@ use crate::kind::{Kind, kind};
 use crate::openapi::{kinds, schema, values};
 use crate::value::Value;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::payments::Payment;
 use domain::resources::payments::charge::{Price, USD_MAX};
 use domain::values::bank::BankCode;
 use domain::values::ids::Id;

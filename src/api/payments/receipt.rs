@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
-use domain::record::Entity;
+use domain::entities::Entity;
 use domain::values::ids::Id;
 use std::sync::Arc;
 

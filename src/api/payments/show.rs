@@ -10,10 +10,11 @@ use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped, Unread, first_known};
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
+use domain::entities::chargeback::Chargeback;
+use domain::entities::means::{Means, Method};
+use domain::entities::payment::{CancelReason, Payment, Status};
+use domain::entities::{Entity, chargeback};
 use domain::index::Space;
-use domain::record::Entity;
-use domain::resources::chargebacks::{self, Chargeback};
-use domain::resources::payments::{CancelReason, Means, Method, Payment, Status};
 use domain::trace::shown;
 use domain::values::card::Brand;
 use domain::values::external_ref::ExternalRef;
@@ -320,12 +321,12 @@ pub(crate) fn chargeback_members<'a, M: Members<'a, Chargeback>>(members: M) -> 
 
 /// The status of a dispute.
 pub(crate) fn chargeback_status() -> schema::Schema {
-    schema::one_of(chargebacks::Status::ALL.map(chargebacks::Status::name))
+    schema::one_of(chargeback::Status::ALL.map(chargeback::Status::name))
 }
 
 /// The reason why the bank took the money back.
 pub(crate) fn chargeback_reason() -> schema::Schema {
-    schema::one_of(chargebacks::Reason::ALL.map(chargebacks::Reason::name))
+    schema::one_of(chargeback::Reason::ALL.map(chargeback::Reason::name))
 }
 
 /// The bank's reference, as a payment shows it.

@@ -13,10 +13,10 @@ use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
+use domain::entities::means::{Debtor, Means};
 use domain::platform::settings::Receiver;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::resources::payments::{Debtor, Means};
 use domain::values::external_ref::ExternalRef;
 
 /// POST /v1/payments/pago-movil/verify

@@ -14,9 +14,9 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::{Records, Stopped};
 use crate::respond::Reply;
+use domain::entities::Entity;
+use domain::entities::payout::{Payout, PayoutKind, Status};
 use domain::index::Space;
-use domain::record::Entity;
-use domain::resources::payouts::{Payout, PayoutKind, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 
 /// GET /v1/payouts

@@ -20,11 +20,10 @@ use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::value::Value;
+use domain::entities::payout::{Destination, Payout, PayoutKind, Status};
 use domain::index::Space;
 use domain::resources::banks::{Catalogue, Service};
-use domain::resources::payouts::{
-    self, Destination, NewPayout, Payout, PayoutKind, PhoneHolder, Receiver, Status,
-};
+use domain::resources::payouts::{self, NewPayout, PhoneHolder, Receiver};
 use domain::trace::shown;
 use domain::values::account::AccountNumber;
 use domain::values::bank::BankCode;

@@ -12,8 +12,9 @@ use crate::problem::Problem;
 use crate::respond::Reply;
 use crate::shown::{Members, Writing};
 use crate::writer::Object;
+use domain::entities::own_account::{OwnAccount, OwnPhone};
 use domain::resources::banks::Catalogue;
-use domain::resources::own_account::{self, OwnAccount, OwnPhone};
+use domain::resources::own_account;
 use domain::values::ids::EntityId;
 
 /// PUT /v1/payouts/account

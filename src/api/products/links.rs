@@ -16,11 +16,10 @@ use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
-use domain::record::Entity;
+use domain::entities::Entity;
+use domain::entities::product::{Link, LinkStatus, Product, product_of};
 use domain::resources::products;
-use domain::resources::products::{
-    Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug,
-};
+use domain::resources::products::{LinkChange, NewLink, QUANTITY_MAX, slug};
 use domain::values::ids::{EntityId, Id};
 
 /// Slugs that are tried when the one made from the name is taken.

@@ -4,14 +4,16 @@ use crate::checkout::sessions;
 use crate::lists::made_at;
 use crate::records::{Records, Stopped};
 use crate::writer::Object;
+use domain::entities::Entity;
+use domain::entities::deposit_address::Deposit;
+use domain::entities::means::Means;
+use domain::entities::payment::Payment;
+use domain::entities::session::Session;
 use domain::events::EventKind;
 use domain::index::Trait;
-use domain::platform::{Tenant, is_live};
-use domain::record::Entity;
-use domain::resources::checkout::Session;
-use domain::resources::crypto::deposits::Deposit;
-use domain::resources::payments::{Means, Payment};
+use domain::platform::Tenant;
 use domain::values::ids::Id;
+use domain::values::mode::is_live;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use std::fmt::Display;
@@ -181,7 +183,7 @@ impl Subject {
     }
 }
 
-fn link(product: &Entity, id: Id) -> Option<&domain::resources::products::Link> {
+fn link(product: &Entity, id: Id) -> Option<&domain::entities::product::Link> {
     match product {
         Entity::Product(product) => product.link(id),
         _ => None,

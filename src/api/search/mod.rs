@@ -10,6 +10,7 @@ mod people;
 pub mod sought;
 mod traits;
 
+use domain::entities::Entity;
 pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
 use crate::chapters;
@@ -21,7 +22,6 @@ use crate::products::links;
 use crate::records::{Records, Unread};
 use crate::respond::Reply;
 use domain::index::{self, Found, PersonMarks, Space, Trait};
-use domain::record::Entity;
 use domain::values::ids::{EntityId, Kind};
 use sought::Sought;
 use std::ops::ControlFlow;
@@ -124,7 +124,7 @@ pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Res
     let (whole, part) = id.entity_and_operation();
     if part > 0 {
         // A link of a product, or an operation with a bank.
-        if let Some(product) = records.entity(domain::resources::products::product_of(id))?
+        if let Some(product) = records.entity(domain::entities::product::product_of(id))?
             && links::has(&product, id)
         {
             hits.push(Hit { tenant, subject: Subject::Link(product, id), why: Why::Id });

@@ -4,13 +4,13 @@
 use super::items::FoundDeposit;
 use crate::cop_payments;
 use crate::records::{Records, Stopped, seq};
+use domain::entities::cop_payment::CopPayment;
+use domain::entities::means::Means;
+use domain::entities::merchant::Merchant;
+use domain::entities::payment::{Payment, Status};
+use domain::entities::{Entity, payout};
 use domain::events::Extra;
 use domain::index::{Trait, searched_hash};
-use domain::record::Entity;
-use domain::resources::cop_payments::CopPayment;
-use domain::resources::merchants::Merchant;
-use domain::resources::payments::{Means, Payment, Status};
-use domain::resources::payouts;
 use domain::trace::shown;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
@@ -25,7 +25,7 @@ pub fn has(entity: &Entity, by: Trait, text: &str) -> bool {
         Entity::Merchant(merchant) => of_merchant(merchant, by, text),
         Entity::Payout(payout) => {
             by == Trait::BankReference
-                && payout.status == payouts::Status::Completed
+                && payout.status == payout::Status::Completed
                 && is(shown(&payout.reference))
         }
         Entity::CopPayout(payout) => by == Trait::BankReference && is(payout.reference.as_deref()),

@@ -12,8 +12,9 @@ use crate::fields::{Fields, Invalid};
 use crate::kind::Kind as _;
 use crate::openapi::kinds;
 use crate::writer::{Object, text};
-use domain::platform::{ApiKey, Mode, PlatformChange, Tenant};
+use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::record::Record;
+use domain::values::mode::Mode;
 use domain::values::time::Timestamp;
 
 /// The key in plain text, if it may be shown.

@@ -24,12 +24,12 @@ use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
+use domain::entities::webhook::{
+    Delivered, EVENT_NAMES, EventName, EventRef, Resend, Retry, Signature, Webhook,
+};
 use domain::index;
 use domain::resources::webhooks;
-use domain::resources::webhooks::{
-    Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, OVERLAP_SECONDS, OVERLAP_SECONDS_MAX, Resend,
-    Retry, Signature, Webhook, WebhookChange,
-};
+use domain::resources::webhooks::{NewWebhook, OVERLAP_SECONDS, OVERLAP_SECONDS_MAX, WebhookChange};
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use std::collections::BTreeMap;

@@ -5,8 +5,9 @@
 //! A secret is never in an entry: what was changed is what the API shows of it.
 
 use crate::codec::stored;
+use crate::entities::Entity;
 use crate::platform::PlatformBook;
-use crate::record::{Entity, Record};
+use crate::record::Record;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use std::fmt;

@@ -1,9 +1,10 @@
 //! Changes of API keys. Of a tenant that moved away none changes: its keys went with it.
 
-use super::{ApiKey, Mode, PlatformBook, PlatformChange, moves, write};
+use super::{ApiKey, PlatformBook, PlatformChange, moves, write};
 use crate::decision::Ruling;
 use crate::refusal::{PlatformRefusal, Refusal};
 use crate::values::ids::Id;
+use crate::values::mode::Mode;
 use crate::values::time::{DAY_MS, SECOND_MS, Timestamp};
 use std::sync::Arc;
 

@@ -7,11 +7,10 @@
 use super::{ApiKey, PlatformBook, PlatformChange, Tenant, next_number, write};
 use crate::codec::stored;
 use crate::decision::Ruling;
+use crate::entities::conversion::{End, Stage};
+use crate::entities::{Entity, crypto_payout, payment, payout};
 use crate::platform::settings::TenantSettings;
-use crate::record::Entity;
 use crate::refusal::{PlatformRefusal, Refusal};
-use crate::resources::conversions::{End, Stage};
-use crate::resources::{crypto, payments, payouts};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -104,17 +103,17 @@ const WAITS: &str = "waits for its payer or for a bank";
 /// what is settled: nothing may be at a bank of this deployment, or about to be.
 pub fn open(entity: &Entity) -> Option<&'static str> {
     match entity {
-        Entity::CopPayout(payout) if payout.status == payouts::Status::Pending => {
+        Entity::CopPayout(payout) if payout.status == payout::Status::Pending => {
             Some("waits for an operator to complete it")
         }
-        Entity::CryptoPayout(payout) if payout.status == crypto::payouts::Status::PendingReview => {
+        Entity::CryptoPayout(payout) if payout.status == crypto_payout::Status::PendingReview => {
             Some("waits for an operator's review")
         }
         Entity::DepositAddress(address) if address.livemode => {
             Some("is searched for deposits by this deployment; such a tenant cannot move yet")
         }
-        Entity::Payment(payment) if payment.status == payments::Status::Pending => Some(WAITS),
-        Entity::CopPayment(payment) if payment.status == payments::Status::Pending => Some(WAITS),
+        Entity::Payment(payment) if payment.status == payment::Status::Pending => Some(WAITS),
+        Entity::CopPayment(payment) if payment.status == payment::Status::Pending => Some(WAITS),
         Entity::Conversion(conversion) => match &conversion.stage {
             Stage::Accepted(accepted) if accepted.end == End::Open => Some("waits for its USDT"),
             Stage::Waiting(_) => Some("waits for a rate"),

@@ -1,12 +1,12 @@
 //! The settings that an operator makes per tenant (`docs/contract.md, 3.5`), and the versioned copy
 //! of them in each book of the tenant.
 
+use crate::cause::Cause;
 use crate::codec::stored;
 use crate::decision::{Draft, Ruling};
 use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
 use crate::platform::moves::Deployment;
-use crate::record::Cause;
 use crate::values::bank::BankCode;
 use crate::values::identity::IdentityDocument;
 use crate::values::money::{Rate, Usdt, Ves};

@@ -2,9 +2,10 @@
 //! after an operator's word, so that a contradiction is noticed; and the mark that an answer leaves on the
 //! trace of its order (`docs/contract.md, 5.12, 5.13, 18.1`).
 
+use crate::cause::Cause;
 use crate::decision::{Ruling, Turn};
+use crate::entities::Entity;
 use crate::rail::{How, RailAnswer, RailReply};
-use crate::record::{Cause, Entity};
 use crate::trace::{ASKED_ON_MS, NEVER, Reach, Trace};
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;

@@ -4,9 +4,10 @@
 //! nobody could be asked. Which it was shows in the trace, beside that of the record before.
 
 use crate::language::Language;
-use domain::record::{Cause, Entity, Record};
-use domain::resources::payments::Means;
-use domain::resources::{cop_payments, crypto, payments, payouts};
+use domain::cause::Cause;
+use domain::entities::means::Means;
+use domain::entities::{Entity, cop_payment, crypto_payout, payment, payout};
+use domain::record::Record;
 use domain::trace::{BankWord, RailId, Reach, Trace};
 use domain::values::ids::{EntityId, Id};
 
@@ -89,7 +90,7 @@ fn undecided(state: &Entity, which: Which) -> Said {
         (Entity::Payment(payment), _) if matches!(payment.means, Means::Transfer { .. }) => ("Se buscó el pago en el banco; todavía no estaba", "The payment was looked for at the bank; it was not there yet"),
         (Entity::CryptoPayout(_), _) => ("Se miró en la red; todavía no está decidido", "The network was looked at; it is not decided yet"),
         (_, Which::Question) => ("Se le preguntó al banco; todavía no sabía el resultado", "The bank was asked; it did not know the outcome yet"),
-        (Entity::CopPayment(payment), _) if !matches!(payment.phase, cop_payments::Phase::Refunding { .. }) => ("El cobro sigue pendiente en el procesador", "The payment is still pending at the processor"),
+        (Entity::CopPayment(payment), _) if !matches!(payment.phase, cop_payment::Phase::Refunding { .. }) => ("El cobro sigue pendiente en el procesador", "The payment is still pending at the processor"),
         (Entity::CopPayment(_), _) => ("El reintegro espera a un operador", "The refund waits for an operator"),
         (_, Which::Nothing) => ("No se le pudo preguntar al banco; se intenta de nuevo", "The bank could not be asked; it is tried again"),
         (_, Which::Silence) => ("El banco no respondió", "The bank did not answer"),
@@ -128,7 +129,7 @@ fn failure(state: &Entity) -> Option<&str> {
     match state {
         Entity::Payment(payment) => payment.failure_code.as_deref(),
         Entity::Payout(payout) => payout.failure_code.as_deref(),
-        Entity::CopPayment(payment) => payment.failure.map(cop_payments::Failure::name),
+        Entity::CopPayment(payment) => payment.failure.map(cop_payment::Failure::name),
         Entity::CryptoPayout(payout) => payout.failure_code.as_deref(),
         Entity::CopPayout(payout) => payout.failure_code.as_deref(),
         _ => None,
@@ -138,15 +139,15 @@ fn failure(state: &Entity) -> Option<&str> {
 /// Each reversal and each refund has an operation of its own.
 pub fn operation(cause: Cause, id: Id, state: Option<&Entity>) -> Option<Id> {
     let number = match (cause, state) {
-        (Cause::PaymentCharging, _) => payments::CHARGE,
+        (Cause::PaymentCharging, _) => payment::CHARGE,
         (Cause::ReversalBegun, Some(Entity::Payment(payment))) => payment.reversal(),
-        (Cause::OtpRequested, _) => payments::REQUEST_OTP,
-        (Cause::PayoutCreated | Cause::BatchCreated, _) => payouts::CREDIT,
-        (Cause::CopPaymentRequested, _) => cop_payments::COLLECT,
+        (Cause::OtpRequested, _) => payment::REQUEST_OTP,
+        (Cause::PayoutCreated | Cause::BatchCreated, _) => payout::CREDIT,
+        (Cause::CopPaymentRequested, _) => cop_payment::COLLECT,
         (Cause::CopRefundBegun, Some(Entity::CopPayment(payment))) => {
             return Some(payment.refund_operation());
         }
-        (Cause::CryptoPayoutSigned, _) => crypto::payouts::SEND,
+        (Cause::CryptoPayoutSigned, _) => crypto_payout::SEND,
         _ => return None,
     };
     Some(id.operation(number))

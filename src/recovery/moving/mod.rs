@@ -7,6 +7,7 @@ mod export;
 pub mod file;
 mod import;
 
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 pub use export::{Exported, export, reopen};
 pub use import::{Imported, import};
 
@@ -19,7 +20,7 @@ use domain::commands::{Command, KeyedCommand};
 use domain::machine::AnyBook;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::moves::Deployment;
-use domain::platform::{Mode, PLATFORM, PlatformAsk, PlatformBook, Tenant, tenant_key};
+use domain::platform::{PlatformAsk, PlatformBook, Tenant};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use sha2::{Digest, Sha256};

@@ -2,23 +2,25 @@
 //! codes and cancellations, and is asked when it stays silent.
 
 use super::instructions::{call_off, message, tell_again};
-use super::{
-    CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Live, Marketplace, Phase, TELL, Telling,
-    Waiting, live, sale,
-};
+use super::{live, sale};
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::entity::Resource;
+use crate::entities::Entity;
+use crate::entities::cop_payment::{
+    CODES_MAX, COLLECT, CopPayment, Failure, ForSession, Live, Marketplace, Phase, TELL, Telling, Waiting,
+};
+use crate::entities::payment::Status;
+use crate::entities::resource::Resource;
 use crate::events::EventKind;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::{BankCall, Collection, Effect, How, Instruction, Order, RailAnswer, RailReply, Service};
-use crate::record::{Cause, Entity};
 use crate::refusal::{CopPaymentRefusal, MerchantRefusal, Refusal};
-use crate::resources::payments::Status;
 use crate::resources::polling;
 use crate::trace::Trace;
 use crate::values::buyer::Buyer;
+use crate::values::channel::Channel;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::Timestamp;
@@ -26,8 +28,7 @@ use std::borrow::Cow;
 
 /// The processor's code for a collection that was canceled.
 pub const CANCELED: &str = "canceled";
-/// The processor's code for a collection that was not paid in time.
-pub const EXPIRED: &str = "expired";
+
 /// The processor's code for a wrong SMS code; the collection goes on.
 pub const WRONG_CODE: &str = "wrong_code";
 

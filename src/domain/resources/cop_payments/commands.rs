@@ -2,8 +2,9 @@
 //! processor.
 
 use super::collect::{self, NewCopPayment};
-use super::{COLLECT, CopPayment, Failure, Phase, TELL, instructions, refund};
+use super::{instructions, refund};
 use crate::decision::{Rules, Ruling, Turn};
+use crate::entities::cop_payment::{COLLECT, CopPayment, Failure, Phase, TELL};
 use crate::ledger::book::Book;
 use crate::platform::audit::AuditEntry;
 use crate::rail::{How, Operation, OperationKind, RailReply, Service, Subject};

@@ -2,13 +2,15 @@
 //! record says what is about to be told; one thing is told at a time, so it is known whose answer comes.
 
 use super::collect::{collection, order};
-use super::{Channel, CopPayment, Failure, Live, TELL, Telling, Waiting};
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::cop_payment::{CopPayment, Failure, Live, TELL, Telling, Waiting};
+use crate::entities::payment::Status;
 use crate::platform::audit::AuditEntry;
 use crate::rail::{Effect, How, Instruction, Order};
-use crate::record::{Cause, Entity};
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
-use crate::resources::payments::Status;
+use crate::values::channel::Channel;
 use crate::values::ids::EntityId;
 use crate::values::time::Timestamp;
 use crate::values::token::Token;

@@ -1,16 +1,17 @@
 //! The sale of a completed payment in pesos in the ledger: the amount, the fee, the seller's share,
 //! and the holds (`docs/contract.md, 6.3, 11.5`).
 
-use super::{CopPayment, ForSession, Marketplace, Phase};
+use crate::cause::Cause;
 use crate::decision::{Draft, Turn};
+use crate::entities::Entity;
+use crate::entities::cop_payment::{CopPayment, ForSession, Marketplace, Phase};
+use crate::entities::payment::Status;
 use crate::events::{BalanceReason, EventKind};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::Effect;
-use crate::record::{Cause, Entity};
 use crate::resources::collections::sale::{self as collections, SellerShare};
 use crate::resources::conversions::auto::{self, Completed};
-use crate::resources::payments::Status;
 use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
 use crate::values::ids::EntityId;
 use crate::values::money::{Cop, Currency, Rate};

@@ -4,16 +4,21 @@
 
 use super::commands::agreed;
 use super::reasons::Reason;
-use super::{Before, CHARGE, Marketplace, Means, Payment, Phase, Status, sale, without_zeros};
+use super::sale;
+use crate::bank_names::without_zeros;
+use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
+use crate::entities::Entity;
+use crate::entities::means::Means;
+use crate::entities::notice::Traits;
+use crate::entities::payment::{Before, CHARGE, Marketplace, Payment, Phase, Status};
+use crate::entities::sale::Sale;
 use crate::events::EventKind;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
-use crate::record::{Cause, Entity};
 use crate::refusal::{MerchantRefusal, PaymentRefusal, Refusal};
-use crate::resources::checkout::Sale;
 use crate::resources::polling::{self, Looks};
 use crate::trace::Trace;
 use crate::values::card::Card;
@@ -190,6 +195,14 @@ impl NewCharge {
             checkout: self.checkout.clone(),
             ..NewCharge::new(self.id, self.external_ref.clone(), self.price, self.means.clone(), card)
         }
+    }
+}
+
+impl NewCharge {
+    /// The data that a notice of the transfer must share with the charge; `None` while it has no amount
+    /// in bolívares.
+    pub fn notice_traits(&self) -> Option<Traits> {
+        self.means.notice_traits(self.price.at(self.rate?).ok()?.ves)
     }
 }
 

@@ -1,12 +1,15 @@
 //! Commands to payments in bolívares, and the rule that answers each command, deadline and reply of
 //! a bank.
 
-use super::{CHARGE, Means, Payment, Phase, Status, c2p, charge, is_reversal, repeat, reversal};
+use super::{c2p, charge, repeat, reversal};
+use crate::cause::Cause;
 use crate::decision::{Draft, Rules, Ruling, Turn};
-use crate::entity::Resource;
+use crate::entities::Entity;
+use crate::entities::means::Means;
+use crate::entities::payment::{CHARGE, Payment, Phase, Status, is_reversal};
+use crate::entities::resource::Resource;
 use crate::ledger::book::Book;
 use crate::rail::{Operation, OperationKind, Order, RailReply, Subject};
-use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::chargebacks;
 use crate::resources::polling;
