@@ -6,14 +6,12 @@ use crate::gateway::services::Services;
 use crate::store::history::{self, Read, Unreadable};
 use api::balance;
 use api::balance::movements::show_movement;
-use api::fields::{Bad, Fields, Invalid};
-use api::kind::{Kind, body, kind};
-use api::number;
+use api::fields::{Fields, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::{kinds, schema};
 use api::problem::Problem;
 use api::refusals;
-use api::value::Value;
+use api::value::{self, Bad, Value};
 use domain::cause::Cause;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
@@ -103,7 +101,7 @@ fn read_signed(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad>
     let text = value.string().map_err(|_| wanted)?;
     let (sign, magnitude) = text.strip_prefix('-').map_or((1, &*text), |magnitude| (-1, magnitude));
     let minor =
-        if currency == Some(Currency::Cop) { number::whole(magnitude) } else { number::cents(magnitude) };
+        if currency == Some(Currency::Cop) { value::whole(magnitude) } else { value::cents(magnitude) };
     match minor {
         None | Some(0) => Err(Bad::from(wanted)),
         Some(minor) if minor > currency.unwrap_or(Currency::Ves).amount_minor_max() => {

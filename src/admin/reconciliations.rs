@@ -17,8 +17,7 @@ use crate::reconciliation::shelf::{
 };
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
 use crate::store::history;
-use api::fields::{Fields, Invalid};
-use api::kind::{Kind as _, body, kind};
+use api::fields::{Fields, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::schema::{self, Schema};

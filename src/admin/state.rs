@@ -12,7 +12,7 @@ use crate::gateway::services::Services;
 use crate::rails::evm::{Evm, Waits};
 use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
-use api::kind::body;
+use api::fields::body;
 use api::openapi::document::Chapter;
 use api::openapi::schema::Schema;
 use api::openapi::values::{count, instant};

@@ -3,8 +3,7 @@
 use super::call::{Call, CallResult, Done};
 use super::finding::mode;
 use crate::gateway::statements;
-use api::fields::Invalid;
-use api::kind::Kind as _;
+use api::fields::{Invalid, Kind as _};
 use api::openapi::document::Chapter;
 use api::query::Query;
 use api::statements::description::schemas;

@@ -10,9 +10,9 @@ use api::problem::Problem;
 use api::writer::Object;
 use domain::entities::approval::AskedCall;
 use domain::index::{self, AuditList};
-use domain::platform::PlatformAsk;
 use domain::platform::acts::{Act, Deed};
 use domain::platform::audit::{AuditEntry, Who};
+use domain::resources::tenants::PlatformAsk;
 
 pub const ACTION: &str = "take-over";
 const COMMAND: &str = "serve --take-over";

@@ -8,6 +8,7 @@ use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Posting};
+use crate::platform::{PlatformBook, PlatformChange};
 use crate::rail::{BankCall, Effect, Operation, Order, RailReply, Rails, Service, Terms, TestModeAlone};
 use crate::record::{Record, Written};
 use crate::refusal::Refusal;
@@ -143,6 +144,13 @@ impl Draft {
 /// What a rule says. The machine completes its draft, and it goes on to whoever asked.
 pub type Ruling = actors::Decision<Draft, Refusal, Effect>;
 
+/// The ruling that changes the platform's book.
+pub fn write_platform(change: PlatformChange) -> Ruling {
+    let mut draft = Draft::new(Cause::PlatformChanged);
+    draft.platform = Some(Box::new(change));
+    Ruling::write(draft)
+}
+
 /// The names of the fields in which a repeat differs.
 pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
     fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
@@ -229,3 +237,13 @@ macro_rules! rules {
 }
 
 each_kind!(rules);
+
+/// A decision, for the function of the API that says what it changed.
+pub struct Decided<'a> {
+    /// The platform's book before; `None` for a tenant's record.
+    pub platform: Option<&'a PlatformBook>,
+    pub entity: Option<&'a Entity>,
+    pub record: &'a Record,
+    pub time: Timestamp,
+    pub livemode: bool,
+}

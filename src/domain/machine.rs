@@ -4,6 +4,7 @@
 use crate::cause::Cause;
 use crate::codec::{self, Undecodable};
 use crate::commands::{Command, KeyedCommand};
+use crate::decision::Decided;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entities::Entity;
 use crate::index::PersonMarks;
@@ -12,7 +13,7 @@ use crate::ledger::book::Book;
 use crate::ledger::invariants::{self, Breach};
 use crate::ledger::sellers;
 use crate::platform::PlatformBook;
-use crate::platform::audit::{AuditEntry, Changes, Decided};
+use crate::platform::audit::{AuditEntry, Changes};
 use crate::rail::{Effect, Rails};
 use crate::record::Record;
 use crate::record::{Answer, Kept};

@@ -12,9 +12,10 @@ use api::problem::Problem;
 use domain::commands::Command;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
+use domain::platform::Tenant;
 use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
-use domain::platform::{PlatformAsk, Tenant};
+use domain::resources::tenants::PlatformAsk;
 use domain::values::mode::{Mode, tenant_key};
 use std::sync::Arc;
 

@@ -132,7 +132,7 @@ fn goldens() -> Vec<Golden> {
             refusal { Refusal PaymentRefusal PayoutRefusal MerchantRefusal VerificationRefusal ChargebackRefusal ProductRefusal CheckoutRefusal ConversionRefusal CryptoRefusal OperationRefusal CopPaymentRefusal CopPayoutRefusal WebhookRefusal PlatformRefusal ApprovalRefusal };
         settings:
             platform::settings { Fee Fees ConversionSettings LiveStatus Settings TenantSettings Shop Receiver }
-            platform::moves { Deployment };
+            platform::settings { Deployment };
         trace:
             trace { Reach RailId BankWord EarlierOrder Trace };
         values:

@@ -2,12 +2,9 @@
 
 use crate::chapters;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, object, one_of, text};
-use crate::openapi::values::{currency, instant, livemode, page, shown_ref, signed_pesos, signed_ves, uuid};
-use crate::shown::Describing;
-use domain::ledger::MovementKind;
+use crate::openapi::schema::Schema;
+use crate::openapi::values::page;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::BALANCE,
@@ -23,7 +20,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Balance",
-            super::members(Describing::object()).schema().example(concat!(
+            super::schema().example(concat!(
                 r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50","#,
                 r#""nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00","#,
                 r#""balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00","#,
@@ -37,35 +34,17 @@ fn schemas() -> Vec<(&'static str, Schema)> {
 
 /// A movement of any balance.
 pub fn movement() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("type", one_of(MovementKind::ALL.map(MovementKind::name)))
-        .optional("amountVes", signed_ves().about("Signed; negative is money out. In bolívares."))
-        .optional("amountCop", signed_pesos().about("In pesos."))
-        .optional("amountUsdt", signed_ves().about("In USDT."))
-        .member("currency", currency())
-        .member("paymentId", uuid().or_null())
-        .member("payoutId", uuid().or_null())
-        .member("chargebackId", uuid().or_null())
-        .member("externalRef", shown_ref().or_null())
-        .member("description", text())
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .optional("conversionId", uuid())
-        .optional("merchantId", uuid().about("On a seller's balance: whose."))
-        .optional("availableAt", instant().about("The end of the hold, while it lasts."))
-        .example(concat!(
-            r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00","#,
-            r#""currency":"VES","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"#,
-            r#""chargebackId":null,"externalRef":"order-1","description":"C2P payment","#,
-            r#""livemode":false,"createdAt":"2026-11-21T02:13:04.120Z","#,
-            r#""availableAt":"2026-11-22T02:13:04.120Z"}"#,
-        ))
+    super::movements::schema().example(concat!(
+        r#"{"id":"01975a2e-7c00-7000-8000-0000000000c0","type":"payment","amountVes":"2100.00","#,
+        r#""currency":"VES","paymentId":"01975a2e-7c00-7000-8000-000000000000","payoutId":null,"#,
+        r#""chargebackId":null,"externalRef":"order-1","description":"C2P payment","#,
+        r#""livemode":false,"createdAt":"2026-11-21T02:13:04.120Z","#,
+        r#""availableAt":"2026-11-22T02:13:04.120Z"}"#,
+    ))
 }
 
-/// The balance of a seller.
 pub(crate) fn of_a_merchant() -> Schema {
-    super::seller_members(Describing::object()).schema().example(concat!(
+    super::seller_schema().example(concat!(
         r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","#,
         r#""pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z","#,
         r#""livemode":false}"#,

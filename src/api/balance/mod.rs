@@ -11,15 +11,14 @@ use crate::answer::{Facts, Rendered};
 use crate::balance::movements::{Movements, show_movement};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::Invalid;
-use crate::kind::{Kind as _, kind};
+use crate::fields::{Invalid, Kind as _, kind};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::ListOf;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use domain::index::LedgerKey;
 use domain::ledger::MovementKind;
 use domain::ledger::sellers::SellerBalance;
@@ -121,7 +120,6 @@ async fn crypto_transactions(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     list(cx, LedgerKey::Tenant(Currency::Usdt), "movements in USDT").await
 }
 
-/// A list of movements with its filters.
 fn movements_in(operation: Operation) -> Operation {
     operation.list(|query, list| asked(query, list, LedgerKey::Tenant(Currency::Ves))).answers(
         200,
@@ -170,93 +168,51 @@ async fn movements_of(cx: &mut Context<'_>, ask: Movements) -> Result<Reply, Pro
     cx.read_long(move |records| movements::read(records, &ask, now)).await
 }
 
-/// A balance, as JSON.
-pub fn show(balance: &Balance, livemode: bool) -> Vec<u8> {
-    members(Writing::of(&(balance, livemode), 512)).end()
+shown! {
+    pub fn show(balance: &Balance, livemode: bool), schema, 512 {
+        plain "ledgerNetVes" = balance.ledger_net, values::signed_ves().about("The sum of all movements.");
+        plain "reserveVes" = balance.reserve, values::ves();
+        plain "heldVes" = balance.held, values::ves().about("Under a hold of 24 hours.");
+        maybe_plain "nextReleaseAt" = balance.next_release,
+            values::instant().about("When the next held amount is released.");
+        plain "availableVes" = balance.available,
+            values::signed_ves().about("What can be paid out; below zero after a chargeback at worst.");
+        number "balanceHoldHours" = 24, schema::integer();
+        plain "convertedVes" = balance.converted, values::ves().about("Converted to USDT, less what was canceled.");
+        plain "platformAvailableVes" = balance.available, values::signed_ves().about("Equal to `availableVes`.");
+        plain "sellerPendingVes" = balance.seller_pending, values::ves();
+        plain "sellerAvailableVes" = balance.seller_available, values::ves();
+        boolean "livemode" = livemode, values::livemode();
+    }
 }
 
-/// The members of a balance.
-pub(crate) fn members<'a, M: Members<'a, (&'a Balance, bool)>>(members: M) -> M {
-    members
-        .plain(
-            "ledgerNetVes",
-            || values::signed_ves().about("The sum of all movements."),
-            |(balance, _)| balance.ledger_net,
-        )
-        .plain("reserveVes", values::ves, |(balance, _)| balance.reserve)
-        .plain("heldVes", || values::ves().about("Under a hold of 24 hours."), |(balance, _)| balance.held)
-        .maybe_plain(
-            "nextReleaseAt",
-            || values::instant().about("When the next held amount is released."),
-            |(balance, _)| balance.next_release,
-        )
-        .plain(
-            "availableVes",
-            || values::signed_ves().about("What can be paid out; below zero after a chargeback at worst."),
-            |(balance, _)| balance.available,
-        )
-        .number("balanceHoldHours", schema::integer, |_| 24)
-        .plain(
-            "convertedVes",
-            || values::ves().about("Converted to USDT, less what was canceled."),
-            |(balance, _)| balance.converted,
-        )
-        .plain(
-            "platformAvailableVes",
-            || values::signed_ves().about("Equal to `availableVes`."),
-            |(balance, _)| balance.available,
-        )
-        .plain("sellerPendingVes", values::ves, |(balance, _)| balance.seller_pending)
-        .plain("sellerAvailableVes", values::ves, |(balance, _)| balance.seller_available)
-        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
+shown! {
+    pub fn show_cop(balance: &CopBalance, livemode: bool), cop_schema, 512 {
+        plain "ledgerNetCop" = balance.ledger_net, values::signed_pesos();
+        plain "heldCop" = balance.held, values::pesos();
+        maybe_plain "nextReleaseAt" = balance.next_release, values::instant();
+        plain "availableCop" = balance.available, values::signed_pesos();
+        number "balanceHoldHours" = 24, schema::integer();
+        boolean "livemode" = livemode, values::livemode();
+    }
 }
 
-/// The balance in pesos, as JSON.
-pub fn show_cop(balance: &CopBalance, livemode: bool) -> Vec<u8> {
-    cop_members(Writing::of(&(balance, livemode), 512)).end()
-}
-
-/// The members of the balance in pesos.
-pub(crate) fn cop_members<'a, M: Members<'a, (&'a CopBalance, bool)>>(members: M) -> M {
-    members
-        .plain("ledgerNetCop", values::signed_pesos, |(balance, _)| balance.ledger_net)
-        .plain("heldCop", values::pesos, |(balance, _)| balance.held)
-        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
-        .plain("availableCop", values::signed_pesos, |(balance, _)| balance.available)
-        .number("balanceHoldHours", schema::integer, |_| 24)
-        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
-}
-
-/// The balance of a seller, as JSON; pesos and USDT only if there were ever any.
-pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
-    seller_members(Writing::of(&(balance, livemode), 512)).end()
-}
-
-/// The members of the balance of a seller.
-pub(crate) fn seller_members<'a, M: Members<'a, (&'a SellerBalance, bool)>>(members: M) -> M {
-    members
-        .plain("merchantId", values::uuid, |(balance, _)| balance.merchant)
-        .text("externalRef", values::shown_ref, |(balance, _)| &balance.external_ref)
-        .plain("pendingVes", values::ves, |(balance, _)| balance.pending)
-        .plain("availableVes", values::ves, |(balance, _)| balance.available)
-        .optional_plain(
-            "pendingCop",
-            || values::pesos().about("If there ever were pesos."),
-            |(balance, _)| balance.pesos.map(|(pending, _)| pending),
-        )
-        .optional_plain("availableCop", values::pesos, |(balance, _)| {
-            balance.pesos.map(|(_, available)| available)
-        })
-        .optional_plain(
-            "pendingUsdt",
-            || values::ves().about("If there ever were USDT."),
-            |(balance, _)| balance.usdt.map(|(pending, _)| pending),
-        )
-        .optional_plain("availableUsdt", values::ves, |(balance, _)| {
-            balance.usdt.map(|(_, available)| available)
-        })
-        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
-        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
+shown! {
+    /// The balance of a seller, as JSON; pesos and USDT only if there were ever any.
+    pub fn show_seller(balance: &SellerBalance, livemode: bool), seller_schema, 512 {
+        plain "merchantId" = balance.merchant, values::uuid();
+        text "externalRef" = &balance.external_ref, values::shown_ref();
+        plain "pendingVes" = balance.pending, values::ves();
+        plain "availableVes" = balance.available, values::ves();
+        optional_plain "pendingCop" = balance.pesos.map(|(pending, _)| pending),
+            values::pesos().about("If there ever were pesos.");
+        optional_plain "availableCop" = balance.pesos.map(|(_, available)| available), values::pesos();
+        optional_plain "pendingUsdt" = balance.usdt.map(|(pending, _)| pending),
+            values::ves().about("If there ever were USDT.");
+        optional_plain "availableUsdt" = balance.usdt.map(|(_, available)| available), values::ves();
+        maybe_plain "nextReleaseAt" = balance.next_release, values::instant();
+        boolean "livemode" = livemode, values::livemode();
+    }
 }
 
 /// The movement that a fund or an adjustment is; `None` without a movement that somebody sees.

@@ -1,15 +1,18 @@
 //! A page of movements of one ledger, newest first: `GET /v1/balance/transactions` and its kin.
 
-use crate::number::shown_amount;
+use crate::openapi::{schema, values};
 use crate::page::{Page, bad_cursor, page_json};
 use crate::payments::find;
 use crate::records::{Answered, Records, Stopped, first_known};
-use crate::writer::Object;
+use crate::shown::shown;
+use crate::value::shown_amount;
 use domain::entities::Entity;
 use domain::index::{self, LedgerKey};
 use domain::indexing;
 use domain::ledger::{Ledger, Row};
+use domain::ledger::{MovementKind, Posting};
 use domain::record::Record;
+use domain::values::ids::Id;
 use domain::values::ids::{EntityId, Kind};
 use domain::values::mode::is_live;
 use domain::values::money::Currency;
@@ -18,21 +21,15 @@ use std::ops::ControlFlow;
 
 /// The filters and the page of a list of movements.
 pub struct Movements {
-    /// The ledger.
     pub ledger: LedgerKey,
-    /// The types of movements, as facets.
     pub kinds: Vec<u8>,
-    /// The instant from which movements are listed.
     pub from: Option<Timestamp>,
     /// The instant before which movements are listed.
     pub to: Option<Timestamp>,
-    /// The entities whose movements are listed.
     pub subjects: Vec<EntityId>,
-    /// The page that is asked for.
     pub page: Page,
 }
 
-/// The page.
 pub fn read(records: &dyn Records, ask: &Movements, now: Timestamp) -> Answered {
     let after =
         ask.page.after.as_deref().map(|bytes| Position::read(bytes).ok_or_else(bad_cursor)).transpose()?;
@@ -148,7 +145,6 @@ fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     time: u64,
-    /// The record.
     pub seq: u64,
     row: u16,
 }
@@ -198,37 +194,41 @@ pub fn show_movement(
 ) -> Option<Vec<u8>> {
     let posting = record.postings.get(n)?;
     let row: &Row = posting.row.as_deref()?;
-    let amount_name = match posting.currency {
-        Currency::Ves => "amountVes",
-        Currency::Cop => "amountCop",
-        Currency::Usdt => "amountUsdt",
-    };
-    let subject = |kinds: &[Kind]| {
-        row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id)
-    };
-    let merchant = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None };
-    let mut body = Object::new()
-        .plain("id", record.movement_id(time, n))
-        .plain("type", row.kind.name())
-        .plain(amount_name, shown_amount(posting.currency, posting.minor))
-        .plain("currency", posting.currency.code())
-        .maybe_plain("paymentId", subject(&[Kind::Payment, Kind::CopPayment]))
-        .maybe_plain("payoutId", subject(&[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]))
-        .maybe_plain("chargebackId", row.chargeback)
-        .maybe_text("externalRef", row.external_ref.as_deref())
-        .text("description", &row.description)
-        .boolean("livemode", livemode)
-        .plain("createdAt", time);
-    if let Some(conversion) = subject(&[Kind::Conversion]) {
-        body = body.plain("conversionId", conversion);
+    Some(show_row(record.movement_id(time, n), livemode, posting, row, time, now))
+}
+
+/// The subject of a movement, if it is of one of these kinds.
+fn subject(row: &Row, kinds: &[Kind]) -> Option<Id> {
+    row.subject.filter(|subject| kinds.contains(&subject.kind)).map(|subject| subject.id)
+}
+
+/// The amount of a posting, if it is in this currency.
+fn amount_in(currency: Currency, posting: &Posting) -> Option<String> {
+    (posting.currency == currency).then(|| shown_amount(currency, posting.minor))
+}
+
+shown! {
+    fn show_row(id: Id, livemode: bool, posting: &Posting, row: &Row, time: Timestamp, now: Timestamp), schema, 512 {
+        plain "id" = id, values::uuid();
+        plain "type" = row.kind.name(), schema::one_of(MovementKind::ALL.map(MovementKind::name));
+        optional_plain "amountVes" = amount_in(Currency::Ves, posting),
+            values::signed_ves().about("Signed; negative is money out. In bolívares.");
+        optional_plain "amountCop" = amount_in(Currency::Cop, posting), values::signed_pesos().about("In pesos.");
+        optional_plain "amountUsdt" = amount_in(Currency::Usdt, posting), values::signed_ves().about("In USDT.");
+        plain "currency" = posting.currency.code(), values::currency();
+        maybe_plain "paymentId" = subject(row, &[Kind::Payment, Kind::CopPayment]), values::uuid();
+        maybe_plain "payoutId" = subject(row, &[Kind::Payout, Kind::CopPayout, Kind::CryptoPayout]), values::uuid();
+        maybe_plain "chargebackId" = row.chargeback, values::uuid();
+        maybe_text "externalRef" = row.external_ref.as_deref(), values::shown_ref();
+        text "description" = &row.description, schema::text();
+        boolean "livemode" = livemode, values::livemode();
+        plain "createdAt" = time, values::instant();
+        optional_plain "conversionId" = subject(row, &[Kind::Conversion]), values::uuid();
+        optional_plain "merchantId" = if let Ledger::Seller(merchant) = posting.ledger { Some(merchant) } else { None },
+            values::uuid().about("On a seller's balance: whose.");
+        optional_plain "availableAt" = row.available_at.filter(|at| *at > now),
+            values::instant().about("The end of the hold, while it lasts.");
     }
-    if let Some(merchant) = merchant {
-        body = body.plain("merchantId", merchant);
-    }
-    if let Some(at) = row.available_at.filter(|at| *at > now) {
-        body = body.plain("availableAt", at);
-    }
-    Some(body.end())
 }
 
 #[cfg(test)]

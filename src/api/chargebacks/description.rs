@@ -2,19 +2,16 @@
 
 use super::{read_new, read_verdict};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::Schema;
 use crate::openapi::values::page;
-use crate::shown::Describing;
 use domain::values::ids::Id;
 
-/// A chargeback.
 pub fn chargeback() -> Schema {
-    super::members(Describing::object()).schema()
+    super::schema()
 }
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::CHARGEBACKS,
@@ -25,12 +22,11 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The schemas, which the operators' document has too.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Chargeback",
-            super::members(Describing::object()).schema().example(concat!(
+            super::schema().example(concat!(
                 r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback","#,
                 r#""paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2","#,
                 r#""status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00","#,

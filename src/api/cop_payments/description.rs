@@ -2,18 +2,16 @@
 
 use super::{read_buyer, read_code, read_new};
 use crate::chapters;
-use crate::checkout::sale;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{attempt, four_decimals, instant, livemode, page, uuid, ves};
-use crate::shown::Describing;
+use crate::sale;
 use domain::values::channel::Channel;
 use domain::values::ids::Id;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::PESOS,
@@ -53,10 +51,9 @@ pub fn payment() -> Schema {
         .member("amountCop", integer().at_least("0"))
         .member(
             "feeCop",
-            integer().or_null().about(
-                "4.5 % and 1,500 pesos, never more than the amount; null \
-                 until completed.",
-            ),
+            integer()
+                .or_null()
+                .about("4.5 % and 1,500 pesos, never more than the amount; null until completed."),
         )
         .member("netCop", integer().or_null())
         .member("reference", text().or_null())
@@ -72,8 +69,7 @@ pub fn payment() -> Schema {
         .optional(
             "operationId",
             uuid().or_null().about(
-                "In live mode alone: what the processor or an \
-                 operator is to decide, while that is open.",
+                "In live mode alone: what the processor or an operator is to decide, while that is open.",
             ),
         )
         .member("livemode", livemode())
@@ -98,9 +94,8 @@ pub(crate) fn event_data() -> Schema {
         .optional("reversedAt", instant().or_null())
 }
 
-/// A payout in pesos, which operators see too.
 pub fn payout() -> Schema {
-    super::payouts::members(Describing::object()).schema()
+    super::payouts::schema()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
@@ -121,7 +116,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         (
             "CopBalance",
-            crate::balance::cop_members(Describing::object()).schema().example(concat!(
+            crate::balance::cop_schema().example(concat!(
                 r#"{"ledgerNetCop":"46250","heldCop":"46250","#,
                 r#""nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"#,
                 r#""livemode":false}"#,

@@ -10,16 +10,15 @@ pub mod qr;
 
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
-use crate::checkout::sale;
 use crate::cop_payments::qr::{picture_base64, png_base64};
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema};
 use crate::problem::{BadField, Problem};
 use crate::respond::Reply;
-use crate::value::Value;
+use crate::sale;
+use crate::value::{Bad, Value};
 use crate::writer::Object;
 use domain::entities::cop_payment::CopPayment;
 use domain::entities::means::Method;
@@ -105,7 +104,6 @@ fn amount<'a>() -> impl Kind<'a, i64> {
     )
 }
 
-/// The channel by which pesos are collected.
 pub(crate) fn channel<'a>() -> impl Kind<'a, Channel> {
     kinds::one_of(Channel::ALL.map(|channel| (channel.name(), channel)))
 }
@@ -168,7 +166,6 @@ fn document_type<'a>(documents: &[DocumentType]) -> impl Kind<'a, DocumentType> 
     kind(read, move || schema::one_of(documents.iter().map(|document| document.name())))
 }
 
-/// The number of an identity document.
 pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
     kind(
         |value: Value<'a>| value.text_as(DocumentNumber::parse),

@@ -2,16 +2,14 @@
 
 use super::{read_customer, read_deposit, read_payout};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::{Chapter, Webhook, event};
 use crate::openapi::schema::{Schema, named, one_of};
 use crate::openapi::values::{items, page};
-use crate::shown::Describing;
 use domain::entities::crypto_payout::Status;
 use domain::values::ids::Id;
 use domain::values::money::Usdt;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::USDT,
@@ -23,12 +21,10 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// A payout to a wallet, which operators see too.
 pub fn payout() -> Schema {
-    super::payout_members(Describing::object()).schema()
+    super::payout_schema()
 }
 
-/// The status of a payout in USDT.
 pub fn payout_status() -> Schema {
     one_of(Status::ALL.map(Status::name))
 }
@@ -38,14 +34,14 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "CryptoBalance",
-            super::balance_members(Describing::object()).schema().example(concat!(
+            super::balance_schema().example(concat!(
                 r#"{"availableUsdt":"4.02","heldUsdt":"0.00","held":"0.00","pendingPayoutsUsdt":"0.00","#,
                 r#""nextReleaseAt":null,"livemode":false}"#,
             )),
         ),
         (
             "CryptoNetwork",
-            super::network_members(Describing::object()).schema().example(concat!(
+            super::terms_schema().example(concat!(
                 r#"{"network":"TRC20","networkFeeUsdt":"1.00","confirmations":null,"#,
                 r#""minDepositUsdt":null,"minPayoutUsdt":null}"#,
             )),
@@ -66,9 +62,9 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         ("CryptoPayoutPage", page("CryptoPayout")),
         ("NewDepositAddress", body(read_customer)),
-        ("DepositAddress", super::address_members(Describing::object()).schema()),
+        ("DepositAddress", super::address_schema()),
         ("TestDeposit", body(|fields| read_deposit(fields, id))),
-        ("CryptoDeposit", super::deposit_members(Describing::object()).schema()),
+        ("CryptoDeposit", super::deposit_schema()),
     ]
 }
 

@@ -9,15 +9,14 @@ use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::conversions::read_reason;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
-use crate::fields::{Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, kind};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
 use domain::entities::crypto_payout::{CryptoPayout, Status};
 use domain::entities::deposit_address::{Asset, Deposit, DepositAddress};
@@ -49,20 +48,15 @@ async fn balance(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     }
 }
 
-/// The balance, as JSON.
-pub fn show_balance(balance: &CryptoBalance, livemode: bool) -> Vec<u8> {
-    balance_members(Writing::of(&(balance, livemode), 512)).end()
-}
-
-/// The members of the balance.
-pub(crate) fn balance_members<'a, M: Members<'a, (&'a CryptoBalance, bool)>>(members: M) -> M {
-    members
-        .plain("availableUsdt", values::signed_ves, |(balance, _)| balance.available)
-        .plain("heldUsdt", values::ves, |(balance, _)| balance.held)
-        .plain("held", || values::ves().about("Equal to `heldUsdt`."), |(balance, _)| balance.held)
-        .plain("pendingPayoutsUsdt", values::ves, |(balance, _)| balance.pending_payouts)
-        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
-        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
+shown! {
+    pub fn show_balance(balance: &CryptoBalance, livemode: bool), balance_schema, 512 {
+        plain "availableUsdt" = balance.available, values::signed_ves();
+        plain "heldUsdt" = balance.held, values::ves();
+        plain "held" = balance.held, values::ves().about("Equal to `heldUsdt`.");
+        plain "pendingPayoutsUsdt" = balance.pending_payouts, values::ves();
+        maybe_plain "nextReleaseAt" = balance.next_release, values::instant();
+        boolean "livemode" = livemode, values::livemode();
+    }
 }
 
 /// GET /v1/crypto/networks
@@ -74,52 +68,36 @@ pub const NETWORKS: Endpoint = endpoint(chapters::USDT, run!(networks), || {
     )
 });
 
-/// A network, with its fee and the blocks after which a transfer is final.
-pub(crate) type Terms = (&'static str, Usdt, Option<u64>);
-
 async fn networks(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     let terms = Network::NAMES.iter().zip(cx.env.network_fees()).zip(cx.env.confirmations());
-    let items = terms.map(|(((name, _), fee), confirmations)| {
-        network_members(Writing::of(&(*name, *fee, *confirmations), 160)).end()
-    });
+    let items = terms.map(|(((name, _), fee), confirmations)| show_network(name, *fee, *confirmations));
     Ok(Reply::json(200, list_json(items)))
 }
 
-/// The members of a network. No minimum holds but that of every amount.
-pub(crate) fn network_members<'a, M: Members<'a, Terms>>(members: M) -> M {
-    let none = |words: &'static str| move || values::ves().about(words);
-    members
-        .plain("network", network_schema, |(name, ..)| *name)
-        .plain("networkFeeUsdt", || values::ves().about("What a payout costs on top."), |(_, fee, _)| *fee)
-        .maybe_number(
-            "confirmations",
-            || {
-                schema::integer()
-                    .at_least("1")
-                    .about("Blocks after which a transfer counts; null where no node is configured.")
-            },
-            |(.., confirmations)| *confirmations,
-        )
-        .maybe_plain("minDepositUsdt", none("Null: no minimum."), |_| None::<Usdt>)
-        .maybe_plain("minPayoutUsdt", none("Null: no minimum."), |_| None::<Usdt>)
+shown! {
+    /// A network, as JSON. No minimum holds but that of every amount.
+    fn show_network(name: &'static str, fee: Usdt, confirmations: Option<u64>), terms_schema, 160 {
+        plain "network" = name, network_schema();
+        plain "networkFeeUsdt" = fee, values::ves().about("What a payout costs on top.");
+        maybe_number "confirmations" = confirmations,
+            schema::integer().at_least("1").about("Blocks after which a transfer counts; null where no node is configured.");
+        maybe_plain "minDepositUsdt" = None::<Usdt>, values::ves().about("Null: no minimum.");
+        maybe_plain "minPayoutUsdt" = None::<Usdt>, values::ves().about("Null: no minimum.");
+    }
 }
 
-/// The network of an address.
 pub(crate) fn network<'a>() -> impl Kind<'a, Network> {
     kinds::one_of(Network::NAMES)
 }
 
-/// The token that is deposited.
 pub(crate) fn asset<'a>() -> impl Kind<'a, Asset> {
     kinds::one_of(Asset::NAMES)
 }
 
-/// The networks.
 pub(crate) fn network_schema() -> schema::Schema {
     schema::one_of(Network::NAMES.map(|(name, _)| name))
 }
 
-/// The token that is deposited.
 pub(crate) fn asset_schema() -> schema::Schema {
     schema::one_of(Asset::NAMES.map(|(name, _)| name))
 }
@@ -275,7 +253,6 @@ pub fn read_approval(body: &[u8]) -> Result<Verdict, Problem> {
     Ok(Verdict::Approve)
 }
 
-/// Reads the body of a rejection.
 pub fn read_rejection(body: &[u8]) -> Result<Verdict, Problem> {
     let reason = read_reason(Fields::parse_optional(body)?)?;
     Ok(Verdict::Reject(reason.unwrap_or_else(|| REJECTED.to_owned())))
@@ -298,38 +275,24 @@ pub fn reviewed(facts: &Facts<'_>) -> Option<Rendered> {
     Some((if payout.status == Status::Processing { 202 } else { 200 }, show(payout)))
 }
 
-/// A payout, as JSON.
-pub fn show(payout: &CryptoPayout) -> Vec<u8> {
-    payout_members(Writing::of(payout, 640)).end()
-}
-
-/// The members of a payout.
-pub(crate) fn payout_members<'a, M: Members<'a, CryptoPayout>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |payout| payout.id)
-        .constant("object", "crypto_payout")
-        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
-        .plain("amountUsdt", values::ves, |payout| payout.amount)
-        .plain("networkFeeUsdt", values::ves, |payout| payout.fee)
-        .plain("totalUsdt", values::ves, |payout| payout.total())
-        .plain("address", schema::text, |payout| &payout.address)
-        .plain(
-            "network",
-            || schema::one_of(Network::NAMES.map(|(name, _)| name)),
-            |payout| payout.network.name(),
-        )
-        .maybe_text("txHash", schema::text, |payout| {
-            shown(&payout.tx_hash).filter(|_| payout.status != Status::Failed)
-        })
-        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
-        .maybe_text("failureCode", schema::text, |payout| {
-            payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed)
-        })
-        .boolean("livemode", values::livemode, |payout| payout.livemode)
-        .plain("createdAt", values::instant, |payout| payout.created_at)
-        .maybe_plain("completedAt", values::instant, |payout| {
-            payout.settled_at.filter(|_| payout.status == Status::Completed)
-        })
+shown! {
+    pub fn show(payout: &CryptoPayout), payout_schema, 640 {
+        plain "id" = payout.id, values::uuid();
+        constant "object" = "crypto_payout";
+        plain "status" = payout.status.name(), schema::one_of(Status::ALL.map(Status::name));
+        plain "amountUsdt" = payout.amount, values::ves();
+        plain "networkFeeUsdt" = payout.fee, values::ves();
+        plain "totalUsdt" = payout.total(), values::ves();
+        plain "address" = &payout.address, schema::text();
+        plain "network" = payout.network.name(), schema::one_of(Network::NAMES.map(|(name, _)| name));
+        maybe_text "txHash" = shown(&payout.tx_hash).filter(|_| payout.status != Status::Failed), schema::text();
+        text "externalRef" = &*payout.external_ref, values::shown_ref();
+        maybe_text "failureCode" = payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed),
+            schema::text();
+        boolean "livemode" = payout.livemode, values::livemode();
+        plain "createdAt" = payout.created_at, values::instant();
+        maybe_plain "completedAt" = payout.settled_at.filter(|_| payout.status == Status::Completed), values::instant();
+    }
 }
 
 /// POST /v1/crypto/deposit-addresses
@@ -370,7 +333,6 @@ async fn open_address(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server.ask(target, crypto::deposits::Command::Open(Box::new(new)).into()).await
 }
 
-/// Reads whose address it is, and of what.
 fn read_customer(mut fields: Fields<'_>) -> Result<(ExternalRef, Network, Asset), Invalid> {
     let customer_ref = fields.required("customerRef", kinds::plain_ref());
     let network = fields.required("network", network());
@@ -389,26 +351,21 @@ pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [
     account
 }
 
-/// The answer to a deposit address, new or known.
 fn opened(facts: &Facts<'_>) -> Option<Rendered> {
     Some((if facts.is_new() { 201 } else { 200 }, show_address(facts.the()?)))
 }
 
-fn show_address(address: &DepositAddress) -> Vec<u8> {
-    address_members(Writing::of(address, 512)).end()
-}
-
-/// The members of an address.
-pub(crate) fn address_members<'a, M: Members<'a, DepositAddress>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |address| address.id)
-        .constant("object", "deposit_address")
-        .plain("address", schema::text, |address| &address.address)
-        .plain("network", network_schema, |address| address.network.name())
-        .plain("asset", asset_schema, |address| address.asset.name())
-        .text("customerRef", values::shown_ref, |address| &*address.customer_ref)
-        .boolean("livemode", values::livemode, |address| address.livemode)
-        .plain("createdAt", values::instant, |address| address.created_at)
+shown! {
+    fn show_address(address: &DepositAddress), address_schema, 512 {
+        plain "id" = address.id, values::uuid();
+        constant "object" = "deposit_address";
+        plain "address" = &address.address, schema::text();
+        plain "network" = address.network.name(), network_schema();
+        plain "asset" = address.asset.name(), asset_schema();
+        text "customerRef" = &*address.customer_ref, values::shown_ref();
+        boolean "livemode" = address.livemode, values::livemode();
+        plain "createdAt" = address.created_at, values::instant();
+    }
 }
 
 /// POST /v1/test/crypto/deposits
@@ -461,25 +418,21 @@ pub fn deposited(facts: &Facts<'_>) -> Option<Rendered> {
     Some((201, show_deposit(deposit, facts.time)))
 }
 
-/// A deposit that came at `time`, as JSON.
-pub fn show_deposit(deposit: &Deposit, time: Timestamp) -> Vec<u8> {
-    deposit_members(Writing::of(&(deposit, time), 512)).end()
-}
-
-/// The members of a deposit.
-pub(crate) fn deposit_members<'a, M: Members<'a, (&'a Deposit, Timestamp)>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |(deposit, _)| deposit.id)
-        .constant("object", "crypto_deposit")
-        .plain("status", || schema::one_of(["completed"]), |_| "completed")
-        .plain("amountUsdt", values::ves, |(deposit, _)| deposit.amount)
-        .plain("address", schema::text, |(deposit, _)| &deposit.to.address)
-        .plain("depositAddressId", values::uuid, |(deposit, _)| deposit.to.id)
-        .plain("network", network_schema, |(deposit, _)| deposit.to.network.name())
-        .plain("asset", asset_schema, |(deposit, _)| deposit.to.asset.name())
-        .text("customerRef", values::shown_ref, |(deposit, _)| &*deposit.to.customer_ref)
-        .plain("txHash", schema::text, |(deposit, _)| &deposit.tx_hash)
-        .plain("availableAt", values::instant, |(deposit, _)| deposit.available_at)
-        .boolean("livemode", values::livemode, |(deposit, _)| deposit.to.livemode)
-        .plain("createdAt", values::instant, |(_, time)| *time)
+shown! {
+    /// A deposit that came at `time`, as JSON.
+    pub fn show_deposit(deposit: &Deposit, time: Timestamp), deposit_schema, 512 {
+        plain "id" = deposit.id, values::uuid();
+        constant "object" = "crypto_deposit";
+        plain "status" = "completed", schema::one_of(["completed"]);
+        plain "amountUsdt" = deposit.amount, values::ves();
+        plain "address" = &deposit.to.address, schema::text();
+        plain "depositAddressId" = deposit.to.id, values::uuid();
+        plain "network" = deposit.to.network.name(), network_schema();
+        plain "asset" = deposit.to.asset.name(), asset_schema();
+        text "customerRef" = &*deposit.to.customer_ref, values::shown_ref();
+        plain "txHash" = &deposit.tx_hash, schema::text();
+        plain "availableAt" = deposit.available_at, values::instant();
+        boolean "livemode" = deposit.to.livemode, values::livemode();
+        plain "createdAt" = time, values::instant();
+    }
 }

@@ -2,15 +2,13 @@
 
 use super::{read_method, read_registration, read_update};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, boolean, object};
 use crate::openapi::values::{items, page, shown_ref, uuid};
-use crate::shown::Describing;
 use domain::resources::banks::Catalogue;
 use domain::values::ids::Id;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::MERCHANTS,
@@ -43,9 +41,8 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// A merchant.
 pub fn merchant() -> Schema {
-    super::members(Describing::object()).schema().example(concat!(
+    super::schema().example(concat!(
         r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","object":"merchant","#,
         r#""externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
         r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","status":"verified","#,
@@ -57,7 +54,6 @@ pub fn merchant() -> Schema {
     ))
 }
 
-/// A payout method of a merchant.
 pub fn method() -> Schema {
-    super::method_members(Describing::object()).schema()
+    super::method_schema()
 }

@@ -8,8 +8,7 @@ pub mod description;
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Fields, Invalid};
-use crate::kind::Kind as _;
+use crate::fields::{Fields, Invalid, Kind as _};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page, list_json};
@@ -18,7 +17,7 @@ use crate::payouts::verification;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::writer::Object;
 use domain::entities::merchant::{Merchant, PayoutMethod, Status, facet};
 use domain::index::Space;
@@ -40,8 +39,7 @@ pub const REGISTER: Endpoint = endpoint(chapters::MERCHANTS, run!(register), || 
         )
         .body("NewMerchant")
         .example(
-            "with a payout \
-             method",
+            "with a payout method",
             concat!(
                 r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","#,
                 r#""contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","#,
@@ -101,7 +99,6 @@ pub const LIST: Endpoint = endpoint(chapters::MERCHANTS, run!(list), || {
         .refuses(404, &["not_found"])
 });
 
-/// The merchants that are asked for.
 struct Asked {
     status: Option<Status>,
     active: Option<bool>,
@@ -165,7 +162,6 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::merchant(id), merchants::Command::SetActive(active)).await
 }
 
-/// Reads whether a merchant is to be active.
 fn read_update(mut fields: Fields<'_>) -> Result<bool, Invalid> {
     fields.changes();
     let active = fields.required("isActive", kinds::boolean());
@@ -204,7 +200,6 @@ async fn add_method(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::merchant(id), merchants::Command::AddMethod(bank, phone)).await
 }
 
-/// Reads a payout method.
 fn read_method(mut fields: Fields<'_>, banks: &Catalogue) -> Result<(BankCode, MobilePhone), Invalid> {
     let bank = fields.required("bankCode", credit_bank(banks));
     let phone = fields.required("phone", kinds::phone());
@@ -316,7 +311,6 @@ fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
     Some((202, body.end()))
 }
 
-/// The payout method that the path names.
 fn one_method(facts: &Facts<'_>) -> Option<Rendered> {
     let merchant: &Merchant = facts.the()?;
     Some((
@@ -337,7 +331,6 @@ fn newest_method(facts: &Facts<'_>) -> Option<Rendered> {
     })
 }
 
-/// The answer to a deletion.
 fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
     let merchant: &Merchant = facts.the()?;
     let body = Object::new().boolean("deleted", true).plain("merchantId", merchant.id);
@@ -351,76 +344,37 @@ fn show_methods(merchant: &Merchant) -> Vec<u8> {
 /// The message about a merchant without a payout method.
 const NO_METHOD: &str = "no payout method exists; add one with POST /v1/merchants/:id/payout-methods";
 
-/// A merchant, as JSON.
-pub fn show(merchant: &Merchant) -> Vec<u8> {
-    members(Writing::of(merchant, 512)).end()
+shown! {
+    pub fn show(merchant: &Merchant), schema, 512 {
+        plain "merchantId" = merchant.id, values::uuid();
+        constant "object" = "merchant";
+        text "externalRef" = &*merchant.external_ref, values::shown_ref();
+        maybe_text "name" = Some(&merchant.name).filter(|name| !name.is_empty()), schema::text();
+        maybe_plain "identification" = merchant.identification.map(IdentityDocument::clear), values::shown_identity();
+        maybe_text "contactEmail" = merchant.contact_email.as_deref(), schema::text();
+        maybe_plain "contactPhone" = merchant.contact_phone.map(MobilePhone::clear), values::shown_phone();
+        plain "status" = merchant.status().name(),
+            schema::one_of(Status::ALL.map(Status::name)).about("`shell`: no method; `verified`: at least one verified; `rejected`: the bank rejected the last one.");
+        boolean "isActive" = merchant.active, schema::boolean();
+        list "payoutMethods" = merchant.methods.iter().map(|method| show_method(merchant, method)),
+            schema::list(schema::named("PayoutMethod"));
+        maybe_text "message" = merchant.methods.is_empty().then_some(NO_METHOD),
+            schema::text().about("Says so when no payout method exists.");
+        boolean "livemode" = merchant.livemode, values::livemode();
+        plain "createdAt" = merchant.created_at, values::instant();
+        plain "updatedAt" = merchant.updated_at, values::instant();
+    }
 }
 
-/// The members of a merchant.
-pub(crate) fn members<'a, M: Members<'a, Merchant>>(members: M) -> M {
-    members
-        .plain("merchantId", values::uuid, |merchant| merchant.id)
-        .constant("object", "merchant")
-        .text("externalRef", values::shown_ref, |merchant| &*merchant.external_ref)
-        .maybe_text("name", schema::text, |merchant| Some(&merchant.name).filter(|name| !name.is_empty()))
-        .maybe_plain("identification", values::shown_identity, |merchant| {
-            merchant.identification.map(IdentityDocument::clear)
-        })
-        .maybe_text("contactEmail", schema::text, |merchant| merchant.contact_email.as_deref())
-        .maybe_plain("contactPhone", values::shown_phone, |merchant| {
-            merchant.contact_phone.map(MobilePhone::clear)
-        })
-        .plain(
-            "status",
-            || {
-                schema::one_of(Status::ALL.map(Status::name)).about(
-                    "`shell`: no method; \
-                     `verified`: at least one verified; `rejected`: the bank rejected the last \
-                     one.",
-                )
-            },
-            |merchant| merchant.status().name(),
-        )
-        .boolean("isActive", schema::boolean, |merchant| merchant.active)
-        .list(
-            "payoutMethods",
-            || schema::list(schema::named("PayoutMethod")),
-            |merchant| merchant.methods.iter().map(|method| show_method(merchant, method)),
-        )
-        .maybe_text(
-            "message",
-            || {
-                schema::text().about(
-                    "Says so when no payout method \
-                     exists.",
-                )
-            },
-            |merchant| merchant.methods.is_empty().then_some(NO_METHOD),
-        )
-        .boolean("livemode", values::livemode, |merchant| merchant.livemode)
-        .plain("createdAt", values::instant, |merchant| merchant.created_at)
-        .plain("updatedAt", values::instant, |merchant| merchant.updated_at)
-}
-
-fn show_method(merchant: &Merchant, method: &PayoutMethod) -> Vec<u8> {
-    method_members(Writing::of(&(merchant, method), 512)).end()
-}
-
-/// The members of a payout method.
-pub(crate) fn method_members<'a, M: Members<'a, (&'a Merchant, &'a PayoutMethod)>>(members: M) -> M {
-    members
-        .plain("payoutMethodId", values::uuid, |(_, method)| method.id)
-        .plain("identifier", || values::uuid().about("Equal to `payoutMethodId`."), |(_, method)| method.id)
-        .plain("bankCode", values::bank_code, |(_, method)| method.bank)
-        .plain("phone", values::shown_phone, |(_, method)| method.phone.clear())
-        .plain(
-            "status",
-            || schema::one_of(["unverified", "verifying", "verified"]),
-            |(_, method)| method.status.name(),
-        )
-        .boolean("isDefault", schema::boolean, |(merchant, method)| {
-            merchant.default_method == Some(method.id)
-        })
-        .plain("createdAt", values::instant, |(_, method)| method.created_at)
-        .maybe_plain("verifiedAt", values::instant, |(_, method)| method.status.verified_at())
+shown! {
+    fn show_method(merchant: &Merchant, method: &PayoutMethod), method_schema, 512 {
+        plain "payoutMethodId" = method.id, values::uuid();
+        plain "identifier" = method.id, values::uuid().about("Equal to `payoutMethodId`.");
+        plain "bankCode" = method.bank, values::bank_code();
+        plain "phone" = method.phone.clear(), values::shown_phone();
+        plain "status" = method.status.name(), schema::one_of(["unverified", "verifying", "verified"]);
+        boolean "isDefault" = merchant.default_method == Some(method.id), schema::boolean();
+        plain "createdAt" = method.created_at, values::instant();
+        maybe_plain "verifiedAt" = method.status.verified_at(), values::instant();
+    }
 }

@@ -19,7 +19,6 @@ pub fn approved(approval: &Approval, result: &[u8]) -> Vec<u8> {
     begin(approval, Status::Approved).json_or_null("result", is_json.then_some(result)).end()
 }
 
-/// An approval as it stands now.
 pub fn show(approval: &Approval, now: Timestamp) -> Vec<u8> {
     let AskedCall { by, tenant, target, .. } = &approval.call;
     let decision = approval.decision.as_ref();

@@ -6,13 +6,13 @@ use crate::payouts::own_account;
 use crate::tenants::{self, settings, show_key};
 use crate::writer::Object;
 use crate::{balance, chargebacks, cop_payments, crypto, merchants, operators, payments, payouts, reference};
+use domain::decision::Decided;
 use domain::entities::Entity;
-use domain::platform::audit::{Changes, Decided};
+use domain::platform::audit::Changes;
 use domain::platform::{ApiKey, PlatformBook, PlatformChange, Tenant};
 use domain::resources::banks::{Catalogue, Edit};
 use domain::values::ids::Id;
 
-/// Says what a decision changed.
 pub fn changes(decided: &Decided<'_>) -> Changes {
     let record = decided.record;
     if let (Some(book), Some(change)) = (decided.platform, record.platform.as_deref()) {

@@ -2,18 +2,17 @@
 
 use super::show::{of_name, show};
 use super::{GotPrice, bank_number, marketplace, price, settled};
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
-use crate::entities::OfKind;
-use crate::fields::{Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::operation::summary;
-use crate::openapi::{kinds, schema};
+use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
 use crate::problem::Problem;
 use crate::refusals::problem;
 use crate::respond::Reply;
+use crate::shown::shown;
 use crate::value::Value;
 use crate::writer::Object;
 use domain::entities::means::{Debtor, Means};
@@ -30,7 +29,6 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 
-/// The details that the request and the charge share.
 struct Details {
     price: GotPrice,
     debtor: Got<IdentityDocument>,
@@ -70,8 +68,7 @@ pub const REQUEST: Endpoint =
             code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A \
             newer request under the same `externalRef` takes the place of the pending one.")
         .body("C2pRequest")
-        .example("10 USD from a payer at \
-            Banesco", concat!(
+        .example("10 USD from a payer at Banesco", concat!(
                     r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","#,
                     r#""debtorBankCode":134,"externalRef":"order-1"}"#,
                 ))
@@ -115,7 +112,6 @@ async fn request(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server.ask(target, payments::Command::RequestC2p(Box::new(new)).into()).await
 }
 
-/// Reads the body of a request for an intent.
 pub(super) fn read_request(
     mut fields: Fields<'_>,
     banks: &Catalogue,
@@ -136,8 +132,7 @@ pub const EXECUTE: Endpoint = endpoint(chapters::PAYMENTS, run!(execute), || {
         )
         .body("C2pCharge")
         .example(
-            "the key that the payer \
-             typed",
+            "the key that the payer typed",
             concat!(
                 r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"#,
                 r#""debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
@@ -145,8 +140,7 @@ pub const EXECUTE: Endpoint = endpoint(chapters::PAYMENTS, run!(execute), || {
             ),
         )
         .example(
-            "a marketplace \
-             sale",
+            "a marketplace sale",
             concat!(
                 r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"#,
                 r#""debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"#,
@@ -198,7 +192,6 @@ pub(super) fn read_execution(
     Ok((intent, c2p::Execute { external_ref, price, debtor, token, token_mark, marketplace }))
 }
 
-/// The payer's key.
 pub(crate) fn token<'a>() -> impl Kind<'a, Token> {
     kind(|value: Value<'a>| value.text_as(Token::parse_c2p), || schema::text().pattern("^[0-9]{6,8}$"))
 }
@@ -247,19 +240,7 @@ pub fn intent(facts: &Facts<'_>) -> Option<Rendered> {
     // The intent is the first entity of its record, also when it took the place of the one that was
     // asked.
     let payment = Payment::of(&record.entities.first()?.state)?;
-    let otp_requested = matches!(payment.means, Means::C2p { otp_requested: true, .. });
-    let body = Object::new()
-        .plain("intentId", payment.id)
-        .boolean("otpRequested", otp_requested)
-        .plain("status", payment.status.name())
-        .number("usdAmount", payment.usd)
-        .number("vesAmount", payment.ves)
-        .number("bcvRate", payment.bcv_rate.0.normalize())
-        .maybe_plain("expiresAt", payment.expires_at)
-        .text("externalRef", &*payment.external_ref)
-        .boolean("livemode", payment.livemode)
-        .end();
-    Some((201, body))
+    Some((201, show_intent(payment)))
 }
 
 /// The answer to a reversal; a refusal of a payment that is neither reversed nor about to be, as the bank
@@ -270,5 +251,20 @@ fn reversed(facts: &Facts<'_>) -> Option<Rendered> {
         settled(facts)
     } else {
         Some(facts.refused(&PaymentRefusal::ReversalRefused.into()))
+    }
+}
+
+shown! {
+    fn show_intent(payment: &Payment), intent_schema, 512 {
+        plain "intentId" = payment.id, values::uuid();
+        boolean "otpRequested" = matches!(payment.means, Means::C2p { otp_requested: true, .. }),
+            schema::boolean().about("True when the payer's bank sends a code by SMS; false when the payer makes it in the app.");
+        plain "status" = payment.status.name(), schema::one_of([Status::Pending.name()]);
+        number "usdAmount" = payment.usd, values::figure();
+        number "vesAmount" = payment.ves, values::figure();
+        number "bcvRate" = payment.bcv_rate.0.normalize(), values::figure();
+        maybe_plain "expiresAt" = payment.expires_at, values::instant();
+        text "externalRef" = &*payment.external_ref, values::shown_ref();
+        boolean "livemode" = payment.livemode, values::livemode();
     }
 }

@@ -4,8 +4,7 @@
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Got, Invalid, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, Sound, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::payments::card_tokens::Mark;
@@ -13,8 +12,8 @@ use crate::payments::ves_amount;
 use crate::payouts::CONCEPT_MAX;
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::value::Value;
-use crate::writer::Object;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
 use domain::entities::means::{Debtor, Means};
 use domain::entities::otp::{Otp, Status};
 use domain::resources::banks::{Catalogue, Service};
@@ -148,7 +147,6 @@ pub(super) fn read_charge(
     })
 }
 
-/// The code of the payer's bank.
 fn code<'a>() -> impl Kind<'a, Token> {
     kind(
         |value: Value<'a>| value.text_as(Token::parse_debit),
@@ -163,12 +161,15 @@ fn code<'a>() -> impl Kind<'a, Token> {
 fn otp_requested(facts: &Facts<'_>) -> Option<Rendered> {
     let otp: &Otp = facts.the()?;
     let status = if otp.status == Status::Pending { 202 } else { 201 };
-    let body = Object::new()
-        .boolean("requested", otp.status != Status::Failed)
-        .plain("operationId", otp.operation())
-        .plain("expiresAt", otp.expires_at)
-        .maybe_text("failureCode", otp.failure_code.as_deref())
-        .boolean("livemode", otp.livemode)
-        .end();
-    Some((status, body))
+    Some((status, show_otp(otp)))
+}
+
+shown! {
+    fn show_otp(otp: &Otp), otp_schema, 512 {
+        boolean "requested" = otp.status != Status::Failed, schema::boolean();
+        plain "operationId" = otp.operation(), values::uuid();
+        plain "expiresAt" = otp.expires_at, values::instant();
+        maybe_text "failureCode" = otp.failure_code.as_deref(), schema::text();
+        boolean "livemode" = otp.livemode, values::livemode();
+    }
 }

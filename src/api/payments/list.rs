@@ -4,8 +4,7 @@ use super::attempts;
 use super::show::{bank_reference, show_entity};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Got, Invalid, Sound};
-use crate::kind::Kind as _;
+use crate::fields::{Got, Invalid, Kind as _, Sound};
 use crate::lists::{GotSpan, Keep, List, Span};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
@@ -28,7 +27,6 @@ pub const LIST: Endpoint = endpoint(chapters::PAYMENTS, run!(list), || {
     summary("List payments").list(asked).answers(200, "PaymentPage", "Newest first")
 });
 
-/// The filters, as they are read.
 pub struct GotFilters {
     status: Got<Option<Status>>,
     method: Got<Option<Method>>,
@@ -39,9 +37,7 @@ pub struct GotFilters {
     span: GotSpan,
 }
 
-/// The filters of a list of payments.
 pub struct Filters {
-    /// The reference of the tenant's whose attempts are listed.
     pub external_ref: Option<String>,
     statuses: Vec<Status>,
     methods: Vec<Method>,
@@ -52,7 +48,6 @@ pub struct Filters {
 }
 
 impl GotFilters {
-    /// Reads the filters of a query.
     pub fn read(query: &mut Query<'_>) -> GotFilters {
         let name = kinds::sought(1..=64).about("All attempts under this reference.");
         let of_bank = kinds::sought(1..=REFERENCE_MAX).about("As the payment shows it, whole.");
@@ -69,7 +64,6 @@ impl GotFilters {
         }
     }
 
-    /// The filters.
     pub fn get(self, sound: &Sound) -> Filters {
         let status = self.status.get(sound);
         let method = self.method.get(sound);

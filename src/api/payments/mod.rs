@@ -20,10 +20,9 @@ use domain::entities::payment::Payment;
 pub use show::{find, of_name, show, show_entity};
 
 use crate::answer::{Facts, Rendered};
-use crate::fields::{Bad, Fields, Got, Sound};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Kind, Sound, kind};
 use crate::openapi::{kinds, schema, values};
-use crate::value::Value;
+use crate::value::{Bad, Value};
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::payments::charge::{Price, USD_MAX};
 use domain::values::bank::BankCode;
@@ -32,7 +31,6 @@ use domain::values::money::{Rate, Usd, Ves};
 use rust_decimal::Decimal;
 use uuid::Uuid;
 
-/// Refusals of what creates a payment under a reference.
 pub(crate) const CREATES: [&str; 3] = ["external_ref_conflict", "payment_in_progress", "merchant_inactive"];
 
 /// What is answered to a call that makes no attempt.
@@ -41,7 +39,6 @@ pub(super) const REPEATED: &str = "The newest payment under this reference, of w
 /// Characters of a description.
 pub const DESCRIPTION_MAX: usize = 255;
 
-/// The message about a bad price in dollars.
 pub const PRICE_EXPECTED: &str = "must be from 0.01 to 100000 with at most 2 decimals";
 
 /// A price: 0.01 to 100000 with at most two decimals, as a number.
@@ -131,7 +128,6 @@ pub struct GotMarketplace {
 }
 
 impl GotMarketplace {
-    /// The seller and what the tenant keeps, in percent.
     pub fn get(self, sound: &Sound) -> Option<(Id, Rate)> {
         let percent = self.percent.get(sound).unwrap_or(Rate(Decimal::ZERO));
         self.merchant.get(sound).map(|merchant| (Id::from(merchant), percent))

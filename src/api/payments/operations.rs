@@ -8,7 +8,7 @@ use crate::openapi::schema::{boolean, one_of, text};
 use crate::openapi::values::{instant, uuid};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use domain::entities::cop_payment::{CopPayment, Failure};
 use domain::entities::means::Means;
 use domain::entities::otp::Otp;
@@ -20,7 +20,6 @@ use domain::values::ids::EntityId;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
-/// The kinds of operations, as the API names them.
 const KINDS: [&str; 8] =
     ["charge", "debit", "verification", "reversal", "otp", "credit", "collection", "refund"];
 
@@ -57,7 +56,7 @@ async fn operation(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     })
 }
 
-pub(crate) struct Operation<'a> {
+struct Operation<'a> {
     kind: &'static str,
     status: &'static str,
     code: Option<&'a str>,
@@ -90,31 +89,22 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
             (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at)
         }
     };
-    Some(members(Writing::of(&Shown { id, operation, payment, payout, created_at }, 512)).end())
+    Some(show_operation(id, &operation, payment, payout, created_at))
 }
 
-/// An operation with what it belongs to.
-pub(crate) struct Shown<'a> {
-    id: Id,
-    operation: Operation<'a>,
-    payment: Option<Id>,
-    payout: Option<Id>,
-    created_at: Timestamp,
-}
-
-/// The members of an operation.
-pub(crate) fn members<'a, M: Members<'a, Shown<'a>>>(members: M) -> M {
-    members
-        .plain("operationId", uuid, |shown| shown.id)
-        .plain("kind", || one_of(KINDS), |shown| shown.operation.kind)
-        .plain("status", || one_of(["pending", "completed", "failed"]), |shown| shown.operation.status)
-        .maybe_text("code", || text().about("The bank's code, when it failed."), |shown| shown.operation.code)
-        .maybe_text("reference", || text().about("The bank's reference."), |shown| shown.operation.reference)
-        .boolean("contradicted", || boolean().about(CONTRADICTED), |shown| shown.operation.contradicted)
-        .maybe_plain("paymentId", uuid, |shown| shown.payment)
-        .maybe_plain("payoutId", uuid, |shown| shown.payout)
-        .plain("createdAt", instant, |shown| shown.created_at)
-        .plain("updatedAt", instant, |shown| shown.operation.updated_at)
+shown! {
+    fn show_operation(id: Id, operation: &Operation<'_>, payment: Option<Id>, payout: Option<Id>, created_at: Timestamp), schema, 512 {
+        plain "operationId" = id, uuid();
+        plain "kind" = operation.kind, one_of(KINDS);
+        plain "status" = operation.status, one_of(["pending", "completed", "failed"]);
+        maybe_text "code" = operation.code, text().about("The bank's code, when it failed.");
+        maybe_text "reference" = operation.reference, text().about("The bank's reference.");
+        boolean "contradicted" = operation.contradicted, boolean().about(CONTRADICTED);
+        maybe_plain "paymentId" = payment, uuid();
+        maybe_plain "payoutId" = payout, uuid();
+        plain "createdAt" = created_at, instant();
+        plain "updatedAt" = operation.updated_at, instant();
+    }
 }
 
 fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {

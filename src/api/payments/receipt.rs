@@ -3,8 +3,7 @@
 use super::show::of_name;
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::Invalid;
-use crate::kind::Kind as _;
+use crate::fields::{Invalid, Kind as _};
 use crate::openapi::kinds;
 use crate::openapi::operation::summary;
 use crate::problem::Problem;
@@ -17,9 +16,7 @@ use std::sync::Arc;
 
 /// The media types of a receipt: a page, unless a PDF is wanted more.
 pub const FORMS: [&str; 2] = [PAGE, PDF];
-/// The media type of a receipt for screens.
 pub const PAGE: &str = "text/html";
-/// The media type of a receipt for paper.
 pub const PDF: &str = "application/pdf";
 
 /// GET /v1/payments/:id/receipt

@@ -1,7 +1,6 @@
 //! One payment, of whatever kind: how it is found, read and shown.
 
 use crate::chapters;
-use crate::checkout::sale;
 use crate::cop_payments;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
 use crate::openapi::operation::summary;
@@ -9,7 +8,8 @@ use crate::openapi::{schema, values};
 use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped, Unread, first_known};
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::sale;
+use crate::shown::shown;
 use domain::entities::chargeback::Chargeback;
 use domain::entities::means::{Means, Method};
 use domain::entities::payment::{CancelReason, Payment, Status};
@@ -100,195 +100,67 @@ pub fn reversal_type(payment: &Payment) -> Option<&'static str> {
     (payment.status == Status::Reversed).then_some(kind)
 }
 
-/// A payment, as JSON (`docs/contract.md, 5.1`).
-pub fn show(payment: &Payment) -> Vec<u8> {
-    members(Writing::of(payment, 1280)).end()
-}
-
-/// The members of a payment in bolívares or USDT; of one in USDT some are its own.
-pub(crate) fn members<'a, M: Members<'a, Payment>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |payment| payment.id)
-        .plain(
-            "paymentId",
-            || {
-                values::uuid().about(
-                    "Equal to `id`; of C2P the `intentId` \
-                     too.",
-                )
-            },
-            |payment| payment.id,
-        )
-        .constant("object", "payment")
+shown! {
+    /// A payment in bolívares or USDT, as JSON (`docs/contract.md, 5.1`); of one in USDT some members are its own.
+    pub fn show(payment: &Payment), schema, 1280 {
+        plain "id" = payment.id, values::uuid();
+        plain "paymentId" = payment.id, values::uuid().about("Equal to `id`; of C2P the `intentId` too.");
+        constant "object" = "payment";
         // A payment to an address has no `externalRef`: nobody asked for it by name.
-        .maybe_text(
-            "externalRef",
-            || {
-                values::shown_ref().about(
-                    "Null of payments in pesos and in USDT; of \
-                     one through a checkout session, the session's \
-                     id.",
-                )
-            },
-            |payment| in_bolivares(payment).then_some(&*payment.external_ref),
-        )
-        .number("attempt", values::attempt, |payment| payment.attempt)
-        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payment| payment.status.name())
-        .plain("method", || schema::one_of(Method::ALL.map(Method::name)), |payment| payment.method().name())
-        .maybe_text(
-            "failureCode",
-            || {
-                schema::text().about(
-                    "The bank's code, when it failed, such as `AM04` \
-                     (insufficient funds) or `TKCM` (wrong \
-                     key).",
-                )
-            },
-            |payment| payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed),
-        )
-        .maybe_plain(
-            "cancelReason",
-            || schema::one_of([CancelReason::Superseded.name(), CancelReason::Expired.name()]),
-            |payment| payment.cancel_reason.map(CancelReason::name),
-        )
-        .number("usdAmount", || values::figure().or_null(), |payment| payment.usd)
-        .maybe_number("vesAmount", values::figure, |payment| in_bolivares(payment).then_some(payment.ves))
-        .maybe_number("bcvRate", values::figure, |payment| {
-            in_bolivares(payment).then_some(payment.bcv_rate.0.normalize())
-        })
-        .maybe_number("feeVes", || values::figure().about("Null until completed."), |payment| payment.fee)
-        .maybe_number(
-            "netVes",
-            || {
-                values::figure().about(
-                    "`vesAmount` less `feeVes`; null until \
-                     completed.",
-                )
-            },
-            |payment| payment.net(),
-        )
-        .maybe_plain("merchantId", values::uuid, |payment| {
-            payment.marketplace.as_deref().map(|sale| sale.merchant)
-        })
-        .maybe_number("applicationFeePercent", values::figure, |payment| {
-            payment.marketplace.as_deref().map(|sale| sale.commission_percent.0.normalize())
-        })
-        .maybe_number("applicationFeeVes", values::figure, |payment| {
-            payment.marketplace.as_deref().and_then(|sale| sale.commission)
-        })
-        .maybe_number("sellerNetVes", values::figure, |payment| {
-            payment.marketplace.as_deref().and_then(|sale| sale.seller_net)
-        })
-        .maybe_plain("debtorBankCode", values::bank_code, |payment| {
-            payment.debtor().map(|debtor| debtor.bank)
-        })
-        .maybe_plain(
-            "debtorId",
-            || schema::text().about("Masked: `V***678`."),
-            |payment| payment.debtor().map(|debtor| debtor.id.masked()),
-        )
-        .maybe_plain(
-            "debtorCellPhone",
-            || schema::text().about("Masked: `0414***4567`."),
-            |payment| payment.debtor().map(|debtor| debtor.phone.masked()),
-        )
-        .maybe_plain(
-            "cardLast4",
-            || schema::text().pattern("^[0-9]{4}$"),
-            |payment| payment.card().map(|(_, last_four)| format!("{last_four:04}")),
-        )
-        .maybe_plain(
-            "cardBrand",
-            || schema::one_of(BRANDS.map(Brand::name)),
-            |payment| payment.card().map(|(brand, _)| brand.name()),
-        )
-        .maybe_text("bankReference", schema::text, |payment| bank_reference(payment))
-        .maybe_plain(
-            "operationId",
-            || {
-                values::uuid().about(
-                    "While a bank is being asked; see `GET \
-                     /v1/payments/operations/{id}`.",
-                )
-            },
-            Payment::operation,
-        )
-        .maybe_text("description", schema::text, |payment| payment.description.as_deref())
-        .maybe_plain(
-            "checkoutSessionId",
-            || {
-                values::uuid().about(
-                    "The checkout session through which it was \
-                     paid.",
-                )
-            },
-            |payment| payment.checkout.as_deref().map(|sale| sale.session),
-        )
-        .maybe_text(
-            "reference",
-            || {
-                schema::text().about(
-                    "Of the checkout session; of a payment in pesos its \
-                     own.",
-                )
-            },
-            |payment| payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()),
-        )
-        .json_or_null("checkoutSession", sale::in_payment, |payment| {
-            payment.checkout.as_deref().map(sale::show_in_payment)
-        })
-        .maybe_plain("reversedAt", values::instant, |payment| payment.reversed_at)
-        .maybe_text("reversalRef", schema::text, |payment| {
-            shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed)
-        })
-        .maybe_plain("reversalType", || schema::one_of(["reversal", "chargeback", "refund"]), reversal_type)
-        .list(
-            "chargebacks",
-            || schema::list(schema::named("PaymentChargeback")),
-            |payment| payment.chargebacks.iter().map(show_chargeback),
-        )
-        .boolean("livemode", values::livemode, |payment| payment.livemode)
-        .plain("createdAt", values::instant, |payment| payment.created_at)
-        .maybe_plain("expiresAt", values::instant, |payment| payment.expires_at)
-        .maybe_plain("completedAt", values::instant, |payment| payment.completed_at)
-        .maybe_plain(
-            "availableAt",
-            || {
-                values::instant().about(
-                    "The end of the \
-                     hold.",
-                )
-            },
-            |payment| payment.available_at,
-        )
-        .optional_plain(
-            "currency",
-            || {
-                schema::one_of(["COP", "USDT"]).about(
-                    "With members of their own, of \
-                     payments in pesos and in USDT.",
-                )
-            },
-            |payment| usdt(payment).map(|_| "USDT"),
-        )
-        .optional_plain(
-            "amountUsdt",
-            || values::ves().about("What came."),
-            |payment| usdt(payment).map(|(amount, ..)| amount),
-        )
-        .optional_text(
-            "txHash",
-            || {
-                schema::text().about(
-                    "Of the transfer that completed \
-                     it.",
-                )
-            },
-            |payment| usdt(payment).map(|(.., tx_hash)| tx_hash),
-        )
-        .optional_maybe_plain("sellerNetUsdt", values::ves, |payment| {
-            usdt(payment).map(|(_, seller_net, _)| seller_net)
-        })
+        maybe_text "externalRef" = in_bolivares(payment).then_some(&*payment.external_ref),
+            values::shown_ref().about("Null of payments in pesos and in USDT; of one through a checkout session, the session's id.");
+        number "attempt" = payment.attempt, values::attempt();
+        plain "status" = payment.status.name(), schema::one_of(Status::ALL.map(Status::name));
+        plain "method" = payment.method().name(), schema::one_of(Method::ALL.map(Method::name));
+        maybe_text "failureCode" = payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed),
+            schema::text().about("The bank's code, when it failed, such as `AM04` (insufficient funds) or `TKCM` (wrong key).");
+        maybe_plain "cancelReason" = payment.cancel_reason.map(CancelReason::name),
+            schema::one_of([CancelReason::Superseded.name(), CancelReason::Expired.name()]);
+        number "usdAmount" = payment.usd, values::figure().or_null();
+        maybe_number "vesAmount" = in_bolivares(payment).then_some(payment.ves), values::figure();
+        maybe_number "bcvRate" = in_bolivares(payment).then_some(payment.bcv_rate.0.normalize()), values::figure();
+        maybe_number "feeVes" = payment.fee, values::figure().about("Null until completed.");
+        maybe_number "netVes" = payment.net(), values::figure().about("`vesAmount` less `feeVes`; null until completed.");
+        maybe_plain "merchantId" = payment.marketplace.as_deref().map(|sale| sale.merchant), values::uuid();
+        maybe_number "applicationFeePercent" = payment.marketplace.as_deref().map(|sale| sale.commission_percent.0.normalize()),
+            values::figure();
+        maybe_number "applicationFeeVes" = payment.marketplace.as_deref().and_then(|sale| sale.commission), values::figure();
+        maybe_number "sellerNetVes" = payment.marketplace.as_deref().and_then(|sale| sale.seller_net), values::figure();
+        maybe_plain "debtorBankCode" = payment.debtor().map(|debtor| debtor.bank), values::bank_code();
+        maybe_plain "debtorId" = payment.debtor().map(|debtor| debtor.id.masked()),
+            schema::text().about("Masked: `V***678`.");
+        maybe_plain "debtorCellPhone" = payment.debtor().map(|debtor| debtor.phone.masked()),
+            schema::text().about("Masked: `0414***4567`.");
+        maybe_plain "cardLast4" = payment.card().map(|(_, last_four)| format!("{last_four:04}")),
+            schema::text().pattern("^[0-9]{4}$");
+        maybe_plain "cardBrand" = payment.card().map(|(brand, _)| brand.name()), schema::one_of(BRANDS.map(Brand::name));
+        maybe_text "bankReference" = bank_reference(payment), schema::text();
+        maybe_plain "operationId" = Payment::operation(payment),
+            values::uuid().about("While a bank is being asked; see `GET /v1/payments/operations/{id}`.");
+        maybe_text "description" = payment.description.as_deref(), schema::text();
+        maybe_plain "checkoutSessionId" = payment.checkout.as_deref().map(|sale| sale.session),
+            values::uuid().about("The checkout session through which it was paid.");
+        maybe_text "reference" = payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()),
+            schema::text().about("Of the checkout session; of a payment in pesos its own.");
+        json_or_null "checkoutSession" = payment.checkout.as_deref().map(sale::show_in_payment), sale::in_payment();
+        maybe_plain "reversedAt" = payment.reversed_at, values::instant();
+        maybe_text "reversalRef" = shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed),
+            schema::text();
+        maybe_plain "reversalType" = reversal_type(payment), schema::one_of(["reversal", "chargeback", "refund"]);
+        list "chargebacks" = payment.chargebacks.iter().map(show_chargeback),
+            schema::list(schema::named("PaymentChargeback"));
+        boolean "livemode" = payment.livemode, values::livemode();
+        plain "createdAt" = payment.created_at, values::instant();
+        maybe_plain "expiresAt" = payment.expires_at, values::instant();
+        maybe_plain "completedAt" = payment.completed_at, values::instant();
+        maybe_plain "availableAt" = payment.available_at, values::instant().about("The end of the hold.");
+        optional_plain "currency" = usdt(payment).map(|_| "USDT"),
+            schema::one_of(["COP", "USDT"]).about("With members of their own, of payments in pesos and in USDT.");
+        optional_plain "amountUsdt" = usdt(payment).map(|(amount, ..)| amount), values::ves().about("What came.");
+        optional_text "txHash" = usdt(payment).map(|(.., tx_hash)| tx_hash),
+            schema::text().about("Of the transfer that completed it.");
+        optional_maybe_plain "sellerNetUsdt" = usdt(payment).map(|(_, seller_net, _)| seller_net), values::ves();
+    }
 }
 
 fn in_bolivares(payment: &Payment) -> bool {
@@ -303,33 +175,25 @@ fn usdt(payment: &Payment) -> Option<(&Usdt, Option<Usdt>, &String)> {
     }
 }
 
-/// A chargeback within its payment, as JSON.
-pub fn show_chargeback(chargeback: &Chargeback) -> Vec<u8> {
-    chargeback_members(Writing::of(chargeback, 256)).end()
+shown! {
+    pub fn show_chargeback(chargeback: &Chargeback), chargeback_schema, 256 {
+        plain "chargebackId" = chargeback.id, values::uuid();
+        plain "status" = chargeback.status.name(), chargeback_status();
+        plain "amountVes" = chargeback.amount, values::ves();
+        plain "feeVes" = chargeback.fee, values::ves();
+        plain "reason" = chargeback.reason.name(), chargeback_reason();
+        plain "bankDebitedAt" = chargeback.bank_debited_at, values::instant();
+    }
 }
 
-/// The members of a chargeback within its payment.
-pub(crate) fn chargeback_members<'a, M: Members<'a, Chargeback>>(members: M) -> M {
-    members
-        .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
-        .plain("status", chargeback_status, |chargeback| chargeback.status.name())
-        .plain("amountVes", values::ves, |chargeback| chargeback.amount)
-        .plain("feeVes", values::ves, |chargeback| chargeback.fee)
-        .plain("reason", chargeback_reason, |chargeback| chargeback.reason.name())
-        .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
-}
-
-/// The status of a dispute.
 pub(crate) fn chargeback_status() -> schema::Schema {
     schema::one_of(chargeback::Status::ALL.map(chargeback::Status::name))
 }
 
-/// The reason why the bank took the money back.
 pub(crate) fn chargeback_reason() -> schema::Schema {
     schema::one_of(chargeback::Reason::ALL.map(chargeback::Reason::name))
 }
 
-/// The bank's reference, as a payment shows it.
 pub(crate) fn bank_reference(payment: &Payment) -> Option<&str> {
     shown(&payment.bank_reference).filter(|_| payment.status != Status::Failed)
 }

@@ -4,16 +4,15 @@
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::kind;
+use crate::fields::{Fields, Invalid, kind};
 use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{kinds, schema, values};
 use crate::payouts::{self, Form, read_new};
 use crate::problem::{BadField, Problem};
 use crate::refusals;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
-use crate::value::Value;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
 use crate::writer::Object;
 use domain::codec;
 use domain::entities::Entity;
@@ -27,7 +26,6 @@ use domain::values::ids::Id;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Items of one batch.
 pub const ITEMS_MAX: usize = 1_000;
 /// The approximate size of a batch's item in an answer, in bytes.
 const ITEM_BYTES: usize = 384;
@@ -180,7 +178,6 @@ pub fn mark_as_first_written(
     })
 }
 
-/// The method that an item names.
 const fn method_of(new: &NewPayout) -> Option<Id> {
     if let Receiver::Merchant { method, .. } = &new.receiver { *method } else { None }
 }
@@ -191,7 +188,7 @@ fn explain(refusal: &Refusal) -> (&'static str, String) {
 }
 
 fn read_item(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> NewItem {
-    match value.object().and_then(|fields| Ok(read_new(fields, form, id, banks)?)) {
+    match Fields::of(value).and_then(|fields| Ok(read_new(fields, form, id, banks)?)) {
         Ok(new) => NewItem::Sound(new),
         Err(bad) => NewItem::Bad {
             external_ref: reference_of(value),
@@ -224,7 +221,7 @@ fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
 
 /// The reference of an item that cannot be read as a whole.
 fn reference_of(value: Value<'_>) -> Option<String> {
-    let mut fields = value.object().ok()?;
+    let mut fields = Fields::of(value).ok()?;
     let reference = fields.optional("externalRef", kinds::text());
     reference.peek_some().map(|text| text.trim().chars().take(CHARACTERS_MAX).collect())
 }
@@ -256,9 +253,7 @@ pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<
             _ => Object::new().plain("payoutId", id).end(),
         },
         ItemEnd::Refused { external_ref, code, error, asked } => {
-            let refused =
-                RefusedItem { external_ref: external_ref.as_deref(), code, error, asked: asked.as_ref() };
-            refused_members(Writing::of(&refused, ITEM_BYTES)).end()
+            show_refused(external_ref.as_deref(), code, error, asked.as_ref())
         }
     });
     let body = Object::with_capacity(ITEM_BYTES * (batch.items.len() + 1))
@@ -267,41 +262,25 @@ pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<
     body.list("items", items).boolean("livemode", livemode).end()
 }
 
-/// An item that was refused.
-pub(super) struct RefusedItem<'a> {
-    external_ref: Option<&'a str>,
-    code: &'a str,
-    error: &'a str,
-    asked: Option<&'a Asked>,
-}
-
-/// The members of an item that was refused: those of every item, of which it has those that were asked for,
-/// and why.
-pub(super) fn refused_members<'a, M: Members<'a, RefusedItem<'a>>>(members: M) -> M {
-    let none = |_: &'a RefusedItem<'a>| None::<Id>;
-    members
-        .maybe_plain("payoutId", || values::uuid().about("Null: it is no payout."), none)
-        .constant("status", "failed")
-        .maybe_plain("reference", schema::text, none)
-        .plain(
-            "failureCode",
-            || {
-                schema::text().about(
-                    "The code with which a single payout would have been refused. Its reference stays free.",
-                )
-            },
-            |item| item.code,
-        )
-        .maybe_text("externalRef", schema::text, |item| item.external_ref)
-        .maybe_plain("merchantId", values::uuid, |item| item.asked?.merchant)
-        .maybe_plain("payoutMethodId", values::uuid, |item| item.asked?.method)
-        .maybe_plain("merchantName", schema::text, none)
-        .maybe_plain("monto", values::ves, |item| Some(item.asked?.amount))
-        .maybe_text("concepto", schema::text, |item| Some(item.asked?.concept.as_str()))
-        .maybe_plain("bankCode", values::bank_code, none)
-        .maybe_plain("destination", schema::text, none)
-        .maybe_plain("operationId", values::uuid, none)
-        .maybe_plain("createdAt", values::instant, none)
-        .maybe_plain("settledAt", values::instant, none)
-        .text("error", schema::text, |item| item.error)
+shown! {
+    /// An item that was refused: the members of every item, of which it has those that were asked for, and why.
+    fn show_refused(external_ref: Option<&str>, code: &str, error: &str, asked: Option<&Asked>), refused_schema, ITEM_BYTES {
+        maybe_plain "payoutId" = None::<Id>, values::uuid().about("Null: it is no payout.");
+        constant "status" = "failed";
+        maybe_plain "reference" = None::<Id>, schema::text();
+        plain "failureCode" = code,
+            schema::text().about("The code with which a single payout would have been refused. Its reference stays free.");
+        maybe_text "externalRef" = external_ref, schema::text();
+        maybe_plain "merchantId" = asked.and_then(|asked| asked.merchant), values::uuid();
+        maybe_plain "payoutMethodId" = asked.and_then(|asked| asked.method), values::uuid();
+        maybe_plain "merchantName" = None::<Id>, schema::text();
+        maybe_plain "monto" = asked.map(|asked| asked.amount), values::ves();
+        maybe_text "concepto" = asked.map(|asked| asked.concept.as_str()), schema::text();
+        maybe_plain "bankCode" = None::<Id>, values::bank_code();
+        maybe_plain "destination" = None::<Id>, schema::text();
+        maybe_plain "operationId" = None::<Id>, values::uuid();
+        maybe_plain "createdAt" = None::<Id>, values::instant();
+        maybe_plain "settledAt" = None::<Id>, values::instant();
+        text "error" = error, schema::text();
+    }
 }

@@ -2,15 +2,13 @@
 
 use super::{Form, batches, own_account, read_new, verification};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, any_of, list, named, object};
 use crate::openapi::values::{livemode, page, shown_ref, uuid};
-use crate::shown::Describing;
 use domain::resources::banks::Catalogue;
 use domain::values::ids::Id;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::PAYOUTS,
@@ -43,7 +41,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("Payout", payout()),
         (
             "RefusedItem",
-            batches::refused_members(Describing::object()).schema().example(concat!(
+            batches::refused_schema().example(concat!(
                 r#"{"payoutId":null,"status":"failed","reference":null,"failureCode":"insufficient_balance","#,
                 r#""externalRef":"batch-1-b","merchantId":"01975a2e-7c00-7000-8000-0000000000ab","#,
                 r#""payoutMethodId":null,"merchantName":null,"monto":"55.10","concepto":"liquidacion","#,
@@ -70,14 +68,12 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// The account's own payout account.
 pub fn account() -> Schema {
-    own_account::members(Describing::object()).schema()
+    own_account::schema()
 }
 
-/// A payout.
 pub fn payout() -> Schema {
-    super::members(Describing::object()).schema().example(concat!(
+    super::schema().example(concat!(
         r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","#,
         r#""status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1","#,
         r#""batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","#,

@@ -10,7 +10,7 @@ use crate::openapi::{kinds, schema, values};
 use crate::payouts::{credit_bank, verification};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::writer::Object;
 use domain::entities::own_account::{OwnAccount, OwnPhone};
 use domain::resources::banks::Catalogue;
@@ -36,7 +36,6 @@ async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::OWN_ACCOUNT, own_account::Command::Set(held)).await
 }
 
-/// Reads the account by phone.
 pub(super) fn read_phone(mut fields: Fields<'_>, banks: &Catalogue) -> Result<OwnPhone, Invalid> {
     let bank = fields.required("bankCode", credit_bank(banks));
     let phone = fields.required("phone", kinds::phone());
@@ -124,25 +123,16 @@ fn verification_started(facts: &Facts<'_>) -> Option<Rendered> {
     Some((202, body.end()))
 }
 
-/// The account, as JSON.
-pub fn show(account: &OwnAccount) -> Vec<u8> {
-    members(Writing::of(account, 512)).end()
-}
-
-/// The members of the account.
-pub(crate) fn members<'a, M: Members<'a, OwnAccount>>(members: M) -> M {
-    members
-        .constant("object", "payout_account")
-        .plain("bankCode", values::bank_code, |account| account.held.bank)
-        .plain("phone", values::shown_phone, |account| account.held.phone.clear())
-        .plain("identification", values::shown_identity, |account| account.held.identification.clear())
-        .plain(
-            "status",
-            || schema::one_of(["unverified", "verifying", "verified"]),
-            |account| account.status.name(),
-        )
-        .boolean("livemode", values::livemode, |account| account.livemode)
-        .plain("createdAt", values::instant, |account| account.created_at)
-        .plain("updatedAt", values::instant, |account| account.updated_at)
-        .maybe_plain("verifiedAt", values::instant, |account| account.status.verified_at())
+shown! {
+    pub fn show(account: &OwnAccount), schema, 512 {
+        constant "object" = "payout_account";
+        plain "bankCode" = account.held.bank, values::bank_code();
+        plain "phone" = account.held.phone.clear(), values::shown_phone();
+        plain "identification" = account.held.identification.clear(), values::shown_identity();
+        plain "status" = account.status.name(), schema::one_of(["unverified", "verifying", "verified"]);
+        boolean "livemode" = account.livemode, values::livemode();
+        plain "createdAt" = account.created_at, values::instant();
+        plain "updatedAt" = account.updated_at, values::instant();
+        maybe_plain "verifiedAt" = account.status.verified_at(), values::instant();
+    }
 }

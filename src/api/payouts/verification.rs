@@ -73,10 +73,9 @@ pub(crate) fn started(action: &'static str) -> Schema {
         .optional(
             "failureCode",
             schema::text().about(
-                "`BE01` when the bank says that the holder is somebody else. \
-                 Another code with `unverified`: the bank made no deposits; `order_unfit` when it cannot be \
-                 given \
-                 these data, as for a phone without the document of its owner.",
+                "`BE01` when the bank says that the holder is somebody else. Another code with \
+                 `unverified`: the bank made no deposits; `order_unfit` when it cannot be given these \
+                 data, as for a phone without the document of its owner.",
             ),
         )
         .optional("action", schema::text().constant(action))

@@ -2,14 +2,12 @@
 
 use super::{links, read_change, read_new};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::Schema;
 use crate::openapi::values::{items, page};
-use crate::shown::Describing;
 use domain::values::ids::Id;
 
-/// Products and links.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::PRODUCTS,
@@ -23,13 +21,13 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("NewProduct", body(|fields| read_new(fields, false, Id::from_bytes([0; 16])))),
         ("ProductChange", body(|fields| read_change(fields, false))),
-        ("Product", super::members(Describing::object()).schema()),
+        ("Product", super::schema()),
         ("ProductPage", page("Product")),
         ("NewPaymentLink", body(|fields| links::read_new(fields, false))),
         ("PaymentLinkChange", body(|fields| links::read_change(fields, false))),
         (
             "PaymentLink",
-            links::members(Describing::object()).schema().example(concat!(
+            links::schema().example(concat!(
                 r#"{"id":"01975a2e-7c00-7000-8000-000000000121","object":"payment_link","#,
                 r#""productId":"01975a2e-7c00-7000-8000-000000000120","slug":"camisa-lino","#,
                 r#""hostedCheckoutPath":"/pay/camisa-lino","status":"active","allowQuantity":true,"#,

@@ -1,18 +1,16 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
-use crate::fields::{Fields, Got, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Got, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
 use crate::payments::{commission_percent, marketplace_of};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
+use crate::shown::shown;
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
@@ -132,7 +130,6 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(product_of(id), products::Command::ChangeLink(id, Box::new(change))).await
 }
 
-/// Reads a change of a link.
 pub(super) fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<LinkChange, Invalid> {
     fields.changes();
     let statuses = LinkStatus::ALL.map(|status| (status.name(), status));
@@ -168,19 +165,16 @@ fn link_id(cx: &Context<'_>) -> Result<Id, Problem> {
     if id.entity_and_operation().1 == 0 { Err(Problem::not_found()) } else { Ok(id) }
 }
 
-/// The link that was just made.
 fn newest(facts: &Facts<'_>) -> Option<Rendered> {
     let product: &Product = facts.the()?;
     Some((201, show(product, product.links.last()?)))
 }
 
-/// The link that the path names.
 fn one(facts: &Facts<'_>) -> Option<Rendered> {
     let product: &Product = facts.the()?;
     Some((200, show(product, product.link(facts.about?)?)))
 }
 
-/// Whether a product has a link with this id.
 pub fn has(product: &Entity, id: Id) -> bool {
     Product::of(product).is_some_and(|product| product.link(id).is_some())
 }
@@ -189,34 +183,24 @@ fn show_all(product: &Product) -> Vec<u8> {
     list_json(product.links.iter().rev().map(|link| show(product, link)))
 }
 
-/// A link, as JSON.
-pub fn show(product: &Product, link: &Link) -> Vec<u8> {
-    members(Writing::of(&(product, link), 512)).end()
+shown! {
+    pub fn show(product: &Product, link: &Link), schema, 512 {
+        plain "id" = link.id, values::uuid();
+        constant "object" = "payment_link";
+        plain "productId" = product.id, values::uuid();
+        plain "slug" = &link.slug, schema::text();
+        plain "hostedCheckoutPath" = std::fmt::from_fn(|f| write!(f, "/pay/{}", link.slug)), schema::text();
+        plain "status" = link.status.name(), schema::one_of(["active", "disabled"]);
+        boolean "allowQuantity" = link.allow_quantity, schema::boolean();
+        number "maxQuantity" = link.max_quantity, schema::integer();
+        maybe_text "redirectUrl" = link.redirect_url.as_deref(), schema::text();
+        maybe_plain "merchantId" = link.marketplace.map(|(merchant, _)| merchant), values::uuid();
+        maybe_number "applicationFeePercent" = link.marketplace.map(|(_, percent)| percent.0.normalize()), values::figure();
+        boolean "livemode" = product.livemode, values::livemode();
+        plain "createdAt" = link.created_at, values::instant();
+    }
 }
 
-/// The members of a link.
-pub(crate) fn members<'a, M: Members<'a, (&'a Product, &'a Link)>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |(_, link)| link.id)
-        .constant("object", "payment_link")
-        .plain("productId", values::uuid, |(product, _)| product.id)
-        .plain("slug", schema::text, |(_, link)| &link.slug)
-        .plain("hostedCheckoutPath", schema::text, |(_, link)| {
-            std::fmt::from_fn(|f| write!(f, "/pay/{}", link.slug))
-        })
-        .plain("status", || schema::one_of(["active", "disabled"]), |(_, link)| link.status.name())
-        .boolean("allowQuantity", schema::boolean, |(_, link)| link.allow_quantity)
-        .number("maxQuantity", schema::integer, |(_, link)| link.max_quantity)
-        .maybe_text("redirectUrl", schema::text, |(_, link)| link.redirect_url.as_deref())
-        .maybe_plain("merchantId", values::uuid, |(_, link)| link.marketplace.map(|(merchant, _)| merchant))
-        .maybe_number("applicationFeePercent", values::figure, |(_, link)| {
-            link.marketplace.map(|(_, percent)| percent.0.normalize())
-        })
-        .boolean("livemode", values::livemode, |(product, _)| product.livemode)
-        .plain("createdAt", values::instant, |(_, link)| link.created_at)
-}
-
-/// The answer to a deletion.
 pub(super) fn deleted_schema() -> schema::Schema {
     schema::object().member("deleted", schema::boolean()).member("id", values::uuid())
 }

@@ -9,16 +9,15 @@ pub mod links;
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::{Kind, kind};
+use crate::fields::{Fields, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::{ListOf, Page};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
-use crate::value::Value;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
 use domain::entities::product::{Product, facet};
 use domain::resources::payments::charge::USD_MAX;
 use domain::resources::products::{self, NewProduct, ProductChange};
@@ -32,7 +31,6 @@ const NAME_MAX: usize = 120;
 /// Characters of a description.
 const DESCRIPTION_MAX: usize = 1000;
 
-/// A price as a string.
 fn price<'a>() -> impl Kind<'a, Usd> {
     kind(read_price, || {
         let decimal = schema::text().pattern(r"^(0|[1-9][0-9]{0,5})(\.[0-9]{1,2})?$");
@@ -144,7 +142,6 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::product(id), products::Command::Change(Box::new(change))).await
 }
 
-/// Reads a change of a product.
 fn read_change(mut fields: Fields<'_>, livemode: bool) -> Result<ProductChange, Invalid> {
     fields.changes();
     let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
@@ -183,27 +180,19 @@ fn updated(facts: &Facts<'_>) -> Option<Rendered> {
     Some((200, show(facts.the()?)))
 }
 
-/// A product with its links, as JSON.
-pub fn show(product: &Product) -> Vec<u8> {
-    members(Writing::of(product, 512)).end()
-}
-
-/// The members of a product.
-pub(crate) fn members<'a, M: Members<'a, Product>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |product| product.id)
-        .constant("object", "product")
-        .text("name", schema::text, |product| &product.name)
-        .plain("priceUsd", values::ves, |product| product.price)
-        .maybe_text("description", schema::text, |product| product.description.as_deref())
-        .maybe_text("imageUrl", schema::text, |product| product.image_url.as_deref())
-        .boolean("active", schema::boolean, |product| product.active)
-        .list(
-            "links",
-            || schema::list(schema::named("PaymentLink")),
-            |product| product.links.iter().map(|link| links::show(product, link)),
-        )
-        .boolean("livemode", values::livemode, |product| product.livemode)
-        .plain("createdAt", values::instant, |product| product.created_at)
-        .plain("updatedAt", values::instant, |product| product.updated_at)
+shown! {
+    pub fn show(product: &Product), schema, 512 {
+        plain "id" = product.id, values::uuid();
+        constant "object" = "product";
+        text "name" = &product.name, schema::text();
+        plain "priceUsd" = product.price, values::ves();
+        maybe_text "description" = product.description.as_deref(), schema::text();
+        maybe_text "imageUrl" = product.image_url.as_deref(), schema::text();
+        boolean "active" = product.active, schema::boolean();
+        list "links" = product.links.iter().map(|link| links::show(product, link)),
+            schema::list(schema::named("PaymentLink"));
+        boolean "livemode" = product.livemode, values::livemode();
+        plain "createdAt" = product.created_at, values::instant();
+        plain "updatedAt" = product.updated_at, values::instant();
+    }
 }

@@ -5,9 +5,7 @@ use crate::openapi::document::Chapter;
 use crate::openapi::operation::operation;
 use crate::openapi::schema::{Schema, any_of, anything, integer, list, named, number, object, one_of, text};
 use crate::openapi::values::instant;
-use crate::shown::Describing;
 
-/// Banks and Idempotency-Keys.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::REFERENCE,
@@ -44,12 +42,10 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// A bank, as tenants see it.
 pub fn bank() -> Schema {
-    super::bank_members(Describing::object()).schema()
+    super::bank_schema()
 }
 
-/// The price of the dollar.
 fn quote() -> Schema {
     let bank = any_of([
         object()
@@ -112,7 +108,6 @@ pub fn health() -> Chapter {
     }
 }
 
-/// The body of a refusal.
 pub fn error() -> Schema {
     let field = object()
         .member("field", text().about("Dotted, with index: `card.number`, `items[3].monto`."))
@@ -125,10 +120,7 @@ pub fn error() -> Schema {
         .optional("fields", list(field).about("Of `invalid_data`: every bad field at once."))
         .optional(
             "existingId",
-            text().format("uuid").about(
-                "Of `external_ref_conflict`: what the reference \
-                 was used for.",
-            ),
+            text().format("uuid").about("Of `external_ref_conflict`: what the reference was used for."),
         )
         .optional(
             "differs",
@@ -140,10 +132,7 @@ pub fn error() -> Schema {
         .optional("availableVes", amount("Of `insufficient_balance`."))
         .optional(
             "spendableVes",
-            amount(
-                "Of `insufficient_balance` on conversions: what they may spend, \
-                 holds too.",
-            ),
+            amount("Of `insufficient_balance` on conversions: what they may spend, holds too."),
         )
         .optional("availableCop", amount("Of `insufficient_balance` in pesos."))
         .optional("spendableCop", amount("Of `insufficient_balance` in pesos: holds too."))

@@ -6,7 +6,6 @@ use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, integer, object, one_of, text};
 use crate::openapi::values::{instant, items, request_id, uuid};
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::SEARCH,
@@ -17,7 +16,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The schemas of what a search finds.
 pub fn found() -> Vec<(&'static str, Schema)> {
     vec![
         (

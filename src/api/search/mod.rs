@@ -29,7 +29,6 @@ use std::ops::ControlFlow;
 /// The most hits of a search.
 pub const HITS_MAX: usize = 50;
 
-/// The kinds that are found by their ids.
 const BY_ID: [Kind; 11] = [
     Kind::Payment,
     Kind::CopPayment,
@@ -53,7 +52,6 @@ const BY_NAME: [(Space, Kind); 5] = [
     (Space::CopPayout, Kind::CopPayout),
 ];
 
-/// The description of a search.
 pub fn searches(operation: Operation) -> Operation {
     operation
         .query(Sought::read)
@@ -107,7 +105,6 @@ pub fn within(
     Ok(())
 }
 
-/// Adds what has the text as its id.
 pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Result<(), Unread> {
     let Some(id) = sought.id else { return Ok(()) };
     let tenant = records.tenant_key();

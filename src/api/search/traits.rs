@@ -105,7 +105,6 @@ fn is_phone(phone: MobilePhone, text: &str) -> bool {
 }
 
 impl FoundDeposit {
-    /// Whether the deposit has a text.
     pub(super) fn has(&self, by: Trait, text: &str) -> bool {
         match by {
             Trait::PartId => self.deposit.id.to_string() == text,

@@ -1,12 +1,10 @@
 //! Statements, as the description tells of them.
 
-use super::{CURRENCIES, members};
+use super::{CURRENCIES, day_schema};
 use crate::chapters;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::{Schema, list, named, object, one_of};
-use crate::shown::Describing;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::STATEMENTS,
@@ -18,7 +16,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The schemas of a statement.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
@@ -35,6 +32,6 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
                     r#""deposits":"0.00","adjustments":"0.00","closing":"1568.50","movements":3}]}"#,
                 )),
         ),
-        ("StatementDay", members(Describing::object()).schema()),
+        ("StatementDay", day_schema()),
     ]
 }

@@ -3,12 +3,11 @@
 use super::{read_advance, read_fund};
 use crate::chapters;
 use crate::conversions::read_reason;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
 use crate::openapi::schema::object;
 use crate::openapi::values::{instant, livemode};
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::TEST_MODE,

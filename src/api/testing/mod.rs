@@ -8,14 +8,12 @@ pub mod description;
 use crate::answer::{Facts, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, Target, endpoint, run};
-use crate::fields::{Bad, Fields, Invalid};
-use crate::kind::{Kind, kind};
-use crate::number;
+use crate::fields::{Fields, Invalid, Kind, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema};
 use crate::problem::Problem;
 use crate::respond::Reply;
-use crate::value::Value;
+use crate::value::{self, Bad, Value};
 use crate::writer::Object;
 use domain::cause::Cause;
 use domain::commands::Command;
@@ -104,7 +102,6 @@ async fn fund(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.ask(Target::Book, Command::Adjust(Box::new(ask))).await
 }
 
-/// Reads the money that is added.
 fn read_fund(mut fields: Fields<'_>) -> Result<Adjustment, Invalid> {
     let currency = fields.required("currency", kinds::currency());
     let of = currency.peek().copied().unwrap_or(Currency::Ves);
@@ -159,7 +156,7 @@ fn read_positive(value: Value<'_>, currency: Currency) -> Result<i64, Bad> {
         return value.positive_cents();
     }
     let pesos =
-        number::whole(&value.string()?).filter(|pesos| (1..=currency.amount_minor_max()).contains(pesos));
+        value::whole(&value.string()?).filter(|pesos| (1..=currency.amount_minor_max()).contains(pesos));
     pesos.ok_or_else(|| Bad::from("must be a positive whole amount up to 999999999999, such as \"20000\""))
 }
 

@@ -3,14 +3,12 @@
 use super::targets::Allowed;
 use super::{read_change, read_new, read_rotation};
 use crate::chapters;
-use crate::kind::body;
+use crate::fields::body;
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text};
-use crate::openapi::values::{instant, items, page, uuid};
-use crate::shown::Describing;
+use crate::openapi::schema::{Schema, integer, list, named, object, text};
+use crate::openapi::values::{items, page, uuid};
 use domain::values::ids::Id;
 
-/// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
         tag: chapters::WEBHOOKS,
@@ -26,35 +24,18 @@ pub fn chapter() -> Chapter {
 }
 
 fn webhook() -> Schema {
-    super::members(Describing::object()).schema()
+    super::schema()
 }
 
-fn delivery_status() -> Schema {
-    one_of(["pending", "delivered", "failed"])
-}
-
-/// A delivery.
 pub fn delivery() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("webhookId", uuid())
-        .member("eventId", uuid())
-        .member("event", text())
-        .member("sequence", integer().at_least("1"))
-        .member("attempt", integer().at_least("1").about("The number of the try."))
-        .member("status", delivery_status())
-        .member("httpStatus", integer().or_null())
-        .member("latencyMs", integer().or_null())
-        .member("error", text().or_null())
-        .member("createdAt", instant())
-        .member("completedAt", instant().or_null())
+    super::delivery_schema()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {
     let allowed = Allowed { livemode: false, private: false };
     let tried = object()
         .member("webhookId", uuid())
-        .member("status", delivery_status())
+        .member("status", super::status_schema())
         .member("httpStatus", integer().or_null())
         .member("error", text().or_null());
     vec![

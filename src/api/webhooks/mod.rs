@@ -7,12 +7,10 @@
 pub mod description;
 pub mod targets;
 
-use crate::answer::{Facts, Rendered};
+use crate::answer::{Facts, OfKind, Rendered};
 use crate::chapters;
 use crate::endpoint::{Context, Endpoint, endpoint, run};
-use crate::entities::OfKind;
-use crate::fields::{Bad, Fields, Got, Invalid};
-use crate::kind::{self, kind};
+use crate::fields::{self, Fields, Got, Invalid, kind};
 use crate::openapi::operation::summary;
 use crate::openapi::{kinds, schema, values};
 use crate::page::list_json;
@@ -20,8 +18,8 @@ use crate::problem::Problem;
 use crate::query;
 use crate::records::{Records, Stopped, Unread};
 use crate::respond::Reply;
-use crate::shown::{Members, Writing};
-use crate::value::Value;
+use crate::shown::shown;
+use crate::value::{Bad, Value};
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
 use domain::entities::webhook::{
@@ -39,7 +37,7 @@ use url::Url;
 /// The address of an endpoint, as it was written and as it is called.
 type Target = (String, Url);
 
-fn url<'a>(allowed: Allowed) -> impl kind::Kind<'a, Target> {
+fn url<'a>(allowed: Allowed) -> impl fields::Kind<'a, Target> {
     let read = move |value: Value<'a>| {
         let given = value.string()?;
         let given = given.trim();
@@ -48,7 +46,7 @@ fn url<'a>(allowed: Allowed) -> impl kind::Kind<'a, Target> {
     kind(read, || schema::text().chars(1..=targets::URL_MAX).format("uri"))
 }
 
-fn events<'a>() -> impl kind::Kind<'a, Vec<EventName>> {
+fn events<'a>() -> impl fields::Kind<'a, Vec<EventName>> {
     let names = || schema::list(schema::one_of(EVENT_NAMES)).count(1..=EVENT_NAMES.len()).distinct();
     kind(read_events, names)
 }
@@ -243,16 +241,12 @@ async fn deliveries(cx: &mut Context<'_>) -> Result<Reply, Problem> {
 
 /// POST /v1/events/:id/resend
 pub const RESEND: Endpoint = endpoint(chapters::WEBHOOKS, run!(resend), || {
-    summary(
-        "Send an event \
-         again",
-    )
-    .about(
-        "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An \
-         endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of \
-         them.",
-    )
-    .answers(202, "Deliveries", "What is being sent")
+    summary("Send an event again")
+        .about(
+            "To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 \
+         such deliveries waiting is left out; 503 `overloaded` when that is all of them.",
+        )
+        .answers(202, "Deliveries", "What is being sent")
 });
 
 async fn resend(cx: &mut Context<'_>) -> Result<Reply, Problem> {
@@ -277,40 +271,22 @@ async fn test(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.test_notification().await
 }
 
-/// The events that an endpoint lists.
 fn listed(webhook: &Webhook) -> &[EventName] {
     webhook.term().map(|term| term.events.as_slice()).unwrap_or_default()
 }
 
-/// An endpoint, as JSON.
-pub fn show(webhook: &Webhook) -> Vec<u8> {
-    members(Writing::of(webhook, 512)).end()
-}
-
-/// The members of an endpoint.
-pub(crate) fn members<'a, M: Members<'a, Webhook>>(members: M) -> M {
-    members
-        .plain("id", values::uuid, |webhook| webhook.id)
-        .constant("object", "webhook")
-        .text("url", schema::text, |webhook| &webhook.url)
-        .list(
-            "events",
-            || schema::list(schema::text()),
-            |webhook| listed(webhook).iter().map(|event| text(event.name())),
-        )
-        .plain(
-            "status",
-            || schema::one_of(["enabled", "disabled"]),
-            |webhook| if webhook.is_enabled() { "enabled" } else { "disabled" },
-        )
-        .boolean("livemode", values::livemode, |webhook| webhook.livemode)
-        .plain("createdAt", values::instant, |webhook| webhook.created_at)
-        .plain("retry", || schema::one_of(Retry::ALL.map(Retry::name)), |webhook| webhook.retry.name())
-        .plain(
-            "signature",
-            || schema::one_of(Signature::ALL.map(Signature::name)),
-            |webhook| webhook.signature.name(),
-        )
+shown! {
+    pub fn show(webhook: &Webhook), schema, 512 {
+        plain "id" = webhook.id, values::uuid();
+        constant "object" = "webhook";
+        text "url" = &webhook.url, schema::text();
+        list "events" = listed(webhook).iter().map(|event| text(event.name())), schema::list(schema::text());
+        plain "status" = if webhook.is_enabled() { "enabled" } else { "disabled" }, schema::one_of(["enabled", "disabled"]);
+        boolean "livemode" = webhook.livemode, values::livemode();
+        plain "createdAt" = webhook.created_at, values::instant();
+        plain "retry" = webhook.retry.name(), schema::one_of(Retry::ALL.map(Retry::name));
+        plain "signature" = webhook.signature.name(), schema::one_of(Signature::ALL.map(Signature::name));
+    }
 }
 
 fn created(facts: &Facts<'_>) -> Option<Rendered> {
@@ -335,7 +311,6 @@ fn with_secret(facts: &Facts<'_>) -> Option<Vec<u8>> {
     })
 }
 
-/// The answer to a deletion.
 fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
     let webhook: &Webhook = facts.the()?;
     Some((200, Object::new().boolean("deleted", true).plain("id", webhook.id).end()))
@@ -343,41 +318,67 @@ fn deleted(facts: &Facts<'_>) -> Option<Rendered> {
 
 /// A delivery that has no outcome yet, as JSON.
 pub fn show_pending(webhook: Id, due: &Resend) -> Vec<u8> {
-    begin(due.delivery, webhook, &due.event, due.attempt)
-        .plain("status", "pending")
-        .null("httpStatus")
-        .null("latencyMs")
-        .null("error")
-        .plain("createdAt", due.created_at)
-        .null("completedAt")
-        .end()
+    show_delivery(
+        due.delivery,
+        webhook,
+        &due.event,
+        due.attempt,
+        "pending",
+        None,
+        None,
+        None,
+        due.created_at,
+        None,
+    )
 }
 
-/// A delivery with its outcome, as JSON.
 pub fn show_delivered(webhook: Id, delivered: &Delivered, completed_at: Timestamp) -> Vec<u8> {
-    begin(delivered.id, webhook, &delivered.event, delivered.attempt)
-        .plain("status", status(delivered.error.as_deref()))
-        .maybe_number("httpStatus", delivered.http_status)
-        .number("latencyMs", delivered.latency_ms)
-        .maybe_text("error", delivered.error.as_deref())
-        .plain("createdAt", delivered.created_at)
-        .plain("completedAt", completed_at)
-        .end()
+    let Delivered { id, event, attempt, created_at, .. } = delivered;
+    let (http_status, latency_ms, error) =
+        (delivered.http_status, Some(delivered.latency_ms), delivered.error.as_deref());
+    let completed_at = Some(completed_at);
+    show_delivery(
+        *id,
+        webhook,
+        event,
+        *attempt,
+        status(error),
+        http_status,
+        latency_ms,
+        error,
+        *created_at,
+        completed_at,
+    )
+}
+
+shown! {
+    #[expect(clippy::too_many_arguments, reason = "they are the members")]
+    fn show_delivery(
+        id: Id, webhook: Id, event: &EventRef, attempt: u32, status: &str, http_status: Option<u16>,
+        latency_ms: Option<u32>, error: Option<&str>, created_at: Timestamp, completed_at: Option<Timestamp>
+    ), delivery_schema, 512 {
+        plain "id" = id, values::uuid();
+        plain "webhookId" = webhook, values::uuid();
+        plain "eventId" = event.id, values::uuid();
+        plain "event" = event.kind.name(), schema::text();
+        number "sequence" = event.number, schema::integer().at_least("1");
+        number "attempt" = attempt, schema::integer().at_least("1").about("The number of the try.");
+        plain "status" = status, status_schema();
+        maybe_number "httpStatus" = http_status, schema::integer();
+        maybe_number "latencyMs" = latency_ms, schema::integer();
+        maybe_text "error" = error, schema::text();
+        plain "createdAt" = created_at, values::instant();
+        maybe_plain "completedAt" = completed_at, values::instant();
+    }
+}
+
+pub(super) fn status_schema() -> schema::Schema {
+    schema::one_of(["pending", "delivered", "failed"])
 }
 
 /// The status of a delivery with this error, or with none.
 pub fn status(error: Option<&str>) -> &'static str {
     if error.is_none() { "delivered" } else { "failed" }
-}
-
-fn begin(id: Id, webhook: Id, event: &EventRef, attempt: u32) -> Object {
-    Object::new()
-        .plain("id", id)
-        .plain("webhookId", webhook)
-        .plain("eventId", event.id)
-        .plain("event", event.kind.name())
-        .number("sequence", event.number)
-        .number("attempt", attempt)
 }
 
 /// The answer to a request to send again or to test.

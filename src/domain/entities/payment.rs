@@ -9,12 +9,13 @@ use crate::entities::resource::{Change, Listing, Resource};
 use crate::entities::sale::Sale;
 use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
-use crate::trace::{Trace, shown};
+use crate::trace::{Said, Trace, shown};
 use crate::values::card::Brand;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 stored! {
@@ -222,6 +223,15 @@ impl Payment {
     /// The trace of its `n`-th operation.
     pub fn order(&self, n: u16) -> Option<&Trace> {
         self.trace.of(n, self.newest_order())
+    }
+
+    /// With what the rail said besides its answer, about its `n`-th operation.
+    pub(crate) fn noting(&self, n: u16, said: &Said) -> Cow<'_, Payment> {
+        if said.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let trace = self.trace.noting_of(n, self.newest_order(), said);
+        Cow::Owned(Payment { trace, ..self.clone() })
     }
 
     /// Whether its `n`-th operation is a reversal before the newest.

@@ -26,5 +26,6 @@ pub mod payouts;
 pub mod polling;
 pub mod products;
 pub mod rates;
+pub mod tenants;
 pub mod verification;
 pub mod webhooks;

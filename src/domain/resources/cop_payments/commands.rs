@@ -83,7 +83,7 @@ impl Rules for CopPayment {
     /// The processor may have more to say of the collection than was heard: it is asked, also when that is
     /// settled.
     fn on_look(&self, _: &Book, turn: &Turn<'_>) -> Ruling {
-        Ruling::effects(vec![collect::order(self, How::Ask, turn.now)])
+        Ruling::effects(vec![instructions::order(self, How::Ask, turn.now)])
     }
 
     fn unanswered(&self) -> Vec<Operation> {

@@ -6,7 +6,7 @@
 //! before it is, and so is the token that the processor gives for the next step. So a process that ends in between leaves a buyer without a code rather than with two;
 //! such a buyer begins anew.
 
-use super::{collect, instructions};
+use super::{instructions, sale};
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entities::Entity;
@@ -108,7 +108,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     // off.
     if waiting.telling == Some(Telling::Cancel) && (is_undecided || (is_unknown && is_look)) {
         let payment = noting_reply(payment, reply);
-        return collect::settle(&payment, collect::canceled(&payment, turn), true, true);
+        return sale::settle(&payment, sale::canceled(&payment, turn), true, true);
     }
     let is_unsent = reply.answer == RailAnswer::NotSent && reply.how == How::Send;
     let is_first = !is_instruction && waiting.looks == 0 && payment.trace.id.is_none();
@@ -150,7 +150,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     }
     let mut effects = Vec::new();
     effects.extend(sends_code.then(|| instructions::message(&after, Instruction::SendCode, turn.now)));
-    effects.extend(again.then(|| collect::order(&after, How::Send, turn.now)));
+    effects.extend(again.then(|| instructions::order(&after, How::Send, turn.now)));
     Ruling::write_then(changed(payment, after), effects)
 }
 

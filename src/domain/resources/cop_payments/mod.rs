@@ -18,9 +18,9 @@ pub mod sale;
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entities::Entity;
-use crate::entities::cop_payment::{CopPayment, Phase};
+use crate::entities::cop_payment::CopPayment;
 use crate::rail::RailReply;
-use crate::resources::polling::{self, AskedOn};
+use crate::resources::polling;
 use crate::values::money::{Cop, Currency};
 pub use commands::{Command, decide, refuse_chargeback, refuse_payments_command};
 
@@ -28,25 +28,6 @@ pub use commands::{Command, decide, refuse_chargeback, refuse_payments_command};
 pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
 /// The largest amount (`docs/contract.md, 1.3`).
 pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
-
-impl From<AskedOn> for Phase {
-    fn from(AskedOn { operation, looks, next_look, until }: AskedOn) -> Phase {
-        Phase::AskedOn { operation, looks, next_look, until }
-    }
-}
-
-impl polling::Phase for Phase {
-    const IDLE: Phase = Phase::Idle;
-
-    fn asked_on(&self) -> Option<AskedOn> {
-        match *self {
-            Phase::AskedOn { operation, looks, next_look, until } => {
-                Some(AskedOn { operation, looks, next_look, until })
-            }
-            Phase::Idle | Phase::Collecting { .. } | Phase::Tried { .. } | Phase::Refunding { .. } => None,
-        }
-    }
-}
 
 impl CopPayment {
     /// The processor's words about an operation that an operator has settled, if they are not the

@@ -2,7 +2,6 @@
 //! that the bank is about to be called, one has its reply, and only the order to the bank differs
 //! between a code, a card, a debit and a transfer.
 
-use super::commands::agreed;
 use super::reasons::Reason;
 use super::sale;
 use crate::bank_names::without_zeros;
@@ -119,6 +118,45 @@ impl Price {
                 let usd = usd.ok_or(invalid("must be worth from 0.01 to 100000 USD at the rate in force"))?;
                 Ok(Figured { usd, ves, rate })
             }
+        }
+    }
+}
+
+impl Payment {
+    /// A pending payment, which no bank has been called about.
+    pub fn new(id: Id, external_ref: ExternalRef, means: Means, price: Figured, turn: &Turn) -> Payment {
+        Payment {
+            id,
+            external_ref,
+            means,
+            status: Status::Pending,
+            phase: Phase::Idle,
+            usd: price.usd,
+            ves: price.ves,
+            bcv_rate: price.rate,
+            fee: None,
+            marketplace: None,
+            bank_reference: None,
+            failure_code: None,
+            cancel_reason: None,
+            chargebacks: Vec::new(),
+            description: None,
+            reversed_at: None,
+            reversal_ref: None,
+            attempt: 1,
+            previous: None,
+            kept: None,
+            livemode: turn.livemode,
+            created_at: turn.now,
+            expires_at: None,
+            completed_at: None,
+            failed_at: None,
+            available_at: None,
+            checkout: None,
+            reversals: 0,
+            earlier_reversal: None,
+            trace: Trace::default(),
+            is_disputed: false,
         }
     }
 }
@@ -516,5 +554,16 @@ fn failed(payment: &Payment, code: String, turn: &Turn) -> Ruling {
     draft.change(payment, Entity::Payment(failed));
     draft.event(EventKind::PaymentFailed, EntityId::payment(payment.id));
     draft.replace_kept(payment.kept.clone());
+    Ruling::write(draft)
+}
+
+/// The ruling on a bank's reply about an operation that an operator has settled, if it is not a
+/// contradiction.
+pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
+    let Some(phase) = polling::agreed(&payment.phase, operation, reply, turn) else {
+        return Ruling::unchanged();
+    };
+    let mut draft = Draft::new(Cause::BankAsked);
+    draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
     Ruling::write(draft)
 }

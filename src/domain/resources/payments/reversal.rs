@@ -1,7 +1,7 @@
 //! Reversals of C2P payments: the money is set aside, the bank is asked, and only then the money
 //! goes back (`docs/contract.md, 5.10`).
 
-use super::commands::agreed;
+use super::charge::agreed;
 use super::sale;
 use crate::cause::Cause;
 use crate::decision::{Draft, Ruling, Turn};

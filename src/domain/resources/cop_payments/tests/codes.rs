@@ -4,6 +4,7 @@ use super::*;
 use crate::codec::goldens::{read, written};
 use crate::entities::cop_payment::COLLECT;
 use crate::entities::cop_payment::Failure;
+use crate::entities::cop_payment::Phase;
 use crate::entities::cop_payment::TELL;
 use crate::entities::cop_payment::Telling;
 use crate::entities::cop_payment::Waiting;

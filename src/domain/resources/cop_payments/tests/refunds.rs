@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::entities::cop_payment::COLLECT;
+use crate::entities::cop_payment::Phase;
 use crate::entities::payment::Status;
 use crate::refusal::{CopPaymentRefusal, PaymentRefusal};
 use crate::values::channel::Channel;
