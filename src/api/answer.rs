@@ -35,7 +35,6 @@ pub type Rendered = (u16, Vec<u8>);
 pub type Show = fn(&Facts<'_>) -> Option<Rendered>;
 
 pub struct Facts<'a> {
-    /// Whether real money moves.
     pub livemode: bool,
     /// The record; none where nothing changed.
     pub record: Option<&'a Record>,

@@ -89,7 +89,6 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Whether real money moves.
     pub fn livemode(&self) -> bool {
         is_live(self.tenant_key)
     }
@@ -133,7 +132,6 @@ pub trait Environment: Sync {
     fn mark(&self, parts: &[&[u8]]) -> [u8; 16];
     /// A keyed hash of cards, under a key that no copy of the data has.
     fn card_mark(&self, parts: &[&[u8]]) -> [u8; 16];
-    /// Whether webhooks may go to loopback and private addresses.
     fn private_targets(&self) -> bool;
     /// The time for which the notice of a live transfer is waited for, in milliseconds.
     fn notice_wait_ms(&self) -> i64;

@@ -29,7 +29,6 @@ pub enum Stopped {
 pub enum Unread {
     /// The read came to no result.
     Stopped(Stopped),
-    /// The problem that the caller sees instead.
     Problem(Box<Problem>),
 }
 

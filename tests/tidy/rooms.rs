@@ -38,10 +38,10 @@ const KNOWN: [Circles; 2] = [
     },
     Circles {
         below: "src/domain",
-        folders: &[&["index", "ledger", "platform", "resources"]],
+        folders: &[&["entities", "index", "ledger", "platform", "resources"]],
         pairs: &[
-            ("index", "resources"),
-            ("ledger", "platform"),
+            ("entities", "ledger"),
+            ("entities", "resources"),
             ("ledger", "resources"),
             ("platform", "resources"),
         ],

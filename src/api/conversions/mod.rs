@@ -192,7 +192,6 @@ async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     end(cx, Decision::Reject(reason.unwrap_or_else(|| NOT_FULFILLED.to_owned()))).await
 }
 
-/// Reads the reason of a refusal, in the operator's words, if there is one.
 pub fn read_reason(mut fields: Fields<'_>) -> Result<Option<String>, Invalid> {
     let reason = fields.optional("reason", kinds::prose(1..=REASON_MAX));
     let sound = fields.finish()?;
@@ -361,7 +360,6 @@ async fn set(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.set_auto_convert(percent).await
 }
 
-/// Reads the percentage of pesos that is converted at once.
 fn read_settings(mut fields: Fields<'_>) -> Result<u8, Invalid> {
     let of_cop = |mut fields: Fields<'_>| {
         let percent = fields.required("percent", kinds::integer(0..=100));

@@ -60,7 +60,6 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.make(EntityId::cop_payment(id), cop_payments::Command::Collect(Box::new(new))).await
 }
 
-/// Reads the body of a new payment, which gets this id.
 fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewCopPayment, Problem> {
     let amount = fields.required("amountCop", amount());
     let channel = fields.required("channel", channel());
@@ -173,7 +172,6 @@ pub fn document_number<'a>() -> impl Kind<'a, DocumentNumber> {
     )
 }
 
-/// Reads a buyer of whom anything may be missing.
 fn read_buyer(mut fields: Fields<'_>) -> Result<Buyer, Invalid> {
     let (email, phone) = (fields.optional("email", kinds::email()), fields.optional("phone", phone()));
     let document_type = fields.optional("documentType", document_type(&DocumentType::ALL));
@@ -187,7 +185,6 @@ fn read_buyer(mut fields: Fields<'_>) -> Result<Buyer, Invalid> {
     })
 }
 
-/// Reads a buyer who has to be known whole, by one of these documents.
 fn read_whole_buyer(mut fields: Fields<'_>, documents: &[DocumentType]) -> Result<Buyer, Invalid> {
     let (email, phone) = (fields.required("email", kinds::email()), fields.required("phone", phone()));
     let document_type = fields.required("documentType", document_type(documents));

@@ -137,7 +137,6 @@ async fn pay(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.create(Space::CryptoPayout, &name, EntityId::crypto_payout(id), ask).await
 }
 
-/// Reads the body of a payout, which gets this id and costs the fee of its network.
 fn read_payout(mut fields: Fields<'_>, fees: &[Usdt; 4], id: Id) -> Result<NewCryptoPayout, Invalid> {
     let amount = fields.required("amountUsdt", cents());
     let address = kinds::text().described(|text| text.chars(1..=ADDRESS_MAX));
@@ -247,7 +246,6 @@ async fn reject(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(EntityId::crypto_payout(id), crypto::payouts::Command::Review(verdict)).await
 }
 
-/// Reads the body of an approval, which says nothing.
 pub fn read_approval(body: &[u8]) -> Result<Verdict, Problem> {
     Fields::parse_optional(body)?.finish()?;
     Ok(Verdict::Approve)
@@ -392,7 +390,6 @@ async fn deposit(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(id, crypto::deposits::Command::Receive(Box::new(incoming))).await
 }
 
-/// Reads the body of a deposit, which gets this id.
 fn read_deposit(mut fields: Fields<'_>, id: Id) -> Result<Incoming, Invalid> {
     let address = kinds::trimmed(1..=ADDRESS_MAX).described(|_| schema::text().chars(1..=ADDRESS_MAX));
     let address = fields.required("address", address);

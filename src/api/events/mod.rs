@@ -39,7 +39,6 @@ use domain::values::time::Timestamp;
 #[derive(Clone, Copy, Debug)]
 pub struct TenantMode {
     pub tenant: Id,
-    /// Whether real money moves in it.
     pub livemode: bool,
 }
 

@@ -61,7 +61,6 @@ async fn register(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.create(Space::Merchant, &name, EntityId::merchant(id), ask).await
 }
 
-/// Reads the body of a registration, which gets this id.
 fn read_registration(mut fields: Fields<'_>, banks: &Catalogue, id: Id) -> Result<Registration, Invalid> {
     let external_ref = fields.required("externalRef", kinds::external_ref());
     let name = fields.optional("name", kinds::trimmed(1..=NAME_MAX));
@@ -341,7 +340,6 @@ fn show_methods(merchant: &Merchant) -> Vec<u8> {
     list_json(merchant.methods.iter().map(|method| show_method(merchant, method)))
 }
 
-/// The message about a merchant without a payout method.
 const NO_METHOD: &str = "no payout method exists; add one with POST /v1/merchants/:id/payout-methods";
 
 shown! {

@@ -20,7 +20,6 @@ pub enum Access {
     Open,
     Key {
         scope: &'static str,
-        /// Whether a live key is refused.
         test_only: bool,
     },
     /// An operator with this role, or one that may do more.

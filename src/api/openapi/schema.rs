@@ -81,7 +81,6 @@ pub fn any_of(schemas: impl IntoIterator<Item = Schema>) -> Schema {
     of(Kind::AnyOf(schemas.into_iter().collect()))
 }
 
-/// The schema of any value.
 pub fn anything() -> Schema {
     of(Kind::Free)
 }
@@ -103,7 +102,6 @@ impl Schema {
         self
     }
 
-    /// Adds the regular expression that the text must match.
     pub fn pattern(self, pattern: &str) -> Schema {
         self.fact("pattern", literal(pattern))
     }
@@ -239,7 +237,6 @@ impl Schema {
         self
     }
 
-    /// Adds the members of another object.
     pub fn and(mut self, other: Schema) -> Schema {
         self.members.extend(other.members);
         self

@@ -123,7 +123,6 @@ async fn charge(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.server()?.charge(new, None).await
 }
 
-/// Reads the body of a charge, which is made under this id.
 pub(super) fn read_charge(
     mut fields: Fields<'_>,
     banks: &Catalogue,

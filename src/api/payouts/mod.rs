@@ -41,7 +41,6 @@ const HOLDER_MAX: usize = 120;
 pub enum Form {
     /// A merchant; in a batch it cannot be paid from its own balance.
     Merchant {
-        /// Whether `fromMerchantBalance` is a member.
         alone: bool,
     },
     Credit,

@@ -81,7 +81,6 @@ pub(crate) fn started(action: &'static str) -> Schema {
         .optional("action", schema::text().constant(action))
 }
 
-/// Reads the amounts of two micro-deposits, as the holder of the account saw them.
 pub fn read_seen(mut fields: Fields<'_>) -> Result<(Ves, Ves), Invalid> {
     let first = fields.required("amount1", kinds::amount());
     let second = fields.required("amount2", kinds::amount());

@@ -77,7 +77,6 @@ async fn create(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.make(EntityId::product(id), products::Command::Create(Box::new(new))).await
 }
 
-/// Reads the body of a new product, which gets this id.
 fn read_new(mut fields: Fields<'_>, livemode: bool, id: Id) -> Result<NewProduct, Invalid> {
     let name = fields.required("name", kinds::trimmed(1..=NAME_MAX));
     let price = fields.required("priceUsd", price());

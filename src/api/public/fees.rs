@@ -71,7 +71,6 @@ fn known<'a, T: Copy, const N: usize>(
     )
 }
 
-/// Reads the amount of a withdrawal by Pago Móvil, and whether its whole fee is counted.
 pub(super) fn asked_quote(mut query: Query<'_>) -> Result<(Option<i64>, Option<bool>), Invalid> {
     let whole_fee = kinds::one_of([("1", true), ("true", true), ("0", false), ("false", false)])
         .about("With `1` or `true` the full fee of the policy is counted, without waivers.");

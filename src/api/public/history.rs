@@ -46,7 +46,6 @@ pub struct Ask {
     has_end: bool,
     interval: Interval,
     aggregation: Aggregation,
-    /// Whether the newest comes first.
     pub newest_first: bool,
     /// The most points that are shown.
     pub limit: usize,

@@ -11,7 +11,6 @@ pub struct PublicRoute {
     pub operation: &'static str,
     /// The seconds for which an answer may be shown again without asking.
     pub fresh_seconds: u32,
-    /// Whether it depends on the tenant that `x-tenant-id` names.
     pub of_tenant: bool,
     /// Whether it takes parameters after the question mark; if not, any is unknown.
     pub takes_query: bool,

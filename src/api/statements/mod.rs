@@ -154,7 +154,6 @@ pub fn answers_statement(operation: Operation) -> Operation {
     operation.answers(200, "Statement", "A line for every day, empty ones too, oldest first")
 }
 
-/// The schema of an amount of any currency.
 fn sum() -> schema::Schema {
     schema::text().pattern(r"^-?(0|[1-9][0-9]*)(\.[0-9]{2})?$")
 }

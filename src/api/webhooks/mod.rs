@@ -89,7 +89,6 @@ fn allowed(cx: &Context<'_>) -> Allowed {
     Allowed { livemode: cx.caller.livemode(), private: cx.env.private_targets() }
 }
 
-/// Reads the body of a new endpoint, which gets this id, and where it leads.
 fn read_new(mut fields: Fields<'_>, allowed: Allowed, id: Id) -> Result<(NewWebhook, Url), Invalid> {
     let url = fields.required("url", url(allowed));
     let events = fields.required("events", events());
@@ -165,7 +164,6 @@ async fn update(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(id, webhooks::Command::Change(Box::new(change))).await
 }
 
-/// Reads a change of an endpoint, and where it leads from now on if that changes.
 fn read_change(mut fields: Fields<'_>, allowed: Allowed) -> Result<(WebhookChange, Option<Url>), Invalid> {
     fields.changes();
     let url: Got<Option<Target>> = fields.optional("url", url(allowed));
@@ -217,7 +215,6 @@ async fn rotate_secret(cx: &mut Context<'_>) -> Result<Reply, Problem> {
     cx.ask(id, webhooks::Command::RotateSecret(overlap_seconds)).await
 }
 
-/// Reads for how long the last secret goes on signing.
 fn read_rotation(mut fields: Fields<'_>) -> Result<u32, Invalid> {
     let overlap = fields.optional("overlapSeconds", kinds::integer(0..=i64::from(OVERLAP_SECONDS_MAX)));
     let sound = fields.finish()?;

@@ -39,7 +39,6 @@ pub const LISTED_MAX: usize = 1_000;
 const NAME_CHARS_MAX: usize = 100;
 /// The message about a member that has to be there.
 const MISSING: &str = "is required";
-/// The message about a member that nobody asked for.
 const UNKNOWN: &str = "is unknown";
 
 impl From<Invalid> for Bad {
@@ -126,7 +125,6 @@ impl Findings {
         self.add(cut, message);
     }
 
-    /// Whether something has this message, at any depth.
     fn has(&self, message: &str) -> bool {
         self.0.iter().any(|bad| bad.message == message)
     }
@@ -156,10 +154,8 @@ pub struct Fields<'a> {
     /// which they are read.
     next: usize,
     is_change: bool,
-    /// Whether nothing was read so far that changes anything.
     is_idle: bool,
     findings: Findings,
-    /// The description that is made, where nothing is read.
     described: Option<Description>,
 }
 
@@ -352,13 +348,11 @@ pub trait Kind<'a, T>: Sized {
         self.described(move |schema| schema.default(json))
     }
 
-    /// The kind with another schema, made of its own.
     fn described(self, change: impl Fn(Schema) -> Schema) -> impl Kind<'a, T> {
         Reworded { kind: self, change }
     }
 }
 
-/// The kind of what `read` reads, with this schema.
 pub fn kind<'a, T>(
     read: impl FnMut(Value<'a>) -> Result<T, Bad>,
     schema: impl Fn() -> Schema,

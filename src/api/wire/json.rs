@@ -60,7 +60,6 @@ pub enum Shape<'a> {
     Scalar,
 }
 
-/// Reads one whole text.
 pub fn read(text: &str) -> Result<Shape<'_>, Malformed> {
     let mut scan = Scan { text, bytes: text.as_bytes(), at: 0, names: Vec::new() };
     match scan.whole() {

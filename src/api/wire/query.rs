@@ -21,7 +21,6 @@ struct Parameter<'a> {
     asked: Cell<bool>,
 }
 
-/// Reads what stands after the question mark, if anything does.
 pub fn read<T, E>(query: Option<&str>, reader: impl FnOnce(Query<'_>) -> Result<T, E>) -> Result<T, E> {
     let (parameters, findings) = parse(query);
     reader(Query { parameters: &parameters, findings, described: None })
@@ -68,7 +67,6 @@ fn parse(query: Option<&str>) -> (Vec<Parameter<'_>>, Findings) {
 pub struct Query<'a> {
     parameters: &'a [Parameter<'a>],
     findings: Findings,
-    /// The description that is made, where nothing is read.
     described: Option<Description>,
 }
 

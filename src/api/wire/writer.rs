@@ -146,7 +146,6 @@ impl Object {
         }
     }
 
-    /// A list of what is JSON already.
     pub fn list<I: AsRef<[u8]>>(mut self, name: &str, items: impl IntoIterator<Item = I>) -> Self {
         self.name(name);
         self.out.push(b'[');

@@ -60,7 +60,6 @@ pub enum BadColumn {
 }
 
 impl File {
-    /// Reads a file whose columns have these names, in any order and case, beside others.
     pub fn read(bytes: &[u8], columns: &[&str]) -> Result<File, NoFile> {
         let text = decoded(bytes).ok_or(NoFile::NoText)?.into_owned();
         let header = |separator: u8| Rows::of(&text, separator).next().map(|row| row.cells);
