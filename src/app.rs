@@ -10,10 +10,8 @@
 mod background;
 pub mod bank_rate;
 mod damage;
-mod ended_badly;
 mod halted;
 mod listeners;
-mod live_rail_error;
 pub mod live_rails;
 mod notify;
 mod parts;
@@ -44,7 +42,7 @@ use background::Background;
 pub use damage::EXIT_DAMAGED;
 use domain::values::mode::PLATFORM;
 use listeners::Listeners;
-pub use live_rail_error::LiveRailError;
+pub use live_rails::LiveRailError;
 use live_rails::Networks;
 pub use startup_error::StartupError;
 use std::io;
@@ -145,7 +143,6 @@ fn warn_of_weak_access(access: &AdminAccess) {
     }
 }
 
-/// The figures of this server, of its listeners too.
 fn metrics(
     config: &Config,
     services: &Arc<Services>,
@@ -157,7 +154,7 @@ fn metrics(
         Arc::clone(&background.selfcheck),
         listeners.traffic.clone(),
         listeners.certificates.clone(),
-        ended_badly::last(&config.storage.path),
+        damage::last_end(&config.storage.path),
         config.admin.listen.ip().is_loopback(),
     )
 }
@@ -199,7 +196,6 @@ async fn stand_by(
     Ok(Some((node, promoted)))
 }
 
-/// Has a standby answer on both listeners, and opens the one for other nodes.
 async fn listen_to_peers(
     config: &Config,
     node: &Cluster,
@@ -226,7 +222,6 @@ async fn listen_to_peers(
     listeners.serve_peers(config, peers).await
 }
 
-/// The node of a cluster that this machine is, and what says that it leads.
 async fn start_node(
     config: &Config,
     access: &AdminAccess,

@@ -113,7 +113,6 @@ fn read_signed(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Bad>
 
 struct Known {
     read: Read,
-    /// The index of the record's posting that is the movement.
     posting: usize,
 }
 
@@ -158,6 +157,7 @@ impl Known {
     }
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     Chapter {
@@ -165,21 +165,11 @@ pub fn chapter() -> Chapter {
         about: "Corrections of balances, and what banks took back of card payments.",
         operations: vec![
             operation("createAdjustment", "Correct a balance")
-                .refuses(503, &["clock_stepped"])
-                .body("NewAdjustment")
-                .example(
-                    "12.50 VES \
-                     out",
-                    concat!(
-                        r#"{"mode":"test","currency":"VES","amount":"-12.50","#,
-                        r#""description":"comision bancaria","externalRef":"fix-1"}"#,
-                    ),
-                )
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(201, "Movement", "The movement")
+                .refuses(503, &["clock_stepped"]).body("NewAdjustment")
+                .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "Movement", "The movement")
                 .answers(200, "Movement", "The movement that is there under this reference")
-                .refuses(409, &["external_ref_conflict"])
-                .refuses(422, &["insufficient_balance"]),
+                .refuses(409, &["external_ref_conflict"]).refuses(422, &["insufficient_balance"]),
         ],
         schemas: vec![("NewAdjustment", body(read)), ("Movement", balance::description::movement())],
         ..Chapter::default()

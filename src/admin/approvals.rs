@@ -92,9 +92,7 @@ async fn ask(
     Ok((id, asked.map_err(failure)?))
 }
 
-/// The outcome of a take-over that a start asked for.
 pub enum Begun {
-    /// The take-over is written down; the copy may open.
     Recorded,
     Waits(Id),
 }
@@ -102,7 +100,6 @@ pub enum Begun {
 /// Begins the take-over of a copy that `made_by` made with the records up to `seq`: it is done at once or,
 /// where that is configured, when a second person approves.
 pub async fn begin_take_over(services: &Services, made_by: &str, seq: u64) -> Result<Begun, Problem> {
-    // The last run may have ended before the marker went.
     if take_over::recorded_after(services, seq)? {
         return Ok(Begun::Recorded);
     }
@@ -271,7 +268,6 @@ async fn decide(call: Call, is_approved: bool) -> CallResult {
     Ok(Done { body: approved(&approval, &done.body), ..written })
 }
 
-/// Does what was asked, in the name of who asked.
 async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult {
     let route = route_of(approval, call.rows);
     let asked = &approval.call;
@@ -305,7 +301,6 @@ async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> CallResult
     route.perform(inner).await
 }
 
-/// Writes down what was decided, and answers.
 async fn write(
     call: &Call,
     approval: &Approval,
@@ -379,7 +374,6 @@ async fn end_one(services: &Services, rows: &[Route], id: Id) -> Result<(), Prob
     Ok(())
 }
 
-/// The approvals that nobody decided about, newest first; those that have expired too.
 fn pending(services: &Services) -> Result<Vec<Id>, Problem> {
     let part = index::list(PLATFORM, Kind::Approval, Status::Pending.facet());
     let moment = services.engine.reader().index_moment();
@@ -425,11 +419,11 @@ async fn settle_one(services: &Services, id: Id) -> Result<(), Problem> {
     };
     let body = approved(&approval, b"null");
     written(services, &approval, consent, (Status::Approved, body), (None, Some(Box::new(entry)))).await?;
-    tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says \
-        so now");
+    tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says so now");
     Ok(())
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{anything, object, one_of, text};
@@ -447,62 +441,30 @@ pub fn chapter() -> Chapter {
             was checked when it was made; what it meets is checked when it is done.",
         operations: vec![
             operation("listApprovals", "List calls that wait or waited for a second person")
-                .list(asked)
-                .answers(200, "ApprovalPage", "Newest first"),
+                .list(asked).answers(200, "ApprovalPage", "Newest first"),
             operation("getApproval", "Read an approval").answers(200, "Approval", "The approval"),
             operation("approveCall", "Let a call go on")
-                .about(
-                    "It is done at once, in the name of who asked. If its state refuses it, that refusal \
-                     is the answer, and it goes on waiting. Whoever created, raised, rotated or enabled the \
-                     other within a day is no second person, nor are two for whom the same colleague did. A token \
-                     that it makes is shown in this answer \
-                     alone.",
-                )
-                .body_optional("ApprovalNote")
-                .example("a note", r#"{"note":"seen on the statement"}"#)
+                .about("It is done at once, in the name of who asked. If its state refuses it, that refusal is the answer, and it goes on waiting. \
+                     Whoever created, raised, rotated or enabled the other within a day is no second person, nor are two for whom the same \
+                     colleague did. A token that it makes is shown in this answer alone.")
+                .body_optional("ApprovalNote").example("a note", r#"{"note":"seen on the statement"}"#)
                 .answers(200, "ApprovedCall", "What was done")
                 .refuses(403, &["second_person_required", "cop_not_enabled"])
-                .refuses(
-                    409,
-                    &[
-                        "approval_decided",
-                        "approval_expired",
-                        "operation_resolved",
-                        "payout_not_pending_review",
-                        "external_ref_conflict",
-                        "settings_changed",
-                        "operator_exists",
-                        "payout_not_pending",
-                        "chargeback_not_allowed",
-                        "chargeback_exceeds_payment",
-                        "too_many_chargebacks",
-                    ],
-                )
-                .refuses(422, &["insufficient_balance"])
-                .refuses(503, &["clock_stepped"]),
+                .refuses(409, &["approval_decided", "approval_expired", "operation_resolved", "payout_not_pending_review", "external_ref_conflict", "settings_changed", "operator_exists", "payout_not_pending", "chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
+                .refuses(422, &["insufficient_balance"]).refuses(503, &["clock_stepped"]),
             operation("rejectCall", "Refuse a call")
-                .body_optional("ApprovalNote")
-                .example("a note", r#"{"note":"ask the bank first"}"#)
-                .answers(200, "Approval", "The approval")
-                .refuses(403, &["second_person_required"])
+                .body_optional("ApprovalNote").example("a note", r#"{"note":"ask the bank first"}"#)
+                .answers(200, "Approval", "The approval").refuses(403, &["second_person_required"])
                 .refuses(409, &["approval_decided", "approval_expired"]),
         ],
         schemas: vec![
             ("AskedApproval", begin().member("expiresAt", instant())),
             ("ApprovedCall", begin().member("result", anything().about("What the call itself answers."))),
-            (
-                "Approval",
-                begin()
-                    .member("requestedBy", who_schema())
-                    .member("decidedBy", who_schema().or_null())
-                    .member("note", text().or_null())
-                    .member("tenantId", uuid().or_null())
-                    .member("target", text().or_null().about("The id that the path names."))
-                    .member("request", asked_for())
-                    .member("createdAt", instant())
-                    .member("expiresAt", instant())
-                    .member("decidedAt", instant().or_null()),
-            ),
+            ("Approval", begin()
+                .member("requestedBy", who_schema()).member("decidedBy", who_schema().or_null()).member("note", text().or_null())
+                .member("tenantId", uuid().or_null()).member("target", text().or_null().about("The id that the path names."))
+                .member("request", asked_for()).member("createdAt", instant()).member("expiresAt", instant())
+                .member("decidedAt", instant().or_null())),
             ("ApprovalPage", page("Approval")),
             ("ApprovalNote", body(read_note)),
         ],
@@ -510,7 +472,6 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// What a call that waits asks for: its body, or its parameters.
 fn asked_for() -> Schema {
     use api::openapi::schema::{any_of, integer, object, text};
     let bodies = [

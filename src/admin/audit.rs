@@ -18,7 +18,6 @@ use domain::values::ids::Id;
 use domain::values::mode::PLATFORM;
 use domain::values::time::Timestamp;
 
-/// The bytes of a position before the sequence: the time.
 const TIME_BYTES: usize = 8;
 
 struct Wanted {
@@ -104,6 +103,7 @@ fn items(services: &Services, wanted: &Wanted, page: &Page, budget: &ReadBudget)
     })
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{anything, object, text};
@@ -120,38 +120,23 @@ pub fn chapter() -> Chapter {
             "Newest first",
         )],
         schemas: vec![
-            (
-                "AuditEntry",
-                object()
-                    .member("id", uuid())
-                    .member("at", instant())
-                    .member("operator", who_schema())
-                    .member("peer", text().or_null().about("The address that the call came from."))
-                    .member(
-                        "action",
-                        text()
-                            .about("Noun and verb, as on the command line.")
-                            .example(r#""tenant.settings""#),
-                    )
-                    .member("tenantId", uuid().or_null())
-                    .member("target", text().or_null().about("The id of what it is about."))
-                    .member("before", members())
-                    .member("after", members())
-                    .member("approvalId", uuid().or_null())
-                    .member("requestId", text().or_null()),
-            ),
+            ("AuditEntry", object()
+                .member("id", uuid()).member("at", instant()).member("operator", who_schema())
+                .member("peer", text().or_null().about("The address that the call came from."))
+                .member("action", text() .about("Noun and verb, as on the command line.") .example(r#""tenant.settings""#))
+                .member("tenantId", uuid().or_null()).member("target", text().or_null().about("The id of what it is about."))
+                .member("before", members()).member("after", members()).member("approvalId", uuid().or_null())
+                .member("requestId", text().or_null())),
             ("AuditPage", page("AuditEntry")),
         ],
         ..Chapter::default()
     }
 }
 
-/// The id of an operator, or of the token of the configuration.
 pub fn operator_id() -> Schema {
     schema::text().pattern("^(root|[0-9a-f-]{36})$").example(r#""root""#)
 }
 
-/// A person, in an entry or an approval.
 pub fn who_schema() -> Schema {
     schema::object().member("operatorId", operator_id()).member("name", schema::text())
 }

@@ -26,7 +26,6 @@ const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
 /// often.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
-/// a bare array, sorted by code, with hidden banks.
 pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(show_all(&call.services.banks.now())))
 }
@@ -55,7 +54,6 @@ pub async fn update(call: Call) -> CallResult {
     Ok(Done::ok(show_whole_bank(bank)).traced(changed.trace))
 }
 
-/// Reads a change of the facts about a bank; a null of the logo removes it.
 fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
     fields.changes();
     let hidden = fields.optional("hidden", kinds::boolean());
@@ -78,13 +76,11 @@ fn read_change(mut fields: Fields<'_>) -> Result<Edit, Invalid> {
     })
 }
 
-/// Loads the banks at a start, from the platform's book.
 pub async fn load(services: &Services) -> Result<(), Problem> {
     let _turn = services.banks.turn().await;
     learn(services).await
 }
 
-/// Refreshes the catalogue once a week, until it is dropped.
 pub async fn keep_fresh(services: Arc<Services>) {
     if services.banks.feed().is_none() {
         return;
@@ -98,8 +94,7 @@ pub async fn keep_fresh(services: Arc<Services>) {
                     "the catalogue of banks was refreshed"
                 ),
                 Err(problem) => {
-                    tracing::warn!(%problem, error = problem.private_message(), "the catalogue of banks was \
-                        not refreshed; the old one stays")
+                    tracing::warn!(%problem, error = problem.private_message(), "the catalogue of banks was not refreshed; the old one stays")
                 }
             }
         }
@@ -144,32 +139,24 @@ fn show_all(banks: &Catalogue) -> Vec<u8> {
     [b"[".as_slice(), &shown.join(&b','), b"]"].concat()
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{boolean, list, named};
     Chapter {
         tag: "Rates and banks",
         operations: vec![
-            operation("listAllBanks", "List the banks, hidden ones too").answers_with(
-                200,
-                list(named("BankEntry")),
-                "Sorted by code; a bare array",
-            ),
+            operation("listAllBanks", "List the banks, hidden ones too")
+                .answers_with(200, list(named("BankEntry")), "Sorted by code; a bare array"),
             operation("refreshBanks", "Refresh the banks from their feed now")
                 .answers_with(200, list(named("BankEntry")), "The banks as they are now")
                 .refuses(503, &["bank_feed_unavailable"]),
             operation("updateBank", "Change the facts about a bank")
-                .about("A change outlives every refresh.")
-                .body("BankChange")
-                .example("hide it", r#"{"hidden":true}"#)
+                .about("A change outlives every refresh.").body("BankChange").example("hide it", r#"{"hidden":true}"#)
                 .answers(200, "BankEntry", "The bank"),
         ],
         schemas: vec![
-            (
-                "BankEntry",
-                reference::description::bank()
-                    .member("hidden", boolean().about("Whether tenants do not see it.")),
-            ),
+            ("BankEntry", reference::description::bank() .member("hidden", boolean().about("Whether tenants do not see it."))),
             ("BankChange", body(read_change)),
         ],
         ..Chapter::default()

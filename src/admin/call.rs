@@ -38,19 +38,35 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use wal::Reader;
 
-/// A handler at work. It runs to its end, also when the caller goes away.
+/// Declares an object that an answer shows: a line per member with its kind, its name, its schema and its value. It
+/// makes the function that writes the object and the one that describes it.
+macro_rules! shown {
+    ($(#[$meta:meta])* $vis:vis fn $show:ident($($arg:ident: $type:ty),* $(,)?) as $schema:ident $({ $($before:tt)* })? [
+        $($kind:ident $name:literal $described:expr => $value:expr;)*
+    ]) => {
+        $(#[$meta])*
+        $vis fn $show($($arg: $type),*) -> Object {
+            $($($before)*)?
+            Object::with_capacity(512)$(.$kind($name, $value))*
+        }
+
+        $vis fn $schema() -> Schema {
+            use api::openapi::{schema::*, values::*};
+            object()$(.member($name, $described))*
+        }
+    };
+}
+pub(super) use shown;
+
 pub type Working = Pin<Box<dyn Future<Output = CallResult> + Send>>;
 pub type Handler = fn(Call) -> Working;
 
-/// A row of the operators' table. What its operation takes and answers is described beside the handler.
 #[derive(Clone)]
 pub struct Route {
     pub method: Method,
     /// With `:names`.
     pub path: &'static str,
-    /// The operation's name in the documentation and in the log.
     pub operation: &'static str,
-    /// The least role that may call it.
     pub role: Role,
     /// The name under which it may need a second person; none if it never does.
     pub approval: Option<Approvable>,
@@ -58,7 +74,6 @@ pub struct Route {
     pub decides_approval: bool,
     /// Whether it takes parameters after the question mark; derived from the description.
     pub takes_query: bool,
-    /// Whether its body is CSV, and no JSON.
     pub takes_csv: bool,
     /// Whether what it does is no record by itself, so that one is written which says who did what.
     pub noted: bool,
@@ -69,16 +84,13 @@ pub struct Route {
     /// Shows what was decided; none where nothing is decided by a command, or the answer is kept as it was
     /// sent.
     pub show: Option<Show>,
-    /// The columns of a list, which can be read as CSV; derived from the description.
     pub table: Option<Arc<Table>>,
     /// Its commands on the command line; the first one names the act in the audit.
     pub verbs: Vec<Verb>,
 }
 
-/// A command of `pasarela admin` that makes the call of a row. Its arguments are those of the description.
 #[derive(Clone, Copy)]
 pub struct Verb {
-    /// A noun, and a verb if it has one.
     pub name: &'static str,
     pub about: &'static str,
     /// What follows the name and the ids of the path in the example.
@@ -146,23 +158,16 @@ impl Route {
 
 pub struct Call {
     pub services: Arc<Services>,
-    /// The rows of the operators' table, for a call that lets another one go on.
     pub rows: &'static [Route],
     pub turns: Arc<Turns>,
-    /// The path, in the one form that it has: ids as we write them, however they were written.
     pub path: String,
     pub parameters: Vec<(&'static str, String)>,
-    /// The query string, without its question mark.
     pub query: Option<String>,
     pub idempotency_key: Option<String>,
-    /// The reserved Idempotency-Key, until it goes into a command.
     pub pending_key: Arc<PendingKey>,
-    /// The entry of the audit, until it goes into a command.
     pub signature: Arc<Signature>,
     pub operator: Operator,
-    /// How the call's operation answers.
     pub shows: Shows,
-    /// The approval that the call needs before anything is done, and the operation's name.
     pub approval: Option<(Approvable, &'static str)>,
     pub peer: SocketAddr,
     pub request_id: String,
@@ -186,12 +191,10 @@ impl Body {
         &self.bytes
     }
 
-    /// The members of a body that has to be there.
     pub fn fields(&self) -> Result<Fields<'_>, Problem> {
         self.with_unexpected(Fields::parse(&self.bytes))
     }
 
-    /// The members of a body that may be left out.
     pub fn optional_fields(&self) -> Result<Fields<'_>, Problem> {
         self.with_unexpected(Fields::parse_optional(&self.bytes))
     }
@@ -201,7 +204,6 @@ impl Body {
         without_unexpected(read(&self.bytes), self.unexpected.clone())
     }
 
-    /// A body without members, which may be left out.
     pub fn nothing(&self) -> Result<(), Problem> {
         Ok(self.optional_fields()?.finish().map(drop)?)
     }
@@ -215,7 +217,6 @@ impl Body {
     }
 }
 
-/// The Idempotency-Key of a call, until it goes into a command.
 #[derive(Default)]
 pub struct PendingKey(Mutex<Option<KeyUse>>);
 
@@ -248,7 +249,6 @@ impl Signature {
         }
     }
 
-    /// A copy of the entry, for a record that is a part of what was asked.
     pub fn copy(&self) -> Option<AuditEntry> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).as_deref().cloned()
     }
@@ -282,7 +282,6 @@ impl Call {
         query::read(self.query.as_deref(), reader)
     }
 
-    /// Reads the query of a list of the platform's, of this kind.
     pub fn listed<T, E>(
         &self,
         kind: &str,
@@ -297,7 +296,6 @@ impl Call {
         self.parameters.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str())
     }
 
-    /// The id that the path names; what is no UUID names nothing.
     pub fn id(&self) -> Result<Id, Problem> {
         self.parameter("id").and_then(Id::parse).ok_or_else(Problem::not_found)
     }
@@ -327,7 +325,6 @@ impl Call {
         }
     }
 
-    /// An act of the operator who called, for the log.
     pub fn act(&self, deed: Deed) -> Act {
         let (who, peer) = (self.operator.who().name.to_string(), self.peer.ip().to_string());
         Act::of_operator(who, peer, self.request_id.clone(), deed)
@@ -339,12 +336,10 @@ impl Call {
         self.pending_key.take()
     }
 
-    /// The entry of the audit, for the command that decides: about what the path names.
     pub fn sign(&self) -> Option<Box<AuditEntry>> {
         self.signature.take()
     }
 
-    /// The entry of the audit, about this tenant and this thing.
     pub fn sign_about(&self, tenant: Option<Id>, target: Option<String>) -> Option<Box<AuditEntry>> {
         self.signature.take().map(|entry| Box::new(AuditEntry { tenant, target, ..*entry }))
     }
@@ -354,7 +349,6 @@ impl Call {
         self.signature.copy().map_or_else(|| self.operator.who().clone(), |entry| entry.operator)
     }
 
-    /// The people of the call: in whose name it is made, and who makes it.
     pub fn people(&self) -> By {
         let (asker, second) = (self.who().id, self.operator.who().id);
         if asker == second { vec![asker] } else { vec![asker, second] }
@@ -414,7 +408,6 @@ impl Call {
         self.answer(tenant_key, &settled)
     }
 
-    /// The answer to a decision of an entity or a book.
     pub fn answer(&self, tenant: u64, settled: &actors::Settled<Domain>) -> CallResult {
         self.answer_as(self.shows, tenant, settled)
     }
@@ -441,14 +434,10 @@ impl Call {
     }
 }
 
-/// A success, or a refusal that was written down.
 pub struct Done {
     pub status: u16,
-    /// As JSON.
     pub body: Vec<u8>,
-    /// The sequence and the times of the record that was written.
     pub trace: Trace,
-    /// Whether it is the kept answer of an earlier request.
     pub replayed: bool,
     /// Whether nothing was done yet: the call waits for a second person.
     pub waits: bool,
@@ -494,7 +483,6 @@ pub fn owned(callers: &Callers, tenant_key: u64, item: Vec<u8>) -> Vec<u8> {
     item.plain("mode", mode.name()).end()
 }
 
-/// The schema of an item with its tenant and mode.
 pub fn owned_schema(item: schema::Schema) -> schema::Schema {
     let mode = schema::one_of(Mode::ALL.map(Mode::name));
     item.member("tenantId", values::uuid().or_null()).member("mode", mode)
@@ -538,7 +526,6 @@ pub fn walk(
     Ok(page_json(items, None))
 }
 
-/// The id that an entry of a list ends with.
 pub fn listed_id(position: &[u8]) -> Result<Id, Unreadable> {
     <[u8; 16]>::try_from(position)
         .map(Id::from_bytes)

@@ -13,7 +13,6 @@ use api::writer::Object;
 use domain::resources::tenants::PlatformAsk;
 use wal::cluster::is_node_name;
 
-/// The problem of a hand-over that could not be done.
 impl From<HandOverRefused> for Problem {
     fn from(refused: HandOverRefused) -> Problem {
         match refused {
@@ -64,6 +63,7 @@ pub async fn hand_over(call: Call) -> CallResult {
     Ok(Done::ok(Object::new().text("leader", &done.leader).number("epoch", done.epoch).end()))
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{integer, list, named, object, one_of, text};
@@ -74,41 +74,27 @@ pub fn chapter() -> Chapter {
         operations: vec![
             operation("getCluster", "How the machines of a cluster are")
                 .about("The view of the node that is asked, also while nobody leads. 404 where there is one machine.")
-                .answers(200, "ClusterView", "The nodes")
-                .refuses(404, &["not_found"]),
+                .answers(200, "ClusterView", "The nodes").refuses(404, &["not_found"]),
             operation("handOver", "Have another node lead")
                 .about("A planned switch; nothing is refused for longer than a second. The node that leads already changes nothing.")
-                .body("NewLeader")
-                .example("another node", r#"{"to":"node-2"}"#)
+                .body("NewLeader").example("another node", r#"{"to":"node-2"}"#)
                 .answers_with(200, object().member("leader", text()).member("epoch", count()), "The new leader, which serves")
-                .refuses(404, &["not_found"])
-                .refuses(409, &["not_a_candidate"]),
+                .refuses(404, &["not_found"]).refuses(409, &["not_a_candidate"]),
         ],
         schemas: vec![
             ("NewLeader", body(read_leader)),
-            (
-                "ClusterView",
-                object()
-                    .member("partition", text())
-                    .member("node", text().about("The node that answers."))
-                    .member("role", one_of(["leader", "standby"]).about("Its part."))
-                    .member("leader", text().or_null().about("Who serves; null while nobody does, or this node cannot tell."))
-                    .member("epoch", count().about("The times that the log changed hands."))
-                    .member("walSeq", count().about("The last record that is synced on this node."))
-                    .member("agreedSeq", count().about("The last record that was agreed on."))
-                    .member("windowBytes", count().about("Bytes of the log in etcd."))
-                    .member("nodes", list(named("ClusterNode"))),
-            ),
-            (
-                "ClusterNode",
-                object()
-                    .member("node", text())
-                    .member("role", one_of(["leader", "standby"]))
-                    .member("walSeq", count())
-                    .member("behind", count().about("Records that were agreed on and are not synced there."))
-                    .member("seenAt", instant().about("When it last said so, by its own clock."))
-                    .member("version", text()),
-            ),
+            ("ClusterView", object()
+                .member("partition", text()).member("node", text().about("The node that answers."))
+                .member("role", one_of(["leader", "standby"]).about("Its part."))
+                .member("leader", text().or_null().about("Who serves; null while nobody does, or this node cannot tell."))
+                .member("epoch", count().about("The times that the log changed hands."))
+                .member("walSeq", count().about("The last record that is synced on this node."))
+                .member("agreedSeq", count().about("The last record that was agreed on."))
+                .member("windowBytes", count().about("Bytes of the log in etcd.")).member("nodes", list(named("ClusterNode")))),
+            ("ClusterNode", object()
+                .member("node", text()).member("role", one_of(["leader", "standby"])).member("walSeq", count())
+                .member("behind", count().about("Records that were agreed on and are not synced there."))
+                .member("seenAt", instant().about("When it last said so, by its own clock.")).member("version", text())),
         ],
         ..Chapter::default()
     }

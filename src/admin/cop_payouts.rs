@@ -20,7 +20,6 @@ use domain::values::mode::{Mode, tenant_key};
 use domain::values::money::Cop;
 
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
-/// Characters of a bank's reference or of why a payout failed.
 const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 
 pub async fn create(call: Call) -> CallResult {
@@ -43,7 +42,6 @@ pub async fn create(call: Call) -> CallResult {
     call.decide_named(tenant_key, id, (is_new, Some(Box::new(name_held))), command, about).await
 }
 
-/// The mode, and the payout that an id makes of the rest.
 fn read(mut fields: Fields<'_>) -> Result<(Mode, impl FnOnce(Id) -> NewCopPayout + use<>), Invalid> {
     let mode = fields.required("mode", kinds::mode());
     let amount = fields.required("amountCop", pesos());
@@ -92,7 +90,6 @@ pub async fn complete(call: Call) -> CallResult {
     settle(&call, PayoutEnd::Completed(reference)).await
 }
 
-/// Reads the bank's reference of a payout that was paid.
 fn read_reference(mut fields: Fields<'_>) -> Result<String, Invalid> {
     let reference = fields.required("reference", kinds::trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
@@ -118,6 +115,7 @@ async fn settle(call: &Call, end: PayoutEnd) -> CallResult {
     call.decide(tenant_key, EntityId::cop_payout(id), cop_payouts::Command::Settle(end).into(), id).await
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};
     let settle = |operation: Operation| {
@@ -132,36 +130,17 @@ pub fn chapter() -> Chapter {
         about: "Paid by the operator at a bank in Colombia. The account's balance is debited at once.",
         operations: vec![
             operation("createCopPayout", "Debit pesos that are to be paid out")
-                .refuses(503, &["clock_stepped"])
-                .body("NewCopPayout")
-                .example(
-                    "to a wallet",
-                    concat!(
-                        r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","#,
-                        r#""accountType":"wallet","holderName":"Ana Perez","documentType":"CC","#,
-                        r#""documentNumber":"1020304050","externalRef":"cop-1"}"#,
-                    ),
-                )
+                .refuses(503, &["clock_stepped"]).body("NewCopPayout")
+                .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
                 .answers(201, "CopPayout", "The payout, pending")
                 .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "CopPayout", "The payout that is there under this reference")
-                .refuses(403, &["cop_not_enabled"])
-                .refuses(409, &["external_ref_conflict"])
+                .refuses(403, &["cop_not_enabled"]).refuses(409, &["external_ref_conflict"])
                 .refuses(422, &["insufficient_balance"]),
-            settle(operation(
-                "completeCopPayout",
-                "Say that a payout in pesos was \
-                 paid",
-            ))
-            .body("CopPayoutCompletion")
-            .example(
-                "the bank's \
-                 reference",
-                r#"{"reference":"BC-812"}"#,
-            ),
+            settle(operation("completeCopPayout", "Say that a payout in pesos was paid"))
+                .body("CopPayoutCompletion").example("the bank's reference", r#"{"reference":"BC-812"}"#),
             settle(operation("failCopPayout", "Say that a payout in pesos failed"))
-                .about("The pesos go back.")
-                .body("CopPayoutFailure")
+                .about("The pesos go back.").body("CopPayoutFailure")
                 .example("why", r#"{"failureCode":"account_closed"}"#),
         ],
         schemas: vec![

@@ -43,11 +43,9 @@ use std::sync::Arc;
 /// The most tenants with one text that a search looks at.
 const TENANTS_MAX: usize = 200;
 
-/// A search for the entities of a tenant key that have a name.
 type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, records::Stopped>;
 type Show = fn(&Entity) -> Option<Vec<u8>>;
 
-/// `tenantId` and `mode`, as they are read.
 pub(super) struct GotWhose {
     tenant: Got<Option<uuid::Uuid>>,
     mode: Got<Option<Mode>>,
@@ -92,10 +90,8 @@ impl Whose {
     }
 }
 
-/// A list over tenants that is asked for: its filters, whose it is, and which page.
 type ListQuery<F> = Result<(F, Whose, Page), Invalid>;
 
-/// Reads the query of a list over tenants, whose filters `read` asks for and `get` gives.
 fn asked<G, F>(
     mut query: Query<'_>,
     list: ListOf<'_>,
@@ -146,7 +142,6 @@ pub async fn cop_payouts(call: Call) -> CallResult {
     across(&call, whose, list, None, page, show_cop_payout).await
 }
 
-/// A payout in pesos with its holder masked, whom its tenant knows.
 fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
     let shown = cop_payments::payouts::show_entity(entity)?;
     Some(masked(&String::from_utf8_lossy(&shown)).into_bytes())
@@ -173,7 +168,6 @@ pub async fn chargebacks(call: Call) -> CallResult {
     across(&call, whose, list, None, page, chargebacks::show_entity).await
 }
 
-/// A page of a list over tenant keys; by a name, of what has it.
 async fn across(
     call: &Call,
     whose: Whose,
@@ -267,7 +261,6 @@ pub async fn deliveries(call: Call) -> CallResult {
     Ok(Done::ok(services.read_pool.read_long(services, PLATFORM, read).await?))
 }
 
-/// The webhook endpoints of all tenants.
 fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
     let prefix = index::webhooks();
     let end = [prefix.as_slice(), &[0xFF; 24]].concat();
@@ -331,7 +324,6 @@ async fn may_find(call: &Call, sought: Sought) -> Result<Sought, Problem> {
     }
 }
 
-/// The hits of a text among all tenants; `named` are the requests with it as their id.
 fn found(
     services: &Services,
     sought: &Sought,
@@ -373,6 +365,7 @@ fn found(
     Ok(hits)
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};
     use api::openapi::values::page;
@@ -388,43 +381,26 @@ pub fn chapter() -> Chapter {
             of tenants, over all of them.",
         operations: vec![
             api::search::searches(operation("searchAll", "Search among all tenants"))
-                .about(
-                    "By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id \
-                     of a request, the beginning of a tenant's name, a document or a phone of a payer or seller. \
-                     A document or a phone takes the role `support`, and is in the audit, masked.",
-                )
+                .about("By an id of anything, a reference of a tenant's or of a bank, a transaction's hash, the id of a request, the beginning of \
+                     a tenant's name, a document or a phone of a payer or seller. A document or a phone takes the role `support`, and is in the \
+                     audit, masked.")
                 .refuses(503, &["storage_unavailable"]),
             whose(operation("listAllPayments", "List the payments of all tenants").list(asked_payments))
                 .answers(200, "OwnedPaymentPage", "Newest first"),
             whose(operation("listAllPayouts", "List the payouts of all tenants").list(asked_payouts))
                 .answers(200, "OwnedPayoutPage", "Newest first"),
-            whose(
-                operation("listAllConversions", "List the conversions of all tenants")
-                    .list(asked_conversions),
-            )
-            .answers(200, "OwnedConversionPage", "Newest first"),
-            whose(
-                operation("listAllCopPayouts", "List the payouts in pesos of all tenants")
-                    .list(asked_cop_payouts),
-            )
-            .answers(200, "OwnedCopPayoutPage", "Newest first"),
+            whose(operation("listAllConversions", "List the conversions of all tenants") .list(asked_conversions))
+                .answers(200, "OwnedConversionPage", "Newest first"),
+            whose(operation("listAllCopPayouts", "List the payouts in pesos of all tenants") .list(asked_cop_payouts))
+                .answers(200, "OwnedCopPayoutPage", "Newest first"),
             operation("getAnyCopPayout", "Read a payout in pesos")
-                .about(
-                    "Treasury, who pays it, sees to whom, and each look is in the audit; others see \
-                     `destination` instead: the end of the account.",
-                )
-                .answers(200, "SeenCopPayout", "The payout")
-                .refuses(503, &["storage_unavailable"]),
-            whose(
-                operation("listAllChargebacks", "List the chargebacks of all tenants")
-                    .list(asked_chargebacks),
-            )
-            .answers(200, "OwnedChargebackPage", "Newest first"),
-            whose(
-                operation("listAllDeliveries", "List the webhook deliveries of all tenants")
-                    .list(asked_deliveries),
-            )
-            .answers(200, "OwnedDeliveryPage", "Newest first"),
+                .about("Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` instead: the end of the \
+                     account.")
+                .answers(200, "SeenCopPayout", "The payout").refuses(503, &["storage_unavailable"]),
+            whose(operation("listAllChargebacks", "List the chargebacks of all tenants") .list(asked_chargebacks))
+                .answers(200, "OwnedChargebackPage", "Newest first"),
+            whose(operation("listAllDeliveries", "List the webhook deliveries of all tenants") .list(asked_deliveries))
+                .answers(200, "OwnedDeliveryPage", "Newest first"),
         ],
         schemas: [
             search_words::found(),

@@ -1,6 +1,6 @@
 //! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
 
-use super::call::{Call, CallResult, Done, listed_id, tenant_of, walk};
+use super::call::{Call, CallResult, Done, listed_id, shown, tenant_of, walk};
 use crate::gateway::ask::{failure, timing};
 use crate::gateway::notices::collected;
 use crate::gateway::services::{Callers, Services};
@@ -10,6 +10,7 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use api::fields::{Fields, Invalid, body};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
+use api::openapi::schema::Schema;
 use api::page::{ListOf, Page};
 use api::problem::Problem;
 use api::query::Query;
@@ -17,7 +18,7 @@ use api::refusals;
 use api::writer::Object;
 use domain::commands::{Command, KeyedCommand};
 use domain::entities::Entity;
-use domain::entities::notice::{About, CLAIMED, Notice, Transfer, UNMATCHED};
+use domain::entities::notice::{About, CLAIMED, Notice, UNMATCHED};
 use domain::index;
 use domain::platform::audit::AuditEntry;
 use domain::resources::notices;
@@ -35,7 +36,6 @@ fn asked(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<bool>, Page),
     Ok((unmatched.get(&sound), page.get(&sound)))
 }
 
-/// newest first.
 pub async fn list(call: Call) -> CallResult {
     let (unmatched, page) = call.listed("notices", asked)?;
     let is_unmatched = unmatched == Some(true);
@@ -44,7 +44,6 @@ pub async fn list(call: Call) -> CallResult {
     Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await?))
 }
 
-/// Reads to which tenant a transfer is given, and why.
 fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
     let tenant = fields.required("tenantId", kinds::uuid());
     let note = fields.required("note", kinds::prose(NOTE_CHARACTERS));
@@ -52,8 +51,6 @@ fn read_gift(mut fields: Fields<'_>) -> Result<(Id, String), Invalid> {
     Ok((Id::from(tenant.get(&sound)), note.get(&sound).into_owned()))
 }
 
-/// the transfer is the tenant's, whatever was guessed at; its next payment with
-/// the whole reference claims it.
 pub async fn give(call: Call) -> CallResult {
     let (tenant, note) = read_gift(call.body.fields()?)?;
     let id = call.id()?;
@@ -81,7 +78,7 @@ pub async fn give(call: Call) -> CallResult {
     match settled.entity.as_deref() {
         Some(Entity::Notice(notice)) => {
             let payment = payment_of(engine.reader(), notice)?;
-            Ok(Done::ok(show(notice, payment, &call.services.callers))
+            Ok(Done::ok(show(notice, payment, &call.services.callers).end())
                 .traced(Trace { seq: settled.seq, timing: Some(timing(settled.timing)) }))
         }
         _ => Err(Problem::not_found()),
@@ -102,7 +99,7 @@ fn items(
         let Some(Entity::Notice(notice)) = found.as_deref() else { return Ok(None) };
         let payment = payment_of(reader, notice)?;
         let is_meant = !(is_unmatched && payment.is_some());
-        Ok(is_meant.then(|| show(notice, payment, &services.callers)))
+        Ok(is_meant.then(|| show(notice, payment, &services.callers).end()))
     })
 }
 
@@ -117,84 +114,49 @@ fn payment_of(reader: &Reader, notice: &Notice) -> Result<Option<(u64, Id)>, Unr
     })
 }
 
-fn show(notice: &Notice, payment: Option<(u64, Id)>, callers: &Callers) -> Vec<u8> {
-    let shown = Object::with_capacity(384).plain("noticeId", notice.id);
-    let shown = match &notice.about {
-        About::Transfer(Transfer { reference, bank, phone, amount, paid_at, document: _ }) => shown
-            .plain("rail", RAILS[0])
-            .text("reference", reference)
-            .null("transactionId")
-            .plain("bankCode", bank)
-            .plain("phone", phone.masked())
-            .plain("amountVes", amount)
-            .plain("paidAt", paid_at),
-        About::Transaction { id, reference } => shown
-            .plain("rail", RAILS[1])
-            .maybe_text("reference", reference.as_deref())
-            .text("transactionId", id)
-            .null("bankCode")
-            .null("phone")
-            .null("amountVes")
-            .null("paidAt"),
-    };
-    let tenant = |of: u64| tenant_of(callers, of);
-    shown
-        .plain("receivedAt", notice.received_at)
-        .maybe_plain("paymentId", payment.map(|(_, payment)| payment))
-        .maybe_plain("tenantId", payment.and_then(|(of, _)| tenant(of)))
-        .maybe_plain("givenTo", notice.given_to.and_then(tenant))
-        .end()
+shown! {
+    fn show(notice: &Notice, payment: Option<(u64, Id)>, callers: &Callers) as notice_schema {
+        let (rail, reference, transaction, transfer) = match &notice.about {
+            About::Transfer(transfer) => (RAILS[0], Some(&transfer.reference), None, Some(transfer)),
+            About::Transaction { id, reference } => (RAILS[1], reference.as_ref(), Some(id), None),
+        };
+        let tenant = |of: u64| tenant_of(callers, of);
+    } [
+        plain "noticeId" uuid() => notice.id;
+        plain "rail" one_of(RAILS) => rail;
+        maybe_text "reference" text().or_null().about("The bank's, as it wrote it; of a transaction the one that it was made under.") => reference;
+        maybe_text "transactionId" text().or_null().about("Wompi's id of a transaction.") => transaction;
+        maybe_plain "bankCode" text().or_null() => transfer.map(|transfer| transfer.bank);
+        maybe_plain "phone" text().or_null().about("The payer's, masked.") => transfer.map(|transfer| transfer.phone.masked());
+        maybe_plain "amountVes" text().or_null() => transfer.map(|transfer| transfer.amount);
+        maybe_plain "paidAt" instant().or_null() => transfer.map(|transfer| transfer.paid_at);
+        plain "receivedAt" instant() => notice.received_at;
+        maybe_plain "paymentId" uuid().or_null().about("The payment that it verified.") => payment.map(|(_, payment)| payment);
+        maybe_plain "tenantId" uuid().or_null().about("Whose payment that is.") => payment.and_then(|(of, _)| tenant(of));
+        maybe_plain "givenTo" uuid().or_null().about("Whose the transfer is, as an operator said.") => notice.given_to.and_then(tenant);
+    ]
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
-    use api::openapi::schema::{object, one_of, text};
-    use api::openapi::values::{instant, page, uuid};
+    use api::openapi::values::page;
     Chapter {
         tag: "Notices",
         about: "What banks and processors said by themselves of money that came. A notice of a transfer verifies one Pago Móvil payment of whatever account; a transaction of Wompi is listed if no payment is known by it.",
         operations: vec![
-            operation("listNotices", "List what banks said by themselves").list(asked).answers(
-                200,
-                "NoticePage",
-                "Newest first; with `unmatched=true` those that nobody claimed",
-            ),
+            operation("listNotices", "List what banks said by themselves")
+                .list(asked).answers(200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed"),
             operation("giveNotice", "Say whose a transfer is whose reference was guessed at")
-                .about(
-                    "After 20 wrong references for a phone, bank and day nobody's payment is verified by its \
-                     transfers until it is known whose they are. The account's next payment with the whole \
-                     reference is verified then, and nobody else's.",
-                )
+                .about("After 20 wrong references for a phone, bank and day nobody's payment is verified by its transfers until it is known whose \
+                     they are. The account's next payment with the whole reference is verified then, and nobody else's.")
                 .body("NoticeGift")
-                .example(
-                    "the buyer showed the bank's receipt",
-                    r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#,
-                )
-                .answers(200, "Notice", "The notice")
-                .refuses(409, &["notice_claimed"]),
+                .example("the buyer showed the bank's \
+                     receipt", r#"{"tenantId":"01975a2e-7c00-7000-8000-000000000000","note":"receipt seen, ticket 4711"}"#)
+                .answers(200, "Notice", "The notice").refuses(409, &["notice_claimed"]),
         ],
         schemas: vec![
-            (
-                "Notice",
-                object()
-                    .member("noticeId", uuid())
-                    .member("rail", one_of(RAILS))
-                    .member(
-                        "reference",
-                        text().or_null().about(
-                            "The bank's, as it wrote it; of a transaction the one that it was made under.",
-                        ),
-                    )
-                    .member("transactionId", text().or_null().about("Wompi's id of a transaction."))
-                    .member("bankCode", text().or_null())
-                    .member("phone", text().or_null().about("The payer's, masked."))
-                    .member("amountVes", text().or_null())
-                    .member("paidAt", instant().or_null())
-                    .member("receivedAt", instant())
-                    .member("paymentId", uuid().or_null().about("The payment that it verified."))
-                    .member("tenantId", uuid().or_null().about("Whose payment that is."))
-                    .member("givenTo", uuid().or_null().about("Whose the transfer is, as an operator said.")),
-            ),
+            ("Notice", notice_schema()),
             ("NoticeGift", body(read_gift)),
             ("NoticePage", page("Notice")),
         ],

@@ -1,139 +1,306 @@
 //! Orders at banks that may need an operator (`docs/contract.md, 5.13, 18.7`): those that no bank has
 //! answered, those about which a bank contradicted itself, and what an operator says of one.
 //!
-//! Contradictions are in the index, as they stay for ever. What waits for a bank is in the agendas
-//! of books: an order that has no answer is one that is looked at again.
+//! Two sources make the list, each in an order of its own: contradictions, which are in the index as they stay for
+//! ever, in that of their records, and what waits for a bank in that of its entities. A page takes from both whatever
+//! is newer, and its cursor has the place in each.
 
-mod count;
-mod list;
-mod lookup;
-
-pub use count::keep_counted;
-use domain::entities::Entity;
-use domain::values::mode::PLATFORM;
-pub use list::list;
-pub use lookup::find;
-
-use super::call::{Call, CallResult, Done};
-use crate::gateway::ask;
-use crate::gateway::ask::failure;
+use super::call::{Call, CallResult, Done, shown, tenant_of};
+use super::due::{Due, READS_MAX, due, find, unanswered};
+use crate::gateway::ask::{self, failure};
 use crate::gateway::services::Services;
-use crate::store::history::{self, Unreadable};
-use crate::store::read_budget::ReadBudget;
-use actors::{Failure, Settled};
+use crate::store::history::{self, Read};
+use crate::store::merge_cursor::MergeCursor;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::store::stored::Stored;
+use actors::Settled;
 use api::fields::{Fields, Got, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
+use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema};
+use api::page::{ListOf, Page, bad_cursor, page_json};
+use api::payments::attempts::paid_beside;
 use api::payouts::own_account;
 use api::problem::Problem;
+use api::query::Query;
 use api::value::{Bad, Value};
 use api::writer::Object;
 use api::{crypto, merchants, payments, payouts, refusals};
 use domain::commands::{Command, KeyedCommand};
+use domain::entities::Entity;
+use domain::entities::payment::Status;
+use domain::index;
 use domain::machine::Domain;
 use domain::platform::audit::AuditEntry;
 use domain::rail::RailAnswer;
+use domain::record::Record;
 use domain::resources::operations::{self, Operation, Resolution, Subject};
 use domain::resources::verification::booked::Booking;
-use domain::trace::NEVER;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::trace;
+use domain::values::ids::{EntityId, Id};
+use domain::values::mode::{Mode, PLATFORM};
 use domain::values::time::Timestamp;
-use domain::view::{self, View};
-use std::sync::Arc;
-use wal::Reader;
+use std::collections::VecDeque;
 
-/// Entities that are read for one page, or for one count: a page of few orders among many is short.
-const READS_MAX: usize = 10_000;
-/// Characters of a bank's reference and of an operator's note.
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 const CODE_CHARACTERS_MAX: usize = 32;
+const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
+const CONTRADICTED: &str = STATUSES[0];
+const PENDING: &str = STATUSES[1];
+const UNRESOLVED: &str = STATUSES[2];
 
-/// A deadline of an entity, which may be a look at a bank.
-struct Due {
-    id: EntityId,
-    tenant_key: u64,
-    now: Timestamp,
-    /// Whether the look never comes: nobody can be asked.
-    is_never_asked: bool,
+pub struct Wanted {
+    status: Option<&'static str>,
+    rail: Option<&'static str>,
+    tenant: Option<Id>,
 }
 
-impl Due {
-    /// The operation's place in a list: newest entities first.
-    fn position(&self) -> Vec<u8> {
-        let (id, kind) = (self.id.id, [self.id.kind as u8]);
-        [id.as_bytes().as_slice(), &kind, &self.tenant_key.to_be_bytes()].concat()
+impl Wanted {
+    fn is_in(&self, status: &str) -> bool {
+        self.status.is_none_or(|wanted| wanted == status)
     }
 
-    /// Whether it may be an order that has been at a bank for so long, or that is an operator's from its
-    /// beginning. An entity is no younger than its id, and a tenant's clock no slower than the server's.
-    fn may_be_older_than(&self, ms: i64) -> bool {
-        matches!(self.id.kind, Kind::Merchant | Kind::OwnAccount | Kind::CopPayment)
-            || self.is_never_asked
-            || self.now.since_ms(Timestamp::from_unix_ms(self.id.id.unix_ms())) >= ms
+    fn is_at(&self, rail: &str) -> bool {
+        self.rail.is_none_or(|wanted| wanted == rail)
+    }
+
+    fn is_of(&self, tenant: Option<Id>) -> bool {
+        self.tenant.is_none_or(|wanted| tenant == Some(wanted))
     }
 }
 
-/// Collects the entities that are due in the books in memory: a book with something due stays
-/// there.
-async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
-    let engine = &services.engine;
-    let mut found = Vec::new();
-    for tenant_key in engine.books_in_memory().into_iter().filter(|key| *key != PLATFORM) {
-        match engine.glance(tenant_key, view::Query::Agenda).await {
-            Ok(Some(View::Agenda { now, due })) => {
-                let at_banks = due.iter().filter(|(_, id)| may_be_at_bank(id.kind));
-                found.extend(at_banks.map(|(at, id)| Due {
-                    id: *id,
-                    tenant_key,
-                    now,
-                    is_never_asked: *at >= NEVER,
-                }));
-            }
-            // The book left memory meanwhile, or is halted: its orders come back with it.
-            Ok(_) | Err(Failure::Halted) => {}
-            Err(failed) => return Err(failure(failed)),
-        }
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Places {
+    contradicted: Option<Vec<u8>>,
+    waiting: Option<Vec<u8>>,
+}
+
+impl Places {
+    /// The length of the first in a byte, the first and the second; an empty one is none.
+    fn to_bytes(&self) -> Vec<u8> {
+        let (one, other) =
+            (self.contradicted.as_deref().unwrap_or(&[]), self.waiting.as_deref().unwrap_or(&[]));
+        let length = u8::try_from(one.len()).unwrap_or(u8::MAX);
+        [&[length], one, other].concat()
     }
-    Ok(found)
+
+    fn of_bytes(bytes: &[u8]) -> Option<Places> {
+        let (length, rest) = bytes.split_first()?;
+        let (one, other) = rest.split_at_checked(usize::from(*length))?;
+        let some = |place: &[u8]| Some(place.to_vec()).filter(|place| !place.is_empty());
+        Some(Places { contradicted: some(one), waiting: some(other) })
+    }
 }
 
-const fn may_be_at_bank(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Payment
-            | Kind::Payout
-            | Kind::CryptoPayout
-            | Kind::CopPayment
-            | Kind::Merchant
-            | Kind::OwnAccount
-    )
-}
-
-fn unanswered(reader: &Reader, due: &Due) -> Result<Vec<Operation>, Unreadable> {
-    let found = history::entity(reader, due.tenant_key, due.id)?;
-    Ok(found.map(|entity| entity.rules().unanswered()).unwrap_or_default())
-}
-
-/// The operations that nobody can tell the outcome of, each with its tenant key and entity.
-pub(super) async fn unresolved(
-    services: &Arc<Services>,
-) -> Result<Vec<(u64, Arc<Entity>, Operation)>, Problem> {
-    let due = due(services).await?;
-    let read = move |services: &Services, budget: &ReadBudget| {
-        let mut found = Vec::new();
-        for one in due.iter().filter(|due| due.may_be_older_than(services.waits.unresolved.after_ms)) {
-            budget.spend()?;
-            let Some(entity) = history::entity(services.engine.reader(), one.tenant_key, one.id)? else {
-                continue;
-            };
-            let open = entity.rules().unanswered().into_iter();
-            let old = open.filter(|operation| services.waits.unresolved.has(operation, one.now));
-            found.extend(old.map(|operation| (one.tenant_key, Arc::clone(&entity), operation)));
-        }
-        Ok(found)
+fn asked(mut query: Query<'_>, list: ListOf<'_>, rails: &[&'static str]) -> Result<(Wanted, Page), Invalid> {
+    let rails = rails.iter().map(|name| (*name, *name)).collect::<Vec<_>>();
+    let rail = kinds::one_of(rails).described(|_| schema::text());
+    let status = query.optional("status", kinds::named_one(STATUSES, |status| status));
+    let rail = query.optional("rail", rail);
+    let tenant = query.optional("tenantId", kinds::uuid());
+    let page = query.page(list);
+    let sound = query.finish()?;
+    let wanted = Wanted {
+        status: status.get(&sound),
+        rail: rail.get(&sound),
+        tenant: tenant.get(&sound).map(Id::from),
     };
-    services.read_pool.read_long(services, PLATFORM, read).await
+    Ok((wanted, page.get(&sound)))
+}
+
+pub async fn list(call: Call) -> CallResult {
+    let services = &call.services;
+    let rails = services.rails.names();
+    let (wanted, page) = call.listed("operations", |query, list| asked(query, list, &rails))?;
+    let places = match &page.after {
+        Some(after) => Places::of_bytes(after).ok_or_else(bad_cursor)?,
+        None => Places::default(),
+    };
+    let limit = page.limit;
+    let due = if wanted.status == Some(CONTRADICTED) { Vec::new() } else { due(services).await? };
+    let read = move |services: &Services, budget: &ReadBudget| {
+        let mut one = Source::default();
+        if wanted.is_in(CONTRADICTED) {
+            one = contradictions(services, &wanted, places.contradicted.as_deref(), limit, budget)?;
+        }
+        let other = waiting(services, &due, &wanted, places.waiting.as_deref(), limit, budget)?;
+        Ok(merged(one, other, places.clone(), limit))
+    };
+    let (items, next) = services.read_pool.read(services, PLATFORM, read).await?;
+    let next = next.map(|places| page.next(&places.to_bytes()));
+    Ok(Done::ok(page_json(items, next.as_deref())))
+}
+
+/// The operations of one record or entity, which stay on one page.
+struct Group {
+    place: Vec<u8>,
+    at: Timestamp,
+    items: Vec<Vec<u8>>,
+}
+
+#[derive(Default)]
+struct Source {
+    groups: VecDeque<Group>,
+    /// The place up to which it was read, if there may be more after it.
+    read_to: Option<Vec<u8>>,
+}
+
+/// A page of both sources: the newer group of both each time, and where the next page begins, if there
+/// may be one. Where a source was not read on, the page ends, as its next group may be the newer.
+fn merged(mut one: Source, mut other: Source, from: Places, limit: usize) -> (Vec<Vec<u8>>, Option<Places>) {
+    let mut places = from;
+    let mut items = Vec::with_capacity(limit);
+    while items.len() < limit {
+        let is_one = match (one.groups.front(), other.groups.front()) {
+            (Some(first), Some(second)) => first.at >= second.at,
+            (Some(_), None) if other.read_to.is_none() => true,
+            (None, Some(_)) if one.read_to.is_none() => false,
+            _ => break,
+        };
+        let (source, place) = match is_one {
+            true => (&mut one, &mut places.contradicted),
+            false => (&mut other, &mut places.waiting),
+        };
+        let Some(group) = source.groups.pop_front() else { break };
+        *place = Some(group.place);
+        items.extend(group.items);
+    }
+    // Places that were read in vain are not read again.
+    for (source, place) in [(&mut one, &mut places.contradicted), (&mut other, &mut places.waiting)] {
+        if source.groups.is_empty()
+            && let Some(read_to) = &source.read_to
+        {
+            *place = Some(read_to.clone());
+        }
+    }
+    let is_more = [&one, &other].iter().any(|source| !source.groups.is_empty() || source.read_to.is_some());
+    (items, is_more.then_some(places))
+}
+
+fn contradictions(
+    services: &Services,
+    wanted: &Wanted,
+    after: Option<&[u8]>,
+    limit: usize,
+    budget: &ReadBudget,
+) -> Result<Source, Stopped> {
+    let reader = services.engine.reader();
+    let moment = reader.index_moment();
+    let mut newest = MergeCursor::new(&moment, vec![index::contradicted()], after, None, Some(budget))?;
+    let mut source = Source::default();
+    let mut last = None;
+    while let Some(place) = newest.take()? {
+        if source.groups.len() == limit {
+            source.read_to = last;
+            break;
+        }
+        budget.spend()?;
+        let Read { record, tenant: tenant_key, time, .. } = history::record(reader, history::seq(&place)?)?;
+        let whose = tenant_of(&services.callers, tenant_key);
+        let contradicted =
+            record.entities.first().and_then(|written| written.state.rules().contradiction(time));
+        if let Some(operation) = contradicted {
+            let rail = services.rails.name_for(tenant_key, operation.service);
+            if wanted.is_at(rail) && wanted.is_of(whose) {
+                let other = other_attempt(services, tenant_key, &record, budget)?;
+                let contradicted = Some((time, other));
+                let item = show(&operation, rail, tenant_key, whose, contradicted, CONTRADICTED).end();
+                source.groups.push_back(Group { place: place.clone(), at: time, items: vec![item] });
+            }
+        }
+        last = Some(place);
+    }
+    Ok(source)
+}
+
+/// The other attempt that was paid too, where a bank says so of one that had failed.
+fn other_attempt(
+    services: &Services,
+    tenant_key: u64,
+    record: &Record,
+    budget: &ReadBudget,
+) -> Result<Option<Id>, Stopped> {
+    match record.entities.first().map(|written| &*written.state) {
+        Some(Entity::Payment(payment)) if payment.status == Status::Failed => {
+            let records = Stored::of(services.engine.reader(), tenant_key).within(budget);
+            Ok(paid_beside(&records, payment)?)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn waiting(
+    services: &Services,
+    due: &[Due],
+    wanted: &Wanted,
+    after: Option<&[u8]>,
+    limit: usize,
+    budget: &ReadBudget,
+) -> Result<Source, Stopped> {
+    let older_ms = if wanted.is_in(PENDING) { 0 } else { services.waits.unresolved.after_ms };
+    let is_meant = |due: &&Due| {
+        due.may_be_older_than(older_ms)
+            && after.is_none_or(|after| due.position().as_slice() < after)
+            && wanted.is_of(tenant_of(&services.callers, due.tenant_key))
+    };
+    let mut due: Vec<&Due> = due.iter().filter(is_meant).collect();
+    due.sort_unstable_by_key(|due| std::cmp::Reverse(due.position()));
+    let mut source = Source::default();
+    let mut last = None;
+    for (read, one) in due.iter().enumerate() {
+        if read == READS_MAX || source.groups.len() == limit {
+            source.read_to = last;
+            break;
+        }
+        budget.spend()?;
+        last = Some(one.position());
+        let whose = tenant_of(&services.callers, one.tenant_key);
+        let of_it = unanswered(services.engine.reader(), one)?;
+        let items = of_it.iter().filter_map(|operation| {
+            let rail = services.rails.name_for(one.tenant_key, operation.service);
+            let status = if services.waits.unresolved.has(operation, one.now) { UNRESOLVED } else { PENDING };
+            let is_meant = wanted.is_at(rail) && wanted.is_in(status);
+            is_meant.then(|| show(operation, rail, one.tenant_key, whose, None, status).end())
+        });
+        let items: Vec<Vec<u8>> = items.collect();
+        if !items.is_empty() {
+            // The instant is one of the tenant's clock, as the records of contradictions are.
+            let sent_at = of_it.iter().map(|operation| operation.sent_at).max();
+            let at = sent_at.unwrap_or(one.now);
+            source.groups.push_back(Group { place: one.position(), at, items });
+        }
+    }
+    Ok(source)
+}
+
+shown! {
+    fn show(operation: &Operation, rail: &str, tenant_key: u64, tenant: Option<Id>, contradicted: Option<(Timestamp, Option<Id>)>, status: &str) as operation_schema {
+        let id = operation.subject.id().or(tenant);
+        // The bank's own words, where it has any; the simulator's codes are ours.
+        let word = operation.word.as_ref();
+        let not_empty = |text: &&str| !text.is_empty();
+        let text = word.map(|word| word.text.as_str()).filter(not_empty);
+        let code = word.map(|word| word.code.as_str()).filter(not_empty).or(operation.code.as_deref());
+    } [
+        plain "operationId" uuid() => operation.id;
+        plain "kind" one_of(operations::Kind::ALL.map(operations::Kind::name)) => operation.kind.name();
+        plain "rail" text() => rail;
+        maybe_plain "tenantId" uuid().or_null() => tenant;
+        plain "mode" one_of(["live", "test"]) => Mode::of(tenant_key).name();
+        json "entity" object().member("type", one_of(Subject::TYPES)).member("id", uuid().or_null().about("The account's own payout account has none.")) => &Object::new().plain("type", operation.subject.name()).maybe_plain("id", id).end();
+        plain "amount" text() => operation.amount();
+        plain "currency" currency() => operation.currency.code();
+        maybe_plain "sentAt" instant().or_null().about("None while it waits for its turn: nothing of it has left the gateway.") => Some(operation.sent_at).filter(|_| !operation.is_queued);
+        maybe_plain "askedAt" instant().or_null() => operation.asked_at;
+        number "asks" count() => operation.asks;
+        maybe_text "bankCode" text().or_null().about("With which the bank refused it.") => code;
+        maybe_text "bankText" text().or_null() => text;
+        maybe_text "bankReference" text().or_null().about("Under which the bank did it.") => trace::shown(&operation.reference);
+        maybe_plain "contradictedAt" instant().or_null() => contradicted.map(|(at, _)| at);
+        maybe_plain "otherAttemptId" uuid().or_null().about("Of a payment that failed and was paid all the same, as its bank says later: another attempt under its `externalRef` that was paid too. An operator decides which goes back.") => contradicted.and_then(|(_, other)| other);
+        plain "status" one_of(STATUSES) => status;
+    ]
 }
 
 pub async fn resolve(call: Call) -> CallResult {
@@ -165,7 +332,6 @@ pub(super) struct Word<'a> {
     pub note: &'a str,
 }
 
-/// Says what became of an operation of an entity, in one record, with the entry of the audit.
 pub(super) async fn say(
     services: &Services,
     (tenant_key, entity): (u64, EntityId),
@@ -183,7 +349,6 @@ pub(super) async fn say(
     command_entity(services, (tenant_key, entity), command).await
 }
 
-/// Books micro-deposits that a bank's statement shows, in one record, with the entry of the audit.
 pub(super) async fn book(
     services: &Services,
     place: (u64, EntityId),
@@ -266,65 +431,39 @@ fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     })
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
-    use api::openapi::schema::{any_of, integer, object, one_of, text};
-    use api::openapi::values::{currency, instant, page, uuid};
-    let entity = || {
-        object()
-            .member("type", one_of(Subject::TYPES))
-            .member("id", uuid().or_null().about("The account's own payout account has none."))
-    };
+    use api::openapi::schema::any_of;
+    use api::openapi::values::page;
     Chapter {
         tag: "Operations",
         about: "Orders to banks that may need an operator. A pending one has no answer; an unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A contradicted one was done and not done, as the bank says: what it said first counts, and its second word moved no money.",
         operations: vec![
             operation("listOperations", "List the orders to banks that may need an operator")
-                .about("All of them, each with its status, unless `status` names one. A rail that there is not is refused with the names of those that there are.")
-                .list(|query, list| list::asked(query, list, &[]))
-                .answers(200, "OperationPage", "Newest first"),
+                .about("All of them, each with its status, unless `status` names one. A rail that there is not is refused with the names of those \
+                     that there are.")
+                .list(|query, list| asked(query, list, &[])).answers(200, "OperationPage", "Newest first"),
             operation("resolveOperation", "Say what became of an order that no bank has answered")
-                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, and if it says the opposite that is a contradiction, which moves no money.")
+                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, \
+                     and if it says the opposite that is a contradiction, which moves no money.")
                 .body("OperationResolution")
                 .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
                 .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
                 .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
-                .refuses(409, &["operation_resolved"])
-                .refuses(503, &["clock_stepped"]),
+                .refuses(409, &["operation_resolved"]).refuses(503, &["clock_stepped"]),
         ],
         schemas: vec![
-            (
-                "BankOperation",
-                object()
-                    .member("operationId", uuid())
-                    .member("kind", one_of(operations::Kind::ALL.map(operations::Kind::name)))
-                    .member("rail", text())
-                    .member("tenantId", uuid().or_null())
-                    .member("mode", one_of(["live", "test"]))
-                    .member("entity", entity())
-                    .member("amount", text())
-                    .member("currency", currency())
-                    .member("sentAt", instant().or_null().about("None while it waits for its turn: nothing of it has left the gateway."))
-                    .member("askedAt", instant().or_null())
-                    .member("asks", integer().at_least("0"))
-                    .member("bankCode", text().or_null().about("With which the bank refused it."))
-                    .member("bankText", text().or_null())
-                    .member("bankReference", text().or_null().about("Under which the bank did it."))
-                    .member("contradictedAt", instant().or_null())
-                    .member("otherAttemptId", uuid().or_null().about("Of a payment that failed and was paid all the same, as its bank says later: another attempt under its `externalRef` that was paid too. An operator decides which goes back."))
-                    .member("status", one_of(list::STATUSES)),
-            ),
+            ("BankOperation", operation_schema()),
             ("OperationPage", page("BankOperation")),
             ("OperationResolution", body(read)),
             ("Payout", payouts::description::payout()),
             ("Merchant", merchants::description::merchant()),
             ("PayoutAccount", payouts::description::account()),
-            (
-                "ResolvedOperation",
-                any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"].map(schema::named))
-                .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them."),
-            ),
+            ("ResolvedOperation", any_of(["Payment", "CopPayment", "Payout", "CryptoPayout", "Merchant", "PayoutAccount"].map(schema::named))
+                .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or \
+                     not; as the tenants' API has them.")),
         ],
         ..Chapter::default()
     }
@@ -357,5 +496,47 @@ mod tests {
             let body = format!(r#"{{"outcome":"refused","failureCode":"{code}","note":"n"}}"#);
             assert_eq!(named(&body), ["failureCode"], "{code}");
         }
+    }
+
+    fn source(groups: &[(u8, i64)], read_to: Option<u8>) -> Source {
+        let group = |(place, at): &(u8, i64)| Group {
+            place: vec![*place],
+            at: Timestamp::from_unix_ms(*at),
+            items: vec![vec![*place]],
+        };
+        Source { groups: groups.iter().map(group).collect(), read_to: read_to.map(|place| vec![place]) }
+    }
+
+    fn page(one: Source, other: Source, limit: usize) -> (Vec<u8>, Option<(u8, u8)>) {
+        let (items, next) = merged(one, other, Places::default(), limit);
+        let number = |place: Option<Vec<u8>>| place.map_or(0, |place| place[0]);
+        let next = next.map(|places| (number(places.contradicted), number(places.waiting)));
+        (items.concat(), next)
+    }
+
+    #[test]
+    fn a_page_takes_the_newer_of_both_and_goes_on_from_where_it_was_in_each() {
+        let one = || source(&[(9, 90), (5, 50)], None);
+        let other = || source(&[(7, 70), (6, 60), (1, 10)], None);
+        assert_eq!(page(one(), other(), 9), (vec![9, 7, 6, 5, 1], None));
+        assert_eq!(page(one(), other(), 3), (vec![9, 7, 6], Some((9, 6))));
+        assert_eq!(page(one(), other(), 1), (vec![9], Some((9, 0))));
+        // A source of which not all was read may have something newer than what the other has left.
+        assert_eq!(page(one(), source(&[(7, 70)], Some(3)), 9), (vec![9, 7], Some((9, 3))));
+        assert_eq!(page(source(&[], Some(4)), other(), 9), (vec![], Some((4, 0))));
+    }
+
+    #[test]
+    fn places_come_back_from_a_cursor() {
+        for (one, other) in [
+            (None, None),
+            (Some(vec![1; 8]), None),
+            (None, Some(vec![2; 25])),
+            (Some(vec![3]), Some(vec![4])),
+        ] {
+            let places = Places { contradicted: one, waiting: other };
+            assert_eq!(Places::of_bytes(&places.to_bytes()), Some(places));
+        }
+        assert_eq!((Places::of_bytes(&[]), Places::of_bytes(&[9, 1])), (None, None));
     }
 }

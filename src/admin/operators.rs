@@ -88,7 +88,6 @@ fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
     call.services.callers.operators.named(call.id()?).ok_or_else(Problem::not_found)
 }
 
-/// newest first.
 pub async fn list(call: Call) -> CallResult {
     let page = call.listed("operators", query::page)?;
     let after = match &page.after {
@@ -152,6 +151,7 @@ pub async fn rotate(call: Call) -> CallResult {
     give(&call, id, &token, ask).await
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
     use api::openapi::schema::{object, one_of, text};
@@ -176,64 +176,30 @@ pub fn chapter() -> Chapter {
                 .body("NewOperator")
                 .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
                 .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .refuses(409, &["operator_exists"]),
-            operation("listOperators", "List operators").list(query::page).answers(
-                200,
-                "OperatorPage",
-                "Newest first",
-            ),
+                .answers(202, "AskedApproval", "It waits for a second person").refuses(409, &["operator_exists"]),
+            operation("listOperators", "List operators")
+                .list(query::page).answers(200, "OperatorPage", "Newest first"),
             operation("getOperator", "Read an operator").answers(200, "Operator", "The operator"),
             operation("updateOperator", "Change an operator's role, or whether the token is taken")
-                .about(
-                    "Who is disabled is refused at once, and what that one asked for and nobody approved yet \
-                     has ended.",
-                )
-                .body("OperatorChange")
-                .example("disable", r#"{"status":"disabled"}"#)
+                .about("Who is disabled is refused at once, and what that one asked for and nobody approved yet has ended.")
+                .body("OperatorChange").example("disable", r#"{"status":"disabled"}"#)
                 .answers(200, "Operator", "The operator")
-                .answers(
-                    202,
-                    "AskedApproval",
-                    "A higher role, or an end of being disabled, waits for a second person",
-                ),
+                .answers(202, "AskedApproval", "A higher role, or an end of being disabled, waits for a second person"),
             operation("rotateOperator", "Give an operator a new token")
-                .about("The old one ends at once.")
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(
-                    201,
-                    "OperatorWithToken",
-                    "The operator with the new token: the only time it is \
-                     shown",
-                ),
+                .about("The old one ends at once.").answers(202, "AskedApproval", "It waits for a second person")
+                .answers(201, "OperatorWithToken", "The operator with the new token: the only time it is shown"),
         ],
         schemas: vec![
-            (
-                "Me",
-                object()
-                    .member("operatorId", operator_id())
-                    .member("name", text())
-                    .member("email", text().or_null())
-                    .member("role", one_of(Role::ALL.map(Role::name)))
-                    .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name)))
-                    .optional("createdAt", instant()),
-            ),
+            ("Me", object()
+                .member("operatorId", operator_id()).member("name", text()).member("email", text().or_null())
+                .member("role", one_of(Role::ALL.map(Role::name)))
+                .member("status", one_of(OperatorStatus::ALL.map(OperatorStatus::name))).optional("createdAt", instant())),
             ("Operator", begin().member("createdAt", instant())),
             ("OperatorPage", page("Operator")),
-            (
-                "OperatorWithToken",
-                begin()
-                    .member(
-                        "token",
-                        text()
-                            .about(
-                                "Begins with `op_`. Shown here, and again only to a repeat \
-                                 with the same Idempotency-Key.",
-                            )
-                            .example(r#""op_3f1Zk0""#),
-                    )
-                    .member("createdAt", instant()),
-            ),
+            ("OperatorWithToken", begin()
+                .member("token", text() .about("Begins with `op_`. Shown here, and again only to a repeat with the same \
+                     Idempotency-Key.") .example(r#""op_3f1Zk0""#))
+                .member("createdAt", instant())),
             ("NewOperator", body(read_new)),
             ("OperatorChange", body(read_change)),
         ],

@@ -31,7 +31,6 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use std::sync::Arc;
 
-/// An entity, and the tenant key that it belongs to.
 type Found = (u64, Arc<Entity>);
 
 /// Looks for an entity of any of these kinds among those of all tenants, in both modes.
@@ -60,7 +59,6 @@ async fn find_payment(call: &Call) -> Result<Found, Problem> {
     find(call, vec![EntityId::payment(id), EntityId::cop_payment(id)]).await
 }
 
-/// Whether personal data are asked for unmasked; 403 for who may not see them.
 fn reads_unmasked(call: &Call) -> Result<bool, Problem> {
     call.asked(|query| asked(query, || call.operator.must_be(Role::Support)))
 }
@@ -138,7 +136,6 @@ pub async fn read_merchant(call: Call) -> CallResult {
     Ok(Done::ok(owned(&call.services.callers, tenant_key, shown)))
 }
 
-/// an intent, or a payment in pesos, that waits for its payer.
 pub async fn cancel_payment(call: Call) -> CallResult {
     call.body.nothing()?;
     let (tenant_key, payment) = find_payment(&call).await?;
@@ -165,7 +162,6 @@ pub async fn cancel_payment(call: Call) -> CallResult {
     }
 }
 
-/// The payment that was canceled, of either kind.
 pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
     match facts.entity? {
         Entity::CopPayment(_) => api::cop_payments::settled(facts),
@@ -173,7 +169,6 @@ pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
     }
 }
 
-/// to whoever listens now, as the tenant's own call does.
 pub async fn resend_event(call: Call) -> CallResult {
     call.body.nothing()?;
     let id = call.id()?;
@@ -203,6 +198,7 @@ async fn tenant_of_event(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
     call.services.read_pool.read(&call.services, PLATFORM, read).await
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::{Operation, operation};
     use api::openapi::schema::{any_of, integer, list, named, object, text};
@@ -217,16 +213,10 @@ pub fn chapter() -> Chapter {
         about: "Payments and sellers one at a time, across accounts, with the people in them masked unless \
             they are asked for unmasked.",
         operations: vec![
-            read(operation("getAnyPayment", "Read a payment of any account")).answers(
-                200,
-                "AnyPayment",
-                "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`",
-            ),
-            read(operation("getAnyMerchant", "Read a seller of any account")).answers(
-                200,
-                "AnyMerchant",
-                "As its account reads it, with `tenantId` and `mode`",
-            ),
+            read(operation("getAnyPayment", "Read a payment of any account"))
+                .answers(200, "AnyPayment", "As its account reads it, with `tenantId` and `mode`; of one by SMS code also `wrongCodes`"),
+            read(operation("getAnyMerchant", "Read a seller of any account"))
+                .answers(200, "AnyMerchant", "As its account reads it, with `tenantId` and `mode`"),
             operation("cancelAnyPayment", "Cancel a payment that waits for its payer")
                 .about("An intent by C2P, or a payment in pesos.")
                 .answers_with(200, named("CanceledPayment"), "The payment")
@@ -238,42 +228,22 @@ pub fn chapter() -> Chapter {
                 .answers(202, "AnyDeliveries", "The deliveries that wait"),
         ],
         schemas: vec![
-            (
-                "AnyPayment",
-                owned_schema(api::payments::description::payment())
-                    .optional(
-                        "wrongCodes",
-                        integer().at_least("0").or_null().about(
-                            "Of a payment in pesos by SMS code: the wrong codes that were typed, or null where \
-                             its first records are too old to be looked at.",
-                        ),
-                    )
-                    .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`."),
-            ),
+            ("AnyPayment", owned_schema(api::payments::description::payment())
+                .optional("wrongCodes", integer().at_least("0").or_null().about("Of a payment in pesos by SMS code: the wrong codes that were \
+                     typed, or null where its first records are too old to be looked at."))
+                .about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`.")),
             ("PayoutMethod", merchants::description::method()),
             ("Payment", api::payments::description::payment()),
             ("CopPayment", api::cop_payments::description::payment()),
             ("SeenPayoutMethod", merchants::description::method().instead("phone", text())),
-            (
-                "AnyMerchant",
-                owned_schema(merchants::description::merchant())
-                    .instead("identification", text())
-                    .instead("contactEmail", text())
-                    .instead("contactPhone", text())
-                    .instead("payoutMethods", list(named("SeenPayoutMethod")))
-                    .about("A seller, with `tenantId` and `mode`; masked unless it is asked for unmasked."),
-            ),
-            (
-                "CanceledPayment",
-                any_of([named("Payment"), named("CopPayment")]).about("The payment, as its account reads it."),
-            ),
-            (
-                "AnyDeliveries",
-                object()
-                    .member("eventId", uuid())
-                    .member("deliveries", list(api::webhooks::description::delivery()))
-                    .about("As the account's own call answers."),
-            ),
+            ("AnyMerchant", owned_schema(merchants::description::merchant())
+                .instead("identification", text()).instead("contactEmail", text()).instead("contactPhone", text())
+                .instead("payoutMethods", list(named("SeenPayoutMethod")))
+                .about("A seller, with `tenantId` and `mode`; masked unless it is asked for unmasked.")),
+            ("CanceledPayment", any_of([named("Payment"), named("CopPayment")]).about("The payment, as its account reads it.")),
+            ("AnyDeliveries", object()
+                .member("eventId", uuid()).member("deliveries", list(api::webhooks::description::delivery()))
+                .about("As the account's own call answers.")),
         ],
         ..Chapter::default()
     }

@@ -1,12 +1,13 @@
 //! Rates by an operator's hand: samples, and pins that hold one in force for a while
 //! (`docs/contract.md, 14.2, 20.8`).
 
-use super::call::{Call, CallResult, Done};
+use super::call::{Call, CallResult, Done, shown};
 use crate::gateway::beside;
 use crate::gateway::prices::Prices;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, PinPlace, RateStoreError, Sample, Series};
 use api::fields::{Fields, Got, Invalid, Kind, body, kind};
 use api::openapi::document::Chapter;
+use api::openapi::schema::Schema;
 use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
 use api::query::Query;
@@ -25,7 +26,6 @@ use std::sync::Arc;
 
 const REASON_CHARACTERS: RangeInclusive<usize> = 1..=500;
 
-/// A sample as it is asked for, and the end and the reason of its pin if it is to be pinned.
 struct Asked {
     sample: Sample,
     pin: Option<(Timestamp, String)>,
@@ -61,7 +61,7 @@ pub async fn record(call: Call) -> CallResult {
     let pin = Pin { sample, until, reason, operator_id, operator_name };
     // Pins come to the board in the order in which they come to the disk.
     let _pinning = prices.pinning.lock().await;
-    let replaced = prices.board.pin_of(&place, now).map(|pin| show_pin(&pin)).or(before);
+    let replaced = prices.board.pin_of(&place, now).map(|pin| show_pin(&pin).end()).or(before);
     beside::agree(&call.services, Beside::Pinned(Arc::new(pin.clone()))).await?;
     prices.history.keep_pin(pin.clone()).await.map_err(not_kept)?;
     let shown = show(&pin.sample).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
@@ -79,8 +79,6 @@ fn before(prices: &Prices, place: &PinPlace, now: Timestamp) -> Option<Vec<u8>> 
     Some(show(&found.sample).end())
 }
 
-/// the newest sample of every series, with the pin that stands for it, and beside it
-/// the one that is suspect.
 pub async fn list(call: Call) -> CallResult {
     let (board, now) = (&call.services.prices.board, call.services.now());
     let mut samples = board.all();
@@ -115,7 +113,7 @@ pub async fn unpin(call: Call) -> CallResult {
     beside::agree(&call.services, Beside::Unpinned(place.clone())).await?;
     prices.history.end_pin(place.clone()).await.map_err(not_kept)?;
     prices.board.unpin(&place);
-    let shown = show_pin(&pin);
+    let shown = show_pin(&pin).end();
     replaces(&call, &shown);
     call.signature.amend(|entry| entry.after = Some("null".to_owned()));
     Ok(Done::ok(shown))
@@ -189,7 +187,6 @@ fn read(mut fields: Fields<'_>, now: Timestamp) -> Result<Asked, Problem> {
     Ok(Asked { sample: Sample::new(series, price.get(&sound), as_of, now), pin })
 }
 
-/// The name of a source, a side or a method.
 fn known_name<'a>() -> impl Kind<'a, Arc<str>> {
     kind(|value: Value<'a>| value.text_as(name), || schema::text().chars(1..=NAME_CHARACTERS_MAX))
 }
@@ -247,41 +244,39 @@ fn read_price(value: Value<'_>) -> Result<Rate, Bad> {
         .and_then(|exact| price(exact).map_err(Bad::from))
 }
 
-/// A sample as JSON, whose end is still to be written.
-fn show(sample: &Sample) -> Object {
-    let series = &sample.series;
-    Object::new()
-        .plain("pair", series.pair)
-        .text("source", &series.source)
-        .maybe_text("side", series.side.as_deref())
-        .maybe_text("method", series.method.as_deref())
-        .maybe_text("paymentMethod", series.payment_method.as_deref())
-        .number("price", sample.price.0.normalize())
-        .plain("asOf", sample.as_of)
-        .plain("fetchedAt", sample.fetched_at)
-        .maybe_plain("valueDate", sample.value_date)
-        .boolean("suspect", sample.suspect)
+shown! {
+    /// A sample, to which the end and the reason of its pin may be added.
+    fn show(sample: &Sample) as sample_schema { let series = &sample.series; } [
+        plain "pair" text() => series.pair;
+        text "source" text() => &series.source;
+        maybe_text "side" text().or_null() => series.side.as_deref();
+        maybe_text "method" text().or_null() => series.method.as_deref();
+        maybe_text "paymentMethod" text().or_null() => series.payment_method.as_deref();
+        number "price" number() => sample.price.0.normalize();
+        plain "asOf" instant() => sample.as_of;
+        plain "fetchedAt" instant() => sample.fetched_at;
+        maybe_plain "valueDate" text().format("date").or_null() => sample.value_date;
+        boolean "suspect" boolean().about("It is too far from the last accepted one of its series, and decides nothing until three in a row say it for a quarter of an hour, or a pin does.") => sample.suspect;
+    ]
 }
 
-/// A pin, as JSON.
-pub fn show_pin(pin: &Pin) -> Vec<u8> {
-    let Sample { series, price, .. } = &*pin.sample;
-    let operator = Object::new().text("operatorId", &pin.operator_id).text("name", &pin.operator_name).end();
-    Object::new()
-        .plain("pair", series.pair)
-        .text("source", &series.source)
-        .maybe_text("side", series.side.as_deref())
-        .maybe_text("method", series.method.as_deref())
-        .number("price", price.0)
-        .plain("pinnedUntil", pin.until)
-        .text("reason", &pin.reason)
-        .json("operator", &operator)
-        .end()
+shown! {
+    pub fn show_pin(pin: &Pin) as pin_schema { let Sample { series, price, .. } = &*pin.sample; } [
+        plain "pair" text() => series.pair;
+        text "source" text() => &series.source;
+        maybe_text "side" text().or_null() => series.side.as_deref();
+        maybe_text "method" text().or_null() => series.method.as_deref();
+        number "price" number() => price.0;
+        plain "pinnedUntil" instant() => pin.until;
+        text "reason" text() => &pin.reason;
+        json "operator" object().member("operatorId", text()).member("name", text()) => &Object::new().text("operatorId", &pin.operator_id).text("name", &pin.operator_name).end();
+    ]
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
-    use api::openapi::schema::{boolean, list, named, number, object, text};
+    use api::openapi::schema::{list, named, object};
     use api::openapi::values::instant;
     Chapter {
         tag: "Rates and banks",
@@ -289,57 +284,24 @@ pub fn chapter() -> Chapter {
         operations: vec![
             operation("recordRate", "Enter a sample of a rate")
                 .body("NewRate")
-                .example(
-                    "the BCV's",
-                    r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#,
-                )
-                .example(
-                    "one that no feed replaces",
-                    r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#,
-                )
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(201, "RateSample", "The sample")
+                .example("the BCV's", r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#)
+                .example("one that no feed \
+                     replaces", r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person").answers(201, "RateSample", "The sample")
                 .refuses(409, &["rate_pinned"]),
             operation("listRates", "List the newest sample of every rate")
-                .about("One for each pair, source, side and method; where one is pinned, until when and why. After them, the suspect ones that are the last word of their series.")
+                .about("One for each pair, source, side and method; where one is pinned, until when and why. After them, the suspect ones that are \
+                     the last word of their series.")
                 .answers_with(200, object().member("items", list(named("RateSample"))), "By pair, source and side"),
             operation("unpinRate", "End the pin of a rate")
                 .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
-                .query(asked_place)
-                .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "RatePin", "The pin as it was")
-                .refuses(404, &["not_found"]),
+                .query(asked_place).answers(202, "AskedApproval", "It waits for a second person")
+                .answers(200, "RatePin", "The pin as it was").refuses(404, &["not_found"]),
         ],
         schemas: vec![
             ("NewRate", body(|fields| read(fields, Timestamp::EPOCH))),
-            (
-                "RatePin",
-                object()
-                    .member("pair", text())
-                    .member("source", text())
-                    .member("side", text().or_null())
-                    .member("method", text().or_null())
-                    .member("price", number())
-                    .member("pinnedUntil", instant())
-                    .member("reason", text())
-                    .member("operator", object().member("operatorId", text()).member("name", text())),
-            ),
-            (
-                "RateSample",
-                object()
-                    .member("pair", text())
-                    .member("source", text())
-                    .member("side", text().or_null())
-                    .member("method", text().or_null())
-                    .member("paymentMethod", text().or_null())
-                    .member("price", number())
-                    .member("asOf", instant())
-                    .member("fetchedAt", instant())
-                    .member("valueDate", text().format("date").or_null())
-                    .member("suspect", boolean().about("It is too far from the last accepted one of its series, and decides nothing until three in a row say it for a quarter of an hour, or a pin does."))
-                    .optional("pinnedUntil", instant().or_null())
-                    .optional("reason", text().or_null()),
-            ),
+            ("RatePin", pin_schema()),
+            ("RateSample", sample_schema().optional("pinnedUntil", instant().or_null()).optional("reason", schema::text().or_null())),
         ],
         ..Chapter::default()
     }

@@ -5,23 +5,19 @@
 //! go on in a task. Nothing of that is in the log of money: only an accepted proposal is, by the very
 //! record that an operator's own word on the operation would make.
 
-mod accepting;
-mod gathering;
-
-pub use accepting::accept;
-use domain::values::mode::PLATFORM;
-
-use accepting::read_chosen;
-use api::fields::{Invalid, Kind as _, body, kind};
-
-use super::call::{Call, CallResult, Done, page_of, tenant_of};
+use super::call::{Call, CallResult, Done, page_of, shown, tenant_of};
+use super::due;
+use super::gathering::gathered;
+use super::operations::{self, Word};
 use crate::gateway::services::Services;
-use crate::reconciliation::entries::{Entry, zone};
+use crate::reconciliation::entries::Entry;
 use crate::reconciliation::matching::{Met, matched};
 use crate::reconciliation::shelf::{
     self, Asked, BAD_LINES_SHOWN, Counts, NotReconciled, ShelfError, Status, Summary,
 };
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
+use crate::store::history;
+use api::fields::{Fields, Invalid, Kind as _, body, kind};
 use api::openapi::document::Chapter;
 use api::openapi::kinds;
 use api::openapi::schema::{self, Schema};
@@ -30,21 +26,27 @@ use api::page::{ListOf, Page, page_json};
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
+use domain::entities::verification::Booked;
+use domain::entities::verification::Deposits;
+use domain::platform::audit::AuditEntry;
+use domain::rail::RailAnswer;
+use domain::resources::verification::booked::{self, open_deposits};
 use domain::values::date::Date;
-use domain::values::ids::Id;
-use domain::values::money::{Currency, write_minor};
+use domain::values::ids::{EntityId, Id};
+use domain::values::mode::PLATFORM;
+use domain::values::money::{Currency, Ves, write_minor};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use uuid::Uuid;
 
 const RAILS: [&str; 2] = ["r4", "wompi"];
 const ACCOUNT_DIGITS: usize = 20;
 const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
-/// The most items that may be named at once.
 const ACCEPTED_MAX: usize = 100_000;
-/// The size of the pages in which items are read here.
 const PAGE: usize = 500;
 
-/// A statement that is to be reconciled, with its rail and its days.
 struct Task {
     rail: &'static str,
     from: Date,
@@ -101,7 +103,6 @@ pub async fn create(call: Call) -> CallResult {
     Ok(Done { status: 202, ..Done::ok(show_begun(id, Status::Running)) })
 }
 
-/// Reads what is asked for beside the file: what it is of, its rail and its days.
 fn asked(mut query: Query<'_>) -> Result<(Asked, &'static str, Date, Date), Invalid> {
     let account = kind(|value| value.text_as(account), described_account);
     let rail = query.required("rail", kinds::named_one(RAILS, |rail| rail));
@@ -130,7 +131,6 @@ fn shown_bad(bad: &BadLine) -> shelf::BadLine {
     shelf::BadLine { line: bad.number, message: bad.message.clone() }
 }
 
-/// The schema of the account that a statement is of.
 fn described_account() -> Schema {
     let text = schema::text().pattern("^[0-9]{20}$");
     text.about("A label: the account that the statement is of.").example(r#""01690001001234567890""#)
@@ -150,10 +150,9 @@ fn show_begun(id: Id, status: Status) -> Vec<u8> {
     Object::new().plain("id", id).plain("status", status.name()).end()
 }
 
-/// Gathers, matches and writes down, and says what came of it in any case.
 async fn run(services: &Arc<Services>, id: Id, task: Task) {
     let unread = |message: String| (NotReconciled::OurSideUnread, message);
-    let outcome = match gathering::gathered(services, id, task.rail, (task.from, task.to)).await {
+    let outcome = match gathered(services, id, task.rail, (task.from, task.to)).await {
         Err(problem) => Err(unread(problem.private_message().unwrap_or_else(|| problem.message.to_string()))),
         Ok((done, open)) => {
             let services = Arc::clone(services);
@@ -226,12 +225,7 @@ fn written(
     let missing = found.missing_there.iter().map(|place| (0, RESULTS[2], None, Some(&done[*place]), None));
     let items =
         of_lines.into_iter().chain(missing).zip(0u32..).map(|((_, result, line, ours, message), n)| {
-            Object::with_capacity(512)
-                .plain("id", item_id(id, n))
-                .plain("result", result)
-                .json_or_null("line", line)
-                .json_or_null("ours", ours.map(|entry| show_entry(services, entry)))
-                .maybe_text("message", message)
+            show_item(item_id(id, n), result, line, ours.map(|entry| show_entry(services, entry)), message)
                 .end()
         });
     services.files.reconciliations.write_items(id, items)?;
@@ -247,38 +241,48 @@ fn item_id(id: Id, n: u32) -> Id {
 
 fn amount(minor: i64, decimals: u32) -> String {
     let mut text = String::new();
-    // Writing into text does not fail.
     let _ = write_minor(&mut text, minor, decimals);
     text
 }
 
-fn show_line(line: &Line) -> Vec<u8> {
-    Object::new()
-        .number("number", line.number)
-        .plain("date", String::from_utf8_lossy(&line.date.ascii()))
-        .plain("reference", &line.reference)
-        .plain("amount", amount(line.cents, 2))
-        .plain("kind", line.side.name())
-        .maybe_text("phone", line.phone.as_deref())
-        .maybe_text("bank", line.bank.as_deref())
-        .end()
+shown! {
+    fn show_line(line: &Line) as line_schema [
+        number "number" integer() => line.number;
+        plain "date" day().or_null() => String::from_utf8_lossy(&line.date.ascii());
+        plain "reference" text().or_null() => &line.reference;
+        plain "amount" amount().or_null() => amount(line.cents, 2);
+        plain "kind" one_of(["credit", "debit"]).or_null() => line.side.name();
+        maybe_text "phone" text().or_null().about("Masked.") => line.phone.as_deref();
+        maybe_text "bank" text().or_null() => line.bank.as_deref();
+    ]
 }
 
-fn show_bad(bad: &BadLine) -> Vec<u8> {
+fn show_bad(bad: &BadLine) -> Object {
     let line = Object::new().number("number", bad.number);
-    ["date", "reference", "amount", "kind", "phone", "bank"].into_iter().fold(line, Object::null).end()
+    ["date", "reference", "amount", "kind", "phone", "bank"].into_iter().fold(line, Object::null)
 }
 
-fn show_entry(services: &Services, entry: &Entry) -> Vec<u8> {
-    let minor = if entry.currency == Currency::Cop { entry.cents / 100 } else { entry.cents };
-    Object::new()
-        .plain("kind", entry.kind)
-        .plain("id", entry.id)
-        .maybe_plain("tenantId", tenant_of(&services.callers, entry.tenant_key))
-        .plain("amount", amount(minor, entry.currency.decimals()))
-        .maybe_text("reference", entry.reference.as_deref())
-        .plain("createdAt", entry.created_at)
-        .end()
+shown! {
+    fn show_entry(services: &Services, entry: &Entry) as entry_schema {
+        let minor = if entry.currency == Currency::Cop { entry.cents / 100 } else { entry.cents };
+    } [
+        plain "kind" one_of(["payment", "payout", "reversal", "micro_deposit", "operation"]) => entry.kind;
+        plain "id" uuid().about("Of the payment or payout; of an operation its own.") => entry.id;
+        maybe_plain "tenantId" uuid().or_null() => tenant_of(&services.callers, entry.tenant_key);
+        plain "amount" text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]{2})?$").example(r#""10.00""#) => amount(minor, entry.currency.decimals());
+        maybe_text "reference" text().or_null() => entry.reference.as_deref();
+        plain "createdAt" instant() => entry.created_at;
+    ]
+}
+
+shown! {
+    fn show_item(id: Id, result: &str, line: Option<Object>, ours: Option<Object>, message: Option<&str>) as item_schema [
+        plain "id" uuid() => id;
+        plain "result" one_of(RESULTS) => result;
+        json_or_null "line" line_schema().or_null() => line.map(Object::end);
+        json_or_null "ours" entry_schema().or_null() => ours.map(Object::end);
+        maybe_text "message" text().or_null() => message;
+    ]
 }
 
 fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, Page), Invalid> {
@@ -288,19 +292,18 @@ fn asked_all(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<Status>, 
     Ok((status.get(&sound), page.get(&sound)))
 }
 
-/// newest first, without items.
 pub async fn list(call: Call) -> CallResult {
     let (status, page) = call.listed("reconciliations", asked_all)?;
     let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
     let all = call.services.files.reconciliations.list(status);
     let rest = all.iter().filter(|(id, _)| after.is_none_or(|after| *id < after));
     let position = |(id, _): &&(Id, Summary)| id.as_bytes().to_vec();
-    Ok(Done::ok(page_of(&page, rest, position, |(id, summary)| Some(show(*id, summary)))))
+    Ok(Done::ok(page_of(&page, rest, position, |(id, summary)| Some(show(*id, summary).end()))))
 }
 
 pub async fn read(call: Call) -> CallResult {
     let (id, summary) = named(&call)?;
-    Ok(Done::ok(show(id, &summary)))
+    Ok(Done::ok(show(id, &summary).end()))
 }
 
 fn named(call: &Call) -> Result<(Id, Summary), Problem> {
@@ -308,31 +311,31 @@ fn named(call: &Call) -> Result<(Id, Summary), Problem> {
     Ok((id, call.services.files.reconciliations.find(id).ok_or_else(Problem::not_found)?))
 }
 
-fn show(id: Id, summary: &Summary) -> Vec<u8> {
-    let Summary { asked, counts, .. } = summary;
-    let progress = if summary.status == Status::Done { 100 } else { summary.percent };
-    let bad =
-        |bad: &shelf::BadLine| Object::new().number("line", bad.line).text("message", &bad.message).end();
-    Object::with_capacity(1024)
-        .plain("id", id)
-        .plain("status", summary.status.name())
-        .plain("rail", &asked.rail)
-        .plain("account", &asked.account)
-        .plain("from", &asked.from)
-        .plain("to", &asked.to)
-        .number("progress", progress)
-        .number("lines", counts.lines)
-        .number("matched", counts.matched)
-        .number("missingHere", counts.missing_here)
-        .number("missingThere", counts.missing_there)
-        .number("amountDiffers", counts.amount_differs)
-        .number("proposals", counts.proposals)
-        .number("bad", counts.bad)
-        .list("badLines", summary.bad_lines.iter().map(bad))
-        .maybe_text("message", summary.message.as_deref())
-        .plain("createdAt", &summary.created_at)
-        .maybe_plain("endedAt", summary.ended_at.as_deref())
-        .end()
+shown! {
+    fn show(id: Id, summary: &Summary) as reconciliation_schema {
+        let Summary { asked, counts, .. } = summary;
+        let progress = if summary.status == Status::Done { 100 } else { summary.percent };
+        let bad = |bad: &shelf::BadLine| Object::new().number("line", bad.line).text("message", &bad.message).end();
+    } [
+        plain "id" uuid() => id;
+        plain "status" one_of(Status::ALL.map(Status::name)) => summary.status.name();
+        plain "rail" one_of(RAILS) => &asked.rail;
+        plain "account" described_account() => &asked.account;
+        plain "from" day() => &asked.from;
+        plain "to" day() => &asked.to;
+        number "progress" integer().range("0", "100").about("Percent.") => progress;
+        number "lines" count() => counts.lines;
+        number "matched" count() => counts.matched;
+        number "missingHere" count() => counts.missing_here;
+        number "missingThere" count().about("Ours between the days, of which no line is.") => counts.missing_there;
+        number "amountDiffers" count() => counts.amount_differs;
+        number "proposals" count() => counts.proposals;
+        number "bad" count() => counts.bad;
+        list "badLines" list(object().member("line", integer().about("The header is 1.")).member("message", text())).about("The first 100.") => summary.bad_lines.iter().map(bad);
+        maybe_text "message" text().or_null().about("Why it failed.") => summary.message.as_deref();
+        plain "createdAt" instant() => &summary.created_at;
+        maybe_plain "endedAt" instant().or_null() => summary.ended_at.as_deref();
+    ]
 }
 
 fn asked_items(mut query: Query<'_>, list: ListOf<'_>) -> Result<(Option<&'static str>, Page), Invalid> {
@@ -369,136 +372,248 @@ async fn read_items(
     tokio::task::spawn_blocking(read).await.map_err(Problem::internal_error)?.map_err(failed)
 }
 
+pub enum Chosen {
+    All,
+    These(Vec<Id>),
+}
+
+pub async fn accept(call: Call) -> CallResult {
+    let chosen = read_chosen(call.body.fields()?)?;
+    let (id, summary) = named(&call)?;
+    if let Some(waiting) = call.waits_for_approval().await? {
+        return Ok(waiting);
+    }
+    let mut refused = Refused::new();
+    let mut accepted = 0u64;
+    if summary.status == Status::Done {
+        let (proposals, others) = proposals(&call.services, id, chosen).await?;
+        refused.extend(others.into_iter().map(|item| (item, "not_found")));
+        for (operation, lines) in by_operation(proposals) {
+            let refusals = answered(&call, id, operation, &lines).await;
+            let all = |code| lines.iter().map(|line| (line.item, code)).collect();
+            let refusals = refusals.unwrap_or_else(|problem| all(problem.code));
+            accepted += (lines.len() - refusals.len()) as u64;
+            refused.extend(refusals);
+        }
+    } else if let Chosen::These(items) = chosen {
+        refused.extend(items.into_iter().map(|item| (item, "not_found")));
+    }
+    if accepted == 0 && !call.signature.has_consent() {
+        // Nothing changed, so nobody is named for it.
+        drop(call.signature.take());
+    }
+    let shown =
+        refused.iter().map(|(item, error)| Object::new().plain("id", item).text("error", error).end());
+    Ok(Done::ok(Object::new().number("accepted", accepted).list("refused", shown).end()))
+}
+
+pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
+    let items = kinds::list(1..=ACCEPTED_MAX, kinds::uuid()).about("Ids of items; or else `all`.");
+    let items = fields.optional("items", items);
+    let all = fields.optional("all", kinds::boolean().about("Only true."));
+    match (fields.has("all"), fields.has("items")) {
+        (true, true) => fields.bad("items", "does not go with `all`"),
+        (false, false) => {
+            fields.bad("items", "is required without `all`");
+        }
+        _ => {}
+    }
+    if all.peek_some() == Some(&false) {
+        fields.bad("all", "must be true");
+    }
+    let sound = fields.finish()?;
+    let _ = all.get(&sound);
+    let these = |items: Vec<Uuid>| Chosen::These(items.into_iter().map(Id::from).collect());
+    Ok(items.get(&sound).map_or(Chosen::All, these))
+}
+
+struct Proposal {
+    item: Id,
+    operation: Id,
+    reference: String,
+    amount: String,
+}
+
+/// The proposals of each operation: two of micro-deposits, if the bank booked both.
+fn by_operation(proposals: Vec<Proposal>) -> BTreeMap<Id, Vec<Proposal>> {
+    let mut answered: BTreeMap<Id, Vec<Proposal>> = BTreeMap::new();
+    for proposal in proposals {
+        answered.entry(proposal.operation).or_default().push(proposal);
+    }
+    answered
+}
+
+async fn proposals(
+    services: &Arc<Services>,
+    id: Id,
+    chosen: Chosen,
+) -> Result<(Vec<Proposal>, Vec<Id>), Problem> {
+    let mut all = Vec::new();
+    let mut from = Some(0);
+    while let Some(place) = from {
+        let page = read_items(services, id, place, PAGE, Some(RESULTS[4])).await?;
+        for item in &page.items {
+            let read: Value = serde_json::from_slice(item).map_err(Problem::internal_error)?;
+            let known = |value: &Value| value.as_str().and_then(Id::parse);
+            let of_line = |name: &str| read["line"][name].as_str().map(str::to_owned);
+            if let (Some(item), Some(operation), Some(reference), Some(amount)) =
+                (known(&read["id"]), known(&read["ours"]["id"]), of_line("reference"), of_line("amount"))
+            {
+                all.push(Proposal { item, operation, reference, amount });
+            }
+        }
+        from = page.next;
+    }
+    let Chosen::These(mut items) = chosen else { return Ok((all, Vec::new())) };
+    items.sort_unstable();
+    items.dedup();
+    all.retain(|proposal| items.binary_search(&proposal.item).is_ok());
+    items.retain(|item| !all.iter().any(|proposal| proposal.item == *item));
+    Ok((all, items))
+}
+
+type Refused = Vec<(Id, &'static str)>;
+
+/// Says what the lines that answer one operation say of it, in a record of its own.
+async fn answered(call: &Call, id: Id, operation: Id, lines: &[Proposal]) -> Result<Refused, Problem> {
+    let (tenant_key, entity) = due::find(&call.services, operation).await?.ok_or_else(Problem::not_found)?;
+    call.services.may_decide(tenant_key)?;
+    let known = history::entity(call.services.engine.reader(), tenant_key, entity)?;
+    let deposits = known.and_then(|known| open_deposits(&known, operation));
+    let place = (tenant_key, entity);
+    match (deposits, lines) {
+        (Some((deposits, known)), lines) => {
+            let booking = booking(&deposits, &known, lines);
+            if !booking.lines.is_empty() {
+                book(call, id, place, (operation, &known), &booking).await?;
+            }
+            Ok(booking.known.into_iter().map(|item| (item, "deposit_booked")).collect())
+        }
+        (None, [line, ..]) => {
+            let note = note(id, lines.iter().map(|line| line.item));
+            let word = Word { operation, answer: RailAnswer::done(&line.reference), note: &note };
+            operations::say(&call.services, place, word, entry(call, "operation.resolve", place, operation))
+                .await?;
+            Ok(Vec::new())
+        }
+        (None, []) => Ok(Vec::new()),
+    }
+}
+
+struct Booking {
+    lines: Booked,
+    /// The items of the lines that say something new, and of those that do not.
+    items: Vec<Id>,
+    known: Vec<Id>,
+}
+
+fn booking(deposits: &Deposits, known: &Booked, lines: &[Proposal]) -> Booking {
+    let (first, second) = deposits.amounts;
+    let mut booking = Booking { lines: Booked::default(), items: Vec::new(), known: Vec::new() };
+    for line in lines {
+        let is_open = |deposit: Ves, known: &Option<String>, new: &Option<String>| {
+            known.is_none() && new.is_none() && line.amount == amount(deposit.minor(), 2)
+        };
+        let reference = Some(line.reference.clone()).filter(|reference| !known.has(reference));
+        if reference.is_some() && is_open(first, &known.first, &booking.lines.first) {
+            booking.lines.first = reference;
+        } else if reference.is_some() && is_open(second, &known.second, &booking.lines.second) {
+            booking.lines.second = reference;
+        } else {
+            booking.known.push(line.item);
+            continue;
+        }
+        booking.items.push(line.item);
+    }
+    booking
+}
+
+/// Books deposits. The operation is done when both are booked.
+async fn book(
+    call: &Call,
+    id: Id,
+    place: (u64, EntityId),
+    (operation, known): (Id, &Booked),
+    booking: &Booking,
+) -> Result<(), Problem> {
+    let Booked { first, second } = &booking.lines;
+    // The state is read again where it is decided; here it is only what the audit calls the act.
+    let (action, said) = match (known.with(&booking.lines).both(), first.as_ref().or(second.as_ref())) {
+        (None, Some(reference)) => ("operation.book", Object::new().text("reference", reference)),
+        _ => ("operation.resolve", Object::new().plain("outcome", "done")),
+    };
+    let note = note(id, booking.items.iter().copied());
+    let after = String::from_utf8(said.text("note", &note).end()).ok();
+    let audit = entry(call, action, place, operation).map(|entry| Box::new(AuditEntry { after, ..*entry }));
+    let lines = booking.lines.clone();
+    operations::book(&call.services, place, booked::Booking { operation, lines }, audit).await
+}
+
+fn note(id: Id, items: impl Iterator<Item = Id>) -> String {
+    let items: Vec<String> = items.map(|item| item.to_string()).collect();
+    format!("reconciliation {id}, item {}", items.join(" and "))
+}
+
+/// The entry of the audit for one operation. The consent stays with the call: its approval is settled when
+/// all of it is done.
+fn entry(
+    call: &Call,
+    action: &str,
+    (tenant_key, _): (u64, EntityId),
+    operation: Id,
+) -> Option<Box<AuditEntry>> {
+    call.signature.copy().map(|entry| {
+        Box::new(AuditEntry {
+            action: action.to_owned(),
+            tenant: call.tenant_of(tenant_key),
+            target: Some(operation.to_string()),
+            consent: None,
+            ..entry
+        })
+    })
+}
+
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
-    use api::openapi::schema::{integer, list, object, one_of, text};
-    use api::openapi::values::{page, uuid};
+    use api::openapi::schema::{list, object, one_of, text};
+    use api::openapi::values::{count, page, uuid};
+    let refused = object().member("id", uuid()).member("error", text().about("A code: `operation_resolved`, `not_found`, or `deposit_booked`, where a line has booked this one of two micro-deposits before."));
     Chapter {
         tag: "Reconciliation",
         about: "A bank's statement beside what went over its rail in live mode, of all tenants: what is on \
             both sides, on one alone, and what answers an operation without an outcome.",
         operations: vec![
             operation("createReconciliation", "Upload a bank's statement")
-                .about(
-                    "At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), \
-                     `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name \
-                     `phone` and `bank`, in any order, divided by commas or semicolons. The same statement \
-                     of \
-                     the same rail, account and days again is the first one, with 200, unless that failed.",
-                )
-                .query(asked)
-                .body_in("text/csv", text())
-                .answers(202, "ReconciliationBegun", "It runs")
+                .about("At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), `reference` (digits), `amount` \
+                     (`0.00`), `kind` (`credit` or `debit`), and may name `phone` and `bank`, in any order, divided by commas or semicolons. The \
+                     same statement of the same rail, account and days again is the first one, with 200, unless that failed.")
+                .query(asked).body_in("text/csv", text()).answers(202, "ReconciliationBegun", "It runs")
                 .answers(200, "ReconciliationBegun", "The same statement was uploaded before"),
-            operation("listReconciliations", "List reconciliations").list(asked_all).answers(
-                200,
-                "ReconciliationPage",
-                "Newest first",
-            ),
-            operation("getReconciliation", "Read how far a reconciliation is").answers(
-                200,
-                "Reconciliation",
-                "The reconciliation",
-            ),
+            operation("listReconciliations", "List reconciliations")
+                .list(asked_all).answers(200, "ReconciliationPage", "Newest first"),
+            operation("getReconciliation", "Read how far a reconciliation is")
+                .answers(200, "Reconciliation", "The reconciliation"),
             operation("listReconciliationItems", "List what came of each line")
                 .about("In the order of the statement, then what is missing there. None before it is done.")
-                .list(asked_items)
-                .answers(200, "ReconciliationItemPage", "Items"),
+                .list(asked_items).answers(200, "ReconciliationItemPage", "Items"),
             operation("acceptReconciliation", "Resolve the operations that lines answer")
-                .about(
-                    "Each in a record of its own, as an operator's own word would: done, with the line's \
-                     reference. The line of one of two micro-deposits books that one alone: their operation \
-                     is resolved when both are. What is resolved already is not accepted again.",
-                )
-                .body("ReconciliationAcceptance")
-                .example("all proposals", r#"{"all":true}"#)
+                .about("Each in a record of its own, as an operator's own word would: done, with the line's reference. The line of one of two \
+                     micro-deposits books that one alone: their operation is resolved when both are. What is resolved already is not accepted \
+                     again.")
+                .body("ReconciliationAcceptance").example("all proposals", r#"{"all":true}"#)
                 .answers(200, "ReconciliationAccepted", "How many, and which not")
                 .answers(202, "AskedApproval", "It waits for a second person"),
         ],
         schemas: vec![
-            (
-                "ReconciliationBegun",
-                object().member("id", uuid()).member("status", one_of(Status::ALL.map(Status::name))),
-            ),
+            ("ReconciliationBegun", object().member("id", uuid()).member("status", one_of(Status::ALL.map(Status::name)))),
             ("Reconciliation", reconciliation_schema()),
             ("ReconciliationPage", page("Reconciliation")),
             ("ReconciliationItem", item_schema()),
             ("ReconciliationItemPage", page("ReconciliationItem")),
             ("ReconciliationAcceptance", body(read_chosen).members_min(1)),
-            (
-                "ReconciliationAccepted",
-                object()
-                    .member("accepted", integer().at_least("0"))
-                    .member("refused", list(refused_schema())),
-            ),
+            ("ReconciliationAccepted", object().member("accepted", count()).member("refused", list(refused))),
         ],
         ..Chapter::default()
     }
-}
-
-fn refused_schema() -> Schema {
-    use api::openapi::schema::{object, text};
-    use api::openapi::values::uuid;
-    object().member("id", uuid()).member(
-        "error",
-        text().about(
-            "A code: `operation_resolved`, `not_found`, or `deposit_booked`, where a line has \
-             booked this one of two micro-deposits before.",
-        ),
-    )
-}
-
-fn reconciliation_schema() -> Schema {
-    use api::openapi::schema::{integer, list, object, one_of, text};
-    use api::openapi::values::{day, instant, uuid};
-    let count = || integer().at_least("0");
-    object()
-        .member("id", uuid())
-        .member("status", one_of(Status::ALL.map(Status::name)))
-        .member("rail", one_of(RAILS))
-        .member("account", described_account())
-        .member("from", day())
-        .member("to", day())
-        .member("progress", integer().range("0", "100").about("Percent."))
-        .member("lines", count())
-        .member("matched", count())
-        .member("missingHere", count())
-        .member("missingThere", count().about("Ours between the days, of which no line is."))
-        .member("amountDiffers", count())
-        .member("proposals", count())
-        .member("bad", count())
-        .member(
-            "badLines",
-            list(object().member("line", integer().about("The header is 1.")).member("message", text()))
-                .about("The first 100."),
-        )
-        .member("message", text().or_null().about("Why it failed."))
-        .member("createdAt", instant())
-        .member("endedAt", instant().or_null())
-}
-
-fn item_schema() -> Schema {
-    use api::openapi::schema::{integer, object, one_of, text};
-    use api::openapi::values::{amount, day, instant, uuid};
-    let line = object()
-        .member("number", integer())
-        .member("date", day().or_null())
-        .member("reference", text().or_null())
-        .member("amount", amount().or_null())
-        .member("kind", one_of(["credit", "debit"]).or_null())
-        .member("phone", text().or_null().about("Masked."))
-        .member("bank", text().or_null());
-    let ours = object()
-        .member("kind", one_of(["payment", "payout", "reversal", "micro_deposit", "operation"]))
-        .member("id", uuid().about("Of the payment or payout; of an operation its own."))
-        .member("tenantId", uuid().or_null())
-        .member("amount", text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]{2})?$").example(r#""10.00""#))
-        .member("reference", text().or_null())
-        .member("createdAt", instant());
-    object()
-        .member("id", uuid())
-        .member("result", one_of(RESULTS))
-        .member("line", line.or_null())
-        .member("ours", ours.or_null())
-        .member("message", text().or_null())
 }

@@ -46,7 +46,6 @@ impl Route {
         Route { in_reserve: true, ..self }
     }
 
-    /// Adds a command with its help, and what follows its name and the ids of the path in the example.
     fn verb(mut self, name: &'static str, about: &'static str, example: &'static str) -> Route {
         self.verbs.push(Verb { name, about, example, operand: None, fixed: None, asks_for: None });
         self
@@ -94,420 +93,180 @@ fn row(method: Method, path: &'static str, operation: &'static str, handler: Han
     }
 }
 
-macro_rules! run {
-    ($handler:path) => {
-        |call: Call| -> Working { Box::pin($handler(call)) }
+macro_rules! rows {
+    ($($method:ident $path:literal $operation:literal $file:ident::$handler:ident $([$($row:tt)*])?
+        $($verb:literal $about:literal $example:literal $([$($more:tt)*])?)+;)*) => {
+        pub fn routes() -> Vec<Route> {
+            use Role::{Admin, Support, Treasury};
+            vec![$(
+                row(Method::$method, $path, $operation, |call: Call| -> Working { Box::pin($file::$handler(call)) })
+                    $($($row)*)? $(.verb($verb, $about, $example)$($($more)*)?)+,
+            )*]
+        }
     };
 }
 
-pub fn routes() -> Vec<Route> {
-    let get = |path, operation, handler| row(Method::GET, path, operation, handler);
-    let post = |path, operation, handler| row(Method::POST, path, operation, handler);
-    let patch = |path, operation, handler| row(Method::PATCH, path, operation, handler);
-    let delete = |path, operation, handler| row(Method::DELETE, path, operation, handler);
-    vec![
-        post("/admin/tenants", "createTenant", run!(tenants::create))
-            .shows(api::tenants::show_opened)
-            .by(Role::Admin)
-            .verb(
-                "tenant create",
-                "Create a tenant; its first two keys are shown only now",
-                "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'",
-            ),
-        get("/admin/tenants", "listTenants", run!(tenants::list)).verb(
-            "tenant list",
-            "List tenants, newest first",
-            "--limit 100",
-        ),
-        get("/admin/tenants/:id", "getTenant", run!(tenants::read)).verb("tenant get", "Show a tenant", ""),
-        patch("/admin/tenants/:id/settings", "updateSettings", run!(tenants::set_settings))
-            .by(Role::Admin)
-            .verb(
-                "tenant settings",
-                "Change settings; what is not named stays",
-                "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'",
-            )
-            .operand("JSON", Fills::Body, "The settings to change"),
-        post("/admin/tenants/:id/live-status", "setLiveStatus", run!(tenants::set_live_status))
-            .shows(api::tenants::show_changed)
-            .by(Role::Admin)
-            .approved_as(Approvable::LiveStatus)
-            .in_reserve()
-            .verb(
-                "tenant live-status",
-                "Set whether a tenant may use live mode",
-                "active --reason \"contract signed\"",
-            )
-            .operand("STATUS", Fills::Member("status"), "active, suspended or inactive"),
-        post("/admin/tenants/:id/resume", "resumeTenant", run!(tenants::resume))
-            .by(Role::Admin)
-            .noted()
-            .in_reserve()
-            .verb("tenant resume", "Resume a tenant's halted books, if their records verify", ""),
-        post("/admin/tenants/:id/keys", "createKey", run!(keys::create))
-            .shows(api::tenants::show_made)
-            .by(Role::Admin)
-            .verb(
-                "key create",
-                "Create an API key; it is shown only now",
-                "--mode test --scopes read,collect",
-            ),
-        get("/admin/tenants/:id/keys", "listKeys", run!(keys::list)).verb(
-            "key list",
-            "List a tenant's keys",
-            "",
-        ),
-        delete("/admin/keys/:keyId", "revokeKey", run!(keys::revoke)).by(Role::Admin).in_reserve().verb(
-            "key revoke",
-            "Revoke a key at once",
-            "",
-        ),
-        post("/admin/keys/:keyId/rotate", "rotateKey", run!(keys::rotate))
-            .shows(api::tenants::show_made)
-            .by(Role::Admin)
-            .verb("key rotate", "Replace a key; the old one works on for a while", "--overlap-seconds 3600"),
-        post("/admin/tenants/:id/adjustments", "createAdjustment", run!(adjustments::create))
-            .shows(api::balance::new_movement)
-            .by(Role::Treasury)
-            .approved_as(Approvable::Adjustments)
-            .verb(
-                "adjustment create",
-                "Correct a balance",
-                "--mode live --currency VES --amount=-12.50 --description \"bank fee\"",
-            ),
-        get("/admin/tenants/:id/statements", "getTenantStatement", run!(statements::of_tenant)).verb(
-            "statement tenant",
-            "Show a tenant's statement, day by day",
-            "--currency VES --from 2026-11-01 --to 2026-11-30",
-        ),
-        get("/admin/statements", "getPlatformStatement", run!(statements::of_platform)).verb(
-            "statement platform",
-            "Show what the platform earned, day by day",
-            "--currency VES --from 2026-11-01 --to 2026-11-30",
-        ),
-        post("/admin/rates", "recordRate", run!(rates::record))
-            .by(Role::Treasury)
-            .approved_as(Approvable::Rates)
-            .noted()
-            .verb(
-                "rate add",
-                "Enter a sample of a rate",
-                "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462",
-            ),
-        get("/admin/rates", "listRates", run!(rates::list)).verb(
-            "rate list",
-            "List the newest sample of every rate, and what is pinned",
-            "",
-        ),
-        delete("/admin/rates/pin", "unpinRate", run!(rates::unpin))
-            .by(Role::Treasury)
-            .approved_as(Approvable::Rates)
-            .noted()
-            .verb(
-                "rate unpin",
-                "Unpin a rate; its feed sets it again",
-                "--pair USDT/VES --source p2p --side FLOOR",
-            ),
-        get("/admin/banks", "listAllBanks", run!(banks::list)).verb(
-            "bank list",
-            "List banks, hidden ones too",
-            "",
-        ),
-        get("/admin/cluster", "getCluster", run!(cluster::read)).verb(
-            "cluster get",
-            "Show the nodes, as `pasarela cluster status --json` does",
-            "",
-        ),
-        post("/admin/cluster/hand-over", "handOver", run!(cluster::hand_over))
-            .by(Role::Admin)
-            .in_reserve()
-            .verb(
-                "cluster hand-over",
-                "Make another node the leader, as `pasarela cluster hand-over` does",
-                "node-2",
-            )
-            .operand("NODE", Fills::Member("to"), "The node that becomes the leader"),
-        get("/admin/status", "getStatus", run!(state::read)).verb(
-            "status",
-            "Show the state of the server",
-            "",
-        ),
-        post("/admin/snapshot", "takeSnapshot", run!(state::snapshot)).by(Role::Admin).noted().verb(
-            "snapshot",
-            "Write snapshots now, so that the next start replays nothing",
-            "",
-        ),
-        post("/admin/clock/confirm", "confirmClock", run!(state::confirm_clock))
-            .by(Role::Admin)
-            .noted()
-            .in_reserve()
-            .verb("clock confirm", "Confirm that the machine's clock is right after it was set", ""),
-        post("/admin/tenants/:id/chargebacks", "openChargeback", run!(chargebacks::open))
-            .shows(api::chargebacks::opened)
-            .by(Role::Treasury)
-            .approved_as(Approvable::Adjustments)
-            .verb(
-                "chargeback create",
-                "Record that a bank takes a card payment back",
-                "--payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud",
-            ),
-        post("/admin/chargebacks/:id/close", "closeChargeback", run!(chargebacks::close))
-            .shows(api::chargebacks::closed)
-            .by(Role::Treasury)
-            .verb("chargeback close", "Record how the dispute ended", "--outcome won"),
-        post("/admin/backup", "makeBackup", run!(state::backup))
-            .by(Role::Admin)
-            .verb(
-                "backup",
-                "Have the server copy everything to a new directory on its disk",
-                "/mnt/backup/pasarela-2026-11-21",
-            )
-            .operand("PATH", Fills::Directory("path"), "The directory to make"),
-        get("/admin/crypto/payouts", "listAllCryptoPayouts", run!(crypto::list)).verb(
-            "crypto-payout list",
-            "List payouts in USDT",
-            "--status pending_review",
-        ),
-        post("/admin/crypto/payouts/:id/approve", "approveCryptoPayout", run!(crypto::approve))
-            .shows(api::crypto::reviewed)
-            .by(Role::Treasury)
-            .approved_as(Approvable::CryptoPayouts)
-            .verb("crypto-payout approve", "Approve a large payout", ""),
-        post("/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", run!(crypto::reject))
-            .shows(api::crypto::reviewed)
-            .by(Role::Treasury)
-            .approved_as(Approvable::CryptoPayouts)
-            .verb(
-                "crypto-payout reject",
-                "Reject a large payout; the money returns to the balance",
-                "--reason \"address on a list\"",
-            )
-            .asking_for("reason"),
-        post("/admin/tenants/:id/cop-payouts", "createCopPayout", run!(cop_payouts::create))
-            .shows(api::cop_payments::payouts::created)
-            .by(Role::Treasury)
-            .approved_as(Approvable::CopPayouts)
-            .verb(
-                "cop-payout create",
-                "Pay pesos out; the balance is debited at once",
-                "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 \
-                 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number \
-                 1020304050",
-            ),
-        post("/admin/cop-payouts/:id/complete", "completeCopPayout", run!(cop_payouts::complete))
-            .shows(api::cop_payments::payouts::settled)
-            .by(Role::Treasury)
-            .approved_as(Approvable::CopPayouts)
-            .verb("cop-payout complete", "Record that pesos have arrived", "--reference 778899"),
-        post("/admin/cop-payouts/:id/fail", "failCopPayout", run!(cop_payouts::fail))
-            .shows(api::cop_payments::payouts::settled)
-            .by(Role::Treasury)
-            .approved_as(Approvable::CopPayouts)
-            .verb(
-                "cop-payout fail",
-                "Record that pesos have not arrived; they return to the balance",
-                "--failure-code AC01",
-            ),
-        post("/admin/banks/refresh", "refreshBanks", run!(banks::refresh_now)).by(Role::Admin).verb(
-            "bank refresh",
-            "Fetch the catalogue from its feed now",
-            "",
-        ),
-        get("/admin/operations", "listOperations", run!(operations::list)).verb(
-            "operation list",
-            "List orders to banks that are pending, unresolved or contradicted",
-            "--status contradicted",
-        ),
-        post("/admin/operations/:id/resolve", "resolveOperation", run!(operations::resolve))
-            .by(Role::Treasury)
-            .approved_as(Approvable::Operations)
-            .verb(
-                "operation resolve",
-                "Record what became of an order whose outcome no bank has confirmed",
-                "--outcome done --reference 81234567 --note \"on the statement\"",
-            ),
-        post("/admin/reconciliations", "createReconciliation", run!(reconciliations::create))
-            .with_csv()
-            .by(Role::Treasury)
-            .noted()
-            .verb(
-                "reconciliation create",
-                "Upload a bank's statement",
-                "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30",
-            )
-            .operand("FILE", Fills::File, "The statement as CSV, with the names of its columns"),
-        get("/admin/reconciliations", "listReconciliations", run!(reconciliations::list)).verb(
-            "reconciliation list",
-            "List reconciliations, newest first",
-            "--status failed",
-        ),
-        get("/admin/reconciliations/:id", "getReconciliation", run!(reconciliations::read)).verb(
-            "reconciliation show",
-            "Show the progress and the figures of a reconciliation",
-            "",
-        ),
-        get("/admin/reconciliations/:id/items", "listReconciliationItems", run!(reconciliations::items))
-            .verb("reconciliation items", "List the result of each line", "--result missingHere"),
-        post("/admin/reconciliations/:id/accept", "acceptReconciliation", run!(reconciliations::accept))
-            .by(Role::Treasury)
-            .approved_as(Approvable::Operations)
-            .noted()
-            .verb(
-                "reconciliation accept",
-                "Accept proposals: resolve the operations that lines answer",
-                "--all true",
-            ),
-        get("/admin/me", "getMe", run!(operators::me)).verb("me", "Show who the token is", ""),
-        post("/admin/operators", "createOperator", run!(operators::create))
-            .shows(api::operators::show_made)
-            .by(Role::Admin)
-            .approved_as(Approvable::Operators)
-            .verb(
-                "operator create",
-                "Make an operator; the token is shown only now",
-                "--name Ana --email ana@example.com --role support",
-            ),
-        get("/admin/operators", "listOperators", run!(operators::list)).verb(
-            "operator list",
-            "List operators, newest first",
-            "",
-        ),
-        get("/admin/operators/:id", "getOperator", run!(operators::read)).verb(
-            "operator get",
-            "Show an operator",
-            "",
-        ),
-        patch("/admin/operators/:id", "updateOperator", run!(operators::change))
-            .by(Role::Admin)
-            .approved_as(Approvable::Operators)
-            .in_reserve()
-            .verb("operator update", "Change the role, or disable", "--status disabled"),
-        post("/admin/operators/:id/rotate", "rotateOperator", run!(operators::rotate))
-            .shows(api::operators::show_made)
-            .by(Role::Admin)
-            .approved_as(Approvable::Operators)
-            .in_reserve()
-            .verb("operator rotate", "Give a new token, shown only now; the old one ends at once", ""),
-        get("/admin/payments/:id", "getAnyPayment", run!(people::read_payment)).verb(
-            "payment get",
-            "Show a payment of any tenant",
-            "",
-        ),
-        get("/admin/merchants/:id", "getAnyMerchant", run!(people::read_merchant)).verb(
-            "merchant get",
-            "Show a seller of any tenant",
-            "",
-        ),
-        post("/admin/payments/:id/cancel", "cancelAnyPayment", run!(people::cancel_payment))
-            .shows(people::show_canceled)
-            .by(Role::Support)
-            .verb("payment cancel", "Cancel a payment that waits for its payer", ""),
-        post("/admin/events/:id/resend", "resendAnyEvent", run!(people::resend_event))
-            .by(Role::Support)
-            .noted()
-            .verb("event resend", "Send an event to its endpoints again", ""),
-        get("/admin/approvals", "listApprovals", run!(approvals::list)).verb(
-            "approval list",
-            "List calls that wait or waited for a second person",
-            "--status pending",
-        ),
-        get("/admin/approvals/:id", "getApproval", run!(approvals::read)).verb(
-            "approval get",
-            "Show an approval",
-            "",
-        ),
-        post("/admin/approvals/:id/approve", "approveCall", run!(approvals::approve))
-            .by(Role::Treasury)
-            .decides_approval()
-            .verb(
-                "approval approve",
-                "Let a call of somebody else go on",
-                "--note \"seen on the statement\"",
-            ),
-        post("/admin/approvals/:id/reject", "rejectCall", run!(approvals::reject))
-            .by(Role::Treasury)
-            .decides_approval()
-            .verb("approval reject", "Refuse a call of somebody else", "--note \"ask the bank first\""),
-        get("/admin/audit", "listAudit", run!(audit::list))
-            .verb("audit list", "List who changed what, newest first", "--action adjustment.create")
-            .verb(
-                "adjustment list",
-                "List who corrected which balance, newest first",
-                "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000",
-            )
-            .fixed("action", "adjustment.create"),
-        get("/admin/search", "searchAll", run!(finding::search))
-            .verb("search", "Search all tenants by an id, reference, document, phone or name", "order-81")
-            .operand("TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name"),
-        get("/admin/payments", "listAllPayments", run!(finding::payments)).verb(
-            "payment list",
-            "List payments, newest first",
-            "--status PENDING",
-        ),
-        get("/admin/payouts", "listAllPayouts", run!(finding::payouts)).verb(
-            "payout list",
-            "List payouts, newest first",
-            "--status pending",
-        ),
-        get("/admin/conversions", "listAllConversions", run!(finding::conversions)).verb(
-            "conversion list",
-            "List conversions, newest first",
-            "--status PENDING",
-        ),
-        get("/admin/cop-payouts", "listAllCopPayouts", run!(finding::cop_payouts)).verb(
-            "cop-payout list",
-            "List payouts in pesos, newest first",
-            "--status pending",
-        ),
-        get("/admin/cop-payouts/:id", "getAnyCopPayout", run!(finding::read_cop_payout)).verb(
-            "cop-payout get",
-            "Show a payout in pesos; to treasury also to whom it goes",
-            "",
-        ),
-        get("/admin/chargebacks", "listAllChargebacks", run!(finding::chargebacks)).verb(
-            "chargeback list",
-            "List chargebacks, newest first",
-            "--status open",
-        ),
-        get("/admin/webhooks/deliveries", "listAllDeliveries", run!(finding::deliveries)).verb(
-            "delivery list",
-            "List webhook deliveries, newest first",
-            "--mode live",
-        ),
-        get("/admin/notices", "listNotices", run!(notices::list)).verb(
-            "notice list",
-            "List transfers that banks reported, newest first",
-            "--unmatched true",
-        ),
-        post("/admin/notices/:id/give", "giveNotice", run!(notices::give))
-            .by(Role::Treasury)
-            .approved_as(Approvable::Operations)
-            .verb(
-                "notice give",
-                "Say whose a transfer is whose reference was guessed at",
-                "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"",
-            ),
-        patch("/admin/banks/:code", "updateBank", run!(banks::update)).by(Role::Admin).verb(
-            "bank update",
-            "Change a bank's entry in the catalogue",
-            "--hidden true",
-        ),
-    ]
+// Method, path, operation, handler, what holds for the row; then each command with its help and, for its example, what
+// follows its name and the ids of the path.
+rows! {
+    POST "/admin/tenants" "createTenant" tenants::create [.shows(api::tenants::show_opened).by(Admin)]
+        "tenant create" "Create a tenant; its first two keys are shown only now"
+            "--name \"Tienda Sol\" --settings '{\"reserveVes\": \"100.00\"}'";
+    GET "/admin/tenants" "listTenants" tenants::list
+        "tenant list" "List tenants, newest first" "--limit 100";
+    GET "/admin/tenants/:id" "getTenant" tenants::read
+        "tenant get" "Show a tenant" "";
+    PATCH "/admin/tenants/:id/settings" "updateSettings" tenants::set_settings [.by(Admin)]
+        "tenant settings" "Change settings; what is not named stays"
+            "'{\"fees\": {\"c2p\": {\"percent\": \"1.2500\"}}}'" [.operand("JSON", Fills::Body, "The settings to change")];
+    POST "/admin/tenants/:id/live-status" "setLiveStatus" tenants::set_live_status [.shows(api::tenants::show_changed).by(Admin).approved_as(Approvable::LiveStatus).in_reserve()]
+        "tenant live-status" "Set whether a tenant may use live mode"
+            "active --reason \"contract signed\"" [.operand("STATUS", Fills::Member("status"), "active, suspended or inactive")];
+    POST "/admin/tenants/:id/resume" "resumeTenant" tenants::resume [.by(Admin).noted().in_reserve()]
+        "tenant resume" "Resume a tenant's halted books, if their records verify" "";
+    POST "/admin/tenants/:id/keys" "createKey" keys::create [.shows(api::tenants::show_made).by(Admin)]
+        "key create" "Create an API key; it is shown only now" "--mode test --scopes read,collect";
+    GET "/admin/tenants/:id/keys" "listKeys" keys::list
+        "key list" "List a tenant's keys" "";
+    DELETE "/admin/keys/:keyId" "revokeKey" keys::revoke [.by(Admin).in_reserve()]
+        "key revoke" "Revoke a key at once" "";
+    POST "/admin/keys/:keyId/rotate" "rotateKey" keys::rotate [.shows(api::tenants::show_made).by(Admin)]
+        "key rotate" "Replace a key; the old one works on for a while" "--overlap-seconds 3600";
+    POST "/admin/tenants/:id/adjustments" "createAdjustment" adjustments::create [.shows(api::balance::new_movement).by(Treasury).approved_as(Approvable::Adjustments)]
+        "adjustment create" "Correct a balance" "--mode live --currency VES --amount=-12.50 --description \"bank fee\"";
+    GET "/admin/tenants/:id/statements" "getTenantStatement" statements::of_tenant
+        "statement tenant" "Show a tenant's statement, day by day" "--currency VES --from 2026-11-01 --to 2026-11-30";
+    GET "/admin/statements" "getPlatformStatement" statements::of_platform
+        "statement platform" "Show what the platform earned, day by day"
+            "--currency VES --from 2026-11-01 --to 2026-11-30";
+    POST "/admin/rates" "recordRate" rates::record [.by(Treasury).approved_as(Approvable::Rates).noted()]
+        "rate add" "Enter a sample of a rate" "--pair USD/VES --source bcv --side OFFICIAL --price 231.0462";
+    GET "/admin/rates" "listRates" rates::list
+        "rate list" "List the newest sample of every rate, and what is pinned" "";
+    DELETE "/admin/rates/pin" "unpinRate" rates::unpin [.by(Treasury).approved_as(Approvable::Rates).noted()]
+        "rate unpin" "Unpin a rate; its feed sets it again" "--pair USDT/VES --source p2p --side FLOOR";
+    GET "/admin/banks" "listAllBanks" banks::list
+        "bank list" "List banks, hidden ones too" "";
+    GET "/admin/cluster" "getCluster" cluster::read
+        "cluster get" "Show the nodes, as `pasarela cluster status --json` does" "";
+    POST "/admin/cluster/hand-over" "handOver" cluster::hand_over [.by(Admin).in_reserve()]
+        "cluster hand-over" "Make another node the leader, as `pasarela cluster hand-over` does"
+            "node-2" [.operand("NODE", Fills::Member("to"), "The node that becomes the leader")];
+    GET "/admin/status" "getStatus" state::read
+        "status" "Show the state of the server" "";
+    POST "/admin/snapshot" "takeSnapshot" state::snapshot [.by(Admin).noted()]
+        "snapshot" "Write snapshots now, so that the next start replays nothing" "";
+    POST "/admin/clock/confirm" "confirmClock" state::confirm_clock [.by(Admin).noted().in_reserve()]
+        "clock confirm" "Confirm that the machine's clock is right after it was set" "";
+    POST "/admin/tenants/:id/chargebacks" "openChargeback" chargebacks::open [.shows(api::chargebacks::opened).by(Treasury).approved_as(Approvable::Adjustments)]
+        "chargeback create" "Record that a bank takes a card payment back"
+            "--payment-id 01930a4b-5c6d-7e8f-9012-3456789b0000 --reason fraud";
+    POST "/admin/chargebacks/:id/close" "closeChargeback" chargebacks::close [.shows(api::chargebacks::closed).by(Treasury)]
+        "chargeback close" "Record how the dispute ended" "--outcome won";
+    POST "/admin/backup" "makeBackup" state::backup [.by(Admin)]
+        "backup" "Have the server copy everything to a new directory on its disk"
+            "/mnt/backup/pasarela-2026-11-21" [.operand("PATH", Fills::Directory("path"), "The directory to make")];
+    GET "/admin/crypto/payouts" "listAllCryptoPayouts" crypto::list
+        "crypto-payout list" "List payouts in USDT" "--status pending_review";
+    POST "/admin/crypto/payouts/:id/approve" "approveCryptoPayout" crypto::approve [.shows(api::crypto::reviewed).by(Treasury).approved_as(Approvable::CryptoPayouts)]
+        "crypto-payout approve" "Approve a large payout" "";
+    POST "/admin/crypto/payouts/:id/reject" "rejectCryptoPayout" crypto::reject [.shows(api::crypto::reviewed).by(Treasury).approved_as(Approvable::CryptoPayouts)]
+        "crypto-payout reject" "Reject a large payout; the money returns to the balance"
+            "--reason \"address on a list\"" [.asking_for("reason")];
+    POST "/admin/tenants/:id/cop-payouts" "createCopPayout" cop_payouts::create [.shows(api::cop_payments::payouts::created).by(Treasury).approved_as(Approvable::CopPayouts)]
+        "cop-payout create" "Pay pesos out; the balance is debited at once"
+            "--mode live --amount-cop 50000 --bank Bancolombia --account-number 12345678901 --account-type savings --holder-name \"Ana Paz\" --document-type CC --document-number 1020304050";
+    POST "/admin/cop-payouts/:id/complete" "completeCopPayout" cop_payouts::complete [.shows(api::cop_payments::payouts::settled).by(Treasury).approved_as(Approvable::CopPayouts)]
+        "cop-payout complete" "Record that pesos have arrived" "--reference 778899";
+    POST "/admin/cop-payouts/:id/fail" "failCopPayout" cop_payouts::fail [.shows(api::cop_payments::payouts::settled).by(Treasury).approved_as(Approvable::CopPayouts)]
+        "cop-payout fail" "Record that pesos have not arrived; they return to the balance" "--failure-code AC01";
+    POST "/admin/banks/refresh" "refreshBanks" banks::refresh_now [.by(Admin)]
+        "bank refresh" "Fetch the catalogue from its feed now" "";
+    GET "/admin/operations" "listOperations" operations::list
+        "operation list" "List orders to banks that are pending, unresolved or contradicted" "--status contradicted";
+    POST "/admin/operations/:id/resolve" "resolveOperation" operations::resolve [.by(Treasury).approved_as(Approvable::Operations)]
+        "operation resolve" "Record what became of an order whose outcome no bank has confirmed"
+            "--outcome done --reference 81234567 --note \"on the statement\"";
+    POST "/admin/reconciliations" "createReconciliation" reconciliations::create [.with_csv().by(Treasury).noted()]
+        "reconciliation create" "Upload a bank's statement"
+            "statement.csv --rail r4 --account 01690001001234567890 --from 2026-11-01 --to 2026-11-30" [.operand("FILE", Fills::File, "The statement as CSV, with the names of its columns")];
+    GET "/admin/reconciliations" "listReconciliations" reconciliations::list
+        "reconciliation list" "List reconciliations, newest first" "--status failed";
+    GET "/admin/reconciliations/:id" "getReconciliation" reconciliations::read
+        "reconciliation show" "Show the progress and the figures of a reconciliation" "";
+    GET "/admin/reconciliations/:id/items" "listReconciliationItems" reconciliations::items
+        "reconciliation items" "List the result of each line" "--result missingHere";
+    POST "/admin/reconciliations/:id/accept" "acceptReconciliation" reconciliations::accept [.by(Treasury).approved_as(Approvable::Operations).noted()]
+        "reconciliation accept" "Accept proposals: resolve the operations that lines answer" "--all true";
+    GET "/admin/me" "getMe" operators::me
+        "me" "Show who the token is" "";
+    POST "/admin/operators" "createOperator" operators::create [.shows(api::operators::show_made).by(Admin).approved_as(Approvable::Operators)]
+        "operator create" "Make an operator; the token is shown only now"
+            "--name Ana --email ana@example.com --role support";
+    GET "/admin/operators" "listOperators" operators::list
+        "operator list" "List operators, newest first" "";
+    GET "/admin/operators/:id" "getOperator" operators::read
+        "operator get" "Show an operator" "";
+    PATCH "/admin/operators/:id" "updateOperator" operators::change [.by(Admin).approved_as(Approvable::Operators).in_reserve()]
+        "operator update" "Change the role, or disable" "--status disabled";
+    POST "/admin/operators/:id/rotate" "rotateOperator" operators::rotate [.shows(api::operators::show_made).by(Admin).approved_as(Approvable::Operators).in_reserve()]
+        "operator rotate" "Give a new token, shown only now; the old one ends at once" "";
+    GET "/admin/payments/:id" "getAnyPayment" people::read_payment
+        "payment get" "Show a payment of any tenant" "";
+    GET "/admin/merchants/:id" "getAnyMerchant" people::read_merchant
+        "merchant get" "Show a seller of any tenant" "";
+    POST "/admin/payments/:id/cancel" "cancelAnyPayment" people::cancel_payment [.shows(people::show_canceled).by(Support)]
+        "payment cancel" "Cancel a payment that waits for its payer" "";
+    POST "/admin/events/:id/resend" "resendAnyEvent" people::resend_event [.by(Support).noted()]
+        "event resend" "Send an event to its endpoints again" "";
+    GET "/admin/approvals" "listApprovals" approvals::list
+        "approval list" "List calls that wait or waited for a second person" "--status pending";
+    GET "/admin/approvals/:id" "getApproval" approvals::read
+        "approval get" "Show an approval" "";
+    POST "/admin/approvals/:id/approve" "approveCall" approvals::approve [.by(Treasury).decides_approval()]
+        "approval approve" "Let a call of somebody else go on" "--note \"seen on the statement\"";
+    POST "/admin/approvals/:id/reject" "rejectCall" approvals::reject [.by(Treasury).decides_approval()]
+        "approval reject" "Refuse a call of somebody else" "--note \"ask the bank first\"";
+    GET "/admin/audit" "listAudit" audit::list
+        "audit list" "List who changed what, newest first" "--action adjustment.create"
+        "adjustment list" "List who corrected which balance, newest first"
+            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000" [.fixed("action", "adjustment.create")];
+    GET "/admin/search" "searchAll" finding::search
+        "search" "Search all tenants by an id, reference, document, phone or name"
+            "order-81" [.operand("TEXT", Fills::Option("q"), "An id, a reference, a document, a phone, a tenant's name")];
+    GET "/admin/payments" "listAllPayments" finding::payments
+        "payment list" "List payments, newest first" "--status PENDING";
+    GET "/admin/payouts" "listAllPayouts" finding::payouts
+        "payout list" "List payouts, newest first" "--status pending";
+    GET "/admin/conversions" "listAllConversions" finding::conversions
+        "conversion list" "List conversions, newest first" "--status PENDING";
+    GET "/admin/cop-payouts" "listAllCopPayouts" finding::cop_payouts
+        "cop-payout list" "List payouts in pesos, newest first" "--status pending";
+    GET "/admin/cop-payouts/:id" "getAnyCopPayout" finding::read_cop_payout
+        "cop-payout get" "Show a payout in pesos; to treasury also to whom it goes" "";
+    GET "/admin/chargebacks" "listAllChargebacks" finding::chargebacks
+        "chargeback list" "List chargebacks, newest first" "--status open";
+    GET "/admin/webhooks/deliveries" "listAllDeliveries" finding::deliveries
+        "delivery list" "List webhook deliveries, newest first" "--mode live";
+    GET "/admin/notices" "listNotices" notices::list
+        "notice list" "List transfers that banks reported, newest first" "--unmatched true";
+    POST "/admin/notices/:id/give" "giveNotice" notices::give [.by(Treasury).approved_as(Approvable::Operations)]
+        "notice give" "Say whose a transfer is whose reference was guessed at"
+            "--tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0002 --note \"receipt seen\"";
+    PATCH "/admin/banks/:code" "updateBank" banks::update [.by(Admin)]
+        "bank update" "Change a bank's entry in the catalogue" "--hidden true";
 }
 
 static ROWS: LazyLock<Vec<Route>> = LazyLock::new(routes);
 
-/// The operators' route table, made once.
 pub fn rows() -> &'static [Route] {
     &ROWS
 }
 
-/// The least role that may decide about an approval.
 pub fn least_role(services: &Services, approval: Option<Id>) -> Role {
     approvals::least_role(services, rows(), approval)
 }
 
-/// Writes down, at a start, what the last run did by an approval and did not come to say, and what ended.
 pub async fn settle_approvals(services: &Services) -> Result<(), Problem> {
     approvals::settle_all(services, rows()).await
 }

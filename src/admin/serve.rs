@@ -36,10 +36,8 @@ use std::mem;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// The most bytes of a bank's statement.
 const CSV_BYTES_MAX: usize = 32 << 20;
 
-/// Answers operators. Who they are, the directory of operators says.
 pub struct AdminApi {
     services: Arc<Services>,
 }
@@ -49,7 +47,6 @@ impl AdminApi {
         AdminApi { services }
     }
 
-    /// The approval that a row needs, as it is configured.
     fn waiting(&self, route: &Route) -> Option<(Approvable, &'static str)> {
         let needed = route.approval.filter(|kind| self.services.callers.approvals.of.contains(kind))?;
         Some((needed, route.operation))

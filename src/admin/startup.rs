@@ -12,21 +12,17 @@ use domain::values::mode::{Mode, PLATFORM};
 use domain::view::{Query, View};
 use std::fmt;
 
-/// Characters of a name, as the configuration takes it.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=128;
 const FIXED_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 9..=200;
 
-/// A tenant of the first start (`docs/contract.md, 2.4`).
 #[derive(Clone, Default)]
 pub struct BootstrapTenant {
     pub name: String,
     /// The tenant's test key, if it is fixed. A key that nobody would be shown is not made.
     pub test_key: Option<String>,
-    /// The tenant's live key, if it is fixed.
     pub live_key: Option<String>,
 }
 
-/// Shows no keys.
 impl fmt::Debug for BootstrapTenant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BootstrapTenant").field("name", &self.name).finish_non_exhaustive()

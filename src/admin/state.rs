@@ -1,10 +1,11 @@
 //! The state of the server, and copies of its data: status, snapshot, backup.
 
-use super::call::{Call, CallResult, Done, said};
+use super::call::{Call, CallResult, Done, said, shown};
 use super::rates::show_pin;
-use super::tenants::show_halted;
+use super::tenants::{halted_schema, show_halted};
 use crate::backups;
 use crate::config::EVM_NETWORKS;
+use crate::disk::Disk;
 use crate::gateway::ask::{self, failure};
 use crate::gateway::prices::Prices;
 use crate::gateway::services::Services;
@@ -14,141 +15,155 @@ use crate::rates::FeedHealth;
 use api::fields::body;
 use api::openapi::document::Chapter;
 use api::openapi::schema::Schema;
+use api::openapi::values::{count, instant};
 use api::problem::Problem;
-use api::writer::{Object, text};
+use api::writer::{self, Object};
 use domain::platform::acts::Deed;
-use domain::values::mode::Mode;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::sync::atomic::Ordering;
 
 pub async fn read(call: Call) -> CallResult {
-    let status = call.services.engine.status();
-    let log = &status.log;
-    let log = Object::new()
-        .number("records", log.records)
-        .number("snapshots", log.snapshots)
-        .number("batches", log.batches)
-        .number("bytes", log.bytes)
-        .number("syncMs", log.syncs_time.as_millis())
-        .number("lastSyncUs", log.last_sync_time.as_micros())
-        .number("lastBatchRecords", log.last_batch_records)
-        .number("lastBatchBytes", log.last_batch_bytes)
-        .number("pendingRecords", log.pending_records)
-        .number("pendingBytes", log.pending_bytes)
-        .end();
-    let body = Object::with_capacity(1024)
-        .number("walSeq", status.durable_seq)
-        .number("snapshotSeq", status.snapshot_seq)
-        .number("snapshotAgeSeconds", status.snapshot_age.as_secs())
-        .json(
-            "actors",
-            &Object::new().number("books", status.books).number("entities", status.entities).end(),
-        )
-        .list("haltedBooks", show_halted(&call.services))
-        .number("underWay", status.under_way)
-        .json("rails", &show_rails(&call.services))
-        .json("log", &log)
-        .json("selfCheck", &show_self_check(&call.services))
-        .json(
-            "disk",
-            &Object::new()
-                .number("freeBytes", call.services.site.disk.free_bytes())
-                .number("reserveBytes", call.services.site.disk.reserve_bytes())
-                .end(),
-        )
-        .json("rates", &show_rates(&call.services.prices, call.services.now()))
-        .json(
-            "clock",
-            &Object::new()
-                .plain("now", call.services.now())
-                .number("stepMs", call.services.engine.clock().step_ms())
-                .end(),
-        )
-        .plain("outbound", if call.services.site.outbound.is_open() { "open" } else { "past" })
-        .end();
-    Ok(Done::ok(body))
+    Ok(Done::ok(show_status(&call.services, &call.services.engine.status()).end()))
 }
 
-fn show_self_check(services: &Services) -> Vec<u8> {
-    let counters = &services.observed.selfcheck;
-    Object::new()
-        .number("books", counters.books.load(Ordering::Relaxed))
-        .number("breaches", counters.breaches.load(Ordering::Relaxed))
-        .number("ageSeconds", counters.age().as_secs())
-        .end()
+shown! {
+    fn show_log(log: &wal::Stats) as log_schema [
+        number "records" count() => log.records;
+        number "snapshots" count() => log.snapshots;
+        number "batches" count() => log.batches;
+        number "bytes" count() => log.bytes;
+        number "syncMs" count() => log.syncs_time.as_millis();
+        number "lastSyncUs" count() => log.last_sync_time.as_micros();
+        number "lastBatchRecords" count() => log.last_batch_records;
+        number "lastBatchBytes" count() => log.last_batch_bytes;
+        number "pendingRecords" count() => log.pending_records;
+        number "pendingBytes" count() => log.pending_bytes;
+    ]
 }
 
-/// A network of USDT and its wallet as they were when they were looked at last. What was not seen yet
-/// is null.
-fn show_network(evm: &Evm, now: Timestamp) -> Vec<u8> {
-    let (figures, settings) = (evm.figures(), &evm.settings);
-    let usdt = figures.usdt.and_then(|units| settings.units.credited(units)).map(|usdt| usdt.amount);
-    let lag = figures.head_at.map(|at| {
-        let at_ms = i64::try_from(at).unwrap_or(i64::MAX).saturating_mul(SECOND_MS);
-        now.unix_ms().saturating_sub(at_ms).max(0) / SECOND_MS
-    });
-    Object::new()
-        .plain("network", evm.network().name())
-        .plain("wallet", evm.network().address(&settings.wallet.account()))
-        .maybe_plain("balanceUsdt", usdt)
-        .maybe_text("gasWei", figures.gas.map(|gas| gas.to_string()).as_deref())
-        .maybe_number("nonce", figures.nonce)
-        .maybe_number("head", figures.head)
-        .maybe_number("lagSeconds", lag)
-        .maybe_number("scannedBlock", figures.scanned)
-        .number("waiting", figures.waiting)
-        .number("inFlight", figures.in_flight)
-        .number("doubtful", figures.doubtful)
-        .maybe_plain("waits", figures.waits.map(Waits::name))
-        .end()
+shown! {
+    fn show_status(services: &Services, status: &actors::Status) as status_schema { let site = &services.site; } [
+        number "walSeq" count().about("The last durable record.") => status.durable_seq;
+        number "snapshotSeq" count() => status.snapshot_seq;
+        number "snapshotAgeSeconds" count().about("Since the last round of snapshots, or since the start; without writes there is none.") => status.snapshot_age.as_secs();
+        json "actors" object().member("books", count()).member("entities", count()) => &Object::new().number("books", status.books).number("entities", status.entities).end();
+        list "haltedBooks" list(named("HaltedBook")).about("Accounts that decide nothing while the others go on.") => show_halted(services);
+        number "underWay" count() => status.under_way;
+        json "rails" rails_schema() => &show_rails(services);
+        json "log" log_schema() => &show_log(&status.log).end();
+        json "selfCheck" self_check_schema() => &show_self_check(services).end();
+        json "disk" disk_schema() => &show_disk(&site.disk).end();
+        json "rates" rates_schema() => &show_rates(&services.prices, services.now()).end();
+        json "clock" clock_schema() => &show_clock(services).end();
+        plain "outbound" one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.") => if site.outbound.is_open() { "open" } else { "past" };
+    ]
 }
 
-/// The rails: how the simulated one was called, and how the live ones do.
+shown! {
+    fn show_self_check(services: &Services) as self_check_schema { let counters = &services.observed.selfcheck; } [
+        number "books" count().about("Books that were checked since the start.") => counters.books.load(Ordering::Relaxed);
+        number "breaches" count().about("Those of them that were not what the records lead to: to be 0.") => counters.breaches.load(Ordering::Relaxed);
+        number "ageSeconds" count().about("Since everything that was to be checked had been.") => counters.age().as_secs();
+    ]
+}
+
+shown! {
+    fn show_disk(disk: &Disk) as disk_schema [
+        number "freeBytes" count() => disk.free_bytes();
+        number "reserveBytes" count().about("With less room than this writes are refused.") => disk.reserve_bytes();
+    ]
+}
+
+shown! {
+    fn show_clock(services: &Services) as clock_schema [
+        plain "now" instant() => services.now();
+        number "stepMs" integer().about("How far the wall clock was set; 0 while it is believed.") => services.engine.clock().step_ms();
+    ]
+}
+
+shown! {
+    /// A network of USDT and its wallet as they were when they were looked at last. What was not seen yet
+    /// is null.
+    fn show_network(evm: &Evm, now: Timestamp) as network_schema {
+        let (figures, settings) = (evm.figures(), &evm.settings);
+        let usdt = figures.usdt.and_then(|units| settings.units.credited(units)).map(|usdt| usdt.amount);
+        let lag = figures.head_at.map(|at| {
+            let at_ms = i64::try_from(at).unwrap_or(i64::MAX).saturating_mul(SECOND_MS);
+            now.unix_ms().saturating_sub(at_ms).max(0) / SECOND_MS
+        });
+    } [
+        plain "network" one_of(EVM_NETWORKS) => evm.network().name();
+        plain "wallet" text().about("The hot wallet's address.") => evm.network().address(&settings.wallet.account());
+        maybe_plain "balanceUsdt" ves().or_null() => usdt;
+        maybe_text "gasWei" text().or_null().about("What gas is paid from, in wei.") => figures.gas.map(|gas| gas.to_string());
+        maybe_number "nonce" count().or_null().about("The wallet's transactions in blocks.") => figures.nonce;
+        maybe_number "head" count().or_null().about("The number of the node's newest block.") => figures.head;
+        maybe_number "lagSeconds" count().or_null().about("How old that block is.") => lag;
+        maybe_number "scannedBlock" count().or_null().about("The last block that was searched for deposits.") => figures.scanned;
+        number "waiting" count().about("Payouts without a transaction.") => figures.waiting;
+        number "inFlight" count().about("Payouts whose transaction is not final.") => figures.in_flight;
+        number "doubtful" count().about("Payouts of which what the node says does not fit together: an operator has to look.") => figures.doubtful;
+        maybe_plain "waits" one_of(Waits::ALL.map(Waits::name)).or_null().about("What payouts wait for, if they do.") => figures.waits.map(Waits::name);
+    ]
+}
+
+shown! {
+    fn show_live_rail(services: &Services, lane: LaneFigures) as live_rail_schema {
+        let serves = lane.serves.iter().map(|service| writer::text(service.name()));
+        let open_calls = lane.open_calls.iter().map(|call| writer::text(&call.to_string()));
+    } [
+        plain "name" text() => lane.name;
+        list "serves" list(text()).about("What it does: methods as in `GET /v1/payment-methods`, `PAYOUTS`, `MICRO_DEPOSITS`, and `USDT_` with a network.") => serves;
+        plain "circuit" one_of(["closed", "open"]).about("`open`: calls have failed, and it is probed until it answers.") => if lane.is_open { "open" } else { "closed" };
+        boolean "isSilent" boolean().about("Whether it did not answer the last probe: all charges are refused, and all payouts wait.") => lane.is_silent;
+        list "openCalls" list(text()).about("The calls that are not made though it answers, each with the bank of the payer or payee: `charge_c2p 0102`.") => open_calls;
+        number "calls" count().about("Since the start, without probes.") => lane.calls;
+        number "errors" count().about("Those of them without a readable answer.") => lane.errors;
+        maybe_number "p50Ms" count().or_null().about("Of the newest calls; null before the first.") => lane.p50_ms;
+        maybe_number "p99Ms" count().or_null() => lane.p99_ms;
+        maybe_plain "lastOkAt" instant().or_null().about("When it last answered a call or a probe.") => lane.last_ok_ms.map(Timestamp::from_unix_ms);
+        number "unresolved" count().about("Its orders that nobody can tell the outcome of, at the last count.") => services.waits.unresolved.at(lane.name);
+    ]
+}
+
 fn show_rails(services: &Services) -> Vec<u8> {
-    let live = |lane: LaneFigures| {
-        Object::new()
-            .plain("name", lane.name)
-            .list("serves", lane.serves.iter().map(|service| text(service.name())))
-            .plain("circuit", if lane.is_open { "open" } else { "closed" })
-            .boolean("isSilent", lane.is_silent)
-            .list("openCalls", lane.open_calls.iter().map(|call| text(&call.to_string())))
-            .number("calls", lane.calls)
-            .number("errors", lane.errors)
-            .maybe_number("p50Ms", lane.p50_ms)
-            .maybe_number("p99Ms", lane.p99_ms)
-            .maybe_plain("lastOkAt", lane.last_ok_ms.map(Timestamp::from_unix_ms))
-            .number("unresolved", services.waits.unresolved.at(lane.name))
-            .end()
-    };
+    let rails = &services.rails;
     Object::new()
-        .number("duplicateCalls", services.rails.duplicate_calls())
-        .list("live", services.rails.figures().into_iter().map(live))
-        .list("networks", services.rails.networks().iter().map(|evm| show_network(evm, services.now())))
+        .number("duplicateCalls", rails.duplicate_calls())
+        .list("live", rails.figures().into_iter().map(|lane| show_live_rail(services, lane).end()))
+        .list("networks", rails.networks().iter().map(|evm| show_network(evm, services.now()).end()))
         .end()
 }
 
-/// The health of the feeds, and of the history that they write, and what operators pinned.
-fn show_rates(prices: &Prices, now: Timestamp) -> Vec<u8> {
-    let history = prices.history.stats();
-    let feed = |feed: &FeedHealth| {
-        let state = feed.state();
-        Object::new()
-            .plain("pair", feed.series.pair)
-            .text("source", &feed.series.source)
-            .maybe_text("side", feed.series.side.as_deref())
-            .maybe_text("method", feed.series.method.as_deref())
-            .maybe_number("ageSeconds", state.age_seconds(now))
-            .number("failures", state.failures)
-            .number("failuresInARow", state.failures_in_a_row)
-            .maybe_text("lastError", state.last_error.as_deref())
-            .end()
-    };
-    Object::new()
-        .number("written", history.written)
-        .number("lost", history.lost)
-        .list("feeds", prices.feeds.iter().map(feed))
-        .list("pins", prices.board.pins(now).iter().map(|pin| show_pin(pin)))
-        .end()
+fn rails_schema() -> Schema {
+    use api::openapi::schema::{list, named, object};
+    let calls = count().about("Orders that the simulated bank got more than once: to be 0.");
+    let networks = list(network_schema())
+        .about("The networks of USDT that are configured, as they stood when they were looked at last.");
+    let live = list(named("LiveRail")).about("The rails of live mode that are configured.");
+    object().member("duplicateCalls", calls).member("networks", networks).member("live", live)
+}
+
+shown! {
+    fn show_feed(feed: &FeedHealth, now: Timestamp) as feed_schema { let (series, state) = (&feed.series, feed.state()); } [
+        plain "pair" text() => series.pair;
+        text "source" text() => &series.source;
+        maybe_text "side" text().or_null() => series.side.as_deref();
+        maybe_text "method" text().or_null() => series.method.as_deref();
+        maybe_number "ageSeconds" count().or_null().about("Of its newest price; null as long as there is none.") => state.age_seconds(now);
+        number "failures" count() => state.failures;
+        number "failuresInARow" count() => state.failures_in_a_row;
+        maybe_text "lastError" text().or_null() => state.last_error.as_deref();
+    ]
+}
+
+shown! {
+    fn show_rates(prices: &Prices, now: Timestamp) as rates_schema { let history = prices.history.stats(); } [
+        number "written" count().about("Samples that are on the disk since the start.") => history.written;
+        number "lost" count().about("Samples that the disk did not keep up with.") => history.lost;
+        list "feeds" list(named("Feed")).about("What prices come from, and how it does.") => prices.feeds.iter().map(|feed| show_feed(feed, now).end());
+        list "pins" list(named("RatePin")).about("The prices that operators hold in force.") => prices.board.pins(now).iter().map(|pin| show_pin(pin).end());
+    ]
 }
 
 pub async fn confirm_clock(call: Call) -> CallResult {
@@ -181,149 +196,44 @@ pub async fn backup(call: Call) -> CallResult {
     Ok(Done::ok(shown).traced(trace))
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
-    use api::openapi::schema::{boolean, integer, list, named, object, one_of, text};
-    use api::openapi::values::{instant, uuid};
-    let count = || integer().at_least("0");
-    let log = [
-        "records",
-        "snapshots",
-        "batches",
-        "bytes",
-        "syncMs",
-        "lastSyncUs",
-        "lastBatchRecords",
-        "lastBatchBytes",
-        "pendingRecords",
-        "pendingBytes",
-    ];
-    let log = log.into_iter().fold(object(), |at, name| at.member(name, count()));
-    let history = object()
-        .member("written", count().about("Samples that are on the disk since the start."))
-        .member("lost", count().about("Samples that the disk did not keep up with."))
-        .member("feeds", list(named("Feed")).about("What prices come from, and how it does."))
-        .member("pins", list(named("RatePin")).about("The prices that operators hold in force."));
+    use api::openapi::schema::{integer, object};
     Chapter {
         tag: "Server",
         about: "How it is, and copies of what it knows.",
         operations: vec![
             operation("getStatus", "How the server is").answers(200, "Status", "Its figures"),
             operation("confirmClock", "Believe the machine's clock after it was set")
-                .about("A step of more than a minute that the clock since boot does not explain is not believed: live money waits (503 `clock_stepped`) until the step is undone or confirmed here.")
-                .answers_with(200, object().member("stepMs", integer()).member("now", instant()), "How far the clock had been set; 0 when it was believed already"),
+                .about("A step of more than a minute that the clock since boot does not explain is not believed: live money waits (503 \
+                     `clock_stepped`) until the step is undone or confirmed here.")
+                .answers_with(200, object().member("stepMs", integer()).member("now", instant()), "How far the clock had been set; 0 when it was \
+                     believed already"),
         ],
         schemas: vec![
-            (
-                "Status",
-                object()
-                    .member("walSeq", count().about("The last durable record."))
-                    .member("snapshotSeq", count())
-                    .member("snapshotAgeSeconds", count().about("Since the last round of snapshots, or since the start; without writes there is none."))
-                    .member("actors", object().member("books", count()).member("entities", count()))
-                    .member("haltedBooks", list(named("HaltedBook")).about("Accounts that decide nothing while the others go on."))
-                    .member("underWay", count())
-                    .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")).member("networks", list(usdt_network()).about("The networks of USDT that are configured, as they stood when they were looked at last.")).member("live", list(named("LiveRail")).about("The rails of live mode that are configured.")))
-                    .member("log", log)
-                    .member("selfCheck", object().member("books", count().about("Books that were checked since the start.")).member("breaches", count().about("Those of them that were not what the records lead to: to be 0.")).member("ageSeconds", count().about("Since everything that was to be checked had been.")))
-                    .member("disk", object().member("freeBytes", count()).member("reserveBytes", count().about("With less room than this writes are refused.")))
-                    .member("rates", history)
-                    .member(
-                        "clock",
-                        object().member("now", instant()).member("stepMs", integer().about("How far the wall clock was set; 0 while it is believed.")),
-                    )
-                    .member("outbound", one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.")),
-            ),
-            (
-                "LiveRail",
-                object()
-                    .member("name", text())
-                    .member("serves", list(text()).about("What it does: methods as in `GET /v1/payment-methods`, `PAYOUTS`, `MICRO_DEPOSITS`, and `USDT_` with a network."))
-                    .member("circuit", one_of(["closed", "open"]).about("`open`: calls have failed, and it is probed until it answers."))
-                    .member("isSilent", boolean().about("Whether it did not answer the last probe: all charges are refused, and all payouts wait."))
-                    .member("openCalls", list(text()).about("The calls that are not made though it answers, each with the bank of the payer or payee: `charge_c2p 0102`."))
-                    .member("calls", count().about("Since the start, without probes."))
-                    .member("errors", count().about("Those of them without a readable answer."))
-                    .member("p50Ms", count().or_null().about("Of the newest calls; null before the first."))
-                    .member("p99Ms", count().or_null())
-                    .member("lastOkAt", instant().or_null().about("When it last answered a call or a probe."))
-                    .member("unresolved", count().about("Its orders that nobody can tell the outcome of, at the last count.")),
-            ),
-            (
-                "HaltedBook",
-                object()
-                    .member("tenantKey", count().about("As `serve --set-aside` takes it."))
-                    .member("tenantId", uuid().or_null())
-                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
-                    .member("since", instant())
-                    .member("why", text()),
-            ),
-            (
-                "Feed",
-                object()
-                    .member("pair", text())
-                    .member("source", text())
-                    .member("side", text().or_null())
-                    .member("method", text().or_null())
-                    .member("ageSeconds", count().or_null().about("Of its newest price; null as long as there is none."))
-                    .member("failures", count())
-                    .member("failuresInARow", count())
-                    .member("lastError", text().or_null()),
-            ),
+            ("Status", status_schema()),
+            ("LiveRail", live_rail_schema()),
+            ("HaltedBook", halted_schema()),
+            ("Feed", feed_schema()),
         ],
         ..Chapter::default()
     }
 }
 
-fn usdt_network() -> Schema {
-    use api::openapi::schema::{integer, object, one_of, text};
-    use api::openapi::values::ves;
-    let count = || integer().at_least("0");
-    object()
-        .member("network", one_of(EVM_NETWORKS))
-        .member("wallet", text().about("The hot wallet's address."))
-        .member("balanceUsdt", ves().or_null())
-        .member("gasWei", text().or_null().about("What gas is paid from, in wei."))
-        .member("nonce", count().or_null().about("The wallet's transactions in blocks."))
-        .member("head", count().or_null().about("The number of the node's newest block."))
-        .member("lagSeconds", count().or_null().about("How old that block is."))
-        .member("scannedBlock", count().or_null().about("The last block that was searched for deposits."))
-        .member("waiting", count().about("Payouts without a transaction."))
-        .member("inFlight", count().about("Payouts whose transaction is not final."))
-        .member(
-            "doubtful",
-            count()
-                .about("Payouts of which what the node says does not fit together: an operator has to look."),
-        )
-        .member(
-            "waits",
-            one_of(Waits::ALL.map(Waits::name)).or_null().about("What payouts wait for, if they do."),
-        )
-}
-
-/// Snapshots and backups.
+#[rustfmt::skip]
 pub fn copies() -> Chapter {
     use api::openapi::operation::operation;
-    use api::openapi::schema::{integer, object, text};
-    let count = || integer().at_least("0");
+    use api::openapi::schema::{object, text};
     Chapter {
         tag: "Server",
         operations: vec![
-            operation("takeSnapshot", "Write a snapshot now").answers_with(
-                200,
-                object().member("walSeq", count()),
-                "It holds everything up to here",
-            ),
+            operation("takeSnapshot", "Write a snapshot now")
+                .answers_with(200, object().member("walSeq", count()), "It holds everything up to here"),
             operation("makeBackup", "Copy everything without stopping")
-                .body("NewBackup")
-                .example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
-                .answers_with(
-                    200,
-                    object().member("path", text()).member("walSeq", count()),
-                    "The copy holds at least everything up to here",
-                )
-                .refuses(409, &["directory_exists"])
-                .refuses(500, &["backup_failed"]),
+                .body("NewBackup").example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
+                .answers_with(200, object().member("path", text()).member("walSeq", count()), "The copy holds at least everything up to here")
+                .refuses(409, &["directory_exists"]).refuses(500, &["backup_failed"]),
         ],
         schemas: vec![("NewBackup", body(backups::wanted))],
         ..Chapter::default()

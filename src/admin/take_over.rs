@@ -14,7 +14,6 @@ use domain::platform::acts::{Act, Deed};
 use domain::platform::audit::{AuditEntry, Who};
 use domain::resources::tenants::PlatformAsk;
 
-/// The name of the act, and of the call that waits.
 pub const ACTION: &str = "take-over";
 const COMMAND: &str = "serve --take-over";
 
@@ -23,7 +22,6 @@ fn machine() -> Who {
     Who { id: None, name: COMMAND.into() }
 }
 
-/// The call of a start that waits for a second person.
 pub fn call(made_by: &str, seq: u64) -> AskedCall {
     AskedCall {
         by: machine(),

@@ -1,6 +1,6 @@
 //! Tenants, their settings and live status, and their halted books: which they are, and their way back.
 
-use super::call::{Call, CallResult, Done, page_of, tenant_of};
+use super::call::{Call, CallResult, Done, page_of, shown, tenant_of};
 use crate::gateway::ask::{self, Changed, failure};
 use crate::gateway::key_secrets::{Secret, stem};
 use crate::gateway::services::Services;
@@ -25,7 +25,7 @@ use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::resources::tenants::PlatformAsk;
 use domain::values::ids::Id;
-use domain::values::mode::{Mode, PLATFORM, is_live, tenant_key};
+use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
@@ -183,10 +183,8 @@ fn live_status() -> Schema {
     schema::one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name))
 }
 
-/// A warning for each method of collecting that no rail of live mode serves.
 fn unserved(rails: &Registry) -> Vec<String> {
     let is_served = |method: &Method| match method {
-        // Over whichever network.
         Method::Usdt => rails.serves_live_usdt(),
         method => rails.serves_live(method.service()),
     };
@@ -200,18 +198,27 @@ fn unserved(rails: &Registry) -> Vec<String> {
     missing.map(warning).collect()
 }
 
-/// The halted books, as the state of the server shows them.
 pub fn show_halted(services: &Services) -> Vec<Vec<u8>> {
-    let show = |book: actors::Halted| {
-        Object::new()
-            .number("tenantKey", book.tenant)
-            .maybe_plain("tenantId", tenant_of(&services.callers, book.tenant))
-            .plain("mode", if is_live(book.tenant) { Mode::Live.name() } else { Mode::Test.name() })
-            .plain("since", Timestamp::from_unix_ms(book.since_ms))
-            .text("why", book.why)
-            .end()
-    };
-    services.engine.halted().into_iter().map(show).collect()
+    services.engine.halted().iter().map(|book| show_book(services, book).end()).collect()
+}
+
+shown! {
+    pub fn show_book(services: &Services, book: &actors::Halted) as halted_schema [
+        number "tenantKey" count().about("As `serve --set-aside` takes it.") => book.tenant;
+        maybe_plain "tenantId" uuid().or_null() => tenant_of(&services.callers, book.tenant);
+        plain "mode" one_of(Mode::ALL.map(Mode::name)) => Mode::of(book.tenant).name();
+        plain "since" instant() => Timestamp::from_unix_ms(book.since_ms);
+        text "why" text() => &book.why;
+    ]
+}
+
+shown! {
+    fn show_resumed(mode: Mode, tenant_key: u64, derived: &Rederived) as resumed_schema [
+        plain "mode" one_of(Mode::ALL.map(Mode::name)) => mode.name();
+        number "tenantKey" count() => tenant_key;
+        number "records" count().about("That lead to the book.") => derived.records;
+        number "snapshotsRemoved" count().about("That were not what the records lead to.") => derived.wrong.len();
+    ]
 }
 
 pub async fn resume(call: Call) -> CallResult {
@@ -248,11 +255,7 @@ pub async fn resume(call: Call) -> CallResult {
             snapshots_removed = derived.wrong.len(),
             "an operator resumed a book"
         );
-        let shown = Object::new()
-            .plain("mode", mode.name())
-            .number("tenantKey", key)
-            .number("records", derived.records);
-        resumed.push(shown.number("snapshotsRemoved", derived.wrong.len()).end());
+        resumed.push(show_resumed(mode, key, &derived).end());
     }
     // The tenant's settings may have changed while its books were halted.
     push_tenant_settings(&call.services, tenant.number).await?;
@@ -280,124 +283,61 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
     Ok(derived)
 }
 
+#[rustfmt::skip]
 pub fn chapter() -> Chapter {
     use api::openapi::operation::operation;
-    use api::openapi::schema::{integer, list, named, object, one_of, text};
+    use api::openapi::schema::{list, named, object, text};
     use api::openapi::values::{instant, page, uuid};
     let begin =
         || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", live_status());
     let defaults = Settings::default();
     let tenant = || {
         begin()
-            .member(
-                "liveAskedAt",
-                instant().or_null().about("When it asked for live mode, if that was not answered yet."),
-            )
+            .member("liveAskedAt", instant().or_null().about("When it asked for live mode, if that was not answered yet."))
             .member("liveStatusReason", text().or_null())
-            .member(
-                "movedTo",
-                text()
-                    .or_null()
-                    .about("The deployment that the account moves to; then nothing is decided for it here."),
-            )
+            .member("movedTo", text().or_null().about("The deployment that the account moves to; then nothing is decided for it here."))
             .member("settings", named("Settings"))
             .member("createdAt", instant())
     };
-    let count = || integer().at_least("0");
-    let first_key = || {
-        object().member("keyId", uuid()).member(
-            "key",
-            text().about("Shown here, and again only to a repeat with the same Idempotency-Key."),
-        )
-    };
+    let once = "Shown here, and again only to a repeat with the same Idempotency-Key.";
+    let first_key = || object().member("keyId", uuid()).member("key", text().about(once));
     Chapter {
         tag: "Tenants",
         about: "The accounts of this server.",
         operations: vec![
             operation("createTenant", "Open an account")
-                .body("NewTenant")
-                .example("a shop", r#"{"name":"mi tienda"}"#)
-                .example(
-                    "with a fee of its \
-                     own",
-                    concat!(
-                        r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","#,
-                        r#""fixedVes":"0.00"}}}}"#,
-                    ),
-                )
+                .body("NewTenant").example("a shop", r#"{"name":"mi tienda"}"#)
+                .example("with a fee of its own", r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#)
                 .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
             operation("listTenants", "List accounts").list(asked).answers(200, "TenantPage", "Newest first"),
             operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
             operation("updateSettings", "Change settings")
-                .about("What is not named stays as it is; objects are merged, lists replaced.")
-                .body("SettingsChange")
+                .about("What is not named stays as it is; objects are merged, lists replaced.").body("SettingsChange")
                 .example("a reserve", r#"{"reserveVes":"1000.00"}"#)
-                .answers(200, "Settings", "All settings as they are now")
-                .refuses(409, &["settings_changed"]),
+                .answers(200, "Settings", "All settings as they are now").refuses(409, &["settings_changed"]),
             operation("setLiveStatus", "Allow or forbid live mode")
-                .about(
-                    "A change sends `tenant.live_status_changed` in both modes. With `active` the answer \
-                     has `warnings`: a text for each method that no rail serves, so that live calls of it \
-                     are \
-                     refused with `rail_not_configured`, and for each price that live mode needs and nothing \
-                     gives (`rate_unavailable`); none of them keeps the status from being set.",
-                )
-                .body("LiveStatusChange")
-                .example("approve", r#"{"status":"active","reason":"documents checked"}"#)
+                .about("A change sends `tenant.live_status_changed` in both modes. With `active` the answer has `warnings`: a text for each method \
+                     that no rail serves, so that live calls of it are refused with `rail_not_configured`, and for each price that live mode needs \
+                     and nothing gives (`rate_unavailable`); none of them keeps the status from being set.")
+                .body("LiveStatusChange").example("approve", r#"{"status":"active","reason":"documents checked"}"#)
                 .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "TenantWithWarnings", "The account")
-                .refuses(409, &["settings_changed"]),
+                .answers(200, "TenantWithWarnings", "The account").refuses(409, &["settings_changed"]),
             operation("resumeTenant", "Resume halted books")
-                .about(
-                    "A book is halted when its state is in doubt, or set aside by `serve --set-aside`. \
-                     Its state is derived from all of its records, which are proved on the way; snapshots \
-                     that say \
-                     something else are removed. What does not prove right stays halted.",
-                )
+                .about("A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is derived from all of its \
+                     records, which are proved on the way; snapshots that say something else are removed. What does not prove right stays halted.")
                 .answers(200, "ResumedTenant", "The account goes on in these modes")
                 .refuses(409, &["tenant_not_halted", "book_not_proved"]),
         ],
         schemas: vec![
             ("NewTenant", body(|fields| read_new(fields, &defaults))),
-            (
-                "OpenedTenant",
-                begin()
-                    .member("testKey", first_key())
-                    .member("liveKey", first_key())
-                    .member("settings", named("Settings"))
-                    .member("createdAt", instant()),
-            ),
+            ("OpenedTenant", begin()
+                .member("testKey", first_key()).member("liveKey", first_key()).member("settings", named("Settings"))
+                .member("createdAt", instant())),
             ("Tenant", tenant()),
-            (
-                "TenantWithWarnings",
-                tenant().optional(
-                    "warnings",
-                    list(text()).about(
-                        "Only of a change to \
-                         `active`; empty when nothing is missing.",
-                    ),
-                ),
-            ),
+            ("TenantWithWarnings", tenant()
+                .optional("warnings", list(text()).about("Only of a change to `active`; empty when nothing is missing."))),
             ("TenantPage", page("Tenant")),
-            (
-                "ResumedTenant",
-                object().member("tenantId", uuid()).member(
-                    "resumed",
-                    list(
-                        object()
-                            .member("mode", one_of(Mode::ALL.map(Mode::name)))
-                            .member("tenantKey", count())
-                            .member("records", count().about("That lead to the book."))
-                            .member(
-                                "snapshotsRemoved",
-                                count().about(
-                                    "That were not what the records lead \
-                                     to.",
-                                ),
-                            ),
-                    ),
-                ),
-            ),
+            ("ResumedTenant", object().member("tenantId", uuid()).member("resumed", list(resumed_schema()))),
             ("LiveStatusChange", body(read_live_status)),
             ("Settings", settings_schema()),
             ("SettingsPart", body(|fields| settings::read(&defaults, fields))),
@@ -408,103 +348,45 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// The settings of a tenant, all of them.
+#[rustfmt::skip]
 fn settings_schema() -> Schema {
     use api::openapi::schema::{boolean, integer, list, object, one_of, text};
     use api::openapi::values::{four_decimals, pesos, ves};
-    let of = |members: Vec<(&'static str, Schema)>| {
-        members.into_iter().fold(object(), |at, (name, schema)| at.member(name, schema))
-    };
-    let fee = || of(vec![("percent", four_decimals()), ("fixedVes", ves())]);
-    let fees = of(vec![
-        ("c2p", fee()),
-        ("vpos", fee()),
-        ("debit", fee()),
-        ("pagoMovil", fee()),
-        (
-            "linkPercent",
-            four_decimals().about("The operator's share of sales through payment links, in percent."),
-        ),
-        ("chargebackVes", ves()),
-        ("payoutVes", ves()),
-    ]);
-    let conversions = of(vec![
-        ("enabled", list(one_of(["VES", "COP"])).distinct()),
-        ("spreadPercent", of(vec![("VES", four_decimals()), ("COP", four_decimals())])),
-        ("minimumUsdt", ves()),
-        (
-            "dailyLimit",
-            of(vec![
-                ("VES", ves().or_null().about("Null: none.")),
-                ("COP", pesos().or_null().about("Null: none.")),
-            ]),
-        ),
-    ]);
-    of(vec![
-        ("reserveVes", ves()),
-        ("fees", fees),
-        ("sellerHoldBusinessDays", integer().range("0", "365")),
-        ("conversions", conversions),
-        ("usdt", of(vec![("enabled", boolean()), ("payoutAutoLimitUsdt", ves())])),
-        ("cop", of(vec![("enabled", boolean())])),
-        ("withdrawFeePolicy", one_of(["legacy_flat", "tiered_v1", "tiered_v2"])),
-        (
-            "checkout",
-            of(vec![(
-                "allowedOrigins",
-                list(text().about("An https origin; http to loopback.")).count(0..=100).distinct(),
-            )]),
-        ),
-        (
-            "shop",
-            of(vec![
-                (
-                    "name",
-                    text()
-                        .chars(1..=120)
-                        .or_null()
-                        .about("On checkout pages and receipts; null: the account's name."),
-                ),
-                (
-                    "rif",
-                    text().or_null().about(
-                        "On checkout pages and receipts, such as `J-12345678-9`; null: \
-                         none.",
-                    ),
-                ),
-                (
-                    "logo",
-                    text().or_null().about(
-                        "On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most \
-                         12288 characters.",
-                    ),
-                ),
-                ("email", text().or_null().about("Where buyers write to.")),
-                ("phone", text().or_null().about("Where buyers call, such as `+58 212 555 0101`.")),
-                (
-                    "pagoMovil",
-                    object()
-                        .member("bankCode", text().pattern("^[0-9]{4}$"))
-                        .member("phone", text())
-                        .member("identification", text())
-                        .closed()
-                        .or_null()
-                        .about(
-                            "Where checkout pages have buyers send a Pago Móvil; null: that is not \
-                             offered in live mode.",
-                        ),
-                ),
-            ]),
-        ),
-        (
-            "chargebackFeeMax",
-            ves().or_null().about(
-                "The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`.",
-            ),
-        ),
-        (
-            "microDepositsDailyMax",
-            integer().range("0", "10000").about("Verifications that may be started in 24 hours."),
-        ),
-    ])
+    let fee = || object().member("percent", four_decimals()).member("fixedVes", ves());
+    let by_currency = |ves: Schema, cop: Schema| object().member("VES", ves).member("COP", cop);
+    let fees = object()
+        .member("c2p", fee()).member("vpos", fee()).member("debit", fee()).member("pagoMovil", fee())
+        .member("linkPercent", four_decimals().about("The operator's share of sales through payment links, in percent."))
+        .member("chargebackVes", ves())
+        .member("payoutVes", ves());
+    let conversions = object()
+        .member("enabled", list(one_of(["VES", "COP"])).distinct())
+        .member("spreadPercent", by_currency(four_decimals(), four_decimals()))
+        .member("minimumUsdt", ves())
+        .member("dailyLimit", by_currency(ves().or_null().about("Null: none."), pesos().or_null().about("Null: none.")));
+    let origins = list(text().about("An https origin; http to loopback.")).count(0..=100).distinct();
+    let pago_movil = object()
+        .member("bankCode", text().pattern("^[0-9]{4}$"))
+        .member("phone", text())
+        .member("identification", text())
+        .closed();
+    let shop = object()
+        .member("name", text().chars(1..=120).or_null().about("On checkout pages and receipts; null: the account's name."))
+        .member("rif", text().or_null().about("On checkout pages and receipts, such as `J-12345678-9`; null: none."))
+        .member("logo", text().or_null().about("On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most 12288 characters."))
+        .member("email", text().or_null().about("Where buyers write to."))
+        .member("phone", text().or_null().about("Where buyers call, such as `+58 212 555 0101`."))
+        .member("pagoMovil", pago_movil.or_null().about("Where checkout pages have buyers send a Pago Móvil; null: that is not offered in live mode."));
+    object()
+        .member("reserveVes", ves())
+        .member("fees", fees)
+        .member("sellerHoldBusinessDays", integer().range("0", "365"))
+        .member("conversions", conversions)
+        .member("usdt", object().member("enabled", boolean()).member("payoutAutoLimitUsdt", ves()))
+        .member("cop", object().member("enabled", boolean()))
+        .member("withdrawFeePolicy", one_of(["legacy_flat", "tiered_v1", "tiered_v2"]))
+        .member("checkout", object().member("allowedOrigins", origins))
+        .member("shop", shop)
+        .member("chargebackFeeMax", ves().or_null().about("The largest `feeVes` of a chargeback without an approval; null: `fees.chargebackVes`."))
+        .member("microDepositsDailyMax", integer().range("0", "10000").about("Verifications that may be started in 24 hours."))
 }

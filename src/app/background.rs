@@ -14,11 +14,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use wal::Retention;
 
-/// The time that deliveries under way have to end; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 
 pub(super) struct Background {
-    /// The check of the books, whose findings are metrics.
     pub(super) selfcheck: Arc<SelfCheck>,
     thinning: Thinning,
     wallets: Wallets,
@@ -36,7 +34,7 @@ impl Background {
             tokio::spawn(room::watch(disk)),
             tokio::spawn(async move { sweeping.shares.sweep().await }),
             tokio::spawn(admin::keep_banks_fresh(Arc::clone(services))),
-            tokio::spawn(admin::operations::keep_counted(Arc::clone(services))),
+            tokio::spawn(admin::due::keep_counted(Arc::clone(services))),
         ];
         let wallets = Wallets::start(services);
         let selfcheck = SelfCheck::start(services.engine.clone(), Arc::clone(&services.observed.selfcheck));
@@ -46,7 +44,6 @@ impl Background {
         Ok(Background { selfcheck: Arc::new(selfcheck), thinning, wallets, tasks })
     }
 
-    /// Stops it, once no request is under way.
     pub(super) async fn stop(self, services: &Services) {
         self.selfcheck.stop();
         self.thinning.stop();

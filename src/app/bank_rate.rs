@@ -15,10 +15,8 @@ use std::time::Duration;
 
 const SOURCE: &str = "bank";
 const CURRENCY: &str = "USD";
-/// Between two questions.
 const EVERY: Duration = Duration::from_secs(900);
 
-/// R4 as a source of rates, asked as long as the outside may be.
 struct BankRate {
     r4: R4,
     outbound: Outbound,
@@ -53,7 +51,6 @@ pub fn is_bcv(config: &Config) -> Result<bool, FeedSpecError> {
     Ok(is_asked && !translate::real_series(&config.rates)?.iter().any(Series::is_bcv))
 }
 
-/// The prices that live mode needs and for which nothing is configured.
 pub fn missing(config: &Config) -> Result<Vec<Need>, FeedSpecError> {
     let (series, bank_is_bcv) = (translate::real_series(&config.rates)?, is_bcv(config)?);
     let is_met = |need: &Need| {
@@ -62,7 +59,6 @@ pub fn missing(config: &Config) -> Result<Vec<Need>, FeedSpecError> {
     Ok(NEEDS.into_iter().filter(|need| !is_met(need)).collect())
 }
 
-/// The feed, where it is needed.
 pub fn feed(config: &Config, outbound: &Outbound) -> Result<Option<FeedSpec>, LiveRailError> {
     let (None, Some(r4)) = (&config.rates.bank, &config.rails.r4) else { return Ok(None) };
     let source = BankRate { r4: R4::new(live_rails::r4(r4)?)?, outbound: outbound.clone() };

@@ -2,21 +2,21 @@
 //! in it cannot be told for certain, so the process ends with 74, which the units do not start again, and leaves
 //! `DAMAGED`. The next start reads everything that is stored before it opens, and refuses as long as that fails:
 //! a file that no start needs would otherwise be found by a compaction, after payments were taken.
+//!
+//! And the file that a process leaves when it ends because it may not go on: the reason, for an operator; and for the next
+//! run, which shows the file's age in its metrics. A metric that changes right before the end would never be read.
 
-use super::{StartupError, ended_badly};
-use crate::recovery::directory::DAMAGED_FILE;
+use super::StartupError;
+use crate::recovery::directory::{DAMAGED_FILE, ENDED_BADLY_FILE};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use wal::RocksStore;
 
-/// The exit code of damage: EX_IOERR of sysexits.h.
 pub const EXIT_DAMAGED: u8 = 74;
-/// What to run next, for whoever reads the last line.
 pub const ADVICE: &str = "start nothing on this directory; `pasarela wal salvage --to DIR` copies what is whole before \
     the damage, `pasarela restore BACKUP --into DIR` the newest backup (docs/operating.md, The log is damaged)";
-/// Time for the answers that are on their way to leave.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 static IS_MET: AtomicBool = AtomicBool::new(false);
@@ -28,7 +28,6 @@ pub async fn ends_first() {
     }
 }
 
-/// Ends the process when damage is met in `store`.
 pub fn watch(store: &RocksStore, data: &Path) {
     let data = data.to_path_buf();
     store.on_damage(move |why| {
@@ -39,7 +38,7 @@ pub fn watch(store: &RocksStore, data: &Path) {
         std::thread::spawn(move || {
             // A disk that does not answer must not keep the process from ending.
             std::thread::spawn(move || {
-                ended_badly::note(&data, &why);
+                note(&data, &why);
                 if let Err(error) = fs::write(data.join(DAMAGED_FILE), format!("{why}\n{ADVICE}\n")) {
                     tracing::error!(%error, "{DAMAGED_FILE} could not be written");
                 }
@@ -62,4 +61,39 @@ pub fn settle(store: &RocksStore, data: &Path) -> Result<(), StartupError> {
     fs::remove_file(&path).map_err(|source| StartupError::Directory { path, source })?;
     tracing::warn!("nothing is damaged any more");
     Ok(())
+}
+
+/// Writes the reason. A disk that is full or gone may not take it: then only the log line tells.
+pub fn note(data: &Path, why: &str) {
+    // The file is emptied before it is written: on a full disk, which takes no text, at least its
+    // time is new.
+    if let Err(error) = fs::write(data.join(ENDED_BADLY_FILE), format!("{why}\n")) {
+        tracing::error!(%error, "the reason could not be left in {ENDED_BADLY_FILE}");
+    }
+}
+
+/// The instant at which a run on this directory last ended so, if one did.
+pub fn last_end(data: &Path) -> Option<SystemTime> {
+    fs::metadata(data.join(ENDED_BADLY_FILE)).and_then(|file| file.modified()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_reason_stays_with_its_time() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert_eq!(last_end(directory.path()), None);
+        note(directory.path(), "the books of tenant key 2 do not sum to zero");
+        note(directory.path(), "the disk is full");
+        assert_eq!(
+            fs::read_to_string(directory.path().join(ENDED_BADLY_FILE)).expect("readable"),
+            "the disk is full\n"
+        );
+        assert!(
+            last_end(directory.path()).is_some_and(|time| time.elapsed().is_ok_and(|ago| ago.as_secs() < 60))
+        );
+        note(&directory.path().join("gone"), "nobody can be told");
+    }
 }

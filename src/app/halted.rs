@@ -7,7 +7,6 @@ use domain::values::time::Timestamp;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The file, and what is to be in it.
 pub struct HaltedFile {
     data: PathBuf,
     newest: Mutex<Vec<HaltedBook>>,

@@ -14,15 +14,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 pub(super) struct Listeners {
-    /// The gate of tenants, merchants, buyers and the public.
     pub(super) api_gate: Arc<StartupGate>,
     pub(super) admin_gate: Arc<StartupGate>,
-    /// The counters of connections, by listener.
     pub(super) traffic: [(&'static str, Arc<Traffic>); 2],
-    /// The certificates in use, which are renewed when their files change.
     pub(super) certificates: Vec<Arc<Certificates>>,
     api: JoinHandle<Drained>,
-    /// The operators' listener until it is served, with its limits.
     bound: Option<(Listener, Limits)>,
     admin: Option<JoinHandle<Drained>>,
     peers: Option<JoinHandle<Drained>>,
@@ -62,7 +58,6 @@ impl Listeners {
         })
     }
 
-    /// Serves operators, unless they are served already.
     pub(super) fn serve_operators(&mut self) {
         if let Some((listener, limits)) = self.bound.take() {
             let serving = listener.serve(Arc::clone(&self.admin_gate), limits, until(self.stop.subscribe()));
@@ -87,7 +82,6 @@ impl Listeners {
         self.stop.send_replace(true);
     }
 
-    /// Waits until the requests under way are answered or cut off.
     pub(super) async fn drain(self) {
         for (name, listener) in [("server", Some(self.api)), ("admin", self.admin), ("peers", self.peers)] {
             let Some(listener) = listener else { continue };
@@ -113,7 +107,6 @@ async fn bind(key: &'static str, address: SocketAddr) -> Result<Listener, Startu
     Listener::bind(address).await.map_err(|source| StartupError::Bind { key, address, source })
 }
 
-/// The certificates of a listener, if it speaks TLS.
 fn certificates(
     name: &'static str,
     key: &'static str,

@@ -1,12 +1,13 @@
 //! The translation of live rails from the configuration's words to those of their clients.
 
 use super::StartupError;
-use super::live_rail_error::{BadSetting, Fault, LiveRailError};
 use crate::config::{self, SecretSource};
 use crate::gateway::rail_calls;
 use crate::rails::checking::Finding;
-use crate::rails::evm::{self, DepositKeys, Evm, WalletKey, keystore, rpc, units::Units};
-use crate::rails::http::BaseUrl;
+use crate::rails::evm::keystore::KeystoreError;
+use crate::rails::evm::units::Units;
+use crate::rails::evm::{self, DepositKeys, Evm, WalletKey, keystore, rpc};
+use crate::rails::http::{BaseUrl, NoClient};
 use crate::rails::live::LiveRail;
 use crate::rails::r4::{self, CreditBy, PathFamily, R4, SignatureCase};
 use crate::rails::secret::ApiSecret;
@@ -15,7 +16,6 @@ use domain::values::address::Network;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Networks of USDT, ready to be called.
 pub type Networks = Vec<Arc<Evm>>;
 
 pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, LiveRailError> {
@@ -47,7 +47,6 @@ pub fn omissions(rails: &config::Rails) -> Vec<(&'static str, Finding)> {
     missing
 }
 
-/// R4 as its client needs it.
 pub fn r4(r4: &config::R4) -> Result<r4::Settings, BadSetting> {
     Ok(r4::Settings {
         base_url: address("rails.r4.base_url", &r4.base_url)?.pinned(&r4.certificate_sha256),
@@ -61,7 +60,6 @@ pub fn r4(r4: &config::R4) -> Result<r4::Settings, BadSetting> {
     })
 }
 
-/// Wompi as its client needs it.
 pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, BadSetting> {
     Ok(wompi::Settings {
         base_url: address("rails.wompi.base_url", &wompi.base_url)?.pinned(&wompi.certificate_sha256),
@@ -82,7 +80,6 @@ pub fn networks(rails: &config::Rails) -> Result<Networks, LiveRailError> {
     rails.evm.iter().map(|network| Ok(Arc::new(Evm::new(evm(network, stuck_after)?)?))).collect()
 }
 
-/// Wei in a gwei.
 const GWEI: u64 = 1_000_000_000;
 
 /// A network of USDT as its connector needs it. The key is decrypted, which takes a second or so.
@@ -118,7 +115,6 @@ pub fn evm(evm: &config::Evm, stuck_after: Duration) -> Result<evm::Settings, Ba
     })
 }
 
-/// The proofs by which banks and processors are known that call by themselves.
 pub fn callers(config: &config::Config) -> Result<rail_calls::Settings, StartupError> {
     let read = |key, source: &SecretSource| secret(key, source).map_err(LiveRailError::from);
     let r4 = config.rails.r4.as_ref().map(|r4| {
@@ -146,6 +142,36 @@ fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, BadSetting> {
 /// The value that stands beside a name; the configuration has checked that it is there.
 fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
     choices.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).unwrap_or_default()
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LiveRailError {
+    #[error(transparent)]
+    Setting(#[from] BadSetting),
+    #[error(transparent)]
+    Client(#[from] NoClient),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {fault}")]
+pub struct BadSetting {
+    pub key: String,
+    /// The reason why it cannot be used, which holds nothing of its value.
+    pub fault: Fault,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("{0}")]
+    Rule(&'static str),
+    #[error(transparent)]
+    Keystore(KeystoreError),
+}
+
+impl BadSetting {
+    pub fn rule(key: impl Into<String>, rule: &'static str) -> BadSetting {
+        BadSetting { key: key.into(), fault: Fault::Rule(rule) }
+    }
 }
 
 #[cfg(test)]

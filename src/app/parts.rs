@@ -7,7 +7,7 @@ use super::halted::HaltedFile;
 use super::live_rails::{self, Networks};
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{Outside, bank_rate, damage, ended_badly, not_started, translate};
+use super::{Outside, bank_rate, damage, not_started, translate};
 use crate::admin;
 use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
@@ -64,13 +64,11 @@ const BOOKS_AWAKE_MAX: usize = 1_000;
 const SET_ASIDE: &str = "set aside at the start (--set-aside)";
 /// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
-/// Records at the end of the log that a start compares with its clock.
 const LOOKED_AT: u64 = 1_000;
 /// Time for the answers of a failed write to leave, and for the reason to be written down, before
 /// the process ends.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Opens everything behind the listeners; the error names what did not.
 pub(super) async fn open(
     config: &Config,
     take_over: bool,
@@ -155,7 +153,6 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
 }
 
-/// Warns of banks that are said to send a code and that the catalogue does not have, after a feed either.
 fn warn_of_unknown_banks(config: &Config, services: &Services) {
     let banks = services.banks.now();
     let named = config.rails.r4.iter().flat_map(|r4| &r4.otp_banks);
@@ -165,7 +162,6 @@ fn warn_of_unknown_banks(config: &Config, services: &Services) {
     }
 }
 
-/// Warns of the prices that live mode lacks, once for all of them.
 fn warn_of_missing_prices(services: &Services) {
     let missing: Vec<String> =
         services.prices.missing_in_live(services.now()).map(|need| need.to_string()).collect();
@@ -174,14 +170,12 @@ fn warn_of_missing_prices(services: &Services) {
     }
 }
 
-/// The rules, with what they know of this server.
 fn machine(config: &Config, rails: &Arc<Registry>, keys: &ServerKeys) -> Domain {
     let rails = Arc::<Registry>::clone(rails);
     let person_marks = keys.person_marks().clone();
     Domain { rails, holidays: translate::holidays(config), changes, person_marks }
 }
 
-/// The prices, with the feeds that keep them fresh.
 fn start_prices(
     config: &Config,
     outbound: &Outbound,
@@ -270,7 +264,6 @@ fn open_webhooks(config: &Config, outbound: &Outbound, clock: &Clock) -> Result<
     })?)
 }
 
-/// The directory of operators, which knows only the token of the configuration yet.
 fn operators(config: &Config) -> Result<Operators, StartupError> {
     Ok(match config.access()? {
         AdminAccess::Token(token) => Operators::new(Some(token.expose())),
@@ -296,7 +289,6 @@ async fn learned(
     }
 }
 
-/// Has what is kept beside the log go through the log of the cluster.
 fn share_beside(services: &Arc<Services>, handed: Handed, agreed: &Agreed, learned: Vec<Arc<Sample>>) {
     agreed.attach(services);
     keep_learned(services, learned);
@@ -315,7 +307,6 @@ fn keep_learned(services: &Arc<Services>, learned: Vec<Arc<Sample>>) {
     });
 }
 
-/// The rails, with the simulated one among them, whose books are `agreed` in a cluster.
 fn open_rails(
     config: &Config,
     disk: &Arc<Disk>,
@@ -361,14 +352,11 @@ fn leads(cluster: &Cluster) -> Leads {
 }
 
 enum Origin {
-    /// The directory of this machine, to be opened and replayed.
     Store(Box<RocksStore>),
-    /// A log that was followed, open and with its books.
     Followed(Box<Promoted>),
 }
 
 impl Origin {
-    /// The log of a node that leads, for reading.
     fn followed(&self) -> Option<Reader> {
         match self {
             Origin::Store(_) => None,
@@ -377,7 +365,6 @@ impl Origin {
     }
 }
 
-/// The log of a node that leads, or this machine's own.
 fn origin(lead: Option<(Cluster, Promoted)>, data: &Path) -> Result<(Option<Cluster>, Origin), StartupError> {
     Ok(match lead {
         Some((cluster, promoted)) => (Some(cluster), Origin::Followed(Box::new(promoted))),
@@ -390,7 +377,6 @@ fn origin(lead: Option<(Cluster, Promoted)>, data: &Path) -> Result<(Option<Clus
     })
 }
 
-/// The engine, when it has replayed the log.
 async fn start_engine(
     config: &Config,
     machine: Domain,
@@ -521,7 +507,7 @@ fn engine_config(
             let (data, why) = (data.clone(), why.to_owned());
             std::thread::spawn(move || {
                 // A disk that does not answer must not keep the process from ending.
-                std::thread::spawn(move || ended_badly::note(&data, &why));
+                std::thread::spawn(move || damage::note(&data, &why));
                 std::thread::sleep(LAST_WORDS);
                 std::process::exit(EXIT_FATAL);
             });

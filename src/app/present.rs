@@ -9,7 +9,6 @@ use crate::recovery::Failed;
 use crate::recovery::restored_copy::RestoredCopy;
 use std::path::Path;
 
-/// The state of a directory, as its marker says it.
 pub struct DirectoryState {
     pub outbound: Outbound,
     copy: Option<RestoredCopy>,

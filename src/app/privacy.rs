@@ -9,7 +9,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Permissions of the group and of everybody else.
 const OTHERS_THAN_OWNER: u32 = 0o077;
 /// Permissions of everybody who is not of the group: keys of TLS often belong to one.
 const EVERYBODY: u32 = 0o007;
@@ -37,8 +36,7 @@ pub fn allow_tracing() -> std::io::Result<()> {
 /// Warns of files and directories that others than their owner may read.
 pub fn warn_of_open_files(config: &Config) {
     for (path, mode) in open_to_others(config) {
-        tracing::warn!(path = %path.display(), mode = format_args!("{mode:04o}"), "others on this machine \
-            may read it; chmod go-rwx");
+        tracing::warn!(path = %path.display(), mode = format_args!("{mode:04o}"), "others on this machine may read it; chmod go-rwx");
     }
 }
 

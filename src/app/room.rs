@@ -20,7 +20,6 @@ const BALLAST_BYTES: RangeInclusive<u64> = 4 << 20..=32 << 20;
 /// The free bytes below which a failed start is taken for the full disk's doing.
 const ROOM_MIN: u64 = 1 << 20;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The time between two tries to start on a full disk.
 pub const TRY_EVERY: Duration = Duration::from_secs(5);
 
 /// The size of the file, in bytes: a small part of the reserve, which is there anyway; none without one.
@@ -46,8 +45,7 @@ pub fn make_room(disk: &Disk) {
             "the disk is full: the room that was kept for this start is used"
         ),
         Err(error) => {
-            tracing::warn!(%error, free_bytes = disk.free_bytes(), "the disk is full, and there is no room \
-                kept for this start")
+            tracing::warn!(%error, free_bytes = disk.free_bytes(), "the disk is full, and there is no room kept for this start")
         }
     }
 }
@@ -58,7 +56,6 @@ pub fn is_lacking(disk: &Disk, why: &StartupError) -> bool {
     disk.look() < ROOM_MIN && says_full(why)
 }
 
-/// Whether an error is that of a full disk: by its number, or in the words of the log's store.
 fn says_full(why: &(dyn Error + 'static)) -> bool {
     let mut next = Some(why);
     while let Some(error) = next {

@@ -2,7 +2,7 @@
 //! configuration or the path in it. The error behind it is its source.
 
 use super::damage::ADVICE;
-use super::live_rail_error::LiveRailError;
+use super::live_rails::LiveRailError;
 use super::translate::{FeedSpecError, OutOfRange};
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;
@@ -28,17 +28,14 @@ use wal::{OpenError, StoreError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StartupError {
-    /// The configuration names no operator, or in a way that is not accepted.
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
     Cluster(#[from] ClusterError),
     #[error("server.tls: the certificates for other nodes: {0}")]
     Peers(reqwest::Error),
-    /// A value of the configuration is too large for what it is used for.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
-    /// The configuration names a policy of fees that it does not have.
     #[error("tenant_defaults.withdraw_fee_policy: there is no such policy")]
     NoPolicy,
     #[error("rates.feeds: {0}")]
@@ -47,7 +44,6 @@ pub enum StartupError {
     Feeds(#[from] FeedError),
     #[error("banks.feed_url: {0}")]
     BankFeed(FetchError),
-    /// Too few files may be open.
     #[error(transparent)]
     OpenFiles(#[from] OpenFilesError),
     #[error("no signals: {0}")]
@@ -60,7 +56,6 @@ pub enum StartupError {
     Thread { what: &'static str, source: io::Error },
     #[error("storage.path: {}: {source}", path.display())]
     Directory { path: PathBuf, source: io::Error },
-    /// The data directory is damaged, or not one of ours.
     #[error(transparent)]
     Recovery(#[from] Failed),
     #[error(transparent)]
@@ -77,27 +72,20 @@ pub enum StartupError {
     Rates { path: PathBuf, source: RateStoreError },
     #[error("{}: {source}{}", path.display(), aside(source))]
     Engine { path: PathBuf, source: actors::StartError },
-    /// The last run met damage, and it is still there.
     #[error("{}: the last run met damage, and it is still there: {source}", path.display())]
     StillDamaged { path: PathBuf, source: StoreError },
-    /// Webhooks cannot be delivered.
     #[error(transparent)]
     Webhooks(#[from] WebhooksError),
-    /// The endpoints of webhooks cannot be read from the index.
     #[error("the webhook endpoints could not be read: {0}")]
     Endpoints(Unreadable),
-    /// The engine did not answer a question of the start.
-    #[error("{what} could not be read: \
-        {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
+    #[error("{what} could not be read: {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
     Unanswered {
         what: &'static str,
         #[source]
         problem: Box<Problem>,
     },
-    /// An operator's takeover is not in the log, so that nothing of it happened.
     #[error("the takeover could not be written down: {0:?}")]
     TakeOver(Failure),
-    /// A live rail is not configured as it must be.
     #[error(transparent)]
     LiveRail(#[from] LiveRailError),
     #[error("the page at /: {0}")]
@@ -124,7 +112,6 @@ impl StartupError {
         }
     }
 
-    /// What to do next about damage.
     pub fn advice(&self) -> &'static str {
         match self {
             StartupError::Rates { .. } => {
@@ -135,7 +122,6 @@ impl StartupError {
                  from a backup"
             }
             StartupError::Requests(_) => "move this directory away, and only the log of requests is gone",
-            // The fault says it.
             StartupError::Recovery(Failed::Refused {
                 fault: Fault::MarkKey { .. } | Fault::CardKey { .. },
                 ..

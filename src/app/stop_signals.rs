@@ -5,7 +5,6 @@ use crate::cluster;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// SIGTERM, and SIGINT of a terminal.
 pub(super) struct StopSignals {
     stopped: watch::Receiver<bool>,
 }
@@ -28,7 +27,6 @@ impl StopSignals {
         Ok(StopSignals { stopped })
     }
 
-    /// Waits for one of the signals.
     pub(super) async fn received(&mut self) {
         // The sender goes after it has said so.
         let _ = self.stopped.wait_for(|stopped| *stopped).await;

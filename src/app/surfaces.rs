@@ -17,7 +17,6 @@ use crate::portal;
 use crate::server::{Audiences, Server};
 use std::sync::Arc;
 
-/// The server of the public listener, and that of the operators'.
 pub(super) fn servers(
     config: &Config,
     services: &Arc<Services>,

@@ -14,7 +14,6 @@ use domain::values::time::SECOND_MS;
 use rust_decimal::Decimal;
 use std::time::Duration;
 
-/// A feed as it is configured, and why it is none.
 #[derive(Debug, thiserror::Error)]
 #[error("{pair} {name}: {why}")]
 pub struct FeedSpecError {
@@ -27,7 +26,6 @@ pub struct FeedSpecError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: an amount is out of range")]
 pub struct OutOfRange {
-    /// The key, or the section that it is in.
     pub key: &'static str,
 }
 
@@ -48,7 +46,6 @@ pub fn log_bounds(storage: &config::Storage) -> wal::Config {
     }
 }
 
-/// The feeds of exchange rates, the bank's among them.
 pub fn feeds(rates: &config::Rates) -> Result<Vec<FeedSpec>, FeedSpecError> {
     rates.feeds.iter().chain(&rates.bank).map(feed).collect()
 }
@@ -83,7 +80,6 @@ pub fn real_series(rates: &config::Rates) -> Result<Vec<Series>, FeedSpecError> 
     rates.feeds.iter().filter(|feed| !feed.kind.is_made_up()).map(series).collect()
 }
 
-/// How far prices may be from the ones before them.
 pub fn steps(rates: &config::Rates) -> Result<Steps, FeedSpecError> {
     let feeds = rates.feeds.iter().chain(&rates.bank);
     let own = feeds.filter_map(|feed| feed.max_step_percent.map(|percent| Ok((series(feed)?, percent))));
@@ -104,7 +100,6 @@ fn http_call(call: &config::HttpFeed) -> Result<HttpCall, &'static str> {
     })
 }
 
-/// The fees of withdrawals, as the domain takes them.
 pub fn withdrawals(withdraw: &config::Withdraw) -> Result<Withdrawals, OutOfRange> {
     let failed = || OutOfRange { key: "withdraw" };
     let cents = |cents: u64| i64::try_from(cents).map_err(|_| failed());
@@ -132,7 +127,6 @@ pub fn withdrawals(withdraw: &config::Withdraw) -> Result<Withdrawals, OutOfRang
     })
 }
 
-/// The fault of the simulated bank, as the simulator takes it.
 pub fn fault(fault: config::SimulatorFault) -> Fault {
     match fault {
         config::SimulatorFault::None => Fault::None,
@@ -142,13 +136,11 @@ pub fn fault(fault: config::SimulatorFault) -> Fault {
     }
 }
 
-/// The time, in ms, for which the notice of a live transfer is waited for.
 pub fn notice_wait_ms(rails: &config::Rails) -> i64 {
     let seconds = rails.r4.as_ref().map_or(0, |r4| r4.notice_wait_seconds);
     i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(SECOND_MS)
 }
 
-/// The greatest age, in ms, of a rate that is used for money.
 pub fn max_age_ms(rates: &config::Rates) -> i64 {
     i64::try_from(rates.max_age_seconds.saturating_mul(1000)).unwrap_or(i64::MAX)
 }

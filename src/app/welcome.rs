@@ -5,12 +5,10 @@ use crate::config::{Config, LogFormat, TOKEN_FILE};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
-/// True where a person reads the standard error of this process.
 pub fn is_watched(config: &Config) -> bool {
     config.log.format != LogFormat::Json && std::io::stderr().is_terminal()
 }
 
-/// The lines, for an `api` and an `admin` that listen at these base URLs.
 pub fn lines(config: &Config, admin: &str) -> String {
     let api = config.server.base_url();
     let file = config.storage.path.join(TOKEN_FILE);

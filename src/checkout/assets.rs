@@ -10,7 +10,6 @@ use std::sync::LazyLock;
 
 pub const PREFIX: &str = "/checkout-assets/";
 
-/// The caching of a file whose content never changes under its name.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// The script that shops embed has one name; after a new release browsers have the new one within
 /// minutes.

@@ -12,7 +12,8 @@ use crate::gateway::{ask, card_vault};
 use crate::http::respond::Reply;
 use crate::network::Client;
 use crate::store::history;
-use actors::Settled;
+use actors::{CommandReply, Settled};
+use api::answer::Show;
 use api::checkout::bolivares::{
     GotCard, read_card_call, read_execution, read_request, read_transfer, show_token,
 };
@@ -55,7 +56,6 @@ fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Pr
     shop_of(services, id)?.map(|_| id).ok_or_else(Problem::not_found)
 }
 
-/// Whether a call carries the client secret of a session.
 fn carries_secret(keys: &ServerKeys, id: Id, headers: &HeaderMap) -> bool {
     let sent = headers
         .get(header::AUTHORIZATION)
@@ -65,16 +65,16 @@ fn carries_secret(keys: &ServerKeys, id: Id, headers: &HeaderMap) -> bool {
 }
 
 /// Reads the session and its state. Call it after the body is there, which may take long.
-async fn visited(services: &Services, id: Id) -> Result<Visit, Problem> {
+async fn visited(services: &Services, id: Id) -> Result<Visit<'_>, Problem> {
     Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
 }
 
 /// A call with a body: the session that it is about, and what `read` makes of its body. The session
 /// is read last, as the body may take long.
-async fn called<T>(
-    call: &mut Call<'_>,
+async fn called<'v, T>(
+    call: &mut Call<'v>,
     read: impl FnOnce(Fields<'_>) -> Result<T, Problem>,
-) -> Result<(Visit, T), Problem> {
+) -> Result<(Visit<'v>, T), Problem> {
     let headers = &call.arrival.head.headers;
     let id = admitted(call.services, call.named, headers)?;
     let asked = read(Fields::parse(&call.body.json(headers).await?)?)?;
@@ -88,105 +88,96 @@ pub fn is_secret(keys: &ServerKeys, id: Id, sent: &str) -> bool {
     keys.mark(&[b"compared", sent.as_bytes()]).ct_eq(&keys.mark(&[b"compared", right.as_bytes()])).into()
 }
 
-/// GET /checkout/:id/state
 pub async fn state(call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let admitted = admitted(services, call.named, &call.arrival.head.headers)?;
     let attempt = query::read(call.query(), asked_attempt)?;
     let visit = visited(services, admitted).await?;
-    let attempt = attempt.map(|attempt| visit.attempt(services, attempt)).transpose()?.flatten();
-    Ok(state_reply(services, &visit, attempt.as_ref()))
+    let attempt = attempt.map(|attempt| visit.attempt(attempt)).transpose()?.flatten();
+    Ok(state_reply(&visit, attempt.as_ref()))
 }
 
-fn state_reply(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
-    let besides = Besides {
-        newest: visit.attempts.newest(),
-        quote: visit.quote(services),
-        pago_movil: visit.receiver(services),
-    };
-    let body = show_state(
-        &visit.session,
-        visit.status,
-        visit.received(),
-        &visit.offers(services),
-        &besides,
-        attempt.map(Tried::shown),
-    );
+fn state_reply(visit: &Visit<'_>, attempt: Option<&Tried>) -> Reply {
+    let besides =
+        Besides { newest: visit.attempts.newest(), quote: visit.quote(), pago_movil: visit.receiver() };
+    let (received, offers) = (visit.received(), visit.offers());
+    let attempt = attempt.map(Tried::shown);
+    let body = show_state(&visit.session, visit.status, received, &offers, &besides, attempt);
     Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE)
 }
 
 /// The answer after an attempt was carried on, with the session's new state.
 async fn state_reply_after(
-    services: &Services,
-    visit: &Visit,
+    visit: &Visit<'_>,
     attempt: Id,
     settled: &Settled<Domain>,
 ) -> Result<Reply, Problem> {
-    let after = Visit::begin(services, visit.session.id).await?.ok_or_else(Problem::not_found)?;
-    let attempt = after.attempt(services, attempt)?;
-    let reply = state_reply(services, &after, attempt.as_ref());
-    Ok(match settled.seq {
-        Some(seq) => reply.wal_seq(seq).timing(ask::timing(settled.timing)),
-        None => reply,
-    })
+    let after = visited(visit.services, visit.session.id).await?;
+    let attempt = after.attempt(attempt)?;
+    Ok(traced(state_reply(&after, attempt.as_ref()), settled))
 }
 
-/// POST /checkout/:id/c2p/request
+fn traced(reply: Reply, settled: &Settled<Domain>) -> Reply {
+    match settled.seq {
+        Some(seq) => reply.wal_seq(seq).timing(ask::timing(settled.timing)),
+        None => reply,
+    }
+}
+
+fn decided(
+    call: &Call<'_>,
+    tenant_key: u64,
+    show: Show,
+    outcome: CommandReply<Domain>,
+) -> Result<Reply, Problem> {
+    let reply = reply(call.services, tenant_key, Shows::by(show), outcome, &call.arrival.request_id)?;
+    Ok(reply.header(header::CACHE_CONTROL, NO_STORE))
+}
+
 pub async fn request(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_request(fields, &services.banks.now())?);
     let (visit, debtor) = called(&mut call, read).await?;
     call.limits.message(call.client(), &visit.session, Phone::Venezuelan(debtor.phone))?;
-    let settled = visit.request(services, debtor).await?;
-    Ok(reply(
-        services,
-        visit.shop.tenant_key,
-        Shows::by(payments::c2p::intent),
-        Ok(settled),
-        &call.arrival.request_id,
-    )?
-    .header(header::CACHE_CONTROL, NO_STORE))
+    let settled = visit.request(debtor).await?;
+    decided(&call, visit.shop.tenant_key, payments::c2p::intent, Ok(settled))
 }
 
-/// POST /checkout/:id/c2p
 pub async fn pay(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_execution(fields, &services.banks.now())?);
     let (visit, (intent, debtor, token)) = called(&mut call, read).await?;
-    let settled = visit.pay(services, intent, Some(debtor), token).await?;
-    state_reply_after(services, &visit, intent, &settled).await
+    let settled = visit.pay(intent, Some(debtor), token).await?;
+    state_reply_after(&visit, intent, &settled).await
 }
 
-/// POST /checkout/:id/card
 pub async fn card(mut call: Call<'_>) -> Result<Reply, Problem> {
-    let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_card_call(fields)?);
     let (visit, GotCard { card, tokenize, quote }) = called(&mut call, read).await?;
     call.limits.guess(call.client(), visit.shop.tenant_key, visit.session.id)?;
     if !tokenize {
-        let (attempt, settled) = visit.charge_card(services, card, quote.as_ref()).await?;
-        return state_reply_after(services, &visit, attempt, &settled).await;
+        let (attempt, settled) = visit.charge_card(card, quote.as_ref()).await?;
+        return state_reply_after(&visit, attempt, &settled).await;
     }
-    Ok(Reply::json(201, tokenized(services, &visit, card)?).header(header::CACHE_CONTROL, NO_STORE))
+    Ok(Reply::json(201, tokenized(&visit, card)?).header(header::CACHE_CONTROL, NO_STORE))
 }
 
-pub fn tokenized(services: &Services, visit: &Visit, card: Arc<Card>) -> Result<Vec<u8>, Problem> {
+pub fn tokenized(visit: &Visit<'_>, card: Arc<Card>) -> Result<Vec<u8>, Problem> {
     let expiry = card.expiry;
-    let token = visit.keep_card(services, card)?;
-    let tenant_key = visit.shop.tenant_key;
+    let token = visit.keep_card(card)?;
+    let (services, tenant_key) = (visit.services, visit.shop.tenant_key);
     let mark = |parts: &[&[u8]]| services.keys.card_mark(parts);
     let terms = (is_live(tenant_key), services.now(), card_vault::LASTS);
     Ok(show_token(&token, &mark, tenant_key, expiry, terms))
 }
 
-/// POST /checkout/:id/pago-movil
 pub async fn transfer(mut call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_transfer(fields, &services.banks.now())?);
     let (visit, transfer) = called(&mut call, read).await?;
     call.limits.guess(call.client(), visit.shop.tenant_key, visit.session.id)?;
-    let (attempt, settled) = visit.verify_transfer(services, transfer).await?;
-    state_reply_after(services, &visit, attempt, &settled).await
+    let (attempt, settled) = visit.verify_transfer(transfer).await?;
+    state_reply_after(&visit, attempt, &settled).await
 }
 
 /// The phone to which the processor sends a message when a payment begins: by push or SMS.
@@ -201,14 +192,13 @@ pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
 pub fn may_collect(
     limits: &Limits,
     client: Client,
-    visit: &Visit,
+    visit: &Visit<'_>,
     payer: Option<Phone>,
 ) -> Result<(), Problem> {
     limits.start(client, visit.shop.tenant_key, visit.session.id)?;
     payer.map_or(Ok(()), |phone| limits.message(client, &visit.session, phone))
 }
 
-/// POST /checkout/:id/cop
 pub async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
     let (services, named) = (call.services, call.named);
     let read = |fields: Fields<'_>| {
@@ -216,34 +206,23 @@ pub async fn collect(mut call: Call<'_>) -> Result<Reply, Problem> {
         Ok(read_pesos(fields, shop.is_some_and(|shop| is_live(shop.tenant_key)))?)
     };
     let (visit, (channel, buyer)) = called(&mut call, read).await?;
-    let price = visit.in_pesos(services, None)?;
+    let price = visit.in_pesos(None)?;
     may_collect(call.limits, call.client(), &visit, messaged(channel, buyer.as_ref()))?;
-    let settled = visit.collect(services, channel, buyer, price).await?;
-    Ok(reply(
-        services,
-        visit.shop.tenant_key,
-        Shows::by(cop_payments::created),
-        Ok(settled),
-        &call.arrival.request_id,
-    )?
-    .header(header::CACHE_CONTROL, NO_STORE))
+    let settled = visit.collect(channel, buyer, price).await?;
+    decided(&call, visit.shop.tenant_key, cop_payments::created, Ok(settled))
 }
 
-/// POST /checkout/:id/cop/otp
 pub async fn submit_code(mut call: Call<'_>) -> Result<Reply, Problem> {
-    let services = call.services;
     let (visit, code) = called(&mut call, |fields| Ok(read_code(fields)?)).await?;
-    let settled = visit.submit_code(services, code).await?;
+    let settled = visit.submit_code(code).await?;
     let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
-    state_reply_after(services, &visit, attempt, &settled).await
+    state_reply_after(&visit, attempt, &settled).await
 }
 
-/// POST /checkout/:id/usdt
 pub async fn deposit_address(mut call: Call<'_>) -> Result<Reply, Problem> {
-    let services = call.services;
     let read = |fields: Fields<'_>| Ok(read_network(fields)?);
     let (visit, (network, asset)) = called(&mut call, read).await?;
-    let settled = visit.address(services, network, asset).await?;
+    let settled = visit.address(network, asset).await?;
     if let Some(refusal) = &settled.refusal {
         return Err(problem(refusal));
     }
@@ -260,12 +239,8 @@ pub async fn deposit_address(mut call: Call<'_>) -> Result<Reply, Problem> {
         return Err(ask::defect("a deposit address lacks its network or its end"));
     };
     let status = if settled.seq.is_some() { 201 } else { 200 };
-    let reply = Reply::json(status, show_address(&visit.session, till, network, asset, address))
-        .header(header::CACHE_CONTROL, NO_STORE);
-    Ok(match settled.seq {
-        Some(seq) => reply.wal_seq(seq).timing(ask::timing(settled.timing)),
-        None => reply,
-    })
+    let body = show_address(&visit.session, till, network, asset, address);
+    Ok(traced(Reply::json(status, body).header(header::CACHE_CONTROL, NO_STORE), &settled))
 }
 
 pub struct OnSale {
@@ -315,7 +290,6 @@ pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<N
     })
 }
 
-/// POST /pay/:slug/sessions
 pub async fn open(call: Call<'_>) -> Result<Reply, Problem> {
     let services = call.services;
     let sale = sought(&call)?;
@@ -328,12 +302,5 @@ pub async fn open(call: Call<'_>) -> Result<Reply, Problem> {
     services.admit(Some(sale.shop.tenant_key), true)?;
     call.limits.open(call.client(), sale.link.id)?;
     let outcome = steps::open(services, sale.shop.tenant_key, new).await;
-    let reply = reply(
-        services,
-        sale.shop.tenant_key,
-        Shows::by(sessions::opened),
-        outcome,
-        &call.arrival.request_id,
-    )?;
-    Ok(reply.header(header::CACHE_CONTROL, NO_STORE))
+    decided(&call, sale.shop.tenant_key, sessions::opened, outcome)
 }

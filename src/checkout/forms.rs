@@ -2,48 +2,52 @@
 //! secret, which no other site knows; and a form is refused if the browser says that another site
 //! sent it.
 
-mod bolivares;
-
-pub use bolivares::{card, transfer};
-use domain::entities::deposit_address::Asset;
-use domain::entities::means::Debtor;
-use domain::entities::session::Way;
-use domain::values::address::Network;
-use domain::values::channel::Channel;
-use domain::values::mode::is_live;
-
 use crate::checkout::calls::{is_secret, may_collect, messaged, on_sale, session_of, sought};
 use crate::checkout::limits::Phone;
-use crate::checkout::pages::{Manner, PageOptions, Typed, problem_page, show, show_link};
+use crate::checkout::pages::{Manner, PageOptions, Typed, fields, problem_page, show, show_link};
 use crate::checkout::steps;
 use crate::checkout::visit::{Call, Visit, shop_of};
 use crate::checkout::ways_back::see;
 use crate::checkout::words::Language;
 use crate::gateway::ask;
 use crate::gateway::ask::failure;
+use crate::gateway::transfers;
 use crate::http::body;
 use crate::http::respond::{self, Reply};
 use crate::pages::form::Form;
-use api::checkout::bolivares::TOTAL_CHANGED;
+use actors::Settled;
+use api::checkout::bolivares::{GotTransfer, Quote, TOTAL_CHANGED, reference, transfer_days};
 use api::openapi::kinds::is_email;
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::resources::banks::Service;
+use domain::entities::deposit_address::Asset;
+use domain::entities::means::Debtor;
+use domain::entities::session::Way;
+use domain::machine::Domain;
+use domain::resources::banks::{Catalogue, Service};
+use domain::values::address::Network;
 use domain::values::bank::BankCode;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber};
+use domain::values::card::{Card, Cvv, Expiry, Number};
+use domain::values::channel::Channel;
+use domain::values::date::Date;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
+use domain::values::mode::is_live;
 use domain::values::money::Cop;
 use domain::values::phone::MobilePhone;
+use domain::values::time::Timestamp;
 use domain::values::token::Token;
 use hyper::header::{self, HeaderName};
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
+const REFERENCE_USED: &str = "reference_already_used";
+const HOLDER_NAME_MAX: usize = 100;
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FOREIGN: &str = "the form was sent from another site's page; open the checkout itself";
 
-impl Call<'_> {
-    /// A browser says that the form came from another site.
+impl<'a> Call<'a> {
     fn is_foreign(&self) -> bool {
         self.arrival
             .head
@@ -59,7 +63,7 @@ impl Call<'_> {
 
     /// The form and the session that it is about, if it carries the session's secret. The body is
     /// read only if the session exists.
-    async fn admitted(&mut self) -> Result<(Form, Visit), Problem> {
+    async fn admitted(&mut self) -> Result<(Form, Visit<'a>), Problem> {
         if self.is_foreign() {
             return Err(Problem::unauthorized(FOREIGN));
         }
@@ -75,8 +79,7 @@ impl Call<'_> {
         Ok((form, visit))
     }
 
-    /// The way to the page that tells what came of a form.
-    fn lead(&self, visit: &Visit, options: &PageOptions, what: &str) -> Reply {
+    fn lead(&self, visit: &Visit<'_>, options: &PageOptions, what: &str) -> Reply {
         see(&options.address(visit.session.id, what))
     }
 }
@@ -94,12 +97,16 @@ fn compact(text: &str) -> Zeroizing<String> {
     kept
 }
 
+fn bank(typed: &Typed, banks: &Catalogue, service: Service) -> Option<BankCode> {
+    let code = BankCode::from_number(typed.get("debtorBankCode").parse().ok()?).ok()?;
+    banks.offers(code, service).then_some(code)
+}
+
 /// A text without spaces and dots; dashes stay, as they may belong to it.
 fn bare(text: &str) -> String {
     text.replace([' ', '.', '\u{a0}'], "")
 }
 
-/// POST /checkout/:id/c2p/request
 pub async fn request(mut sent: Call<'_>) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted().await?;
     let services = sent.services;
@@ -113,78 +120,67 @@ pub async fn request(mut sent: Call<'_>) -> Result<Reply, Problem> {
         };
     }
     let mut typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone"]);
-    let bank = typed
-        .get("debtorBankCode")
-        .parse()
-        .ok()
-        .and_then(|number| BankCode::from_number(number).ok())
-        .filter(|bank| services.banks.now().offers(*bank, Service::C2p));
+    let bank = bank(&typed, &services.banks.now(), Service::C2p);
     let identity = IdentityDocument::parse(&compact(typed.get("debtorId"))).ok();
     let phone = MobilePhone::parse(&compact(typed.get("debtorCellPhone"))).ok();
     let (Some(bank), Some(identity), Some(phone)) = (bank, identity, phone) else {
-        let found = [
+        typed.wrong = wrong([
             ("debtorBankCode", bank.is_some()),
             ("debtorId", identity.is_some()),
             ("debtorCellPhone", phone.is_some()),
-        ];
-        typed.wrong = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
-        return show(services, &visit, PageOptions { typed, ..options }, 400);
+        ]);
+        return show(&visit, PageOptions { typed, ..options }, 400);
     };
     options.typed = typed;
     request_key(&sent, &visit, Debtor { bank, id: identity, phone }, options).await
 }
 
-/// Asks for an intent of a payer, and leads to the page that waits for its key.
 async fn request_key(
     sent: &Call<'_>,
-    visit: &Visit,
+    visit: &Visit<'_>,
     debtor: Debtor,
     options: PageOptions,
 ) -> Result<Reply, Problem> {
     let allowed = sent.limits.message(sent.client(), &visit.session, Phone::Venezuelan(debtor.phone));
     let settled = match allowed {
-        Ok(()) => visit.request(sent.services, debtor).await,
+        Ok(()) => visit.request(debtor).await,
         Err(problem) => Err(problem),
     };
-    let refused = match settled {
-        Ok(settled) => {
-            match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
-                (None, Some(intent)) => {
-                    let intent = format!("intent={}", intent.state.id().id);
-                    return Ok(sent.lead(visit, &options, &intent));
-                }
-                (Some(refusal), _) => problem(&refusal),
-                (None, None) => ask::defect("an attempt was decided and is not in its record"),
-            }
-        }
-        Err(problem) => problem,
-    };
-    refuse(sent, visit, options, &refused)
+    match begun(settled) {
+        Ok(intent) => Ok(sent.lead(visit, &options, &format!("intent={intent}"))),
+        Err(refused) => refuse(sent, visit, options, &refused),
+    }
 }
 
-/// POST /checkout/:id/c2p
+fn begun(settled: Result<Box<Settled<Domain>>, Problem>) -> Result<Id, Problem> {
+    let settled = settled?;
+    if let Some(refusal) = &settled.refusal {
+        return Err(problem(refusal));
+    }
+    let written = settled.record.as_ref().and_then(|record| record.entities.first());
+    let lost = || ask::defect("an attempt was decided and is not in its record");
+    written.map(|attempt| attempt.state.id().id).ok_or_else(lost)
+}
+
 pub async fn pay(mut sent: Call<'_>) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted().await?;
-    let services = sent.services;
     let options = options(&form, Way::C2p);
     let intent = form.get("intentId").and_then(Id::parse).ok_or_else(Problem::not_found)?;
     let Ok(token) = Token::parse_c2p(&compact(form.text("token"))) else {
         let typed = Typed::wrong("token");
-        return show(services, &visit, PageOptions { typed, intent: Some(intent), ..options }, 400);
+        return show(&visit, PageOptions { typed, intent: Some(intent), ..options }, 400);
     };
-    match visit.pay(services, intent, None, token).await {
+    match visit.pay(intent, None, token).await {
         // The session's page shows the outcome: superseded, failed, at the bank, paid.
         Err(problem) if !matches!(problem.status, 404 | 409) => refuse(&sent, &visit, options, &problem),
         Ok(_) | Err(_) => Ok(sent.lead(&visit, &options, &format!("attempt={intent}"))),
     }
 }
 
-/// POST /checkout/:id/cop
 pub async fn collect(mut sent: Call<'_>) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted().await?;
-    let services = sent.services;
     let options = options(&form, Way::Cop);
-    let Some(channel) = options.channel else { return show(services, &visit, options, 400) };
+    let Some(channel) = options.channel else { return show(&visit, options, 400) };
     let mut typed = Typed::read(&form, &["email", "phone", "documentType", "documentNumber"]);
     let livemode = is_live(visit.shop.tenant_key);
     // The same buyer once more; who they are is not in the page.
@@ -199,33 +195,25 @@ pub async fn collect(mut sent: Call<'_>) -> Result<Reply, Problem> {
         (Channel::Push | Channel::Sms, Ok(buyer)) => Some(buyer),
         (Channel::Push | Channel::Sms, Err(wrong)) => {
             typed.wrong = wrong;
-            return show(services, &visit, PageOptions { typed, anew: true, ..options }, 400);
+            return show(&visit, PageOptions { typed, anew: true, ..options }, 400);
         }
     };
     let seen = form.get("amountCop").and_then(|text| text.parse().ok()).map(Cop::from_minor);
-    let begun = match visit.in_pesos(services, seen).and_then(|price| {
+    let settled = match visit.in_pesos(seen).and_then(|price| {
         may_collect(sent.limits, sent.client(), &visit, messaged(channel, buyer.as_ref())).map(|()| price)
     }) {
-        Ok(price) => visit.collect(services, channel, buyer, price).await,
+        Ok(price) => visit.collect(channel, buyer, price).await,
         Err(problem) => Err(problem),
     };
-    let refused = match begun {
-        Ok(settled) => {
-            match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
-                (None, Some(begun)) => {
-                    let begun = format!("attempt={}", begun.state.id().id);
-                    return Ok(sent.lead(&visit, &PageOptions { channel: None, ..options }, &begun));
-                }
-                (Some(refusal), _) => problem(&refusal),
-                (None, None) => ask::defect("an attempt was decided and is not in its record"),
-            }
+    match begun(settled) {
+        Ok(attempt) => {
+            let options = PageOptions { channel: None, ..options };
+            Ok(sent.lead(&visit, &options, &format!("attempt={attempt}")))
         }
-        Err(problem) => problem,
-    };
-    refuse(&sent, &visit, PageOptions { typed, anew: true, ..options }, &refused)
+        Err(refused) => refuse(&sent, &visit, PageOptions { typed, anew: true, ..options }, &refused),
+    }
 }
 
-/// The fields of a buyer in Colombia, or the names of those that cannot be.
 fn read_buyer(typed: &Typed, channel: Channel, livemode: bool) -> Result<Buyer, Vec<&'static str>> {
     let documents = channel.documents(livemode);
     let email = Some(typed.get("email")).filter(|text| is_email(text)).map(str::to_owned);
@@ -233,30 +221,30 @@ fn read_buyer(typed: &Typed, channel: Channel, livemode: bool) -> Result<Buyer, 
     let document_type =
         documents.iter().copied().find(|document| document.name() == typed.get("documentType"));
     let document_number = DocumentNumber::parse(&bare(typed.get("documentNumber"))).ok();
-    let found = [
+    let wrong = wrong([
         ("email", email.is_some()),
         ("phone", phone.is_some()),
         ("documentType", document_type.is_some()),
         ("documentNumber", document_number.is_some()),
-    ];
-    let wrong: Vec<&'static str> =
-        found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
+    ]);
     if wrong.is_empty() { Ok(Buyer { email, phone, document_type, document_number }) } else { Err(wrong) }
 }
 
-/// POST /checkout/:id/cop/otp
+fn wrong<const N: usize>(found: [(&'static str, bool); N]) -> Vec<&'static str> {
+    found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect()
+}
+
 pub async fn submit_code(mut sent: Call<'_>) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted().await?;
-    let services = sent.services;
     let options = options(&form, Way::Cop);
     let attempt =
         visit.attempts.cop.as_ref().map(|payment| format!("attempt={}", payment.id)).unwrap_or_default();
-    match visit.submit_code(services, Token::parse_debit(&compact(form.text("otp"))).ok()).await {
+    match visit.submit_code(Token::parse_debit(&compact(form.text("otp"))).ok()).await {
         // A wrong code may be tried again, except the last one: then the page says that the attempt
         // is over.
-        Err(problem) if problem.code == "invalid_otp" && !visit.is_over(services)? => {
+        Err(problem) if problem.code == "invalid_otp" && !visit.is_over()? => {
             let typed = Typed::wrong("otp");
-            show(services, &visit, PageOptions { typed, ..options }, 400)
+            show(&visit, PageOptions { typed, ..options }, 400)
         }
         Err(problem) if problem.code != "invalid_otp" && problem.status != 409 => {
             refuse(&sent, &visit, options, &problem)
@@ -266,30 +254,26 @@ pub async fn submit_code(mut sent: Call<'_>) -> Result<Reply, Problem> {
     }
 }
 
-/// POST /checkout/:id/usdt
 pub async fn deposit_address(mut sent: Call<'_>) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted().await?;
-    let services = sent.services;
     let options = options(&form, Way::Usdt);
-    let Some((network, asset)) = options.place else { return show(services, &visit, options, 400) };
-    let refused = match visit.address(services, network, asset).await {
-        Ok(settled) => match settled.refusal {
-            None => {
-                let place = format!("network={}&asset={}", network.name(), asset.name());
-                return Ok(sent.lead(&visit, &options, &place));
-            }
-            Some(refusal) => problem(&refusal),
-        },
-        Err(problem) => problem,
-    };
-    refuse(&sent, &visit, options, &refused)
+    let Some((network, asset)) = options.place else { return show(&visit, options, 400) };
+    let settled = visit.address(network, asset).await;
+    match settled.and_then(|settled| settled.refusal.as_ref().map_or(Ok(()), |refusal| Err(problem(refusal))))
+    {
+        Ok(()) => {
+            let place = format!("network={}&asset={}", network.name(), asset.name());
+            Ok(sent.lead(&visit, &options, &place))
+        }
+        Err(refused) => refuse(&sent, &visit, options, &refused),
+    }
 }
 
 /// Answers an attempt that cannot begin: with the session's own page when that tells why, else with
 /// a note above the form.
 fn refuse(
     sent: &Call<'_>,
-    visit: &Visit,
+    visit: &Visit<'_>,
     mut options: PageOptions,
     refused: &Problem,
 ) -> Result<Reply, Problem> {
@@ -298,14 +282,13 @@ fn refuse(
         return Ok(sent.lead(visit, &options, ""));
     }
     options.notice = Some(notice(refused, options.language, options.way));
-    let reply = show(sent.services, visit, options, refused.status)?;
+    let reply = show(visit, options, refused.status)?;
     Ok(match refused.retry_after {
         Some(seconds) => reply.header(header::RETRY_AFTER, seconds.get().into()),
         None => reply,
     })
 }
 
-/// POST /pay/:slug/sessions
 pub async fn open(mut sent: Call<'_>) -> Result<Reply, Problem> {
     if sent.is_foreign() {
         return Err(Problem::unauthorized(FOREIGN));
@@ -336,7 +319,7 @@ pub async fn open(mut sent: Call<'_>) -> Result<Reply, Problem> {
     if options.way == Some(Way::Usdt)
         && let Some(visit) = Visit::begin(services, id).await?
     {
-        visit.address(services, Network::Trc20, Asset::Usdt).await?;
+        visit.address(Network::Trc20, Asset::Usdt).await?;
     }
     Ok(see(&options.address(id, "")))
 }
@@ -371,4 +354,183 @@ fn notice(problem: &Problem, language: Language, way: Option<Way>) -> String {
         _ => w.trouble,
     };
     words.to_owned()
+}
+
+pub async fn card(mut sent: Call<'_>) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted().await?;
+    let options = PageOptions { quote: None, ..options(&form, Way::Card) };
+    if form.filled("tokenize").is_some() {
+        // The fields of a token: its script takes the card, and this form charges nothing.
+        return fields(&visit, &options, true);
+    }
+    // Number and code are not shown again.
+    let mut typed = Typed::read(&form, &["cardName", "holderId", "cardExpiry"]);
+    let card = match read_card(&form, visit.now) {
+        Ok(card) => card,
+        Err(wrong) => {
+            typed.wrong = wrong;
+            return show(&visit, PageOptions { typed, ..options }, 400);
+        }
+    };
+    let quote = form.filled("quote").map(Quote::sent);
+    let begun = match sent.limits.guess(sent.client(), visit.shop.tenant_key, visit.session.id) {
+        Ok(()) => visit.charge_card(card, quote.as_ref()).await,
+        Err(problem) => Err(problem),
+    };
+    settled(&sent, &visit, PageOptions { typed, ..options }, begun.map(|(attempt, _)| attempt)).await
+}
+
+pub async fn transfer(mut sent: Call<'_>) -> Result<Reply, Problem> {
+    let (form, visit) = sent.admitted().await?;
+    let services = sent.services;
+    let options = options(&form, Way::PagoMovil);
+    let mut typed =
+        Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone", "reference", "date"]);
+    let transfer = match read_transfer(&typed, &form, &services.banks.now(), visit.now) {
+        Ok(transfer) => transfer,
+        Err(wrong) => {
+            typed.wrong = wrong;
+            return show(&visit, PageOptions { typed, ..options }, 400);
+        }
+    };
+    let means = transfer.means();
+    let begun = match sent.limits.guess(sent.client(), visit.shop.tenant_key, visit.session.id) {
+        Ok(()) => visit.verify_transfer(transfer).await,
+        Err(problem) => Err(problem),
+    };
+    let is_used = matches!(&begun, Err(problem) if problem.code == REFERENCE_USED);
+    if is_used {
+        let w = options.language.words();
+        let (words, ending) = match transfers::is_sought(services, visit.shop.tenant_key, &means).await? {
+            true => (w.failed_waits, w.sent_waits),
+            false => (w.failed_used, w.sent_used),
+        };
+        let options =
+            PageOptions { typed, is_sent: true, notice: Some(format!("{words} {ending}")), ..options };
+        return show(&visit, options, 409);
+    }
+    settled(&sent, &visit, PageOptions { typed, ..options }, begun.map(|(attempt, _)| attempt)).await
+}
+
+async fn settled(
+    sent: &Call<'_>,
+    visit: &Visit<'_>,
+    options: PageOptions,
+    begun: Result<Id, Problem>,
+) -> Result<Reply, Problem> {
+    match begun {
+        Ok(attempt) => Ok(sent.lead(visit, &options, &format!("attempt={attempt}"))),
+        Err(problem) => refuse(sent, visit, options, &problem),
+    }
+}
+
+fn read_card(form: &Form, now: Timestamp) -> Result<Arc<Card>, Vec<&'static str>> {
+    let number = Number::parse(&compact(form.text("cardNumber"))).ok();
+    let expiry = expiry(form.text("cardExpiry")).filter(|expiry| expiry.expired_at(now).is_none());
+    let cvv = Cvv::parse(&compact(form.text("cardCvv"))).ok();
+    let name =
+        Some(form.text("cardName")).filter(|name| (1..=HOLDER_NAME_MAX).contains(&name.chars().count()));
+    let holder = IdentityDocument::parse(&compact(form.text("holderId"))).ok();
+    match (number, expiry, cvv, name, holder) {
+        (Some(number), Some(expiry), Some(cvv), Some(name), Some(holder_id)) => {
+            Ok(Arc::new(Card { number, expiry, cvv, holder_name: name.to_owned(), holder_id }))
+        }
+        (number, expiry, cvv, name, holder) => Err(wrong([
+            ("cardNumber", number.is_some()),
+            ("cardExpiry", expiry.is_some()),
+            ("cardCvv", cvv.is_some()),
+            ("cardName", name.is_some()),
+            ("holderId", holder.is_some()),
+        ])),
+    }
+}
+
+/// The month and year on a card, as people write them: 12/30, 12/2030, 1230.
+fn expiry(text: &str) -> Option<Expiry> {
+    let text = bare(text).replace('-', "/");
+    let (month, year) = match text.split_once('/') {
+        Some(parts) => parts,
+        None => text.split_at_checked(2)?,
+    };
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?;
+    let (month, short): (i32, i32) = (number(month)?, number(year)?);
+    let year = match year.len() {
+        2 => short + 2000,
+        4 => short,
+        _ => return None,
+    };
+    (1..=12).contains(&month).then_some(Expiry { year, month })
+}
+
+fn read_transfer(
+    typed: &Typed,
+    form: &Form,
+    banks: &Catalogue,
+    now: Timestamp,
+) -> Result<GotTransfer, Vec<&'static str>> {
+    let bank = bank(typed, banks, Service::PagoMovil);
+    let id = IdentityDocument::parse(&compact(typed.get("debtorId"))).ok();
+    let phone = MobilePhone::parse(&compact(typed.get("debtorCellPhone"))).ok();
+    let reference = reference(&compact(typed.get("reference"))).ok();
+    let (oldest, today) = transfer_days(now);
+    let date = day(typed.get("date")).filter(|date| (oldest..=today).contains(date));
+    let quote = form.filled("quote").map(Quote::sent);
+    match (bank, id, phone, reference, date) {
+        (Some(bank), Some(id), Some(phone), Some(reference), Some(date)) => {
+            Ok(GotTransfer { debtor: Debtor { bank, id, phone }, reference, date, quote })
+        }
+        (bank, id, phone, reference, date) => Err(wrong([
+            ("debtorBankCode", bank.is_some()),
+            ("debtorId", id.is_some()),
+            ("debtorCellPhone", phone.is_some()),
+            ("reference", reference.is_some()),
+            ("date", date.is_some()),
+        ])),
+    }
+}
+
+/// A day as browsers send it, or as people write it: 2026-11-21, 21/11/2026.
+fn day(text: &str) -> Option<Date> {
+    if let Ok(date) = Date::parse(text) {
+        return Some(date);
+    }
+    let mut parts = text.split('/');
+    let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
+    parts.next().is_none().then(|| Date::parse(&format!("{year}-{month:0>2}-{day:0>2}")).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expiries_as_people_write_them() {
+        for (text, found) in [
+            ("12/30", Some((2030, 12))),
+            ("1/30", Some((2030, 1))),
+            ("12 / 2030", Some((2030, 12))),
+            ("1230", Some((2030, 12))),
+            ("12-30", Some((2030, 12))),
+            ("13/30", None),
+            ("0/30", None),
+            ("12/3", None),
+            ("12", None),
+            ("", None),
+            ("+1/30", None),
+            ("ñ/30", None),
+        ] {
+            assert_eq!(expiry(text).map(|expiry| (expiry.year, expiry.month)), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn days_as_people_write_them() {
+        let date = Date::parse("2026-11-02").ok();
+        for text in ["2026-11-02", "02/11/2026", "2/11/2026"] {
+            assert_eq!(day(text), date, "{text}");
+        }
+        for text in ["", "2/11", "31/02/2026", "2/11/2026/1", "11-02-2026"] {
+            assert_eq!(day(text), None, "{text}");
+        }
+    }
 }

@@ -18,7 +18,6 @@ use std::time::Duration;
 
 /// Sessions that one client opens of a link in a row: an office that comes to buy at once.
 const SESSIONS_BURST: u32 = 50;
-/// The time after which another session may be opened, when the burst is used up.
 const SESSIONS_EVERY: Duration = Duration::from_secs(1);
 /// Sessions that a link opens in a row, for all clients.
 const SHARED_SESSIONS_BURST: u32 = 10 * SESSIONS_BURST;
@@ -33,34 +32,27 @@ const MESSAGES_BURST: u32 = 10;
 const MESSAGES_EVERY: Duration = Duration::from_secs(60);
 /// Messages that all clients together have sent to a phone through a link in a row.
 const SHARED_MESSAGES_BURST: u32 = 3 * MESSAGES_BURST;
-/// The time after which another message may be sent by anybody.
 const SHARED_MESSAGES_EVERY: Duration = Duration::from_secs(20);
 /// Cards and transfers that may be tried in a row, of a session and by a client at one shop: who has
 /// mistyped comes through, and who tries numbers out does not get far.
 const GUESSES_BURST: u32 = 10;
-/// The time after which another may be tried.
 const GUESSES_EVERY: Duration = Duration::from_secs(60);
 /// Attempts in pesos that may begin in a row in a session: each is an order to the processor.
 const STARTS_BURST: u32 = 10;
-/// The time after which another may begin.
 const STARTS_EVERY: Duration = Duration::from_secs(60);
 /// Attempts in pesos that a client may begin in a row at one shop: many buyers share the address of
 /// their telephone company.
 const CLIENT_STARTS_BURST: u32 = 60;
-/// The time after which that client may begin another.
 const CLIENT_STARTS_EVERY: Duration = Duration::from_secs(6);
 /// The time in which a client may miss `misses_per_minute` times.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A payer's phone, to which messages are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phone {
-    /// The phone of a payer by C2P.
     Venezuelan(MobilePhone),
     Colombian(ColombianPhone),
 }
 
-/// The buckets of all clients, links, sessions and phones.
 pub struct Limits {
     proxies: TrustedProxies,
     misses: Throttle<Client>,
@@ -76,7 +68,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits of a server that nobody has used yet. `misses_per_minute` 0 = no limit of misses.
     pub fn new(proxies: TrustedProxies, misses_per_minute: u32, misses_burst: u32) -> Limits {
         Limits {
             proxies,
@@ -112,7 +103,6 @@ impl Limits {
         }
     }
 
-    /// Counts a new session of a link; 429 if it is one over the limit.
     pub fn open(&self, client: Client, link: Id) -> Result<(), Problem> {
         let refused = |seconds| {
             Problem::too_often(
@@ -132,7 +122,6 @@ impl Limits {
         self.guessers.check((client, shop)).and_then(|()| self.guesses.check(session)).map_err(refused)
     }
 
-    /// Counts an attempt in pesos that begins in a session of a shop; 429 if it is one over the limit.
     pub fn start(&self, client: Client, shop: u64, session: Id) -> Result<(), Problem> {
         let refused = |seconds| {
             Problem::too_often(
@@ -143,7 +132,6 @@ impl Limits {
         self.starters.check((client, shop)).and_then(|()| self.starts.check(session)).map_err(refused)
     }
 
-    /// Counts a message to the payer of a session; 429 if it is one over the limit.
     pub fn message(&self, client: Client, session: &Session, payer: Phone) -> Result<(), Problem> {
         let link = session.bought.as_ref().map(|bought| bought.link);
         let by_client = link.map_or(Ok(()), |link| self.payers.check((client, link, payer)));

@@ -69,76 +69,48 @@ fn act(path: &'static str, script: Handler, form: Handler) -> BuyerRow {
 }
 
 pub fn rows() -> [BuyerRow; 24] {
+    macro_rules! run {
+        ($call:ident => $answer:expr) => {
+            |$call| Box::pin(async move { $answer })
+        };
+        ($answer:path) => {
+            |call| Box::pin($answer(call))
+        };
+    }
     [
-        page("/checkout/:id", |call| Box::pin(session(call, Manner::Whole))),
-        page("/checkout/:id/embed", |call| Box::pin(session(call, Manner::Embedded))),
-        page("/checkout/:id/embed/check", |call| {
-            Box::pin(async move { ways_back::embeddable(call.services, call.visit().await, call.query()) })
-        }),
-        page("/checkout/:id/receipt", |call| {
-            Box::pin(async move { ways_back::receipt(call.services, &call.visit().await?, call.query()) })
-        }),
-        page("/checkout/:id/state", |call| Box::pin(calls::state(call))),
-        act(
-            "/checkout/:id/c2p/request",
-            |call| Box::pin(calls::request(call)),
-            |call| Box::pin(forms::request(call)),
+        page("/checkout/:id", run!(call => session(call, Manner::Whole).await)),
+        page("/checkout/:id/embed", run!(call => session(call, Manner::Embedded).await)),
+        page(
+            "/checkout/:id/embed/check",
+            run!(call => ways_back::embeddable(call.visit().await, call.query())),
         ),
-        act("/checkout/:id/c2p", |call| Box::pin(calls::pay(call)), |call| Box::pin(forms::pay(call))),
-        act(
-            "/checkout/:id/pago-movil",
-            |call| Box::pin(calls::transfer(call)),
-            |call| Box::pin(forms::transfer(call)),
-        ),
-        BuyerRow {
-            has_card: true,
-            ..act(
-                "/checkout/:id/card",
-                |call| Box::pin(calls::card(call)),
-                |call| Box::pin(forms::card(call)),
-            )
-        },
-        act(
-            "/checkout/:id/cop",
-            |call| Box::pin(calls::collect(call)),
-            |call| Box::pin(forms::collect(call)),
-        ),
-        act(
-            "/checkout/:id/cop/otp",
-            |call| Box::pin(calls::submit_code(call)),
-            |call| Box::pin(forms::submit_code(call)),
-        ),
-        act(
-            "/checkout/:id/usdt",
-            |call| Box::pin(calls::deposit_address(call)),
-            |call| Box::pin(forms::deposit_address(call)),
-        ),
-        page("/pay/:slug", |call| {
-            Box::pin(async move { pages::link(call.services, &calls::sought(&call)?, call.query()) })
-        }),
-        act("/pay/:slug/sessions", |call| Box::pin(calls::open(call)), |call| Box::pin(forms::open(call))),
+        page("/checkout/:id/receipt", run!(call => ways_back::receipt(&call.visit().await?, call.query()))),
+        page("/checkout/:id/state", run!(calls::state)),
+        act("/checkout/:id/c2p/request", run!(calls::request), run!(forms::request)),
+        act("/checkout/:id/c2p", run!(calls::pay), run!(forms::pay)),
+        act("/checkout/:id/pago-movil", run!(calls::transfer), run!(forms::transfer)),
+        BuyerRow { has_card: true, ..act("/checkout/:id/card", run!(calls::card), run!(forms::card)) },
+        act("/checkout/:id/cop", run!(calls::collect), run!(forms::collect)),
+        act("/checkout/:id/cop/otp", run!(calls::submit_code), run!(forms::submit_code)),
+        act("/checkout/:id/usdt", run!(calls::deposit_address), run!(forms::deposit_address)),
+        page("/pay/:slug", run!(call => pages::link(call.services, &calls::sought(&call)?, call.query()))),
+        act("/pay/:slug/sessions", run!(calls::open), run!(forms::open)),
         // A buyer who loads anew what a form has answered comes back to its page.
-        file("/checkout/:id/c2p/request", |call| Box::pin(back(call, Way::C2p))),
-        file("/checkout/:id/c2p", |call| Box::pin(back(call, Way::C2p))),
-        file("/checkout/:id/pago-movil", |call| Box::pin(back(call, Way::PagoMovil))),
-        file("/checkout/:id/card", |call| Box::pin(back(call, Way::Card))),
-        file("/checkout/:id/cop", |call| Box::pin(back(call, Way::Cop))),
-        file("/checkout/:id/cop/otp", |call| Box::pin(back(call, Way::Cop))),
-        file("/checkout/:id/usdt", |call| Box::pin(back(call, Way::Usdt))),
-        file("/pay/:slug/sessions", |call| Box::pin(async move { ways_back::link(&call) })),
-        file("/checkout-assets/:file", |call| {
-            Box::pin(async move { assets::find(call.named).ok_or_else(Problem::not_found) })
-        }),
+        file("/checkout/:id/c2p/request", run!(call => ways_back::session(&call, Way::C2p))),
+        file("/checkout/:id/c2p", run!(call => ways_back::session(&call, Way::C2p))),
+        file("/checkout/:id/pago-movil", run!(call => ways_back::session(&call, Way::PagoMovil))),
+        file("/checkout/:id/card", run!(call => ways_back::session(&call, Way::Card))),
+        file("/checkout/:id/cop", run!(call => ways_back::session(&call, Way::Cop))),
+        file("/checkout/:id/cop/otp", run!(call => ways_back::session(&call, Way::Cop))),
+        file("/checkout/:id/usdt", run!(call => ways_back::session(&call, Way::Usdt))),
+        file("/pay/:slug/sessions", run!(call => ways_back::link(&call))),
+        file("/checkout-assets/:file", run!(call => assets::find(call.named).ok_or_else(Problem::not_found))),
         file("/checkout.js", |_| Box::pin(async { Ok(assets::embed_script()) })),
     ]
 }
 
 async fn session(call: Call<'_>, manner: Manner) -> Result<Reply, Problem> {
-    pages::session(call.services, &call.visit().await?, call.query(), manner)
-}
-
-async fn back(call: Call<'_>, way: Way) -> Result<Reply, Problem> {
-    ways_back::session(&call, way)
+    pages::session(&call.visit().await?, call.query(), manner)
 }
 
 pub struct Checkout {
@@ -173,7 +145,6 @@ impl Checkout {
         (!origins.is_empty()).then(|| origins.clone())
     }
 
-    /// Refuses in JSON when a script called; anybody else gets a page.
     pub fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
         if is_script(arrival) {
             Reply::problem(problem, &arrival.request_id)

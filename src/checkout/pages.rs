@@ -23,6 +23,7 @@ use crate::checkout::visit::Shop;
 use crate::checkout::words::{Language, Words};
 use crate::http::respond::{HTML, Reply};
 use crate::pages::form::Form;
+use crate::pages::inside::with_query;
 use api::problem::Problem;
 use askama::Template;
 use domain::platform::settings;
@@ -122,63 +123,32 @@ impl PageOptions {
 
     /// The address of the session's page for this way to pay, or for all of them.
     fn towards(&self, session: Id, way: Option<Way>, what: &str) -> String {
-        let mut address =
-            format!("/checkout/{session}{}", if self.manner == Manner::Embedded { "/embed" } else { "" });
-        let mut add = |name: &str, value: &str| {
-            address.push(if address.contains('?') { '&' } else { '?' });
-            address.push_str(name);
-            address.push('=');
-            address.extend(url::form_urlencoded::byte_serialize(value.as_bytes()));
-        };
-        if let Some(way) = way {
-            add("method", way.name());
-        }
-        if let Some(quote) = self.quote.as_ref().filter(|_| way == Some(Way::PagoMovil)) {
-            add("quote", quote);
-        }
-        for (name, value) in what.split('&').filter_map(|pair| pair.split_once('=')) {
-            add(name, value);
-        }
-        if self.language == Language::English {
-            add("lang", self.language.code());
-        }
-        if let Some(parent) = &self.parent {
-            add("origin", parent);
-        }
-        address
+        let frame = if self.manner == Manner::Embedded { "/embed" } else { "" };
+        let quote = self.quote.as_deref().filter(|_| way == Some(Way::PagoMovil));
+        let lang = if self.language == Language::English { self.language.code() } else { "" };
+        let mut asked = vec![("method", way.map_or("", Way::name)), ("quote", quote.unwrap_or_default())];
+        asked.extend(what.split('&').filter_map(|pair| pair.split_once('=')));
+        asked.extend([("lang", lang), ("origin", self.parent.as_deref().unwrap_or_default())]);
+        with_query(&format!("/checkout/{session}{frame}"), &asked)
     }
 
     /// The same page in the other language: what else its address asks for stays.
     fn other_language(&self) -> String {
-        let mut query = format!("?lang={}", self.language.words().other_language_code);
-        let mut add = |name: &str, value: &str| {
-            query.push_str(&format!("&{name}="));
-            query.extend(url::form_urlencoded::byte_serialize(value.as_bytes()));
-        };
-        if let Some(way) = self.way {
-            add("method", way.name());
-        }
-        for (name, id) in [("intent", self.intent), ("attempt", self.attempt)] {
-            if let Some(id) = id {
-                add(name, &id.to_string());
-            }
-        }
-        match self.channel {
-            Some(channel) => add("channel", channel.name()),
-            None if self.anew => add("channel", ANEW),
-            None => {}
-        }
-        if let Some((network, asset)) = self.place {
-            add("network", network.name());
-            add("asset", asset.name());
-        }
-        if let Some(quote) = &self.quote {
-            add("quote", quote);
-        }
-        if let Some(parent) = &self.parent {
-            add("origin", parent);
-        }
-        query
+        let id = |id: Option<Id>| id.map(|id| id.to_string()).unwrap_or_default();
+        let channel = self.channel.map_or(if self.anew { ANEW } else { "" }, Channel::name);
+        let (network, asset) = self.place.map_or(("", ""), |(network, asset)| (network.name(), asset.name()));
+        let asked = [
+            ("lang", self.language.words().other_language_code),
+            ("method", self.way.map_or("", Way::name)),
+            ("intent", &id(self.intent)),
+            ("attempt", &id(self.attempt)),
+            ("channel", channel),
+            ("network", network),
+            ("asset", asset),
+            ("quote", self.quote.as_deref().unwrap_or_default()),
+            ("origin", self.parent.as_deref().unwrap_or_default()),
+        ];
+        with_query("", &asked)
     }
 }
 

@@ -6,64 +6,63 @@
 //! paid) refuses the new attempt. So however many tabs are open, at most one of them can be charged
 //! by C2P or in pesos at any moment.
 
-mod charges;
-
 use crate::checkout::visit::Visit;
-use crate::gateway::ask::failure;
+use crate::gateway::ask::{self, failure};
 use crate::gateway::otp;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
+use crate::gateway::transfers;
 use crate::gateway::usdt_addresses;
 use crate::store::history;
 use crate::store::stored::Stored;
 use actors::{CommandReply, Settled};
-use api::checkout::bolivares::TOTAL_CHANGED;
+use api::checkout::bolivares::{GotTransfer, Quote, TOTAL_CHANGED, agreed_rate, no_more_than, still_good};
 use api::crypto::account;
+use api::payments::card_tokens::CardToken;
+use api::payments::cards::means;
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::commands::{Command, KeyedCommand};
 use domain::entities::Entity;
 use domain::entities::cop_payment::{Failure, ForSession};
 use domain::entities::deposit_address::{Asset, Till};
-use domain::entities::means::Debtor;
+use domain::entities::means::{Debtor, Means};
+use domain::entities::payment::Payment;
 use domain::entities::session::Way;
 use domain::index::Space;
 use domain::machine::Domain;
+use domain::rail::Service;
 use domain::refusal::{CheckoutRefusal, CopPaymentRefusal, PaymentRefusal, Refusal};
 use domain::resources::banks::sends_otp;
 use domain::resources::checkout::{self, Attempts, InPesos, NewSession, Status};
-use domain::resources::cop_payments;
 use domain::resources::cop_payments::collect::NewCopPayment;
-use domain::resources::crypto;
 use domain::resources::crypto::deposits::NewDepositAddress;
-use domain::resources::payments;
 use domain::resources::payments::c2p;
-use domain::resources::payments::charge::Price;
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::{cop_payments, crypto, payments};
 use domain::values::address::Network;
 use domain::values::buyer::Buyer;
+use domain::values::card::Card;
 use domain::values::channel::Channel;
 use domain::values::ids::{EntityId, Id};
-use domain::values::money::{Cop, Usdt};
+use domain::values::mode::is_live;
+use domain::values::money::{Cop, Rate, Usdt};
 use domain::values::token::Token;
+use std::sync::Arc;
 
-/// Opens a session of a purchase through a payment link.
 pub async fn open(services: &Services, tenant_key: u64, new: NewSession) -> CommandReply<Domain> {
     let (id, command) = (EntityId::session(new.id), checkout::Command::Open(Box::new(new)));
     services.engine.ask_entity(tenant_key, id, true, command.into(), None, None).await
 }
 
-impl Visit {
-    pub async fn request(
-        &self,
-        services: &Services,
-        debtor: Debtor,
-    ) -> Result<Box<Settled<Domain>>, Problem> {
-        let (held, attempts) = self.begin_attempt(services, Way::C2p).await?;
-        let rate = self.shop.market(services).bcv_rate().ok_or_else(|| problem(&Refusal::RateUnavailable))?;
+impl Visit<'_> {
+    pub async fn request(&self, debtor: Debtor) -> Result<Box<Settled<Domain>>, Problem> {
+        let (held, attempts) = self.begin_attempt(Way::C2p).await?;
+        let rate = self.market().bcv_rate().ok_or_else(|| problem(&Refusal::RateUnavailable))?;
         let price = Price::Usd(self.session.amount);
         let figured = price.at(rate).map_err(|refusal| problem(&refusal))?;
         let mut new = c2p::NewIntent {
-            id: services.fresh_id(self.shop.tenant_key),
+            id: self.services.fresh_id(self.shop.tenant_key),
             external_ref: self.session.name(),
             price,
             figured,
@@ -72,13 +71,13 @@ impl Visit {
             is_known: attempts.bolivares.is_some(),
             checkout: Some(Box::new(self.session.sale())),
         };
-        otp::before_intent(services, self.shop.tenant_key, &mut new, attempts.bolivares.as_ref()).await?;
+        otp::before_intent(self.services, self.shop.tenant_key, &mut new, attempts.bolivares.as_ref())
+            .await?;
         let (id, is_new) = attempts.bolivares.map_or((new.id, true), |newest| (newest.id, false));
         self.ask(
-            services,
             EntityId::payment(id),
             is_new,
-            payments::Command::RequestC2p(Box::new(new)).into(),
+            payments::Command::RequestC2p(Box::new(new)),
             Some(Box::new(held)),
         )
         .await
@@ -88,13 +87,12 @@ impl Visit {
     /// the intent.
     pub async fn pay(
         &self,
-        services: &Services,
         intent: Id,
         debtor: Option<Debtor>,
         token: Token,
     ) -> Result<Box<Settled<Domain>>, Problem> {
         let found =
-            history::entity(services.engine.reader(), self.shop.tenant_key, EntityId::payment(intent))?
+            history::entity(self.services.engine.reader(), self.shop.tenant_key, EntityId::payment(intent))?
                 .ok_or_else(Problem::not_found)?;
         let known = match &*found {
             Entity::Payment(payment)
@@ -112,7 +110,8 @@ impl Visit {
             Status::Expired => return Err(problem(&CheckoutRefusal::SessionExpired.into())),
             Status::Open | Status::Processing | Status::Paid(_) => {}
         }
-        let token_mark = services.keys.mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
+        let token_mark =
+            self.services.keys.mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
         let execute = c2p::Execute {
             external_ref: self.session.name(),
             price: Price::Usd(self.session.amount),
@@ -122,13 +121,7 @@ impl Visit {
             marketplace: self.session.bought.as_ref().and_then(|bought| bought.marketplace),
         };
         let settled = self
-            .ask(
-                services,
-                EntityId::payment(intent),
-                false,
-                payments::Command::ExecuteC2p(Box::new(execute)).into(),
-                None,
-            )
+            .ask(EntityId::payment(intent), false, payments::Command::ExecuteC2p(Box::new(execute)), None)
             .await?;
         match &settled.refusal {
             // The intent was paid already, with another key: the buyer is told that the session is
@@ -143,9 +136,9 @@ impl Visit {
 
     /// The price in pesos at the rate of now, if they can be paid. `seen` is the total that the buyer
     /// was shown: one that rose since then is shown again first.
-    pub fn in_pesos(&self, services: &Services, seen: Option<Cop>) -> Result<InPesos, Problem> {
+    pub fn in_pesos(&self, seen: Option<Cop>) -> Result<InPesos, Problem> {
         self.admits(Way::Cop)?;
-        let market = self.shop.market(services);
+        let market = self.market();
         if !market.cop_enabled {
             return Err(problem(&CopPaymentRefusal::NotEnabled.into()));
         }
@@ -161,13 +154,12 @@ impl Visit {
 
     pub async fn collect(
         &self,
-        services: &Services,
         channel: Channel,
         buyer: Option<Buyer>,
         price: InPesos,
     ) -> Result<Box<Settled<Domain>>, Problem> {
-        let (held, _) = self.begin_attempt(services, Way::Cop).await?;
-        let (session, id) = (&self.session, services.fresh_id(self.shop.tenant_key));
+        let (held, _) = self.begin_attempt(Way::Cop).await?;
+        let (session, id) = (&self.session, self.services.fresh_id(self.shop.tenant_key));
         let checkout = ForSession {
             sale: session.sale(),
             usd: session.amount,
@@ -186,10 +178,9 @@ impl Visit {
             checkout: Some((Box::new(checkout), session.expires_at)),
         };
         self.ask(
-            services,
             EntityId::cop_payment(id),
             true,
-            cop_payments::Command::Collect(Box::new(new)).into(),
+            cop_payments::Command::Collect(Box::new(new)),
             Some(Box::new(held)),
         )
         .await
@@ -197,11 +188,7 @@ impl Visit {
 
     /// Submits the SMS code of the attempt in pesos that waits for it; `None` is what cannot be
     /// one.
-    pub async fn submit_code(
-        &self,
-        services: &Services,
-        code: Option<Token>,
-    ) -> Result<Box<Settled<Domain>>, Problem> {
+    pub async fn submit_code(&self, code: Option<Token>) -> Result<Box<Settled<Domain>>, Problem> {
         let Some(payment) = self.attempts.pending_cop() else {
             // The session says more than its last attempt: it may be paid, or over.
             self.status.may_begin().map_err(|refusal| problem(&refusal))?;
@@ -215,28 +202,14 @@ impl Visit {
             return Err(problem(&refusal.into()));
         };
         let settled = self
-            .ask(
-                services,
-                EntityId::cop_payment(payment.id),
-                false,
-                cop_payments::Command::SubmitCode(code).into(),
-                None,
-            )
+            .ask(EntityId::cop_payment(payment.id), false, cop_payments::Command::SubmitCode(code), None)
             .await?;
-        match &settled.refusal {
-            Some(refusal) => Err(problem(refusal)),
-            None => Ok(settled),
-        }
+        refused(settled)
     }
 
     /// The session's address on a network for an asset: the same whenever it is asked for.
-    pub async fn address(
-        &self,
-        services: &Services,
-        network: Network,
-        asset: Asset,
-    ) -> Result<Box<Settled<Domain>>, Problem> {
-        let (held, attempts) = self.begin_attempt(services, Way::Usdt).await?;
+    pub async fn address(&self, network: Network, asset: Asset) -> Result<Box<Settled<Domain>>, Problem> {
+        let (held, attempts) = self.begin_attempt(Way::Usdt).await?;
         let session = &self.session;
         // No customer of the tenant's has a name like this.
         let name = format!("checkout {} {} {}", session.id, network.name(), asset.name());
@@ -248,35 +221,123 @@ impl Visit {
             received: Usdt::ZERO,
             seller_received: Usdt::ZERO,
             paid: None,
-            // The decision fills it in.
             generation: 0,
         };
         let mut new = NewDepositAddress {
-            id: services.fresh_id(self.shop.tenant_key),
+            id: self.services.fresh_id(self.shop.tenant_key),
             customer_ref: session.name(),
             network,
             asset,
             address: network.address(&account(
-                &|parts| services.keys.mark(parts),
+                &|parts| self.services.keys.mark(parts),
                 self.shop.tenant.id,
                 &name,
             )),
             is_derived: false,
             till: Some(Box::new(till)),
         };
-        let held_address = usdt_addresses::derive_in_live(services, self.shop.tenant_key, &mut new).await?;
+        let held_address =
+            usdt_addresses::derive_in_live(self.services, self.shop.tenant_key, &mut new).await?;
         let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
         self.ask(
-            services,
             EntityId::deposit_address(id),
             is_new,
-            crypto::deposits::Command::Open(Box::new(new)).into(),
+            crypto::deposits::Command::Open(Box::new(new)),
             Some(Box::new((held, held_address))),
         )
         .await
     }
 
-    /// Checks that an attempt by this way may begin; the problem says why not.
+    /// Charges a card, no more than the quote that its buyer was shown. The id is the attempt's, whose
+    /// end may be that it failed.
+    pub async fn charge_card(
+        &self,
+        card: Arc<Card>,
+        quote: Option<&Quote>,
+    ) -> Result<(Id, Box<Settled<Domain>>), Problem> {
+        self.admits(Way::Card)?;
+        self.takes_card()?;
+        still_good(card.expiry, self.now)?;
+        let rate = self.market().bcv_rate();
+        no_more_than(&self.session, quote, &|parts| self.services.keys.mark(parts), rate)?;
+        let (held, attempts) = self.begin_attempt(Way::Card).await?;
+        let means = means(&card, &|parts| self.services.keys.card_mark(parts));
+        let new = self.new_charge(means, Secret::Card(card), rate, &attempts);
+        let id = new.id;
+        self.make_way(&attempts, &new).await?;
+        let ask = payments::Command::Charge(Box::new(new));
+        let settled = self.ask(EntityId::payment(id), true, ask, Some(Box::new(held))).await?;
+        Ok((id, refused(settled)?))
+    }
+
+    /// Keeps a card for the charge of a token, which the shop orders.
+    pub fn keep_card(&self, card: Arc<Card>) -> Result<CardToken, Problem> {
+        self.admits(Way::Card)?;
+        self.takes_card()?;
+        still_good(card.expiry, self.now)?;
+        let Means::Card { brand, last_four, mark } =
+            means(&card, &|parts| self.services.keys.card_mark(parts))
+        else {
+            return Err(ask::defect("the means of a card are others"));
+        };
+        Ok(CardToken { name: self.services.cards.put(self.shop.tenant_key, card)?, brand, last_four, mark })
+    }
+
+    pub async fn verify_transfer(
+        &self,
+        transfer: GotTransfer,
+    ) -> Result<(Id, Box<Settled<Domain>>), Problem> {
+        let market = self.market();
+        if market.receiver.is_none() {
+            return Err(Problem::conflict(
+                "method_not_offered",
+                "the checkout does not offer this way to pay",
+            ));
+        }
+        let means = transfer.means();
+        let mark = |parts: &[&[u8]]| self.services.keys.mark(parts);
+        let rate = agreed_rate(self.session.id, transfer.quote.as_ref(), &mark, market.bcv_rate())?;
+        let (held, attempts) = self.begin_attempt(Way::PagoMovil).await?;
+        // The transfer is held, as every one is, until the bank has said whether it is there.
+        let tenant = self.shop.tenant_key;
+        let held_transfer = transfers::hold(self.services, tenant, &means).await;
+        let mut new = self.new_charge(means, Secret::None, rate, &attempts);
+        new.transfer = transfers::known(self.services, tenant, &new).await?;
+        new.notice_wait_ms = if is_live(tenant) { self.services.waits.notice_ms } else { 0 };
+        let id = new.id;
+        self.make_way(&attempts, &new).await?;
+        let ask = payments::Command::Charge(Box::new(new));
+        let (held, held_transfer) = (Some(Box::new(held) as _), Some(Box::new(held_transfer) as _));
+        let settled = self.ask_holding(EntityId::payment(id), true, ask, held, held_transfer).await?;
+        Ok((id, refused(settled)?))
+    }
+
+    /// Ends the intent that a charge takes the place of, unless that would be refused.
+    async fn make_way(&self, attempts: &Attempts, new: &NewCharge) -> Result<(), Problem> {
+        let Some(intent) = attempts.pending_intent() else { return Ok(()) };
+        let ask = payments::Command::MakeWay(Box::new(new.without_code()));
+        refused(self.ask(EntityId::payment(intent.id), false, ask, None).await?).map(drop)
+    }
+
+    fn takes_card(&self) -> Result<(), Problem> {
+        match self.services.rails.serves(self.shop.tenant_key, Service::Card) {
+            true => Ok(()),
+            false => Err(Problem::rail_not_configured(Service::Card.name())),
+        }
+    }
+
+    fn new_charge(&self, means: Means, secret: Secret, rate: Option<Rate>, attempts: &Attempts) -> NewCharge {
+        let (id, price) = (self.services.fresh_id(self.shop.tenant_key), Price::Usd(self.session.amount));
+        NewCharge {
+            rate,
+            description: self.session.description.clone(),
+            marketplace: self.session.bought.as_ref().and_then(|bought| bought.marketplace),
+            before: attempts.bolivares.as_ref().map(Payment::before),
+            checkout: Some(Box::new(self.session.sale())),
+            ..NewCharge::new(id, self.session.name(), price, means, secret)
+        }
+    }
+
     fn admits(&self, way: Way) -> Result<(), Problem> {
         if !self.session.offered.includes(way) {
             return Err(Problem::conflict(
@@ -289,83 +350,66 @@ impl Visit {
 
     /// The right to begin an attempt, and what was done before: nothing of it is pending any more,
     /// except an intent that makes way for another or a charge, once that is not refused.
-    async fn begin_attempt(&self, services: &Services, way: Way) -> Result<(NameHeld, Attempts), Problem> {
-        services.admit(Some(self.shop.tenant_key), true)?;
+    async fn begin_attempt(&self, way: Way) -> Result<(NameHeld, Attempts), Problem> {
+        self.services.admit(Some(self.shop.tenant_key), true)?;
         self.admits(way)?;
-        let held = services
+        let held = self
+            .services
             .names
             .reservations
             .hold_name(self.shop.tenant_key, Space::Checkout, &self.session.id.to_string())
             .await;
-        let attempts = self.open_attempts(services)?;
+        let attempts = self.open_attempts()?;
         if let Some(payment) = attempts.pending_cop() {
             // The outcome is read below: it may have been paid in this moment.
-            self.ask(
-                services,
-                EntityId::cop_payment(payment.id),
-                false,
-                cop_payments::Command::Cancel(None).into(),
-                None,
-            )
-            .await?;
+            self.ask(EntityId::cop_payment(payment.id), false, cop_payments::Command::Cancel(None), None)
+                .await?;
         }
         if let Some(intent) = attempts.pending_intent().filter(|_| matches!(way, Way::Cop | Way::Usdt)) {
-            self.ask(
-                services,
-                EntityId::payment(intent.id),
-                false,
-                payments::Command::CancelIntent.into(),
-                None,
-            )
-            .await?;
+            self.ask(EntityId::payment(intent.id), false, payments::Command::CancelIntent, None).await?;
         }
-        let attempts = self.open_attempts(services)?;
+        let attempts = self.open_attempts()?;
         if attempts.pending_cop().is_some() {
             return Err(problem(&PaymentRefusal::ChargeInProgress.into()));
         }
         Ok((held, attempts))
     }
 
-    /// Reads the attempts to pay the session, and checks that a new one may begin.
-    fn open_attempts(&self, services: &Services) -> Result<Attempts, Problem> {
-        let attempts =
-            Stored::of(services.engine.reader(), self.shop.tenant_key).session_attempts(self.session.id)?;
+    fn open_attempts(&self) -> Result<Attempts, Problem> {
+        let attempts = Stored::of(self.services.engine.reader(), self.shop.tenant_key)
+            .session_attempts(self.session.id)?;
         attempts.standing(&self.session, self.now).may_begin().map_err(|refusal| problem(&refusal))?;
         Ok(attempts)
     }
 
     async fn ask(
         &self,
-        services: &Services,
         id: EntityId,
         is_new: bool,
-        ask: Command,
+        command: impl Into<Command>,
         held: Option<actors::Guard>,
     ) -> Result<Box<Settled<Domain>>, Problem> {
-        self.ask_holding(services, (id, is_new), ask, held, None).await
+        self.ask_holding(id, is_new, command, held, None).await
     }
 
-    /// Asks an entity, with one guard until the record and one until the answer.
     async fn ask_holding(
         &self,
-        services: &Services,
-        (id, is_new): (EntityId, bool),
-        ask: Command,
+        id: EntityId,
+        is_new: bool,
+        command: impl Into<Command>,
         until_record: Option<actors::Guard>,
         until_answered: Option<actors::Guard>,
     ) -> Result<Box<Settled<Domain>>, Problem> {
-        services.admit(Some(self.shop.tenant_key), true)?;
-        services
-            .engine
-            .ask_entity(
-                self.shop.tenant_key,
-                id,
-                is_new,
-                KeyedCommand::from(ask),
-                until_record,
-                until_answered,
-            )
-            .await
-            .map_err(failure)
+        self.services.admit(Some(self.shop.tenant_key), true)?;
+        let (engine, command) = (&self.services.engine, KeyedCommand::from(command.into()));
+        let tenant = self.shop.tenant_key;
+        engine.ask_entity(tenant, id, is_new, command, until_record, until_answered).await.map_err(failure)
+    }
+}
+
+fn refused(settled: Box<Settled<Domain>>) -> Result<Box<Settled<Domain>>, Problem> {
+    match &settled.refusal {
+        Some(refusal) => Err(problem(refusal)),
+        None => Ok(settled),
     }
 }

@@ -44,7 +44,7 @@ pub struct Call<'a> {
     pub body: &'a mut Inbound,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     pub fn client(&self) -> Client {
         self.limits.client(self.arrival)
     }
@@ -54,7 +54,7 @@ impl Call<'_> {
     }
 
     /// The session that a page is asked for. Whoever knows its id may see it, so nobody may guess for ever.
-    pub async fn visit(&self) -> Result<Visit, Problem> {
+    pub async fn visit(&self) -> Result<Visit<'a>, Problem> {
         let client = self.client();
         let found = match Id::parse(self.named) {
             Some(id) => Visit::begin(self.services, id).await,
@@ -110,7 +110,6 @@ impl Shop {
     }
 }
 
-/// The account of a shop of test mode that has none.
 fn simulated_receiver() -> Option<Receiver> {
     Some(Receiver {
         bank: BankCode::parse("0102").ok()?,
@@ -119,18 +118,17 @@ fn simulated_receiver() -> Option<Receiver> {
     })
 }
 
-pub struct Visit {
+pub struct Visit<'a> {
+    pub services: &'a Services,
     pub shop: Shop,
     pub session: Session,
     pub status: Status,
     pub attempts: Attempts,
-    /// The tenant's clock.
     pub now: Timestamp,
     /// While the visit lasts, the test data of the shop does not begin anew.
     _pass: Option<Pass>,
 }
 
-/// The random part of a session's client secret.
 pub fn secret_of(keys: &ServerKeys, session: Id) -> [u8; 16] {
     secret(&|parts| keys.mark(parts), session)
 }
@@ -154,9 +152,9 @@ pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem
     Shop::of(services, tenant_key)
 }
 
-impl Visit {
+impl<'a> Visit<'a> {
     /// The session with this id; `None` when there is none that a buyer may see.
-    pub async fn begin(services: &Services, id: Id) -> Result<Option<Visit>, Problem> {
+    pub async fn begin(services: &'a Services, id: Id) -> Result<Option<Visit<'a>>, Problem> {
         let reader = services.engine.reader();
         let Some(shop) = shop_of(services, id)? else { return Ok(None) };
         let tenant_key = shop.tenant_key;
@@ -170,20 +168,24 @@ impl Visit {
         };
         let attempts = Stored::of(reader, tenant_key).session_attempts(id)?;
         let status = attempts.standing(session, now);
-        Ok(Some(Visit { shop, session: session.clone(), status, attempts, now, _pass: pass }))
+        Ok(Some(Visit { services, shop, session: session.clone(), status, attempts, now, _pass: pass }))
+    }
+
+    pub fn market(&self) -> Market {
+        self.shop.market(self.services)
     }
 
     /// The ways to pay it that are shown. The total in pesos is the one that the buyer began to
     /// pay, as long as that attempt lasts.
-    pub fn offers(&self, services: &Services) -> Vec<Offer> {
+    pub fn offers(&self) -> Vec<Offer> {
         let session = &self.session;
         let chooses = session.bought.as_ref().is_some_and(|bought| bought.chosen);
         let mut offers = offers(
             session.amount,
             chooses,
             |way| session.offered.includes(way),
-            &self.shop.market(services),
-            &services.banks.now(),
+            &self.market(),
+            &self.services.banks.now(),
         );
         if let Some(begun) = self.attempts.pending_cop() {
             offers.retain(|offer| offer.way != Way::Cop);
@@ -194,26 +196,25 @@ impl Visit {
         offers
     }
 
-    /// Whether a token can be made of a card here.
-    pub fn takes_token(&self, services: &Services) -> bool {
-        let offers_card = || self.offers(services).iter().any(|offer| offer.way == Way::Card);
+    pub fn takes_token(&self) -> bool {
+        let offers_card = || self.offers().iter().any(|offer| offer.way == Way::Card);
         self.status.may_begin().is_ok() && offers_card()
     }
 
     /// The receiver of a Pago Móvil and its amount, as JSON, if the session can be paid by one.
-    pub fn receiver(&self, services: &Services) -> Option<Vec<u8>> {
-        let market = self.shop.market(services);
+    pub fn receiver(&self) -> Option<Vec<u8>> {
+        let market = self.market();
         let offered = self.session.offered.includes(Way::PagoMovil) && market.has_transfers;
         let (receiver, rate) = (market.receiver.filter(|_| offered)?, market.bcv_rate()?);
-        let banks = services.banks.now();
+        let banks = self.services.banks.now();
         let bank = banks.get(receiver.bank).map_or("", |bank| &bank.name);
-        Some(show_receiver(&self.session, &receiver, bank, rate, &|parts| services.keys.mark(parts)))
+        Some(show_receiver(&self.session, &receiver, bank, rate, &|parts| self.services.keys.mark(parts)))
     }
 
     /// The price in bolívares of now, as a page shows it; `None` without a rate.
-    pub fn quote(&self, services: &Services) -> Option<Quote> {
-        let rate = self.shop.market(services).bcv_rate()?;
-        Some(Quote::of(&|parts| services.keys.mark(parts), self.session.id, rate))
+    pub fn quote(&self) -> Option<Quote> {
+        let rate = self.market().bcv_rate()?;
+        Some(Quote::of(&|parts| self.services.keys.mark(parts), self.session.id, rate))
     }
 
     pub fn received(&self) -> Usdt {
@@ -226,10 +227,10 @@ impl Visit {
     }
 
     /// Whether the attempt in pesos that was pending when the visit began is over now.
-    pub fn is_over(&self, services: &Services) -> Result<bool, Problem> {
+    pub fn is_over(&self) -> Result<bool, Problem> {
         let Some(payment) = self.attempts.pending_cop() else { return Ok(true) };
         let now = history::entity(
-            services.engine.reader(),
+            self.services.engine.reader(),
             self.shop.tenant_key,
             EntityId::cop_payment(payment.id),
         )?;
@@ -238,9 +239,9 @@ impl Visit {
         )
     }
 
-    pub fn paid(&self, services: &Services) -> Result<Option<(Id, Arc<Entity>)>, Problem> {
+    pub fn paid(&self) -> Result<Option<(Id, Arc<Entity>)>, Problem> {
         let Some(id) = self.status.payment() else { return Ok(None) };
-        let reader = services.engine.reader();
+        let reader = self.services.engine.reader();
         for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
             if let Some(found) = history::entity(reader, self.shop.tenant_key, whose)? {
                 return Ok(Some((id, found)));
@@ -255,8 +256,8 @@ impl Visit {
         self.attempts.pending_intent().filter(waits)
     }
 
-    pub fn attempt(&self, services: &Services, id: Id) -> Result<Option<Tried>, Problem> {
-        let (reader, tenant) = (services.engine.reader(), self.shop.tenant_key);
+    pub fn attempt(&self, id: Id) -> Result<Option<Tried>, Problem> {
+        let (reader, tenant) = (self.services.engine.reader(), self.shop.tenant_key);
         for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
             let tried = match history::entity(reader, tenant, whose)?.as_deref() {
                 Some(Entity::Payment(payment)) => {

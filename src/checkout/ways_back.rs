@@ -6,7 +6,6 @@ use crate::checkout::assets;
 use crate::checkout::visit::{Call, Visit};
 use crate::checkout::words::Language;
 use crate::gateway::receipts;
-use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{HTML, Reply};
 use crate::pages::form::Form;
@@ -84,10 +83,10 @@ pub fn link(call: &Call<'_>) -> Result<Reply, Problem> {
 }
 
 /// GET /checkout/:id/receipt: of a session that was paid; any other shows its page.
-pub fn receipt(services: &Services, visit: &Visit, query: Option<&str>) -> Result<Reply, Problem> {
+pub fn receipt(visit: &Visit<'_>, query: Option<&str>) -> Result<Reply, Problem> {
     let form = Form::query(query);
     let language = Language::from_code(form.get("lang"));
-    let Some((id, paid)) = visit.paid(services)? else {
+    let Some((id, paid)) = visit.paid()? else {
         return Ok(see(&language.link(&format!("/checkout/{}", visit.session.id))));
     };
     let wanted = if form.get("format") == Some("pdf") { PDF } else { "text/html" };
@@ -96,7 +95,7 @@ pub fn receipt(services: &Services, visit: &Visit, query: Option<&str>) -> Resul
         _ => Usdt::ZERO,
     };
     let beside = visit.beside(in_usdt);
-    let reply = receipts::made(services, &visit.shop.tenant, (id, &paid), beside, language, wanted)?;
+    let reply = receipts::made(visit.services, &visit.shop.tenant, (id, &paid), beside, language, wanted)?;
     Ok(reply
         .header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
         .header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")))
@@ -104,18 +103,14 @@ pub fn receipt(services: &Services, visit: &Visit, query: Option<&str>) -> Resul
 
 /// GET /checkout/:id/embed/check: why a frame of this session would not be shown in a page of
 /// `origin`. A browser tells the page nothing of that.
-pub fn embeddable(
-    services: &Services,
-    found: Result<Visit, Problem>,
-    query: Option<&str>,
-) -> Result<Reply, Problem> {
+pub fn embeddable(found: Result<Visit<'_>, Problem>, query: Option<&str>) -> Result<Reply, Problem> {
     let form = Form::query(query);
     let cause = match found {
         Ok(visit) => {
             let origins = &visit.shop.tenant.tenant_settings.settings.checkout_allowed_origins;
             let allowed =
                 form.get("origin").is_some_and(|origin| origins.iter().any(|known| known == origin));
-            match form.get("fields") == Some("card") && !visit.takes_token(services) {
+            match form.get("fields") == Some("card") && !visit.takes_token() {
                 true => Some("session_not_found"),
                 false => (!allowed).then_some("origin_not_allowed"),
             }

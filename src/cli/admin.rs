@@ -2,13 +2,10 @@
 //! (`docs/contract.md, 3.9`). `verbs.rs` has what each verb takes and which call it makes; everything
 //! else is done once for all of them.
 
-mod client;
-mod fitting;
 mod tables;
 mod verbs;
 
-pub use client::{Operators, refused};
-
+use super::client::{self, Operators};
 use super::{Failure, Settings};
 use crate::admin::{Fills, Operand};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};

@@ -1,7 +1,7 @@
 //! `pasarela cluster`: founds, joins and looks after a cluster of several machines.
 
-use super::admin::{Operators, refused};
-use super::owner::must_be_ours;
+use super::client::{Operators, refused};
+use super::must_be_ours;
 use super::{Failure, Settings, print, runtime, wal};
 use crate::cluster::peers::PeerKey;
 use crate::cluster::{self, founding, joining, peers};

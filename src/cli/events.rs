@@ -1,6 +1,6 @@
 //! `pasarela events`: what happened to an account, and sending it again to its webhook endpoints.
 
-use super::caller::{Api, Event};
+use super::client::{Api, Event};
 use super::{Failure, print, runtime};
 use clap::{Args, Subcommand};
 use domain::values::ids::Id;

@@ -1,7 +1,7 @@
 //! `pasarela listen`: brings a test tenant's events to a developer's machine, signed as webhooks
 //! are, or prints them.
 
-use super::caller::{Api, Event};
+use super::client::{Api, Event};
 use super::{Failure, runtime};
 use crate::webhooks::has_older_signature;
 use crate::webhooks::names::Lookups;

@@ -4,21 +4,17 @@
 //! if the command line or the configuration can't be accepted; then one line says why.
 
 mod admin;
-mod backup;
-mod caller;
 mod check;
+mod client;
 mod cluster;
+mod copies;
 mod errors;
 mod events;
 mod listen;
-mod owner;
 mod progress;
-mod restore;
 mod serve;
-mod shell;
 mod tenant;
 mod trigger;
-mod trust;
 mod wal;
 
 use crate::app::{EXIT_DAMAGED, StartupError, privacy};
@@ -30,8 +26,11 @@ use crate::recovery::moving::NotMoved;
 use crate::telemetry;
 use crate::telemetry::spans::CollectorError;
 use crate::webhooks::post::{ExtraCaError, PosterError};
-use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Payments gateway engine for Venezuela and Colombia.
@@ -50,16 +49,16 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Admin(admin::Admin),
-    Backup(backup::Backup),
+    Backup(copies::Backup),
     Check(check::Check),
     Cluster(cluster::Cluster),
-    Completions(shell::Completions),
+    Completions(Completions),
     Errors(errors::Errors),
     Events(events::Events),
     Listen(listen::Listen),
     #[command(hide = true)]
-    Manual(shell::Manual),
-    Restore(restore::Restore),
+    Manual(Manual),
+    Restore(copies::Restore),
     Serve(serve::Serve),
     Tenant(tenant::Tenant),
     Trigger(trigger::Trigger),
@@ -186,10 +185,73 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// Print what a shell needs to complete commands and options
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  source <(pasarela completions bash)
+  pasarela completions fish > ~/.config/fish/completions/pasarela.fish")]
+pub struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    pub fn run(self) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut CommandLine::command(), "pasarela", &mut script);
+        print(&script)
+    }
+}
+
+/// Write the manual's pages, one per command, into a directory
+#[derive(Args, Debug)]
+pub struct Manual {
+    /// An existing directory
+    directory: PathBuf,
+}
+
+impl Manual {
+    /// `pasarela.1`, `pasarela-serve.1` and so on.
+    pub fn run(self) -> Result<(), Failure> {
+        let written = clap_mangen::generate_to(CommandLine::command(), &self.directory);
+        written.map_err(|error| unwritable(&self.directory, &error))
+    }
+}
+
+fn unwritable(directory: &Path, error: &std::io::Error) -> Failure {
+    Failure::Other(format!("{}: {error}", directory.display()))
+}
+
+/// A directory that is not there is made by whoever makes it.
+pub fn must_be_ours(data: &Path) -> Result<(), Failure> {
+    let ours = rustix::process::geteuid().as_raw();
+    match fs::metadata(data) {
+        Ok(found) if found.uid() != ours => Err(Failure::Other(refused(data, &name_of(found.uid())))),
+        _ => Ok(()),
+    }
+}
+
+fn refused(data: &Path, owner: &str) -> String {
+    let data = data.display();
+    format!(
+        "{data}: this directory belongs to {owner}, who could not read what this command would leave there, \
+         so nothing was done; run it as {owner}: runuser -u {owner} -- pasarela …"
+    )
+}
+
+fn name_of(uid: u32) -> String {
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let named = users.lines().find_map(|line| {
+        let mut words = line.split(':');
+        let name = words.next()?;
+        (words.nth(1)? == uid.to_string()).then(|| name.to_owned())
+    });
+    named.unwrap_or_else(|| format!("#{uid}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     /// The commands of a command line that do something, each with its help.
     fn helps(command: &mut clap::Command, path: &str, out: &mut Vec<(String, String)>) {
@@ -232,5 +294,19 @@ mod tests {
                 assert!(line.chars().count() <= 80 || !line.trim().contains(' '), "{path}: {line}");
             }
         }
+    }
+
+    #[test]
+    fn a_directory_of_another_user_is_refused_with_the_user_to_run_as() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert!(must_be_ours(directory.path()).is_ok());
+        assert!(must_be_ours(&directory.path().join("nowhere")).is_ok());
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        std::os::unix::fs::chown(directory.path(), Some(4_321), None).expect("root may");
+        let why = must_be_ours(directory.path()).expect_err("it is another's").to_string();
+        assert!(why.contains("runuser -u #4321 -- pasarela") && why.lines().count() == 1, "{why}");
+        assert_eq!(name_of(0), "root");
     }
 }

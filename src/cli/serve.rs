@@ -52,8 +52,7 @@ impl Serve {
         }
         telemetry::start(&config.log);
         if let Some(path) = generated {
-            tracing::info!(file = %path.display(), "a token for operators was generated; `pasarela admin` \
-                finds it there");
+            tracing::info!(file = %path.display(), "a token for operators was generated; `pasarela admin` finds it there");
         }
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         if config.server.worker_threads > 0 {

@@ -1,8 +1,8 @@
 //! `pasarela tenant …`: the move of a tenant to another deployment, between directories that no server uses
 //! (`docs/contract.md, 22`). What the commands do is in `src/recovery/moving/`.
 
-use super::owner::must_be_ours;
-use super::progress::Shown;
+use super::must_be_ours;
+use super::progress::shown;
 use super::{Failure, Settings};
 use crate::cluster::directory::Belongs;
 use crate::config::Config;
@@ -94,12 +94,8 @@ impl Export {
     fn run(self) -> Result<(), Failure> {
         let config = alone(&self.settings)?;
         let (data, card) = (&config.storage.path, config.storage.card_key_file.as_deref());
-        let mut progress = Shown::new();
         let exported =
-            moving::export(data, card, self.tenant, self.to_deployment, &self.to, &mut |part, done, of| {
-                progress.tell(part, done, of)
-            });
-        drop(progress);
+            shown(|tell| moving::export(data, card, self.tenant, self.to_deployment, &self.to, tell));
         let moving::Exported { name, records, bytes, digest } = exported?;
         println!(
             "ok: {name} is closed here; {records} records, {bytes} bytes in {}, digest {digest}",
@@ -128,10 +124,7 @@ impl Import {
     fn run(self) -> Result<(), Failure> {
         let config = alone(&self.settings)?;
         let (data, card) = (&config.storage.path, config.storage.card_key_file.as_deref());
-        let mut progress = Shown::new();
-        let imported =
-            moving::import(data, card, &self.file, &mut |part, done, of| progress.tell(part, done, of));
-        drop(progress);
+        let imported = shown(|tell| moving::import(data, card, &self.file, tell));
         let moving::Imported { id, name, records, digest } = imported?;
         println!("ok: {name} ({id}) is open here; {records} records, digest {digest}");
         Ok(())

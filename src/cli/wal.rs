@@ -2,26 +2,22 @@
 //! (`docs/contract.md, 16.1`). The log is only read, also beside a running server: up to the last
 //! durable sequence seen at the start. What the commands do is in `src/recovery/`.
 
-mod diff;
-mod explain;
-mod export;
-mod import;
-mod info;
-mod inspect;
-mod replay;
-mod salvage;
-mod shown;
-mod verify;
+mod records;
 
-pub use export::Export;
-pub use import::Import;
-pub use verify::{proved, scratch};
-
+use super::progress::shown;
 use super::{Failure, Settings};
 use crate::config::Config;
+use crate::recovery::blocks::FileKey;
 use crate::recovery::directory::LOG_DIRECTORY;
+use crate::recovery::rebuild::{Salvaged, Until, replay, salvage};
+use crate::recovery::verify::{Verified, verify};
+use crate::recovery::{Failed, archive};
+use api::writer::Object;
 use clap::{Args, Subcommand};
+use domain::values::time::Timestamp;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 use wal::{Reader, Tip};
 
 /// Inspect and verify the write-ahead log, and build data directories from it
@@ -33,13 +29,13 @@ pub struct Wal {
 
 #[derive(Debug, Subcommand)]
 enum WalCommand {
-    Info(info::Info),
-    Inspect(inspect::Inspect),
-    Explain(explain::Explain),
-    Diff(diff::Diff),
-    Verify(verify::Verify),
-    Replay(replay::Replay),
-    Salvage(salvage::Salvage),
+    Info(Info),
+    Inspect(records::Inspect),
+    Explain(records::Explain),
+    Diff(records::Diff),
+    Verify(Verify),
+    Replay(Replay),
+    Salvage(Salvage),
     Export(Export),
     Import(Import),
 }
@@ -62,8 +58,7 @@ impl Wal {
 
 pub fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
     let config = settings.load()?;
-    let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY))
-        .map_err(crate::recovery::Failed::from)?;
+    let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(Failed::from)?;
     Ok((config, reader))
 }
 
@@ -76,6 +71,11 @@ fn print(out: &mut impl Write, line: &[u8]) -> Result<bool, Failure> {
     }
 }
 
+/// An object of JSON, in a line.
+pub fn say(json: &[u8]) {
+    println!("{}", String::from_utf8_lossy(json));
+}
+
 pub fn ends_with(tip: Tip) -> String {
     format!("up to sequence {}, head {}", tip.seq, hex::encode(tip.hash))
 }
@@ -84,5 +84,329 @@ fn end(mut out: impl Write) -> Result<(), Failure> {
     match out.flush() {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Other(error.to_string())),
         _ => Ok(()),
+    }
+}
+
+/// First and last sequence, records, bytes, snapshots, format version
+///
+/// Example: pasarela wal info --data-dir /srv/pasarela/data --json
+#[derive(Args, Debug)]
+pub struct Info {
+    #[command(flatten)]
+    settings: Settings,
+    /// One JSON object instead of lines
+    #[arg(long)]
+    json: bool,
+}
+
+impl Info {
+    /// Bytes and snapshots are counted by reading, so it takes as long as the log is.
+    pub fn run(self) -> Result<(), Failure> {
+        let (_, reader) = open(&self.settings)?;
+        let (mut records, mut bytes) = (0_u64, 0_u64);
+        for record in reader.records(1, None) {
+            let record = record.map_err(|error| Failure::Other(error.to_string()))?;
+            records += 1;
+            bytes += record.bytes as u64;
+        }
+        let (mut snapshots, mut tenants) = (0_u64, 0_u64);
+        for newest in reader.latest_snapshots() {
+            let newest = newest.map_err(|error| Failure::Other(error.to_string()))?;
+            tenants += 1;
+            snapshots += reader.snapshots_of(newest.tenant).count() as u64;
+        }
+        let head: String = hex::encode(reader.head_hash());
+        if self.json {
+            let body = Object::new()
+                .number("firstSeq", reader.first_seq())
+                .number("lastSeq", reader.last_seq())
+                .number("records", records)
+                .number("bytes", bytes)
+                .number("snapshots", snapshots)
+                .number("snapshotTenants", tenants)
+                .number("snapshotSeq", reader.floor())
+                .number("formatVersion", wal::RECORD_VERSION)
+                .plain("headHash", head);
+            say(&body.end());
+            return Ok(());
+        }
+        println!("first sequence  {}", reader.first_seq());
+        println!("last sequence   {}", reader.last_seq());
+        println!("records         {records}");
+        println!("bytes           {bytes}");
+        println!(
+            "snapshots       {snapshots}, the older ones included, for {tenants} books; a start replays from \
+             sequence {}",
+            reader.floor() + 1
+        );
+        println!("format version  {}", wal::RECORD_VERSION);
+        println!("head hash       {head}");
+        Ok(())
+    }
+}
+
+/// Check every checksum and the hash chain, replay everything, compare with snapshots and indexes;
+/// exit 1 and the first bad sequence when something is wrong
+///
+/// The check needs room for the index a second time in a scratch directory, which is gone
+/// afterwards.
+///
+/// Example: pasarela wal verify --data-dir /srv/pasarela/data
+#[derive(Args, Debug)]
+pub struct Verify {
+    #[command(flatten)]
+    settings: Settings,
+    /// The directory in which to make the scratch directory [default: the system's directory for
+    /// temporary files]
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+    /// One JSON object instead of a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Verify {
+    /// The error names the first bad sequence.
+    pub fn run(self) -> Result<(), Failure> {
+        let began = Instant::now();
+        let verified =
+            open(&self.settings).and_then(|(_, reader)| Ok(proved(&reader, self.scratch.as_deref())?));
+        if self.json {
+            say(&json(&verified, began));
+        }
+        let verified = verified?;
+        if !self.json {
+            println!(
+                "ok: {} records ({} bytes), {} books, {} snapshots, {} index entries, {} states; head {}",
+                verified.records,
+                verified.bytes,
+                verified.books,
+                verified.snapshots,
+                verified.index_entries,
+                verified.states,
+                hex::encode(verified.head)
+            );
+        }
+        took(began, verified.records);
+        Ok(())
+    }
+}
+
+fn took(began: Instant, records: u64) {
+    let took_ms = began.elapsed().as_millis();
+    eprintln!("took {took_ms} ms, {} records per second", u128::from(records) * 1000 / took_ms.max(1));
+}
+
+pub fn proved(reader: &Reader, scratch_parent: Option<&Path>) -> Result<Verified, Failed> {
+    shown(|tell| verify(reader, &scratch("verify", scratch_parent), tell))
+}
+
+/// Nobody else uses it.
+pub fn scratch(what: &str, parent: Option<&Path>) -> PathBuf {
+    parent.map_or_else(std::env::temp_dir, Path::to_path_buf).join(format!(
+        "pasarela-{what}-{}-{}",
+        std::process::id(),
+        uuid::Uuid::now_v7().simple()
+    ))
+}
+
+fn json(verified: &Result<Verified, Failure>, began: Instant) -> Vec<u8> {
+    let took = began.elapsed().as_millis();
+    match verified {
+        Ok(verified) => Object::new()
+            .boolean("ok", true)
+            .number("records", verified.records)
+            .number("bytes", verified.bytes)
+            .number("books", verified.books)
+            .number("snapshots", verified.snapshots)
+            .number("indexEntries", verified.index_entries)
+            .number("states", verified.states)
+            .plain("headHash", hex::encode(verified.head))
+            .number("tookMs", took)
+            .end(),
+        Err(failure) => Object::new()
+            .boolean("ok", false)
+            .maybe_number("seq", failure.bad_sequence())
+            .text("message", failure.to_string())
+            .number("tookMs", took)
+            .end(),
+    }
+}
+
+/// Rebuild a complete data directory from the log, as it was at a moment of the past
+///
+/// The directory is marked as a restored copy: `pasarela serve` keeps live banks and webhooks shut in
+/// it until `--take-over`.
+///
+/// Example: pasarela wal replay --into /srv/pasarela/noon --until-time 2026-11-21T12:00:00Z
+#[derive(Args, Debug)]
+pub struct Replay {
+    #[command(flatten)]
+    settings: Settings,
+    /// The directory to make; it must not exist, or be empty
+    #[arg(long, value_name = "DIR")]
+    into: PathBuf,
+    /// Up to this sequence, included
+    #[arg(long, value_name = "SEQ", conflicts_with = "until_time", value_parser = clap::value_parser!(u64).range(1..))]
+    until_seq: Option<u64>,
+    /// Up to the last record written at this instant or before it, on the server's clock:
+    /// 2026-11-21T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+    until_time: Option<Timestamp>,
+}
+
+impl Replay {
+    pub fn run(self) -> Result<(), Failure> {
+        let config = self.settings.load()?;
+        let until = match (self.until_seq, self.until_time) {
+            (Some(seq), _) => Until::Seq(seq),
+            (None, Some(time)) => Until::Time(time),
+            (None, None) => Until::End,
+        };
+        let (began, storage) = (Instant::now(), &config.storage);
+        let replayed = shown(|tell| replay(&storage.path, &self.into, until, storage.snapshot_records, tell));
+        let (tip, left_out) = replayed?;
+        println!("ok: {} is rebuilt {}", self.into.display(), ends_with(tip));
+        for failed in left_out {
+            println!("not in the copy: {failed}");
+        }
+        took(began, tip.seq);
+        Ok(())
+    }
+}
+
+/// Copy everything before the damage that verifies into a new data directory
+///
+/// Each record's checksum and the hash chain are checked; index and snapshots are made anew. Says how many records
+/// there are, until which sequence and instant, and which acknowledged records are lost. The directory is marked as
+/// a restored copy: `pasarela serve` keeps live banks and webhooks shut in it until `--take-over`.
+///
+/// Example: pasarela wal salvage --to /srv/pasarela/salvaged
+#[derive(Args, Debug)]
+pub struct Salvage {
+    #[command(flatten)]
+    settings: Settings,
+    /// The directory to make; it must not exist, or be empty
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+    /// Up to this sequence, included, though more could be read
+    #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(u64).range(1..))]
+    until_seq: Option<u64>,
+    /// One JSON object instead of lines
+    #[arg(long)]
+    json: bool,
+}
+
+impl Salvage {
+    pub fn run(self) -> Result<(), Failure> {
+        let config = self.settings.load()?;
+        let storage = &config.storage;
+        let salvaged =
+            shown(|tell| salvage(&storage.path, &self.to, self.until_seq, storage.snapshot_records, tell))?;
+        match self.json {
+            true => say(&salvaged_json(&salvaged)),
+            false => self.print(&salvaged),
+        }
+        Ok(())
+    }
+
+    fn print(&self, salvaged: &Salvaged) {
+        let Salvaged { tip, time, damage, left_out, .. } = salvaged;
+        let at = time.map(|time| format!(" of {time}")).unwrap_or_default();
+        println!("ok: {} has {} records, {}{at}", self.to.display(), tip.seq, ends_with(*tip));
+        match damage {
+            Some(damage) => println!("damaged at sequence {}: {}", damage.seq, damage.detail),
+            None => println!("no damage was met before that"),
+        }
+        match lost(salvaged) {
+            Some((first, last)) => println!("lost: the acknowledged records {first} to {last}"),
+            None => println!("lost: no acknowledged record"),
+        }
+        for failed in left_out {
+            println!("not in the copy: {failed}");
+        }
+    }
+}
+
+fn lost(salvaged: &Salvaged) -> Option<(u64, u64)> {
+    (salvaged.acknowledged > salvaged.tip.seq).then_some((salvaged.tip.seq + 1, salvaged.acknowledged))
+}
+
+fn salvaged_json(salvaged: &Salvaged) -> Vec<u8> {
+    let Salvaged { tip, time, damage, left_out, .. } = salvaged;
+    let lost = lost(salvaged);
+    Object::new()
+        .boolean("ok", true)
+        .number("records", tip.seq)
+        .number("seq", tip.seq)
+        .maybe_plain("time", *time)
+        .plain("headHash", hex::encode(tip.hash))
+        .maybe_number("damagedSeq", damage.as_ref().map(|damage| damage.seq))
+        .maybe_text("damage", damage.as_ref().map(|damage| damage.detail.as_str()))
+        .maybe_number("lostFrom", lost.map(|(first, _)| first))
+        .maybe_number("lostTo", lost.map(|(_, last)| last))
+        .list("leftOut", left_out.iter().map(|failed| api::writer::text(&failed.to_string())))
+        .end()
+}
+
+/// Write everything into one portable, compressed file
+///
+/// The file holds the secret of keyed hashes and personal data; it is readable for its owner alone.
+/// Keep it so. It is proved by this deployment's card.key, which is not in it and which an import asks for.
+///
+/// Example: pasarela wal export /srv/backup/pasarela-2026-11-21.export
+#[derive(Args, Debug)]
+pub struct Export {
+    #[command(flatten)]
+    settings: Settings,
+    /// The file to write; it must not exist
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+impl Export {
+    pub fn run(self) -> Result<(), Failure> {
+        let config = self.settings.load()?;
+        let (data, card) = (&config.storage.path, config.storage.card_key_file.as_deref());
+        let archived = shown(|tell| archive::export(data, card, &self.file, tell))?;
+        let (bytes, end) = (archived.bytes, ends_with(archived.tip));
+        println!("ok: {bytes} bytes in {}, {end}", self.file.display());
+        Ok(())
+    }
+}
+
+/// Make a data directory from a portable file; refuse a file that was cut or changed, and say where
+///
+/// The file is proved by the card.key of the deployment that wrote it: a copy of it that came by another way
+/// than the file, as --card-key, or where this deployment has its own.
+///
+/// The directory is marked as a restored copy: `pasarela serve` keeps live banks and webhooks shut in
+/// it until `--take-over`.
+///
+/// Example: pasarela wal import /srv/backup/pasarela-2026-11-21.export --into /srv/pasarela/data
+#[derive(Args, Debug)]
+pub struct Import {
+    #[command(flatten)]
+    settings: Settings,
+    /// The file that `pasarela wal export` wrote
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The directory to make; it must not exist, or be empty
+    #[arg(long, value_name = "DIR")]
+    into: PathBuf,
+    /// The card.key of the deployment that wrote the file; without it, this deployment's
+    #[arg(long, value_name = "FILE")]
+    card_key: Option<PathBuf>,
+}
+
+impl Import {
+    pub fn run(self) -> Result<(), Failure> {
+        let config = self.settings.load()?;
+        let card_key = self.card_key.as_deref().or(config.storage.card_key_file.as_deref());
+        let key = FileKey::read(&config.storage.path, card_key)?;
+        let snapshot_records = config.storage.snapshot_records;
+        let archived = shown(|tell| archive::import(&self.file, &self.into, key, snapshot_records, tell))?;
+        println!("ok: {} is made {}", self.into.display(), ends_with(archived.tip));
+        Ok(())
     }
 }

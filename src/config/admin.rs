@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 pub const TOKEN_FILE: &str = "admin.token";
 /// Where others than this machine can try it; a shorter token is worth a warning elsewhere.
 pub const TOKEN_CHARACTERS_MIN: usize = 32;
-/// 30 days.
 const APPROVAL_SECONDS_MAX: u32 = 30 * 24 * 60 * 60;
 const TOKEN_BYTES: usize = 32;
 

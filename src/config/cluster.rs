@@ -15,7 +15,6 @@ settings! {
         partition: String = parsed("main".to_owned(), name),
         node: String = parsed(host_name(), name),
         advertise: Option<String> = optional(url),
-        /// Other nodes ask here for checkpoints and pass requests.
         peer_listen: SocketAddr = parsed(SocketAddr::from(([127, 0, 0, 1], 9091)), address),
         peer_advertise: Option<String> = optional(url),
         /// A leader that is silent for longer is replaced by a standby.

@@ -46,24 +46,11 @@ impl fmt::Display for BadKey {
 
 #[derive(Debug)]
 pub enum ConfigError {
-    Unreadable {
-        path: PathBuf,
-        source: io::Error,
-    },
-    NotUtf8 {
-        variable: String,
-    },
-    Syntax {
-        /// From 1.
-        line: usize,
-        source: toml::de::Error,
-    },
-    /// All of them at once.
+    Unreadable { path: PathBuf, source: io::Error },
+    NotUtf8 { variable: String },
+    Syntax { line: usize, source: toml::de::Error },
     BadKeys(Vec<BadKey>),
-    InFile {
-        path: PathBuf,
-        source: Box<ConfigError>,
-    },
+    InFile { path: PathBuf, source: Box<ConfigError> },
     Token(TokenError),
 }
 

@@ -17,7 +17,6 @@ pub struct Evm {
     /// May hold a key of the node's provider.
     pub rpc_url: SecretSource,
     pub chain_id: u64,
-    /// 0x and 40 hexadecimal digits.
     pub usdt_contract: String,
     pub usdt_decimals: u32,
     pub keystore: SecretSource,

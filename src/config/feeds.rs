@@ -26,19 +26,14 @@ pub struct Rates {
     pub bank: Option<Feed>,
 }
 
-/// One series of samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feed {
     pub pair: String,
-    /// `bcv`, `p2p`.
     pub source: String,
-    /// `OFFICIAL`, `BUY`, `SELL`, `FLOOR`.
     pub side: Option<String>,
-    /// `p2p_floor`.
     pub method: Option<String>,
     pub kind: FeedKind,
     pub every_seconds: u64,
-    /// If the series has its own.
     pub max_step_percent: Option<Decimal>,
 }
 

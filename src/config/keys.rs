@@ -244,7 +244,6 @@ impl<'s> Keys<'s> {
         })
     }
 
-    /// In quotes, with so many decimals at most.
     pub(super) fn decimal(
         &mut self,
         name: &str,

@@ -26,7 +26,6 @@ const FILE_BYTES_MAX: u64 = 8_192;
 const BESIDE: &str = "is required beside base_url";
 /// Lets others than the owner do something.
 const OTHERS: u32 = 0o077;
-/// Unless another number is configured.
 const TIMEOUT_SECONDS: u64 = 25;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +33,6 @@ pub enum SecretSource {
     #[default]
     None,
     Value(Secret),
-    /// Not read yet.
     File(PathBuf),
 }
 
@@ -46,7 +44,6 @@ pub struct R4 {
     pub certificate_sha256: Vec<[u8; 32]>,
     /// The value of the header `Commerce`, and the key of the signature.
     pub commerce_token: SecretSource,
-    /// Of our account at the bank.
     pub commerce_phone: Option<MobilePhone>,
     pub path_family: &'static str,
     pub signature_case: &'static str,
@@ -70,7 +67,6 @@ pub struct R4 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wompi {
     pub base_url: String,
-    /// Certificates that may be shown; none: any that the system trusts.
     pub certificate_sha256: Vec<[u8; 32]>,
     pub public_key: SecretSource,
     pub private_key: SecretSource,
@@ -79,7 +75,6 @@ pub struct Wompi {
     /// Sent where the buyer gave none.
     pub customer_email: Option<String>,
     pub timeout_seconds: u64,
-    /// A connection is used again within this.
     pub idle_ms: u64,
 }
 

@@ -78,7 +78,6 @@ settings! {
         burst: u32 = integer(0, 0..=1_000_000),
         /// Checkout sessions and payment links that a client asks for and that are not there; 0 = no limit.
         misses_per_minute: u32 = integer(60, 0..=1_000_000),
-        /// At once.
         misses_burst: u32 = integer(60, 1..=1_000_000),
         /// Of its own places and the free ones together, for a tenant in a mode.
         share_percent: usize = integer(75, 1..=100),
@@ -86,7 +85,6 @@ settings! {
         live_reserve_percent: usize = integer(25, 0..=90),
         /// Of a tenant in live mode at once, while others ask too.
         live_slots: usize = integer(32, 1..=1_048_576),
-        /// The same in test mode.
         test_slots: usize = integer(4, 1..=1_048_576),
         /// For a slot, of a tenant in a mode.
         waiting_max: usize = integer(2_048, 1..=1_048_576),
@@ -116,7 +114,6 @@ settings! {
         snapshot_daily_days: u32 = integer(365, 1..=36_500),
         /// That wait for the disk.
         pending_bytes_max: usize = integer(64 << 20, 16 << 20..=4 << 30),
-        /// That wait for the disk.
         pending_records_max: usize = integer(65_536, 64..=16_777_216),
         /// Written and synced at once.
         batch_records_max: usize = integer(8_192, 1..=1_048_576),

@@ -60,81 +60,55 @@ pub struct Conversions {
 
 impl TenantDefaults {
     pub(super) fn read(mut keys: Keys<'_>) -> Self {
-        let reserve_ves = amount(&mut keys, "reserve_ves", Decimal::new(0, 2));
-        let mut fees = keys.section("fees");
-        let mut fee = |name: &str| {
-            let mut keys = fees.section(name);
-            let fee = Fee {
-                percent: percent(&mut keys, "percent", Decimal::new(15_000, 4)),
-                fixed_ves: amount(&mut keys, "fixed_ves", Decimal::new(0, 2)),
-            };
-            keys.done();
-            fee
-        };
-        let (c2p, vpos, debit, pago_movil) = (fee("c2p"), fee("vpos"), fee("debit"), fee("pago_movil"));
-        let link_percent = percent(&mut fees, "link_percent", Decimal::new(5_000, 4));
-        let chargeback_ves = amount(&mut fees, "chargeback_ves", Decimal::new(0, 2));
-        let payout_ves = amount(&mut fees, "payout_ves", Decimal::new(0, 2));
-        fees.done();
-        let seller_hold_business_days = keys.integer("seller_hold_business_days", 0, 0..=365);
-        let micro_deposits_daily_max = keys.integer("micro_deposits_daily_max", 50, 0..=10_000);
-        let conversions = Conversions::read(keys.section("conversions"));
-        let mut usdt = keys.section("usdt");
-        let usdt_enabled = usdt.boolean("enabled", true);
-        let usdt_payout_auto_limit = amount(&mut usdt, "payout_auto_limit_usdt", Decimal::new(50_000, 2));
-        usdt.done();
-        let mut cop = keys.section("cop");
-        let cop_enabled = cop.boolean("enabled", true);
-        cop.done();
+        let [mut fees, mut usdt, mut cop, mut checkout] =
+            ["fees", "usdt", "cop", "checkout"].map(|name| keys.section(name));
         let policies = WITHDRAW_POLICIES.map(|name| (name, name));
-        let withdraw_fee_policy = keys.one_of("withdraw_fee_policy", "tiered_v2", &policies);
-        let mut checkout = keys.section("checkout");
-        let checkout_allowed_origins = checkout.list("allowed_origins", Vec::new(), origin);
-        checkout.done();
-        keys.done();
-        TenantDefaults {
-            reserve_ves,
-            c2p,
-            vpos,
-            debit,
-            pago_movil,
-            link_percent,
-            chargeback_ves,
-            payout_ves,
-            seller_hold_business_days,
-            micro_deposits_daily_max,
-            conversions,
-            usdt_enabled,
-            usdt_payout_auto_limit,
-            cop_enabled,
-            withdraw_fee_policy,
-            checkout_allowed_origins,
-        }
+        let defaults = TenantDefaults {
+            reserve_ves: amount(&mut keys, "reserve_ves", Decimal::new(0, 2)),
+            c2p: fees.nested("c2p", fee),
+            vpos: fees.nested("vpos", fee),
+            debit: fees.nested("debit", fee),
+            pago_movil: fees.nested("pago_movil", fee),
+            link_percent: percent(&mut fees, "link_percent", Decimal::new(5_000, 4)),
+            chargeback_ves: amount(&mut fees, "chargeback_ves", Decimal::new(0, 2)),
+            payout_ves: amount(&mut fees, "payout_ves", Decimal::new(0, 2)),
+            seller_hold_business_days: keys.integer("seller_hold_business_days", 0, 0..=365),
+            micro_deposits_daily_max: keys.integer("micro_deposits_daily_max", 50, 0..=10_000),
+            conversions: keys.nested("conversions", Conversions::read),
+            usdt_enabled: usdt.boolean("enabled", true),
+            usdt_payout_auto_limit: amount(&mut usdt, "payout_auto_limit_usdt", Decimal::new(50_000, 2)),
+            cop_enabled: cop.boolean("enabled", true),
+            withdraw_fee_policy: keys.one_of("withdraw_fee_policy", "tiered_v2", &policies),
+            checkout_allowed_origins: checkout.list("allowed_origins", Vec::new(), origin),
+        };
+        [fees, usdt, cop, checkout, keys].into_iter().for_each(Keys::done);
+        defaults
     }
+}
+
+fn fee(mut keys: Keys<'_>) -> Fee {
+    let fee = Fee {
+        percent: percent(&mut keys, "percent", Decimal::new(15_000, 4)),
+        fixed_ves: amount(&mut keys, "fixed_ves", Decimal::new(0, 2)),
+    };
+    keys.done();
+    fee
 }
 
 impl Conversions {
     fn read(mut keys: Keys<'_>) -> Self {
-        let enabled =
-            keys.list("enabled", vec!["VES", "COP"], |text| choice(text, &[("VES", "VES"), ("COP", "COP")]));
-        let mut spread = keys.section("spread_percent");
-        let spread_percent_ves = percent(&mut spread, "ves", Decimal::new(15_000, 4));
-        let spread_percent_cop = percent(&mut spread, "cop", Decimal::new(20_000, 4));
-        spread.done();
-        let minimum_usdt = amount(&mut keys, "minimum_usdt", Decimal::new(100, 2));
-        let mut limit = keys.section("daily_limit");
-        let daily_limit_ves = limit.optional("ves", |text| exact(text, &AMOUNT, 2));
-        let daily_limit_cop = limit.optional("cop", |text| exact(text, &AMOUNT, 0));
-        limit.done();
-        keys.done();
-        Conversions {
-            enabled,
-            spread_percent_ves,
-            spread_percent_cop,
-            minimum_usdt,
-            daily_limit_ves,
-            daily_limit_cop,
-        }
+        let [mut spread, mut limit] = ["spread_percent", "daily_limit"].map(|name| keys.section(name));
+        let currencies = [("VES", "VES"), ("COP", "COP")];
+        let conversions = Conversions {
+            enabled: keys.list("enabled", vec!["VES", "COP"], |text| choice(text, &currencies)),
+            spread_percent_ves: percent(&mut spread, "ves", Decimal::new(15_000, 4)),
+            spread_percent_cop: percent(&mut spread, "cop", Decimal::new(20_000, 4)),
+            minimum_usdt: amount(&mut keys, "minimum_usdt", Decimal::new(100, 2)),
+            daily_limit_ves: limit.optional("ves", |text| exact(text, &AMOUNT, 2)),
+            daily_limit_cop: limit.optional("cop", |text| exact(text, &AMOUNT, 0)),
+        };
+        [spread, limit, keys].into_iter().for_each(Keys::done);
+        conversions
     }
 }
 
@@ -166,42 +140,31 @@ impl Withdraw {
     }
 
     pub(super) fn read(mut keys: Keys<'_>) -> Self {
-        let min_withdrawal_cents = keys.integer("min_withdrawal_cents", 1_000, 1..=100_000_000);
-        let pago_movil_margin_percent = percent(&mut keys, "pago_movil_margin_percent", Decimal::new(15, 1));
-        let pago_movil_fee_waiver_percent =
-            percent(&mut keys, "pago_movil_fee_waiver_percent", Decimal::ZERO);
-        let mut fees = keys.section("network_fee_cents");
-        let network_fee_cents = std::array::from_fn(|index| {
-            fees.integer(NETWORKS[index], [100, 500, 50, 20][index], 0..=1_000_000)
-        });
-        fees.done();
-        let mut policies = keys.section("policies");
-        let tiered = |percents: [i64; 3], fixed_cents: u64| {
-            let tier = |below_cents, percent, fixed_cents| Tier {
+        let [mut fees, mut policies] = ["network_fee_cents", "policies"].map(|name| keys.section(name));
+        let tiered = |percents: [i64; 3], fixed: u64| {
+            let bounds = [(Some(10_000), fixed), (Some(50_000), fixed), (None, 0)];
+            let tier = |((below_cents, fixed_cents), percent)| Tier {
                 below_cents,
                 percent: Decimal::new(percent, 1),
                 fixed_cents,
             };
-            vec![
-                tier(Some(10_000), percents[0], fixed_cents),
-                tier(Some(50_000), percents[1], fixed_cents),
-                tier(None, percents[2], 0),
-            ]
+            bounds.into_iter().zip(percents).map(tier).collect()
         };
         let flat = Tier { below_cents: None, percent: Decimal::ZERO, fixed_cents: 100 };
         let defaults = [vec![flat], tiered([30, 25, 20], 50), tiered([25, 20, 15], 30)];
-        let read = std::array::from_fn(|index| {
-            read_policy(policies.section(WITHDRAW_POLICIES[index]), &defaults[index])
-        });
-        policies.done();
-        keys.done();
-        Withdraw {
-            min_withdrawal_cents,
-            pago_movil_margin_percent,
-            pago_movil_fee_waiver_percent,
-            policies: read,
-            network_fee_cents,
-        }
+        let withdraw = Withdraw {
+            min_withdrawal_cents: keys.integer("min_withdrawal_cents", 1_000, 1..=100_000_000),
+            pago_movil_margin_percent: percent(&mut keys, "pago_movil_margin_percent", Decimal::new(15, 1)),
+            pago_movil_fee_waiver_percent: percent(&mut keys, "pago_movil_fee_waiver_percent", Decimal::ZERO),
+            network_fee_cents: std::array::from_fn(|index| {
+                fees.integer(NETWORKS[index], [100, 500, 50, 20][index], 0..=1_000_000)
+            }),
+            policies: std::array::from_fn(|index| {
+                read_policy(policies.section(WITHDRAW_POLICIES[index]), &defaults[index])
+            }),
+        };
+        [fees, policies, keys].into_iter().for_each(Keys::done);
+        withdraw
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Here, path};
 use crate::gateway::services::Services;
-use crate::pages::view::{Form, Input, Kind};
+use crate::pages::view::{Form, Input};
 use domain::entities::Entity;
 use domain::resources::operations::Operation;
 use domain::trace::Trace;
@@ -53,11 +53,11 @@ fn is_unaskable(entity: &Entity, operation: &Operation) -> bool {
 }
 
 pub fn resolve_form(visit: &Here<'_>, id: &str) -> Form {
-    let outcomes = vec![
-        ("done".to_owned(), visit.say("Se hizo", "It was done").to_owned()),
-        ("refused".to_owned(), visit.say("No se hizo", "It was not done").to_owned()),
+    let outcomes = [
+        ("done", visit.say("Se hizo", "It was done")),
+        ("refused", visit.say("No se hizo", "It was not done")),
     ];
-    let outcome = Input::new("outcome", visit.say("Qué dice el banco", "What the bank says"));
+    let outcome = visit.say("Qué dice el banco", "What the bank says");
     let reference = Input::new("reference", visit.say("Referencia", "Reference"))
         .hint(visit.say("La del banco, si se hizo.", "The bank's, if it was done."));
     let code = Input::new("failureCode", visit.say("Código del fallo", "Failure code"))
@@ -65,7 +65,7 @@ pub fn resolve_form(visit: &Here<'_>, id: &str) -> Form {
     let to = path("/console/operations", id, "resolve");
     Form::new(to, "resolve", visit.say("Resolver", "Resolve"))
         .id(format!("resolve-{id}"))
-        .input(outcome.kind(Kind::Choice).options(outcomes))
+        .input(Input::choice("outcome", outcome, outcomes, ""))
         .input(reference.optional())
         .input(code.optional())
         .input(Input::new("note", visit.say("Nota", "Note")))

@@ -7,34 +7,27 @@ use crate::pages::form::Form;
 use crate::pages::inside::with_query;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{Block, Button, Cell, Fact, Form as Asked, Input, Page, Row, Table, Tone};
+use crate::pages::view::{Block, Button, Cell, Fact, Form as Asked, Input, Page, Row, Table};
 use api::problem::Problem;
 use domain::platform::audit::Who;
 use domain::values::ids::Id;
 use domain::values::time::{DAY_MS, Timestamp};
 use serde_json::{Value, json};
 
-/// GET /console/approvals
 pub async fn page(visit: &Here<'_>) -> Made {
     let waiting = visit.inside.get("/admin/approvals?status=pending&limit=50").await?;
-    let all = visit
-        .inside
-        .get(&with_query("/admin/approvals", &[("limit", "25"), ("cursor", visit.query.text("cursor"))]))
-        .await?;
+    let (all, next) = visit.list("/admin/approvals", "/console/approvals", &[], "25").await?;
     let mut page = Page::new("approvals", visit.say("Aprobaciones", "Approvals")).maybe(visit.done());
     if items(&waiting).is_empty() {
-        page = page.with(Block::Text(
+        page = page.text(
             visit
-                .say("Nada está esperando a una segunda persona.", "Nothing is waiting for a second person.")
-                .to_owned(),
-        ));
+                .say("Nada está esperando a una segunda persona.", "Nothing is waiting for a second person."),
+        );
     }
     for item in items(&waiting) {
         page.blocks.extend(waiting_call(visit, item).await?);
     }
-    page.blocks.push(Block::Heading(visit.say("Todas", "All").to_owned()));
-    page.blocks.push(table(visit, &all).into());
-    Ok(page)
+    Ok(page.heading(visit.say("Todas", "All")).with(table(visit, &all).next(next)))
 }
 
 async fn waiting_call(visit: &Here<'_>, item: &Value) -> Result<Vec<Block>, Problem> {
@@ -84,12 +77,7 @@ fn decision(visit: &Here<'_>, item: &Value) -> Block {
         });
     }
     let to = |act: &str| path("/console/approvals", id, act);
-    let reject = Button {
-        action: "reject",
-        label: visit.say("Rechazar", "Reject").to_owned(),
-        tone: Tone::Bad,
-        to: Some(to("reject")),
-    };
+    let reject = Button::bad("reject", visit.say("Rechazar", "Reject"), to("reject"));
     Asked::new(to("approve"), "approve", visit.say("Aprobar", "Approve"))
         .id(format!("decide-{id}"))
         .input(Input::new("note", visit.say("Nota", "Note")))
@@ -134,16 +122,8 @@ fn person(of: &Value) -> String {
 }
 
 fn table(visit: &Here<'_>, all: &Value) -> Table {
-    let heads = [
-        visit.say("Creada", "Created"),
-        visit.say("Qué", "What"),
-        visit.say("Estado", "State"),
-        visit.say("Pedida por", "Requested by"),
-        visit.say("Decidida por", "Decided by"),
-        visit.say("Nota", "Note"),
-    ];
     let row = |item: &Value| {
-        Row::new(vec![
+        Row::new([
             show::cell(visit.language, "createdAt", &item["createdAt"]),
             Cell::text(what(visit, item)).with_sub(str_of(item, "target")),
             show::cell(visit.language, "status", &item["status"]),
@@ -153,18 +133,14 @@ fn table(visit: &Here<'_>, all: &Value) -> Table {
         ])
         .status(str_of(item, "status"))
     };
-    let next =
-        all["nextCursor"].as_str().map(|cursor| with_query("/console/approvals", &[("cursor", cursor)]));
-    let caption = visit.say("Aprobaciones, primero las más recientes", "Approvals, newest first");
-    Table {
-        rows: items(all).iter().map(row).collect(),
-        next,
-        heads: heads.map(str::to_owned).into(),
-        ..show::table(visit.language, caption, &[])
-    }
+    let table = visit.table(
+        ["Aprobaciones, primero las más recientes", "Approvals, newest first"],
+        ["Creada", "Qué", "Estado", "Pedida por", "Decidida por", "Nota"],
+        ["Created", "What", "State", "Requested by", "Decided by", "Note"],
+    );
+    table.rows(items(all).iter().map(row))
 }
 
-/// POST /console/approvals/:id/approve | reject
 pub async fn decide(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
     // One form has two buttons: each is an act of its own.
     let once = form.filled("once").map(|once| format!("{once}-{act}")).unwrap_or_default();

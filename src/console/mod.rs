@@ -7,7 +7,6 @@ mod accounts;
 mod advice;
 mod at_bank;
 mod counts;
-mod dead_endpoints;
 mod decisions;
 mod money;
 mod queues;
@@ -37,6 +36,7 @@ fn may(visit: &Here<'_>, role: Role) -> bool {
     visit.who.role() >= role
 }
 
+#[rustfmt::skip]
 pub static SITE: Site<Operator> = Site {
     base: "/console",
     cookie: "pasarela_console_session",
@@ -65,18 +65,10 @@ pub static SITE: Site<Operator> = Site {
     refused: refused_page,
     done: &[
         ("done", Tone::Good, ["Hecho.", "Done."]),
-        (
-            "waits",
-            Tone::Plain,
-            [
-                "Todavía no se hizo: otra persona tiene que aprobarlo.",
-                "Not done yet: somebody else has to approve it.",
-            ],
-        ),
+        ("waits", Tone::Plain, ["Todavía no se hizo: otra persona tiene que aprobarlo.", "Not done yet: somebody else has to approve it."]),
     ],
 };
 
-/// The table of the console.
 pub fn rows() -> Vec<SiteRow<Operator>> {
     let of_tenant: Act<Operator> =
         |visit| Box::pin(accounts::act(visit, visit.id(), visit.part(2), &visit.form));

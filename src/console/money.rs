@@ -4,11 +4,11 @@ use super::at_bank::{self, AnswerFrom, AtBank};
 use super::{Here, Made, advice, after, may, path};
 use crate::gateway::services::Services;
 use crate::pages::form::Form;
-use crate::pages::inside::{Refused, with_query};
+use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Cell, Fact, Input, Kind, Page, Row, Table, Tone};
+use crate::pages::view::{self, Block, Cell, Fact, Input, Page, Table, Tone};
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::operators::masked;
@@ -23,94 +23,42 @@ use domain::values::mode::{Mode, PLATFORM, tenant_key};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+#[rustfmt::skip]
 const PAYMENT: [&str; 28] = [
-    "status",
-    "tenantId",
-    "mode",
-    "externalRef",
-    "attempt",
-    "method",
-    "usdAmount",
-    "vesAmount",
-    "bcvRate",
-    "feeVes",
-    "netVes",
-    "amountCop",
-    "debtorBankCode",
-    "debtorId",
-    "debtorCellPhone",
-    "cardLast4",
-    "bankReference",
-    "operationId",
-    "checkoutSessionId",
-    "reference",
-    "failureCode",
-    "wrongCodes",
-    "cancelReason",
-    "reversalRef",
-    "createdAt",
-    "completedAt",
-    "reversedAt",
-    "paymentId",
+    "status", "tenantId", "mode", "externalRef", "attempt", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes",
+    "netVes", "amountCop", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "bankReference", "operationId",
+    "checkoutSessionId", "reference", "failureCode", "wrongCodes", "cancelReason", "reversalRef", "createdAt",
+    "completedAt", "reversedAt", "paymentId",
 ];
+#[rustfmt::skip]
 const PAYOUT: [&str; 28] = [
-    "status",
-    "tenantId",
-    "mode",
-    "kind",
-    "externalRef",
-    "monto",
-    "amountCop",
-    "amountUsdt",
-    "feeVes",
-    "concepto",
-    "merchantName",
-    "merchantId",
-    "bankCode",
-    "destination",
-    "bank",
-    "accountType",
-    "accountNumber",
-    "holderName",
-    "documentType",
-    "documentNumber",
-    "network",
-    "address",
-    "reference",
-    "txHash",
-    "failureCode",
-    "operationId",
-    "createdAt",
-    "payoutId",
+    "status", "tenantId", "mode", "kind", "externalRef", "monto", "amountCop", "amountUsdt", "feeVes", "concepto",
+    "merchantName", "merchantId", "bankCode", "destination", "bank", "accountType", "accountNumber", "holderName",
+    "documentType", "documentNumber", "network", "address", "reference", "txHash", "failureCode", "operationId",
+    "createdAt", "payoutId",
 ];
 const FOUND: [&str; 8] = ["kind", "id", "tenantId", "mode", "status", "amount", "currency", "createdAt"];
 
-/// GET /console/search?q=
 pub async fn search(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let asked = visit.query.text("q");
     let page = Page::new("search", visit.say("Búsqueda", "Search"));
     if asked.is_empty() {
-        return Ok(page.with(Block::Text(
-            visit.say("Escribe arriba qué buscas.", "Type above what you are looking for.").to_owned(),
-        )));
+        return Ok(page.text(visit.say("Escribe arriba qué buscas.", "Type above what you are looking for.")));
     }
     let found = match visit.inside.get(&with_query("/admin/search", &[("q", asked)])).await {
         Err(refused) if refused.status == 404 => json!({ "items": by_id(visit.services, asked).await? }),
         found => found?,
     };
     let row = |item: &Value| {
-        let mut cells = FOUND.map(|name| show::cell(language, name, &item[name]));
-        cells[1].href = place(str_of(item, "kind"), str_of(item, "id"));
-        cells[2].href = Some(format!("/console/tenants/{}", str_of(item, "tenantId")));
-        Row::new(cells.into()).status(str_of(item, "status"))
+        let tenant = format!("/console/tenants/{}", str_of(item, "tenantId"));
+        let mut row = show::row(language, item, &FOUND).link(2, tenant);
+        row.cells[1].href = place(str_of(item, "kind"), str_of(item, "id"));
+        row
     };
-    let table = Table {
-        rows: items(&found).iter().map(row).collect(),
-        none: visit.say("No se encontró nada.", "Nothing was found.").to_owned(),
-        ..show::table(language, visit.say("Lo que se encontró", "What was found"), &FOUND)
-    };
-    Ok(page.with(table))
+    let table = show::table(language, visit.say("Lo que se encontró", "What was found"), &FOUND);
+    let none = visit.say("No se encontró nada.", "Nothing was found.").to_owned();
+    Ok(page.with(Table { none, ..table.rows(items(&found).iter().map(row)) }))
 }
 
 fn place(kind: &str, id: &str) -> Option<String> {
@@ -198,7 +146,6 @@ fn facts(visit: &Here<'_>, of: &Value, names: &[&str]) -> Vec<Fact> {
     facts
 }
 
-/// GET /console/payments/:id, and after the personal data were asked for unmasked.
 pub async fn payment(visit: &Here<'_>, id: &str, unmask: Option<&str>) -> Made {
     let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
     let asked = with_query(&path("/admin/payments", id, ""), &[("unmask", unmask.unwrap_or_default())]);
@@ -220,20 +167,16 @@ pub async fn payment(visit: &Here<'_>, id: &str, unmask: Option<&str>) -> Made {
             page = page.with(form.about(visit.say("Queda en la auditoría.", "The audit records it.")));
         }
         if may_be_canceled(&entity, at_bank.as_ref()) {
-            page = page.with(
-                view::Form::new(to("cancel"), "cancel", visit.say("Cancelar el cobro", "Cancel the payment"))
-                    .inline()
-                    .tone(Tone::Bad),
-            );
+            let label = visit.say("Cancelar el cobro", "Cancel the payment");
+            page = page.with(view::Form::new(to("cancel"), "cancel", label).inline().tone(Tone::Bad));
         }
     }
     if may(visit, Role::Treasury) && status == "COMPLETED" && payment["cardLast4"].is_string() {
         page = page.with(chargeback_form(visit, id));
     }
     page.blocks.extend(resends(visit, ("payments", id), &timeline.events));
-    page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
-    page.blocks.push(view::live(&[Block::Timeline(timeline.steps)], &visit.writing())?);
-    Ok(page)
+    let page = page.heading(visit.say("Qué pasó", "What happened"));
+    Ok(page.live(&[Block::Timeline(timeline.steps)], &visit.writing())?)
 }
 
 /// Of an intent that no bank has yet, and of pesos for which the buyer is waited for.
@@ -258,7 +201,6 @@ pub fn show_receiver(visit: &Here<'_>, id: &str) -> view::Form {
         .about(visit.say("Queda en la auditoría.", "It is noted in the audit."))
 }
 
-/// GET /console/payouts/:id, and after its receiver was asked for in clear.
 pub async fn payout(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
     let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
     let (tenant, entity) = find(visit.services, parsed).await?.ok_or_else(Problem::not_found)?;
@@ -282,12 +224,10 @@ pub async fn payout(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
         page = page.with(show_receiver(visit, id));
     }
     page.blocks.extend(resends(visit, ("payouts", id), &timeline.events));
-    page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
-    page.blocks.push(view::live(&[Block::Timeline(timeline.steps)], &visit.writing())?);
-    Ok(page)
+    let page = page.heading(visit.say("Qué pasó", "What happened"));
+    Ok(page.live(&[Block::Timeline(timeline.steps)], &visit.writing())?)
 }
 
-/// An order that was sent.
 fn resolve_form(visit: &Here<'_>, (page, id): (&str, &str), at_bank: Option<&AtBank>) -> Option<view::Form> {
     let at_bank = at_bank.filter(|at_bank| at_bank.standing != AnswerFrom::Queued)?;
     let title = visit.say("Si el banco ya dijo qué pasó", "If the bank has said what happened");
@@ -295,7 +235,6 @@ fn resolve_form(visit: &Here<'_>, (page, id): (&str, &str), at_bank: Option<&AtB
     may(visit, Role::Treasury).then(|| form.hidden("page", page).hidden("id", id))
 }
 
-/// To whoever listens now.
 fn resends(visit: &Here<'_>, (page, id): (&str, &str), events: &[(Id, EventKind)]) -> Vec<Block> {
     if !may(visit, Role::Support) {
         return Vec::new();
@@ -310,7 +249,6 @@ fn resends(visit: &Here<'_>, (page, id): (&str, &str), events: &[(Id, EventKind)
     events.iter().map(form).collect()
 }
 
-/// What the bank took back of a card payment.
 fn chargeback_form(visit: &Here<'_>, id: &str) -> view::Form {
     let reasons = [
         ("fraud", visit.say("Otro usó la tarjeta", "Somebody else used the card")),
@@ -319,11 +257,10 @@ fn chargeback_form(visit: &Here<'_>, id: &str) -> view::Form {
         ("duplicate", visit.say("Cobrado dos veces", "Charged twice")),
         ("other", visit.say("Otro", "Other")),
     ];
-    let reasons = reasons.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
     let label = visit.say("Anotar el contracargo", "Record the chargeback");
     view::Form::new(path("/console/payments", id, "chargeback"), "open-chargeback", label)
         .title(visit.say("El banco quitó el dinero", "The bank took the money back"))
-        .input(Input::new("reason", visit.say("Motivo", "Reason")).kind(Kind::Choice).options(reasons))
+        .input(Input::choice("reason", visit.say("Motivo", "Reason"), reasons, ""))
         .input(
             Input::new("amountVes", visit.say("Monto (Bs)", "Amount (Bs)"))
                 .hint(visit.say("Vacío: lo que queda del cobro.", "Empty: what is left of the payment."))
@@ -332,34 +269,31 @@ fn chargeback_form(visit: &Here<'_>, id: &str) -> view::Form {
         .tone(Tone::Bad)
 }
 
-/// POST /console/payments/:id/chargeback
 pub async fn open_chargeback(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     let outcome = match visit.inside.get(&path("/admin/payments", id, "")).await {
         Ok(found) => {
-            let mut body = json!({ "paymentId": id, "reason": form.text("reason") });
-            if let Some(amount) = form.filled("amountVes") {
-                body["amountVes"] = amount.into();
-            }
+            let mut body = form.filled_members(&["amountVes"]);
+            (body["paymentId"], body["reason"]) = (id.into(), form.text("reason").into());
             let to = path("/admin/tenants", str_of(&found, "tenantId"), "chargebacks");
             visit.inside.post(&to, &body, form.text("once")).await
         }
         Err(refused) => Err(refused),
     };
+    done_with(visit, id, outcome).await
+}
+
+pub async fn cancel(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
+    let to = path("/admin/payments", id, "cancel");
+    done_with(visit, id, visit.inside.post(&to, &json!({}), form.text("once")).await).await
+}
+
+async fn done_with(visit: &Here<'_>, id: &str, outcome: ApiResult) -> Result<Shown, Problem> {
     match outcome {
         Ok(answer) => Ok(after(&path("/console/payments", id, ""), &answer)),
         Err(refused) => visit.failed(payment(visit, id, None).await, &refused),
     }
 }
 
-/// POST /console/payments/:id/cancel
-pub async fn cancel(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    match visit.inside.post(&path("/admin/payments", id, "cancel"), &json!({}), form.text("once")).await {
-        Ok(answer) => Ok(after(&path("/console/payments", id, ""), &answer)),
-        Err(refused) => visit.failed(payment(visit, id, None).await, &refused),
-    }
-}
-
-/// POST /console/events/:id/resend
 pub async fn resend(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
     match visit.inside.post(&path("/admin/events", id, "resend"), &json!({}), form.text("once")).await {
         Ok(answer) => Ok(match form.text("page") {
@@ -374,9 +308,4 @@ pub async fn resend(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Pr
 
 pub fn cell_to(page: &str, id: &str) -> Cell {
     Cell::code(id).to(format!("/console/{page}/{id}"))
-}
-
-/// The list may not be there yet: nothing then.
-pub async fn maybe_list(visit: &Here<'_>, asked: &str) -> Result<Value, Refused> {
-    Ok(visit.inside.find(asked).await?.unwrap_or_default())
 }

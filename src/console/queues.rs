@@ -1,22 +1,22 @@
 //! The queues: what waits for a person, with its number, and what that person may do about it.
 
 use super::at_bank;
-use super::counts;
-use super::dead_endpoints::{self, Dead, GivenUp, Untaken};
-use super::money::{self, cell_to, maybe_list, show_receiver};
+use super::counts::{self, Dead, GivenUp, Untaken};
+use super::money::{self, cell_to, show_receiver};
 use super::{Here, Made, after, may, path};
 use crate::gateway::services::Services;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Page, Row, Table, Tone};
+use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Page, Row, Table};
+use crate::pages::words::words;
 use crate::reconciliation::shelf::Status;
 use crate::store::read_budget::ReadBudget;
 use api::problem::Problem;
 use domain::platform::operators::Role;
 use domain::values::mode::PLATFORM;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -46,16 +46,20 @@ fn next(name: &str, list: &Value) -> Option<String> {
 impl Queues {
     async fn read(visit: &Here<'_>) -> Result<Queues, Refused> {
         let list = |base: &str, status: &str| with_query(base, &[("status", status), ("limit", LIMIT)]);
-        let untaken = visit.services.read_pool.read(visit.services, PLATFORM, dead_endpoints::find);
+        let untaken = visit.services.read_pool.read(visit.services, PLATFORM, counts::find);
+        // What may not be there yet is nothing then.
+        let maybe = async |base: &str, status: &str| {
+            Ok::<_, Refused>(visit.inside.find(&list(base, status)).await?.unwrap_or_default())
+        };
         let mut queues = Queues {
             unresolved: visit.inside.get(&list("/admin/operations", "unresolved")).await?,
             contradicted: visit.inside.get(&list("/admin/operations", "contradicted")).await?,
             reviews: visit.inside.get(&list("/admin/crypto/payouts", "pending_review")).await?,
-            pesos: maybe_list(visit, &list("/admin/cop-payouts", "pending")).await?,
-            chargebacks: maybe_list(visit, &list("/admin/chargebacks", "open")).await?,
+            pesos: maybe("/admin/cop-payouts", "pending").await?,
+            chargebacks: maybe("/admin/chargebacks", "open").await?,
             approvals: visit.inside.get(&list("/admin/approvals", "pending")).await?,
             untaken: untaken.await?,
-            reconciliations: maybe_list(visit, &list("/admin/reconciliations", "failed")).await?,
+            reconciliations: maybe("/admin/reconciliations", "failed").await?,
             live_asked: visit.services.callers.directory.live_asked_count(),
             long: BTreeMap::new(),
         };
@@ -109,256 +113,166 @@ impl Queues {
     }
 
     fn counts(&self, visit: &Here<'_>) -> Vec<Fact> {
-        let fact = |field: &str, label: &str, length: usize, to: &str| {
-            let length = self.long.get(field).copied().unwrap_or(length);
-            let more = if length > counts::COUNT_MAX { "+" } else { "" };
-            let shown = visit.language.figure(&length.min(counts::COUNT_MAX).to_string());
-            Fact::new(field, label, Cell::text(format!("{shown}{more}")).to(to))
-        };
         let count = |list: &Value| items(list).len();
-        let say = |spanish, english| visit.say(spanish, english);
-        vec![
-            fact(
-                "unresolved",
-                say("Operaciones sin respuesta", "Unresolved operations"),
-                count(&self.unresolved),
-                "/console/queues#unresolved",
-            ),
-            fact(
-                "contradicted",
-                say("Bancos que se contradijeron", "Contradicted operations"),
-                count(&self.contradicted),
-                "/console/queues#contradicted",
-            ),
-            fact(
-                "cryptoReviews",
-                say("Pagos en USDT por revisar", "USDT payouts to review"),
-                count(&self.reviews),
-                "/console/queues#cryptoReviews",
-            ),
-            fact(
-                "copPayouts",
-                say("Pagos en pesos pendientes", "Peso payouts pending"),
-                count(&self.pesos),
-                "/console/queues#copPayouts",
-            ),
-            fact(
-                "openChargebacks",
-                say("Contracargos abiertos", "Open chargebacks"),
-                count(&self.chargebacks),
-                "/console/queues#openChargebacks",
-            ),
-            fact(
-                "liveAsked",
-                say("Piden modo real", "Ask for live mode"),
+        let queues = [
+            (UNRESOLVED, count(&self.unresolved), "/console/queues#unresolved"),
+            (CONTRADICTED, count(&self.contradicted), "/console/queues#contradicted"),
+            (REVIEWS, count(&self.reviews), "/console/queues#cryptoReviews"),
+            (PESOS, count(&self.pesos), "/console/queues#copPayouts"),
+            (CHARGEBACKS, count(&self.chargebacks), "/console/queues#openChargebacks"),
+            (
+                ("liveAsked", "Piden modo real", "Ask for live mode"),
                 self.live_asked,
                 "/console/tenants?liveAsked=true",
             ),
-            fact("approvals", say("Por aprobar", "To approve"), count(&self.approvals), "/console/approvals"),
-            fact(
-                "deadWebhooks",
-                say("Webhooks que no reciben", "Dead webhook endpoints"),
-                self.untaken.dead.len(),
-                "/console/queues#deadWebhooks",
-            ),
-            fact(
-                "exhaustedWebhooks",
-                say("Eventos que nadie recibió", "Events given up"),
-                self.untaken.given_up.len(),
-                "/console/queues#exhaustedWebhooks",
-            ),
-            fact(
-                "failedReconciliations",
-                say("Conciliaciones fallidas", "Failed reconciliations"),
-                count(&self.reconciliations),
-                "/console/reconciliations",
-            ),
-        ]
+            (("approvals", "Por aprobar", "To approve"), count(&self.approvals), "/console/approvals"),
+            (DEAD, self.untaken.dead.len(), "/console/queues#deadWebhooks"),
+            (GIVEN_UP, self.untaken.given_up.len(), "/console/queues#exhaustedWebhooks"),
+            (RECONCILIATIONS, count(&self.reconciliations), "/console/reconciliations"),
+        ];
+        let fact = |((field, spanish, english), length, to): (Queue, usize, &str)| {
+            let length = self.long.get(field).copied().unwrap_or(length);
+            let more = if length > counts::COUNT_MAX { "+" } else { "" };
+            let shown = visit.language.figure(&length.min(counts::COUNT_MAX).to_string());
+            Fact::new(field, visit.say(spanish, english), Cell::text(format!("{shown}{more}")).to(to))
+        };
+        queues.map(fact).into()
     }
 }
 
-/// GET /console/home
+type Queue = (&'static str, &'static str, &'static str);
+
+const UNRESOLVED: Queue = ("unresolved", "Operaciones sin respuesta", "Unresolved operations");
+const CONTRADICTED: Queue = ("contradicted", "Bancos que se contradijeron", "Contradicted operations");
+const REVIEWS: Queue = ("cryptoReviews", "Pagos en USDT por revisar", "USDT payouts to review");
+const PESOS: Queue = ("copPayouts", "Pagos en pesos pendientes", "Peso payouts pending");
+const CHARGEBACKS: Queue = ("openChargebacks", "Contracargos abiertos", "Open chargebacks");
+const DEAD: Queue = ("deadWebhooks", "Webhooks que no reciben", "Dead webhook endpoints");
+const GIVEN_UP: Queue = ("exhaustedWebhooks", "Eventos que nadie recibió", "Events given up");
+const RECONCILIATIONS: Queue = ("failedReconciliations", "Conciliaciones fallidas", "Failed reconciliations");
+
 pub async fn home(visit: &Here<'_>) -> Made {
     let me = visit.inside.get("/admin/me").await?;
     let queues = Queues::read(visit).await?;
     let status = visit.inside.get("/admin/status").await?;
-    let mut page = Page::new("home", visit.say("Inicio", "Home"));
-    page.blocks.push(Block::Heading(visit.say("Lo que espera", "What waits").to_owned()));
-    page.blocks.push(view::live(&[Block::Facts(queues.counts(visit))], &visit.writing())?);
-    page.blocks.push(Block::Heading(visit.say("El servidor", "The server").to_owned()));
-    page.blocks.push(
-        show::facts(visit.language, &status, &["walSeq", "snapshotSeq", "underWay", "outbound"]).into(),
-    );
-    page.blocks.push(Block::Heading(visit.say("Tú", "You").to_owned()));
-    page.blocks.push(show::facts(visit.language, &me, &["name", "email", "role", "status"]).into());
-    Ok(page)
+    let server = show::facts(visit.language, &status, &["walSeq", "snapshotSeq", "underWay", "outbound"]);
+    Ok(Page::new("home", visit.say("Inicio", "Home"))
+        .heading(visit.say("Lo que espera", "What waits"))
+        .live(&[Block::Facts(queues.counts(visit))], &visit.writing())?
+        .heading(visit.say("El servidor", "The server"))
+        .with(server)
+        .heading(visit.say("Tú", "You"))
+        .with(show::facts(visit.language, &me, &["name", "email", "role", "status"])))
 }
 
-/// GET /console/queues
 pub async fn page(visit: &Here<'_>) -> Made {
     let mut queues = Queues::read(visit).await?;
-    let say = |spanish, english| visit.say(spanish, english);
-    let mut page = Page::new("queues", say("Colas", "Queues")).maybe(visit.done());
-    page.blocks.push(view::live(&[Block::Facts(queues.counts(visit))], &visit.writing())?);
+    let page = Page::new("queues", visit.say("Colas", "Queues")).maybe(visit.done());
+    let page = page.live(&[Block::Facts(queues.counts(visit))], &visit.writing())?;
     queues.turn(visit).await?;
-    let mut add = |id: &'static str, title: &str, table: Table| {
-        page.blocks.push(Block::Anchor(id, title.to_owned()));
-        page.blocks.push(table.into());
-    };
-    add(
-        "unresolved",
-        say("Operaciones sin respuesta", "Unresolved operations"),
-        operations(visit, &queues.unresolved, "unresolved"),
-    );
-    add(
-        "contradicted",
-        say("Bancos que se contradijeron", "Contradicted operations"),
-        operations(visit, &queues.contradicted, "contradicted"),
-    );
-    add(
-        "cryptoReviews",
-        say("Pagos en USDT por revisar", "USDT payouts to review"),
-        reviews(visit, &queues.reviews),
-    );
-    add("copPayouts", say("Pagos en pesos pendientes", "Peso payouts pending"), pesos(visit, &queues.pesos));
-    add(
-        "openChargebacks",
-        say("Contracargos abiertos", "Open chargebacks"),
-        chargebacks(visit, &queues.chargebacks),
-    );
-    add(
-        "deadWebhooks",
-        say("Webhooks que no reciben", "Dead webhook endpoints"),
-        dead(visit, &queues.untaken.dead),
-    );
-    add(
-        "exhaustedWebhooks",
-        say("Eventos que nadie recibió", "Events given up"),
-        given_up(visit, &queues.untaken.given_up),
-    );
-    Ok(page)
+    let parts = [
+        (UNRESOLVED, operations(visit, &queues.unresolved, false)),
+        (CONTRADICTED, operations(visit, &queues.contradicted, true)),
+        (REVIEWS, reviews(visit, &queues.reviews)),
+        (PESOS, pesos(visit, &queues.pesos)),
+        (CHARGEBACKS, chargebacks(visit, &queues.chargebacks)),
+        (DEAD, dead(visit, &queues.untaken.dead)),
+        (GIVEN_UP, given_up(visit, &queues.untaken.given_up)),
+    ];
+    Ok(parts.into_iter().fold(page, |page, ((id, spanish, english), table)| {
+        page.with(Block::Anchor(id, visit.say(spanish, english).to_owned())).with(table)
+    }))
 }
 
-fn operations(visit: &Here<'_>, list: &Value, queue: &str) -> Table {
+fn operations(visit: &Here<'_>, list: &Value, contradicted: bool) -> Table {
     let row = |item: &Value| {
-        let mut cells: Vec<Cell> = OPERATION.map(|name| show::cell(visit.language, name, &item[name])).into();
+        let mut row = show::row(visit.language, item, &OPERATION);
         let entity = &item["entity"];
         let id = str_of(entity, "id");
-        match str_of(entity, "type") {
-            "payment" => cells.push(cell_to("payments", id)),
-            "payout" => cells.push(cell_to("payouts", id)),
-            other => cells.push(Cell::code(id).with_sub(other)),
-        }
-        if queue == "contradicted" {
-            cells.push(match item["otherAttemptId"].as_str() {
-                Some(other) => cell_to("payments", other),
-                None => Cell::text(String::new()),
-            });
-        }
-        let mut row = Row::new(cells).status(str_of(item, "status"));
-        if queue == "unresolved" && may(visit, Role::Treasury) {
+        row.cells.push(match str_of(entity, "type") {
+            "payment" => cell_to("payments", id),
+            "payout" => cell_to("payouts", id),
+            other => Cell::code(id).with_sub(other),
+        });
+        if contradicted {
+            let other = item["otherAttemptId"].as_str();
+            row.cells.push(other.map_or(Cell::text(""), |other| cell_to("payments", other)));
+        } else if may(visit, Role::Treasury) {
             row.forms.push(at_bank::resolve_form(visit, str_of(item, "operationId")));
         }
         row
     };
-    let mut heads =
-        OPERATION.map(|name| crate::pages::words::words(visit.language, name).to_owned()).to_vec();
-    heads.push(visit.say("De", "Of").to_owned());
-    if queue == "contradicted" {
-        heads.push(crate::pages::words::words(visit.language, "otherAttemptId").to_owned());
-    }
-    Table {
-        rows: items(list).iter().map(row).collect(),
-        heads,
-        next: next(queue, list),
-        ..show::table(visit.language, visit.say("Operaciones", "Operations"), &[])
-    }
+    let of = [visit.say("De", "Of"), words(visit.language, "otherAttemptId")];
+    let heads = OPERATION.iter().map(|name| words(visit.language, name));
+    let heads = heads.chain(of.into_iter().take(if contradicted { 2 } else { 1 }));
+    let queue = if contradicted { CONTRADICTED.0 } else { UNRESOLVED.0 };
+    show::headed(visit.language, visit.say("Operaciones", "Operations"), heads)
+        .rows(items(list).iter().map(row))
+        .next(next(queue, list))
 }
 
 fn reviews(visit: &Here<'_>, list: &Value) -> Table {
     const COLUMNS: [&str; 5] = ["createdAt", "payoutId", "tenantId", "amountUsdt", "status"];
     let row = |item: &Value| {
-        let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
+        let mut row = show::row(visit.language, item, &COLUMNS);
         let id = item["payoutId"].as_str().or(item["id"].as_str()).unwrap_or_default();
-        cells[1] = cell_to("payouts", id);
-        let mut row = Row::new(cells.into()).status(str_of(item, "status"));
+        row.cells[1] = cell_to("payouts", id);
         if may(visit, Role::Treasury) {
             let acts =
                 [("approve", visit.say("Aprobar", "Approve")), ("reject", visit.say("Rechazar", "Reject"))];
             let note = Input::new("note", visit.say("Nota", "Note")).optional();
-            row.forms.push(either("/console/crypto", id, acts, note));
+            row.forms.push(either("/console/crypto", id, acts).input(note));
         }
         row
     };
-    Table {
-        rows: items(list).iter().map(row).collect(),
-        next: next("cryptoReviews", list),
-        ..show::table(visit.language, "USDT", &COLUMNS)
-    }
+    let table = show::table(visit.language, "USDT", &COLUMNS);
+    table.rows(items(list).iter().map(row)).next(next("cryptoReviews", list))
 }
 
 /// The good end first.
-fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2], input: Input) -> view::Form {
-    let other =
-        Button { action: bad.0, label: bad.1.to_owned(), tone: Tone::Bad, to: Some(path(base, id, bad.0)) };
+fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2]) -> view::Form {
     view::Form::new(path(base, id, good.0), good.0, good.1)
         .id(format!("{}-{id}", good.0))
-        .input(input)
-        .button(other)
+        .button(Button::bad(bad.0, bad.1, path(base, id, bad.0)))
 }
 
 fn pesos(visit: &Here<'_>, list: &Value) -> Table {
     const COLUMNS: [&str; 7] =
         ["createdAt", "payoutId", "tenantId", "amountCop", "bank", "accountNumber", "status"];
     let row = |item: &Value| {
-        let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
+        let mut row = show::row(visit.language, item, &COLUMNS);
         let id = str_of(item, "payoutId");
-        cells[1] = cell_to("payouts", id);
-        let mut row = Row::new(cells.into()).status(str_of(item, "status"));
+        row.cells[1] = cell_to("payouts", id);
         if may(visit, Role::Treasury) {
             let acts =
                 [("complete", visit.say("Llegó", "It arrived")), ("fail", visit.say("Falló", "It failed"))];
             let word = Input::new("word", visit.say("Referencia o código", "Reference or code"));
             row.forms.push(show_receiver(visit, id).id(format!("unmask-{id}")));
-            row.forms.push(either("/console/cop-payouts", id, acts, word));
+            row.forms.push(either("/console/cop-payouts", id, acts).input(word));
         }
         row
     };
-    Table {
-        rows: items(list).iter().map(row).collect(),
-        next: next("copPayouts", list),
-        ..show::table(visit.language, "COP", &COLUMNS)
-    }
+    let table = show::table(visit.language, "COP", &COLUMNS);
+    table.rows(items(list).iter().map(row)).next(next("copPayouts", list))
 }
 
 fn chargebacks(visit: &Here<'_>, list: &Value) -> Table {
     const COLUMNS: [&str; 5] = ["createdAt", "paymentId", "tenantId", "amountVes", "status"];
     let row = |item: &Value| {
-        let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
-        cells[1] = cell_to("payments", str_of(item, "paymentId"));
-        let mut row = Row::new(cells.into()).status(str_of(item, "status"));
+        let mut row = show::row(visit.language, item, &COLUMNS);
+        row.cells[1] = cell_to("payments", str_of(item, "paymentId"));
         if may(visit, Role::Treasury) {
             let id = str_of(item, "chargebackId");
-            let to = |act: &str| path("/console/chargebacks", id, act);
-            let lost = visit.say("Se perdió", "It was lost");
-            let form = view::Form::new(to("won"), "won", visit.say("Se ganó", "It was won"))
-                .id(format!("close-{id}"))
-                .button(Button {
-                    action: "lost",
-                    label: lost.to_owned(),
-                    tone: Tone::Bad,
-                    to: Some(to("lost")),
-                })
-                .inline();
-            row.forms.push(form);
+            let acts = [
+                ("won", visit.say("Se ganó", "It was won")),
+                ("lost", visit.say("Se perdió", "It was lost")),
+            ];
+            row.forms.push(either("/console/chargebacks", id, acts).id(format!("close-{id}")).inline());
         }
         row
     };
-    Table {
-        rows: items(list).iter().map(row).collect(),
-        next: next("openChargebacks", list),
-        ..show::table(visit.language, visit.say("Contracargos", "Chargebacks"), &COLUMNS)
-    }
+    let table = show::table(visit.language, visit.say("Contracargos", "Chargebacks"), &COLUMNS);
+    table.rows(items(list).iter().map(row)).next(next("openChargebacks", list))
 }
 
 fn tenant_cell(services: &Arc<Services>, tenant_key: u64) -> Cell {
@@ -372,44 +286,30 @@ fn tenant_cell(services: &Arc<Services>, tenant_key: u64) -> Cell {
 fn given_up(visit: &Here<'_>, list: &[GivenUp]) -> Table {
     let row = |given_up: &GivenUp| {
         let event = given_up.exhausted.event;
-        let cells = vec![
+        Row::new([
             tenant_cell(visit.services, given_up.tenant),
             Cell::code(given_up.url.clone()),
             Cell::text(event.kind.name()).with_sub(event.id.to_string()),
             show::cell(visit.language, "createdAt", &given_up.exhausted.at.to_string().into()),
             Cell::code("webhook.exhausted"),
-        ];
-        Row::new(cells).status("failed")
+        ])
+        .status("failed")
     };
-    let heads = [
-        visit.say("Comercio", "Tenant"),
-        visit.say("Dirección", "Address"),
-        visit.say("Evento", "Event"),
-        visit.say("Último intento", "Last try"),
-        visit.say("Qué pasó", "What happened"),
-    ];
-    Table {
-        rows: list.iter().map(row).collect(),
-        heads: heads.map(str::to_owned).into(),
-        ..show::table(visit.language, "Webhooks", &[])
-    }
+    let table = visit.table(
+        ["Webhooks"; 2],
+        ["Comercio", "Dirección", "Evento", "Último intento", "Qué pasó"],
+        ["Tenant", "Address", "Event", "Last try", "What happened"],
+    );
+    table.rows(list.iter().map(row))
 }
 
 fn dead(visit: &Here<'_>, list: &[Dead]) -> Table {
     let row = |dead: &Dead| {
         let tenant = tenant_cell(visit.services, dead.tenant);
-        Row::new(vec![tenant, Cell::code(dead.url.clone()), Cell::text(dead.error.clone())]).status("failed")
+        Row::new([tenant, Cell::code(dead.url.clone()), Cell::text(dead.error.clone())]).status("failed")
     };
-    let heads = [
-        visit.say("Comercio", "Tenant"),
-        visit.say("Dirección", "Address"),
-        visit.say("Último error", "Last error"),
-    ];
-    Table {
-        rows: list.iter().map(row).collect(),
-        heads: heads.map(str::to_owned).into(),
-        ..show::table(visit.language, "Webhooks", &[])
-    }
+    let heads = (["Comercio", "Dirección", "Último error"], ["Tenant", "Address", "Last error"]);
+    visit.table(["Webhooks"; 2], heads.0, heads.1).rows(list.iter().map(row))
 }
 
 /// One form has several buttons.
@@ -417,16 +317,10 @@ fn key_of(form: &Form, act: &str) -> String {
     form.filled("once").map(|once| format!("{once}-{act}")).unwrap_or_default()
 }
 
-/// POST /console/operations/:id/resolve
 pub async fn resolve(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    let mut body = Map::new();
-    for name in ["outcome", "reference", "failureCode", "note"] {
-        if let Some(value) = form.filled(name) {
-            body.insert(name.to_owned(), value.into());
-        }
-    }
+    let body = form.filled_members(&["outcome", "reference", "failureCode", "note"]);
     let to = path("/admin/operations", id, "resolve");
-    let outcome = visit.inside.post(&to, &Value::Object(body), form.text("once")).await;
+    let outcome = visit.inside.post(&to, &body, form.text("once")).await;
     // The form stands in the queue, and on the page of what the operation is of.
     let (page, of) = (form.text("page"), form.text("id"));
     match outcome {
@@ -439,24 +333,19 @@ pub async fn resolve(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, P
     }
 }
 
-/// POST /console/crypto/:id/approve | reject
 pub async fn review(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
-    let mut body = Map::new();
-    if let Some(note) = form.filled("note").filter(|_| act == "reject") {
-        body.insert("reason".to_owned(), note.into());
-    }
+    let reason = form.filled("note").filter(|_| act == "reject");
+    let body = reason.map_or(json!({}), |reason| json!({ "reason": reason }));
     let to = path("/admin/crypto/payouts", id, act);
-    done(visit, visit.inside.post(&to, &Value::Object(body), &key_of(form, act)).await).await
+    done(visit, visit.inside.post(&to, &body, &key_of(form, act)).await).await
 }
 
-/// POST /console/chargebacks/:id/won | lost
 pub async fn close_chargeback(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
     let to = path("/admin/chargebacks", id, "close");
     let body = json!({ "outcome": act });
     done(visit, visit.inside.post(&to, &body, &key_of(form, act)).await).await
 }
 
-/// POST /console/cop-payouts/:id/complete | fail
 pub async fn settle(visit: &Here<'_>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
     let name = if act == "complete" { "reference" } else { "failureCode" };
     let to = path("/admin/cop-payouts", id, act);

@@ -7,6 +7,7 @@ use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Input, Kind, Page, Plot, Row, Table, Tone};
+use crate::pages::words::words;
 use crate::rates::{Filter, Pair};
 use api::problem::Problem;
 use chrono::NaiveDateTime;
@@ -14,7 +15,7 @@ use domain::platform::operators::Role;
 use domain::resources::rates::buckets::{Aggregation, Kept, Step, Window};
 use domain::values::time::{DAY_MS, SECOND_MS, Timestamp, Zone};
 use hyper::Method;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 const FEEDS: [&str; 7] = ["pair", "source", "side", "method", "ageSeconds", "failuresInARow", "lastError"];
 const PINS: [&str; 6] = ["pair", "source", "side", "price", "pinnedUntil", "reason"];
@@ -25,87 +26,60 @@ const POINTS_MAX: usize = 24 * 7 * 20;
 const DAYS: i64 = 7;
 const MEMBERS: [&str; 7] = ["pair", "source", "side", "method", "price", "pinnedUntil", "reason"];
 
-/// GET /console/rates
 pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
     let language = visit.language;
     let status = visit.inside.get("/admin/status").await?;
     let rates = &status["rates"];
     let list = |of: &str| rates[of].as_array().cloned().unwrap_or_default();
-    let mut page = Page::new("rates", visit.say("Tasas", "Rates")).maybe(visit.done());
-    let heads = [
-        visit.say("Par", "Pair"),
-        visit.say("Fuente", "Source"),
-        visit.say("Lado", "Side"),
-        visit.say("Precio", "Price"),
-        visit.say("Hasta", "Until"),
-        visit.say("Motivo", "Reason"),
-        visit.say("Quién", "Who"),
-        "",
-    ];
-    page.blocks.push(Block::Heading(visit.say("Fijadas a mano", "Pinned by hand").to_owned()));
-    page.blocks.push(
-        Table {
-            rows: list("pins").iter().map(|pin| pinned(visit, pin)).collect(),
-            heads: heads.map(str::to_owned).into(),
-            field: Some("pins"),
-            ..show::table(language, visit.say("Fijadas", "Pinned"), &[])
-        }
-        .into(),
-    );
+    let pins = visit
+        .table(
+            ["Fijadas", "Pinned"],
+            ["Par", "Fuente", "Lado", "Precio", "Hasta", "Motivo", "Quién", ""],
+            ["Pair", "Source", "Side", "Price", "Until", "Reason", "Who", ""],
+        )
+        .rows(list("pins").iter().map(|pin| pinned(visit, pin)))
+        .field("pins");
     let present = visit.inside.get("/admin/rates").await?;
-    page.blocks.push(Block::Heading(visit.say("Ahora", "Now").to_owned()));
-    page.blocks.push(
-        Table {
-            rows: show::items(&present).iter().map(|item| price(visit, item)).collect(),
-            field: Some("prices"),
-            ..show::table(language, visit.say("Precios de ahora", "Present prices"), &PRESENT)
-        }
-        .into(),
-    );
+    let prices = show::table(language, visit.say("Precios de ahora", "Present prices"), &PRESENT)
+        .rows(show::items(&present).iter().map(|item| price(visit, item)))
+        .field("prices");
+    let mut page = Page::new("rates", visit.say("Tasas", "Rates"))
+        .maybe(visit.done())
+        .heading(visit.say("Fijadas a mano", "Pinned by hand"))
+        .with(pins)
+        .heading(visit.say("Ahora", "Now"))
+        .with(prices);
     page.blocks.extend(plots(visit.services, language).into_iter().map(Block::Plot));
-    page.blocks.push(Block::Heading(visit.say("Fuentes", "Feeds").to_owned()));
-    page.blocks.push(feeds(visit, &list("feeds")).into());
-    if may(visit, Role::Treasury) {
-        page = page.with(form(visit, failed));
-    }
-    Ok(page)
+    page = page.heading(visit.say("Fuentes", "Feeds")).with(feeds(visit, &list("feeds")));
+    Ok(if may(visit, Role::Treasury) { page.with(form(visit, failed)) } else { page })
 }
 
 /// One that is suspect says so, and that it decides nothing.
 fn price(visit: &Here<'_>, item: &Value) -> Row {
     let is_suspect = item[SUSPECT] == Value::Bool(true);
-    let words = crate::pages::words::words(visit.language, SUSPECT);
     let cell = |name| match (name == SUSPECT, is_suspect) {
         (false, _) => show::cell(visit.language, name, &item[name]),
-        (true, true) => Cell::state(SUSPECT, words.to_owned()),
+        (true, true) => Cell::state(SUSPECT, words(visit.language, SUSPECT)),
         (true, false) => Cell::text(""),
     };
-    let row = Row::new(PRESENT.map(cell).into());
+    let row = Row::new(PRESENT.map(cell));
     if is_suspect { row.status(SUSPECT) } else { row }
 }
 
 fn feeds(visit: &Here<'_>, items: &[Value]) -> Table {
-    let row = |item: &Value| Row::new(FEEDS.map(|name| show::cell(visit.language, name, &item[name])).into());
-    let heads = [
-        visit.say("Par", "Pair"),
-        visit.say("Fuente", "Source"),
-        visit.say("Lado", "Side"),
-        visit.say("Método", "Method"),
-        visit.say("Edad (s)", "Age (s)"),
-        visit.say("Fallos seguidos", "Failures in a row"),
-        visit.say("Último error", "Last error"),
-    ];
-    Table {
-        rows: items.iter().map(row).collect(),
-        heads: heads.map(str::to_owned).into(),
-        ..show::table(visit.language, visit.say("Fuentes", "Feeds"), &[])
-    }
+    let row = |item: &Value| Row::new(FEEDS.map(|name| show::cell(visit.language, name, &item[name])));
+    let table = visit.table(
+        ["Fuentes", "Feeds"],
+        ["Par", "Fuente", "Lado", "Método", "Edad (s)", "Fallos seguidos", "Último error"],
+        ["Pair", "Source", "Side", "Method", "Age (s)", "Failures in a row", "Last error"],
+    );
+    table.rows(items.iter().map(row))
 }
 
 fn pinned(visit: &Here<'_>, item: &Value) -> Row {
     let mut cells: Vec<Cell> = PINS.map(|name| show::cell(visit.language, name, &item[name])).into();
     cells.push(Cell::text(str_of(&item["operator"], "name")));
-    cells.push(Cell::state("pinned", crate::pages::words::words(visit.language, "pinned").to_owned()));
+    cells.push(Cell::state("pinned", words(visit.language, "pinned")));
     let mut row = Row::new(cells).status("pinned");
     if may(visit, Role::Treasury) {
         let id =
@@ -207,21 +181,15 @@ fn of_caracas(typed: &str) -> String {
     at.map_or_else(|| typed.to_owned(), |at| Timestamp::from_unix_ms(at).to_string())
 }
 
-/// POST /console/rates
 pub async fn pin(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
-    let mut body = Map::new();
-    for name in MEMBERS {
-        match form.filled(name) {
-            Some(value) if name == "pinnedUntil" => body.insert(name.to_owned(), of_caracas(value).into()),
-            Some(value) => body.insert(name.to_owned(), value.into()),
-            None => None,
-        };
+    let mut body = form.filled_members(&MEMBERS);
+    if let Some(until) = form.filled("pinnedUntil") {
+        body["pinnedUntil"] = of_caracas(until).into();
     }
-    let outcome = visit.inside.post("/admin/rates", &Value::Object(body), form.text("once")).await;
+    let outcome = visit.inside.post("/admin/rates", &body, form.text("once")).await;
     end(visit, form, outcome).await
 }
 
-/// POST /console/rates/unpin
 pub async fn unpin(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     let parameters = ["pair", "source", "side"].map(|name| (name, form.text(name)));
     let mut asked = with_query("/admin/rates/pin", &parameters);

@@ -15,14 +15,18 @@ use serde_json::{Value, json};
 const RESULTS: [&str; 6] = ["proposal", "missingHere", "missingThere", "amountDiffers", "bad", "matched"];
 const COUNTS: [&str; 8] =
     ["status", "lines", "matched", "missingHere", "missingThere", "amountDiffers", "proposals", "bad"];
+#[rustfmt::skip]
+const SHOWN: [&str; 11] = [
+    "createdAt", "rail", "from", "to", "status", "lines", "matched", "missingHere", "missingThere", "amountDiffers",
+    "proposals",
+];
 const RAILS: [&str; 2] = ["r4", "wompi"];
 const REFUSED_SHOWN: usize = 50;
 const FIELDS: [&str; 4] = ["rail", "account", "from", "to"];
 
-/// GET /console/reconciliations
 pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
     let say = |spanish, english| visit.say(spanish, english);
-    let typed = |name: &str| failed.map(|form| form.text(name).to_owned()).unwrap_or_default();
+    let typed = |name: &str| failed.map_or("", |form| form.text(name));
     let mut page =
         Page::new("reconciliations", say("Conciliación con el banco", "Reconciliation with the bank"))
             .maybe(visit.done());
@@ -33,12 +37,12 @@ pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
                 "CSV con date, reference, amount, kind (credit o debit) y, si los hay, phone y bank.",
                 "CSV with date, reference, amount, kind (credit or debit) and, where known, phone and bank.",
             ))
-            .input(
-                Input::new("rail", say("Banco o red", "Rail"))
-                    .kind(Kind::Choice)
-                    .options(RAILS.map(|rail| (rail.to_owned(), rail.to_owned())).into())
-                    .value(typed("rail")),
-            )
+            .input(Input::choice(
+                "rail",
+                say("Banco o red", "Rail"),
+                RAILS.map(|rail| (rail, rail)),
+                typed("rail"),
+            ))
             .input(
                 Input::new("account", say("Cuenta (20 dígitos)", "Account (20 digits)"))
                     .value(typed("account")),
@@ -48,41 +52,15 @@ pub async fn page(visit: &Here<'_>, failed: Option<&Form>) -> Made {
             .input(Input::new("file", say("Archivo", "File")).kind(Kind::File));
         page = page.with(form);
     }
-    let list = [("limit", "25"), ("cursor", visit.query.text("cursor"))];
-    let known = visit.inside.get(&with_query("/admin/reconciliations", &list)).await?;
-    Ok(page.with(all(visit, &known)))
+    let here = "/console/reconciliations";
+    let (known, next) = visit.list("/admin/reconciliations", here, &[], "25").await?;
+    let row =
+        |item: &Value| show::row(visit.language, item, &SHOWN).link(0, path(here, str_of(item, "id"), ""));
+    let caption = say("Conciliaciones, primero las más recientes", "Reconciliations, newest first");
+    let table = show::table(visit.language, caption, &SHOWN);
+    Ok(page.with(table.rows(items(&known).iter().map(row)).next(next)))
 }
 
-fn all(visit: &Here<'_>, known: &Value) -> Table {
-    const SHOWN: [&str; 11] = [
-        "createdAt",
-        "rail",
-        "from",
-        "to",
-        "status",
-        "lines",
-        "matched",
-        "missingHere",
-        "missingThere",
-        "amountDiffers",
-        "proposals",
-    ];
-    let row = |item: &Value| {
-        let mut cells = SHOWN.map(|name| show::cell(visit.language, name, &item[name]));
-        cells[0].href = Some(path("/console/reconciliations", str_of(item, "id"), ""));
-        Row::new(cells.into()).status(str_of(item, "status"))
-    };
-    let next = known["nextCursor"].as_str();
-    let next = next.map(|cursor| with_query("/console/reconciliations", &[("cursor", cursor)]));
-    let caption = visit.say("Conciliaciones, primero las más recientes", "Reconciliations, newest first");
-    Table {
-        rows: items(known).iter().map(row).collect(),
-        next,
-        ..show::table(visit.language, caption, &SHOWN)
-    }
-}
-
-/// POST /console/reconciliations
 pub async fn upload(visit: &Here<'_>) -> Result<Shown, Problem> {
     let parameters = FIELDS.map(|name| (name, visit.form.text(name)));
     let asked = with_query("/admin/reconciliations", &parameters);
@@ -93,7 +71,6 @@ pub async fn upload(visit: &Here<'_>) -> Result<Shown, Problem> {
     }
 }
 
-/// GET /console/reconciliations/:id
 pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     let language = visit.language;
     let found = visit.inside.get(&path("/admin/reconciliations", id, "")).await?;
@@ -105,31 +82,26 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
         &[("result", result), ("limit", "50"), ("cursor", visit.query.text("cursor"))],
     );
     let lines = visit.inside.find(&list).await?.unwrap_or_default();
-    let mut page = Page::new("reconciliations", visit.say("Conciliación", "Reconciliation"))
-        .status(status)
-        .maybe(visit.done());
     let mut facts = show::facts(language, &found, &COUNTS);
     let percent = Cell::text(format!("{} %", show::text(&found["progress"])));
     facts.insert(1, Fact::new("progress", words(language, "progress"), percent));
     let why = found["message"].as_str().map(|why| failure(visit, why).into());
     let blocks: Vec<Block> = why.into_iter().chain([Block::Facts(facts)]).collect();
-    page.blocks.push(view::live(&blocks, &visit.writing())?);
+    let mut page = Page::new("reconciliations", visit.say("Conciliación", "Reconciliation"))
+        .status(status)
+        .maybe(visit.done())
+        .live(&blocks, &visit.writing())?;
     let links = RESULTS.map(|name| Link {
         is_current: name == result,
         ..Link::new(words(language, name), with_query(&here, &[("result", name)]))
     });
-    page.blocks.push(Block::Links(links.into()));
     let next = lines["nextCursor"]
         .as_str()
         .map(|cursor| with_query(&here, &[("result", result), ("cursor", cursor)]));
-    page.blocks.push(table(visit, &here, &lines, next).into());
+    page = page.with(Block::Links(links.into())).with(table(visit, &here, &lines).next(next));
     if may(visit, Role::Treasury) && result == "proposal" && !items(&lines).is_empty() {
-        let form = view::Form::new(
-            format!("{here}/accept"),
-            "accept",
-            visit.say("Aceptar todas las propuestas", "Accept all proposals"),
-        )
-        .about(visit.say(
+        let label = visit.say("Aceptar todas las propuestas", "Accept all proposals");
+        let form = view::Form::new(format!("{here}/accept"), "accept", label).about(visit.say(
             "Resuelve las operaciones que el banco nunca respondió.",
             "Resolves the operations that the bank never answered.",
         ));
@@ -153,17 +125,7 @@ fn message(visit: &Here<'_>, item: &Value) -> String {
     said.map(|said| show::fault(visit.language, said)).unwrap_or_default()
 }
 
-fn table(visit: &Here<'_>, here: &str, lines: &Value, next: Option<String>) -> Table {
-    let heads = [
-        visit.say("Resultado", "Result"),
-        visit.say("Renglón", "Line"),
-        visit.say("Día", "Day"),
-        visit.say("Referencia", "Reference"),
-        visit.say("Monto", "Amount"),
-        visit.say("Nuestro", "Ours"),
-        visit.say("Monto nuestro", "Our amount"),
-        "",
-    ];
+fn table(visit: &Here<'_>, here: &str, lines: &Value) -> Table {
     let row = |item: &Value| {
         let (line, ours) = (&item["line"], &item["ours"]);
         let id = str_of(ours, "id");
@@ -172,7 +134,7 @@ fn table(visit: &Here<'_>, here: &str, lines: &Value, next: Option<String>) -> T
             "payout" => super::money::cell_to("payouts", id),
             _ => Cell::code(id),
         };
-        let mut row = Row::new(vec![
+        let mut row = Row::new([
             show::cell(visit.language, "result", &item["result"]),
             Cell::figure(show::text(&line["number"])),
             Cell::whole(show::text(&line["date"])),
@@ -188,12 +150,12 @@ fn table(visit: &Here<'_>, here: &str, lines: &Value, next: Option<String>) -> T
         }
         row
     };
-    Table {
-        rows: items(lines).iter().map(row).collect(),
-        next,
-        heads: heads.map(str::to_owned).into(),
-        ..show::table(visit.language, visit.say("Renglones", "Lines"), &[])
-    }
+    let table = visit.table(
+        ["Renglones", "Lines"],
+        ["Resultado", "Renglón", "Día", "Referencia", "Monto", "Nuestro", "Monto nuestro", ""],
+        ["Result", "Line", "Day", "Reference", "Amount", "Ours", "Our amount", ""],
+    );
+    table.rows(items(lines).iter().map(row))
 }
 
 fn accept_one(visit: &Here<'_>, here: &str, item: &Value) -> view::Form {

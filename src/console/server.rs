@@ -6,61 +6,48 @@ use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::statement;
-use crate::pages::view::{self, Block, Cell, Fact, Form, Input, Kind, Note, Page, Row, Table, Tone};
+use crate::pages::view::{Block, Cell, Fact, Input, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
 use domain::values::ids::Id;
 use domain::values::mode::{Mode, tenant_key};
 use serde_json::{Value, json};
 
-/// GET /console/rails
 pub async fn rails(visit: &Here<'_>) -> Made {
     let status = visit.inside.get("/admin/status").await?;
     let rails = &status["rails"];
     const LIVE: [&str; 9] =
         ["name", "serves", "circuit", "calls", "errors", "p50Ms", "p99Ms", "lastOkAt", "unresolved"];
     let row = |item: &Value| {
-        let mut cells = LIVE.map(|name| show::cell(visit.language, name, &item[name]));
         let circuit = str_of(item, "circuit");
         let words = if circuit == "open" {
             visit.say("Abierto: no se le envía nada", "Open: nothing is sent")
         } else {
             visit.say("Cerrado: funciona", "Closed: it works")
         };
-        cells[2] = Cell::state(circuit, words);
-        Row::new(cells.into()).status(circuit)
+        let mut row = show::row(visit.language, item, &LIVE).status(circuit);
+        row.cells[2] = Cell::state(circuit, words);
+        row
     };
-    let heads = [
-        visit.say("Banco o red", "Rail"),
-        visit.say("Sirve", "Serves"),
-        visit.say("Circuito", "Circuit"),
-        visit.say("Llamadas", "Calls"),
-        visit.say("Errores", "Errors"),
-        "p50 ms",
-        "p99 ms",
-        visit.say("Última respuesta buena", "Last good answer"),
-        visit.say("Sin respuesta", "Unresolved"),
-    ];
+    #[rustfmt::skip]
+    let table = visit.table(
+        ["Bancos y redes", "Rails"],
+        ["Banco o red", "Sirve", "Circuito", "Llamadas", "Errores", "p50 ms", "p99 ms", "Última respuesta buena", "Sin respuesta"],
+        ["Rail", "Serves", "Circuit", "Calls", "Errors", "p50 ms", "p99 ms", "Last good answer", "Unresolved"],
+    );
+    let none = visit.say(
+        "No hay bancos ni redes reales configurados; en prueba responde el simulador.",
+        "No live rails are configured; in test mode the simulator answers.",
+    );
     let live = rails["live"].as_array().map_or(&[][..], Vec::as_slice);
-    let table = Table {
-        rows: live.iter().map(row).collect(),
-        heads: heads.map(str::to_owned).into(),
-        none: visit
-            .say(
-                "No hay bancos ni redes reales configurados; en prueba responde el simulador.",
-                "No live rails are configured; in test mode the simulator answers.",
-            )
-            .to_owned(),
-        ..show::table(visit.language, visit.say("Bancos y redes", "Rails"), &[])
-    };
-    let mut page = Page::new("rails", visit.say("Bancos y redes", "Rails"));
+    let table = Table { none: none.to_owned(), ..table.rows(live.iter().map(row)) };
     let mut blocks = vec![Block::Table(table)];
     for network in rails["networks"].as_array().into_iter().flatten() {
         blocks.push(Block::Heading(str_of(network, "network").to_owned()));
         blocks.push(Block::Facts(every_member(visit.language, "", network)));
     }
-    page.blocks.push(view::live(&blocks, &visit.writing())?);
-    Ok(page)
+    let page = Page::new("rails", visit.say("Bancos y redes", "Rails"));
+    Ok(page.live(&blocks, &visit.writing())?)
 }
 
 /// Those of objects inside with dotted names.
@@ -86,7 +73,6 @@ fn every_member(language: Language, prefix: &str, of: &Value) -> Vec<Fact> {
     facts
 }
 
-/// GET /console/health
 pub async fn health(visit: &Here<'_>) -> Made {
     let mut status = visit.inside.get("/admin/status").await?;
     let copies =
@@ -103,54 +89,35 @@ pub async fn health(visit: &Here<'_>) -> Made {
         members.insert("backup".to_owned(), copy);
     }
     let halted = status["haltedBooks"].as_array().cloned().unwrap_or_default();
-    let mut page = Page::new("health", visit.say("Salud", "Health")).status(if halted.is_empty() {
-        "ok"
-    } else {
-        "error"
-    });
-    let mut blocks = Vec::new();
-    for book in &halted {
-        blocks.push(Block::Note(Note::new(
-            Tone::Bad,
-            format!("{}: {}", visit.say("Libro detenido", "Halted book"), show::text(book)),
-        )));
-    }
+    let heading = visit.say("Libro detenido", "Halted book");
+    let note = |book| Block::Note(Note::new(Tone::Bad, format!("{heading}: {}", show::text(book))));
+    let mut blocks: Vec<Block> = halted.iter().map(note).collect();
     blocks.push(Block::Facts(every_member(visit.language, "", &status)));
     if let Some(cluster) = visit.inside.find("/admin/cluster").await? {
         blocks.push(Block::Heading(visit.say("El clúster", "The cluster").to_owned()));
         blocks.push(Block::Facts(every_member(visit.language, "cluster", &cluster)));
     }
-    page.blocks.push(view::live(&blocks, &visit.writing())?);
-    Ok(page)
+    let state = if halted.is_empty() { "ok" } else { "error" };
+    let page = Page::new("health", visit.say("Salud", "Health")).status(state);
+    Ok(page.live(&blocks, &visit.writing())?)
 }
 
-/// GET /console/audit
 pub async fn audit(visit: &Here<'_>) -> Made {
     const FILTERS: [&str; 5] = ["operatorId", "action", "tenantId", "from", "to"];
-    let filters: Vec<(&str, &str)> = FILTERS
-        .iter()
-        .map(|name| (*name, visit.query.text(name)))
-        .filter(|(_, value)| !value.is_empty())
-        .collect();
-    let mut parameters = filters.clone();
-    parameters.extend([("limit", "50"), ("cursor", visit.query.text("cursor"))]);
-    let found = visit.inside.get(&with_query("/admin/audit", &parameters)).await?;
+    let (found, next) = visit.list("/admin/audit", "/console/audit", &FILTERS, "50").await?;
     let labels = [
         ("operatorId", visit.say("Operador", "Operator")),
         ("action", visit.say("Acción", "Action")),
         ("tenantId", visit.say("Comercio", "Tenant")),
     ];
-    let mut form = Form::query("/console/audit", "filter", visit.say("Filtrar", "Filter"));
-    for (name, label) in labels {
-        form = form.input(Input::new(name, label).value(visit.query.text(name)).optional());
-    }
+    let form = visit.filter("/console/audit", labels.map(|(name, label)| visit.sought(name, label)));
     let row = |item: &Value| {
         let change = |name: &str| {
             if item[name].is_null() { Cell::text("—") } else { Cell::code(item[name].to_string()) }
         };
         let who = Cell::text(str_of(&item["operator"], "name")).with_sub(str_of(item, "peer"));
         let target = Cell::code(str_of(item, "target")).with_sub(str_of(item, "approvalId"));
-        Row::new(vec![
+        Row::new([
             show::cell(visit.language, "at", &item["at"]),
             who,
             Cell::text(str_of(item, "action")),
@@ -159,26 +126,12 @@ pub async fn audit(visit: &Here<'_>) -> Made {
             change("after"),
         ])
     };
-    let heads = [
-        visit.say("Cuándo", "When"),
-        visit.say("Quién", "Who"),
-        visit.say("Qué", "What"),
-        visit.say("Objeto", "Object"),
-        visit.say("Antes", "Before"),
-        visit.say("Después", "After"),
-    ];
-    let next = found["nextCursor"].as_str().map(|cursor| {
-        let mut parameters = filters;
-        parameters.push(("cursor", cursor));
-        with_query("/console/audit", &parameters)
-    });
-    let caption = visit.say("Auditoría, primero lo más reciente", "Audit, newest first");
-    let table = Table {
-        rows: items(&found).iter().map(row).collect(),
-        next,
-        heads: heads.map(str::to_owned).into(),
-        ..show::table(visit.language, caption, &[])
-    };
+    let table = visit.table(
+        ["Auditoría, primero lo más reciente", "Audit, newest first"],
+        ["Cuándo", "Quién", "Qué", "Objeto", "Antes", "Después"],
+        ["When", "Who", "What", "Object", "Before", "After"],
+    );
+    let table = table.rows(items(&found).iter().map(row)).next(next);
     Ok(Page::new("audit", visit.say("Auditoría", "Audit")).with(form).with(table))
 }
 
@@ -202,27 +155,14 @@ async fn asked(visit: &Here<'_>) -> (statement::Asked, String) {
 async fn statements_page(visit: &Here<'_>) -> Made {
     let (asked, path) = asked(visit).await;
     let mut page = Page::new("statements", visit.say("Estados de cuenta", "Statements"));
-    let modes = vec![
-        ("live".to_owned(), visit.say("Real", "Live").to_owned()),
-        ("test".to_owned(), visit.say("Prueba", "Test").to_owned()),
-    ];
-    let form = asked
-        .form("/console/statements", &[])
-        .input(
-            Input::new("mode", visit.say("Modo", "Mode"))
-                .kind(Kind::Choice)
-                .options(modes)
-                .value(visit.query.text("mode")),
-        )
-        .input(
-            Input::new(
-                "tenantId",
-                visit.say("Comercio (vacío: la plataforma)", "Tenant (empty: the platform)"),
-            )
-            .value(visit.query.text("tenantId"))
-            .optional(),
-        );
-    page.blocks.push(form.into());
+    let modes = [("live", visit.say("Real", "Live")), ("test", visit.say("Prueba", "Test"))];
+    let tenant = visit.say("Comercio (vacío: la plataforma)", "Tenant (empty: the platform)");
+    page = page.with(
+        asked
+            .form("/console/statements", &[])
+            .input(Input::choice("mode", visit.say("Modo", "Mode"), modes, visit.query.text("mode")))
+            .input(visit.sought("tenantId", tenant)),
+    );
     if let Some(fault) = asked.fault() {
         return Ok(page.failed(400, Note::new(Tone::Bad, fault)));
     }

@@ -53,7 +53,7 @@ pub async fn of(visit: &Here<'_>, item: &Value) -> Result<Vec<Fact>, Problem> {
 }
 
 async fn operation(services: &Arc<Services>, id: Id) -> Result<Option<Operation>, Problem> {
-    let Some((tenant, entity)) = admin::operations::find(services, id).await? else {
+    let Some((tenant, entity)) = admin::due::find(services, id).await? else {
         return Ok(None);
     };
     let found = history::entity(services.engine.reader(), tenant, entity)?;
@@ -77,7 +77,6 @@ fn of_operation(visit: &Here<'_>, operation: &Operation) -> Vec<Fact> {
 
 fn amount_fact(visit: &Here<'_>, (minor, currency): (i64, domain::values::money::Currency)) -> Fact {
     let mut plain = String::new();
-    // Writing to a text does not fail.
     let _ = write_minor(&mut plain, minor, currency.decimals());
     fact(visit, "amount", format!("{} {}", visit.language.figure(&plain), currency.code()))
 }

@@ -1,6 +1,6 @@
 //! Counts of what waits, as they were taken last: payments and payouts by their age, payouts for an
 //! operator's review, notices that nobody has claimed, events for webhook endpoints. A task counts
-//! now and then (`admin/operations/count.rs`), so that a scrape of the metrics walks no books.
+//! now and then (`admin/due.rs`), so that a scrape of the metrics walks no books.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -26,7 +26,6 @@ impl Source {
 }
 
 pub struct Group {
-    /// Spanish, English.
     pub title: (&'static str, &'static str),
     pub pages: &'static [Source],
 }

@@ -31,7 +31,6 @@ impl Rendered {
     }
 }
 
-/// By what their blocks are marked with.
 const EXAMPLES: [(&str, &str); 4] = [("sh", "curl"), ("php", "PHP"), ("js", "Node"), ("python", "Python")];
 
 pub fn page(language: Language, document: &str) -> Rendered {
@@ -157,7 +156,6 @@ struct Writer {
     language: Language,
     sections: Vec<Section>,
     anchors: BTreeSet<String>,
-    /// Of the example so far.
     examples: Vec<(&'static str, &'static str, String)>,
 }
 

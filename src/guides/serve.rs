@@ -13,7 +13,6 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Uri};
 use std::sync::OnceLock;
 
-/// No script, no other host.
 const CSP: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action \
     'self'; frame-ancestors 'none'";
 const CSS: &str = "text/css; charset=utf-8";
@@ -296,7 +295,6 @@ impl<M> Guides<M> {
     }
 }
 
-/// Empty if there is none.
 fn parameter(query: Option<&str>, name: &str) -> String {
     let mut parameters = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     parameters.find(|(known, _)| known == name).map_or_else(String::new, |(_, value)| value.into_owned())

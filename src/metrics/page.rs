@@ -2,7 +2,7 @@
 //! alert rule or a dashboard may rest on each, so a name stays.
 
 use super::process::Process;
-use super::text::{Page, Value};
+use super::text::{Page, Value, figures};
 use super::{Metrics, money};
 use crate::cluster::Cluster;
 use crate::disk::Disk;
@@ -47,12 +47,12 @@ fn cluster(page: &mut Page, node: &Cluster, agree_us: &Counted) {
     let view = node.view();
     page.gauge("pasarela_cluster_role", "1 for the part that this node has.")
         .sample(&[("role", view.role.name())], 1_u64);
-    page.gauge("pasarela_cluster_epoch", "The newest epoch that was seen.").is(view.epoch);
-    page.gauge("pasarela_cluster_behind_records", "Records that were agreed on and are not synced here.")
-        .is(view.behind());
-    page.gauge("pasarela_cluster_window_bytes", "Bytes of batches in etcd.").is(view.window_bytes);
-    page.counter("pasarela_cluster_takeovers_total", "Times that this process has taken over.")
-        .is(node.takeovers());
+    figures! { page
+        gauge "pasarela_cluster_epoch" "The newest epoch that was seen." => view.epoch;
+        gauge "pasarela_cluster_behind_records" "Records that were agreed on and are not synced here." => view.behind();
+        gauge "pasarela_cluster_window_bytes" "Bytes of batches in etcd." => view.window_bytes;
+        counter "pasarela_cluster_takeovers_total" "Times that this process has taken over." => node.takeovers();
+    }
     page.histogram("pasarela_cluster_commit_seconds", "Time until etcd had agreed on a batch.").counted(
         &[],
         agree_us,
@@ -72,34 +72,28 @@ fn server(page: &mut Page, metrics: &Metrics) {
     .is(started.as_secs());
     let ended_badly =
         metrics.ended_badly.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-    page.gauge(
-        "pasarela_ended_badly_timestamp_seconds",
-        "When a run on this data directory last ended itself, because the log or an invariant failed, in seconds since 1970; 0: never.",
-    )
-    .is(ended_badly.as_secs());
-    page.gauge("pasarela_ready", "1 while writes are accepted, as /readyz says.")
-        .is(services.ready().is_ok());
-    page.gauge(
-        "pasarela_outbound_open",
-        "1 while live banks and webhooks are spoken to; 0 in a restored copy that has not taken over.",
-    )
-    .is(services.site.outbound.is_open());
-    let mut open = page.gauge("pasarela_connections", "Connections that are open, by listener.");
-    for (listener, traffic) in &metrics.traffic {
-        open.sample(&[("listener", listener)], traffic.connections.load(Ordering::Relaxed));
+    figures! { page
+        gauge "pasarela_ended_badly_timestamp_seconds" "When a run on this data directory last ended itself, because the log or an invariant failed, in seconds since 1970; 0: never." => ended_badly.as_secs();
+        gauge "pasarela_ready" "1 while writes are accepted, as /readyz says." => services.ready().is_ok();
+        gauge "pasarela_outbound_open" "1 while live banks and webhooks are spoken to; 0 in a restored copy that has not taken over." => services.site.outbound.is_open();
     }
-    let mut accepted =
-        page.counter("pasarela_connections_accepted_total", "Connections that were taken, by listener.");
-    for (listener, traffic) in &metrics.traffic {
-        accepted.sample(&[("listener", listener)], traffic.accepted.load(Ordering::Relaxed));
-    }
-    let mut refused = page.counter(
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let traffic = &metrics.traffic;
+    page.gauge("pasarela_connections", "Connections that are open, by listener.").by(
+        "listener",
+        traffic,
+        |(listener, traffic)| (listener, traffic.connections.load(Ordering::Relaxed)),
+    );
+    page.counter("pasarela_connections_accepted_total", "Connections that were taken, by listener.").by(
+        "listener",
+        traffic,
+        |(listener, traffic)| (listener, read(&traffic.accepted)),
+    );
+    page.counter(
         "pasarela_connections_refused_total",
         "Connections beyond server.max_connections, which were answered 503 or dropped, by listener.",
-    );
-    for (listener, traffic) in &metrics.traffic {
-        refused.sample(&[("listener", listener)], traffic.refused.load(Ordering::Relaxed));
-    }
+    )
+    .by("listener", traffic, |(listener, traffic)| (listener, read(&traffic.refused)));
     let mut renewals = page.counter(
         "pasarela_tls_renewals_total",
         "How often certificates were read anew since the start, by listener that has some and by outcome.",
@@ -141,48 +135,29 @@ fn engine(page: &mut Page, services: &Services) {
     let mut actors =
         page.gauge("pasarela_actors", "Actors in memory: books (a tenant's money in a mode) and entities (payments, payouts … that something is done with).");
     actors.sample(&[("kind", "book")], status.books).sample(&[("kind", "entity")], status.entities);
-    page.gauge("pasarela_mailbox_depth", "Messages that wait for books.").is(status.waiting);
-    page.gauge("pasarela_mailbox_depth_max", "Messages that wait for the book that most wait for.")
-        .is(status.waiting_most);
-    page.gauge("pasarela_permits_in_use", "Requests under way in the engine.").is(status.under_way);
-    page.gauge(
-        "pasarela_permits_max",
-        "Requests that may be under way; one more is answered 503 overloaded.",
-    )
-    .is(status.permits_max);
+    figures! { page
+        gauge "pasarela_mailbox_depth" "Messages that wait for books." => status.waiting;
+        gauge "pasarela_mailbox_depth_max" "Messages that wait for the book that most wait for." => status.waiting_most;
+        gauge "pasarela_permits_in_use" "Requests under way in the engine." => status.under_way;
+        gauge "pasarela_permits_max" "Requests that may be under way; one more is answered 503 overloaded." => status.permits_max;
+    }
     services.engine.clock().wall_ms();
-    page.gauge(
-        "pasarela_clock_step_seconds",
-        "How far the wall clock is from what is believed; 0 while it is believed itself.",
-    )
-    .is(services.engine.clock().step_ms().unsigned_abs() / 1_000);
-    page.counter(
-        "pasarela_overloaded_total",
-        "Requests that were refused because so many were under way or waited for the disk.",
-    )
-    .is(status.overloaded);
+    figures! { page
+        gauge "pasarela_clock_step_seconds" "How far the wall clock is from what is believed; 0 while it is believed itself." => services.engine.clock().step_ms().unsigned_abs() / 1_000;
+        counter "pasarela_overloaded_total" "Requests that were refused because so many were under way or waited for the disk." => status.overloaded;
+    }
     shares(page, services, &status);
-    page.counter(
-        "pasarela_invariants_checked_total",
-        "Records whose invariants were checked before they were written.",
-    )
-    .is(status.checked);
-    page.counter(
-        "pasarela_invariants_breached_total",
-        "Invariants that were broken, and books that the self-check found wrong.",
-    )
-    .is(status.breached);
-    page.gauge("pasarela_books_halted", "Books that are halted: their accounts are answered 503 account_halted until an operator resumes them.")
-        .is(status.halted);
-    page.gauge("pasarela_snapshot_seq", "Every record up to this one is in snapshots.")
-        .is(status.snapshot_seq);
+    figures! { page
+        counter "pasarela_invariants_checked_total" "Records whose invariants were checked before they were written." => status.checked;
+        counter "pasarela_invariants_breached_total" "Invariants that were broken, and books that the self-check found wrong." => status.breached;
+        gauge "pasarela_books_halted" "Books that are halted: their accounts are answered 503 account_halted until an operator resumes them." => status.halted;
+        gauge "pasarela_snapshot_seq" "Every record up to this one is in snapshots." => status.snapshot_seq;
+    }
     let tail = status.durable_seq.saturating_sub(status.snapshot_seq);
-    page.gauge("pasarela_snapshot_tail_records", "Records in no snapshot: what a restart replays.").is(tail);
-    page.gauge(
-        "pasarela_snapshot_age_seconds",
-        "Since the last round of snapshots, or since the start; without writes there is none.",
-    )
-    .is(status.snapshot_age);
+    figures! { page
+        gauge "pasarela_snapshot_tail_records" "Records in no snapshot: what a restart replays." => tail;
+        gauge "pasarela_snapshot_age_seconds" "Since the last round of snapshots, or since the start; without writes there is none." => status.snapshot_age;
+    }
 }
 
 /// No label names a tenant.
@@ -202,10 +177,10 @@ fn shares(page: &mut Page, services: &Services, status: &actors::Status) {
         refused.sample(&[("of", what), ("mode", "live")], live);
         refused.sample(&[("of", what), ("mode", "test")], test);
     }
-    page.gauge("pasarela_share_owners", "Tenants, each mode by itself, and buyers' addresses that asked something in the last seconds; with more than one each has so many work slots.")
-        .is(services.shares.owners_count());
-    page.gauge("pasarela_slots_waiting", "Requests that wait for a work slot of their tenant.")
-        .is(shares.waiting.load(Ordering::Relaxed));
+    figures! { page
+        gauge "pasarela_share_owners" "Tenants, each mode by itself, and buyers' addresses that asked something in the last seconds; with more than one each has so many work slots." => services.shares.owners_count();
+        gauge "pasarela_slots_waiting" "Requests that wait for a work slot of their tenant." => shares.waiting.load(Ordering::Relaxed);
+    }
     let mut long_reads = page.counter(
         "pasarela_long_reads_total",
         "Long reads by outcome; full: refused with 503; canceled: the caller went away.",
@@ -221,37 +196,24 @@ fn shares(page: &mut Page, services: &Services, status: &actors::Status) {
 fn selfcheck(page: &mut Page, metrics: &Metrics) {
     let counters = metrics.selfcheck.counters();
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    page.counter("pasarela_selfcheck_books_total", "Books whose totals the self-check added up again.")
-        .is(read(&counters.books));
-    page.counter(
-        "pasarela_selfcheck_books_derived_total",
-        "Books that the self-check derived again from the records since their snapshot before.",
-    )
-    .is(read(&counters.derived));
-    page.counter("pasarela_selfcheck_records_total", "Records that the self-check applied again.")
-        .is(read(&counters.records));
-    page.counter(
-        "pasarela_selfcheck_breaches_total",
-        "Books that were not what the records lead to, each of which was halted.",
-    )
-    .is(read(&counters.breaches));
-    page.gauge("pasarela_selfcheck_age_seconds", "Since the self-check last checked a book, or since the start; without writes there is nothing to check.")
-        .is(counters.age());
+    figures! { page
+        counter "pasarela_selfcheck_books_total" "Books whose totals the self-check added up again." => read(&counters.books);
+        counter "pasarela_selfcheck_books_derived_total" "Books that the self-check derived again from the records since their snapshot before." => read(&counters.derived);
+        counter "pasarela_selfcheck_records_total" "Records that the self-check applied again." => read(&counters.records);
+        counter "pasarela_selfcheck_breaches_total" "Books that were not what the records lead to, each of which was halted." => read(&counters.breaches);
+        gauge "pasarela_selfcheck_age_seconds" "Since the self-check last checked a book, or since the start; without writes there is nothing to check." => counters.age();
+    }
 }
 
 fn log(page: &mut Page, services: &Services) {
     let status = services.engine.status();
     let log = &status.log;
-    page.gauge("pasarela_wal_seq", "The newest durable record.").is(status.durable_seq);
-    page.counter("pasarela_wal_records_total", "Records that became durable since the start.")
-        .is(log.records);
-    page.counter("pasarela_wal_snapshots_total", "Snapshots of books that became durable since the start.")
-        .is(log.snapshots);
-    page.counter(
-        "pasarela_wal_bytes_total",
-        "Bytes in synced writes since the start: keys and values, before compression.",
-    )
-    .is(log.bytes);
+    figures! { page
+        gauge "pasarela_wal_seq" "The newest durable record." => status.durable_seq;
+        counter "pasarela_wal_records_total" "Records that became durable since the start." => log.records;
+        counter "pasarela_wal_snapshots_total" "Snapshots of books that became durable since the start." => log.snapshots;
+        counter "pasarela_wal_bytes_total" "Bytes in synced writes since the start: keys and values, before compression." => log.bytes;
+    }
     page.histogram("pasarela_wal_batch_records", "Records per synced write.").counted(
         &[],
         &log.batch_records,
@@ -262,28 +224,18 @@ fn log(page: &mut Page, services: &Services) {
         &log.sync_us,
         Value::Micros,
     );
-    page.gauge("pasarela_wal_pending_records", "Records, reads and snapshots that wait for the disk.")
-        .is(log.pending_records);
-    page.gauge(
-        "pasarela_wal_pending_bytes",
-        "Bytes of the records, reads and snapshots that wait for the disk; beyond storage.pending_bytes_max requests are refused.",
-    )
-    .is(log.pending_bytes);
-    page.gauge(
-        "pasarela_wal_durable_lag_seconds",
-        "How long the oldest of what is being written has waited; large while the disk does not answer.",
-    )
-    .is(log.waiting);
+    figures! { page
+        gauge "pasarela_wal_pending_records" "Records, reads and snapshots that wait for the disk." => log.pending_records;
+        gauge "pasarela_wal_pending_bytes" "Bytes of the records, reads and snapshots that wait for the disk; beyond storage.pending_bytes_max requests are refused." => log.pending_bytes;
+        gauge "pasarela_wal_durable_lag_seconds" "How long the oldest of what is being written has waited; large while the disk does not answer." => log.waiting;
+    }
 }
 
 fn disk(page: &mut Page, disk: &Disk) {
-    page.gauge("pasarela_disk_free_bytes", "Room that is left on the disk of the data directory.")
-        .is(disk.free_bytes());
-    page.gauge(
-        "pasarela_disk_reserve_bytes",
-        "storage.reserve_bytes: with less room than this writes are refused.",
-    )
-    .is(disk.reserve_bytes());
+    figures! { page
+        gauge "pasarela_disk_free_bytes" "Room that is left on the disk of the data directory." => disk.free_bytes();
+        gauge "pasarela_disk_reserve_bytes" "storage.reserve_bytes: with less room than this writes are refused." => disk.reserve_bytes();
+    }
 }
 
 fn rates(page: &mut Page, (prices, now): (&Prices, Timestamp)) {
@@ -342,13 +294,10 @@ fn rates(page: &mut Page, (prices, now): (&Prices, Timestamp)) {
         |state| state.failures_in_a_row.into(),
     );
     let history = prices.history.stats();
-    page.counter(
-        "pasarela_rate_samples_written_total",
-        "Samples that are in the history of rates since the start.",
-    )
-    .is(history.written);
-    page.counter("pasarela_rate_samples_lost_total", "Samples that the history of rates could not take.")
-        .is(history.lost);
+    figures! { page
+        counter "pasarela_rate_samples_written_total" "Samples that are in the history of rates since the start." => history.written;
+        counter "pasarela_rate_samples_lost_total" "Samples that the history of rates could not take." => history.lost;
+    }
 }
 
 fn feeds(
@@ -392,34 +341,22 @@ fn rails(page: &mut Page, services: &Services) {
             times.counted(&[("rail", outcomes.rail), ("call", how)], &tally.answer_us(), Value::Micros);
         }
     }
-    page.counter(
-        "pasarela_rail_contradicted_total",
-        "Operations of which a bank said both that they were done and that they were not, over all runs; GET /admin/operations lists them.",
-    )
-    .is(history::contradictions(services.engine.reader()));
+    figures! { page
+        counter "pasarela_rail_contradicted_total" "Operations of which a bank said both that they were done and that they were not, over all runs; GET /admin/operations lists them." => history::contradictions(services.engine.reader());
+        gauge "pasarela_rail_unresolved" "Orders that no bank has answered for longer than rails.unresolved_after_seconds, when they were counted last; GET /admin/operations?status=unresolved lists them." => services.waits.unresolved.total();
+        gauge "pasarela_transfer_guesses" "References of live Pago Móvil transfers that were looked for since the start and are no transfer's." => services.waits.transfer_guesses.load(Ordering::Relaxed);
+    }
+    let lanes = services.rails.figures();
     page.gauge(
-        "pasarela_rail_unresolved",
-        "Orders that no bank has answered for longer than rails.unresolved_after_seconds, when they were counted last; GET /admin/operations?status=unresolved lists them.",
-    )
-    .is(services.waits.unresolved.total());
-    page.gauge(
-        "pasarela_transfer_guesses",
-        "References of live Pago Móvil transfers that were looked for since the start and are no transfer's.",
-    )
-    .is(services.waits.transfer_guesses.load(Ordering::Relaxed));
-    let mut circuits = page.gauge(
         "pasarela_rail_circuit_open",
         "1 while a circuit of a live rail is open: such calls are not made, their charges are refused, their payouts wait, and the rail is probed until it answers.",
+    )
+    .by("rail", &lanes, |lane| (lane.name, lane.is_open));
+    page.gauge("pasarela_rail_queued", "Payouts that were accepted and that no live rail was sent yet.").by(
+        "rail",
+        &lanes,
+        |lane| (lane.name, lane.queued),
     );
-    let lanes = services.rails.figures();
-    for lane in &lanes {
-        circuits.sample(&[("rail", lane.name)], lane.is_open);
-    }
-    let mut queued =
-        page.gauge("pasarela_rail_queued", "Payouts that were accepted and that no live rail was sent yet.");
-    for lane in &lanes {
-        queued.sample(&[("rail", lane.name)], lane.queued as u64);
-    }
     let duplicates = services.rails.duplicate_calls();
     page.counter(
         "pasarela_rail_duplicate_calls_total",
@@ -431,42 +368,18 @@ fn rails(page: &mut Page, services: &Services) {
 fn networks(page: &mut Page, services: &Services) {
     let seen: Vec<_> =
         services.rails.networks().iter().map(|evm| (evm.network().name(), evm.figures())).collect();
-    let mut head = page.gauge("pasarela_usdt_head_block", "The newest block of a network's node.");
-    for (network, figures) in &seen {
-        head.sample(&[("network", network)], figures.head.unwrap_or(0));
+    macro_rules! by_network {
+        ($figures:ident $($kind:ident $name:literal $help:literal => $figure:expr;)*) => {
+            $(page.$kind($name, $help).by("network", &seen, |(network, $figures)| (network, $figure));)*
+        };
     }
-    let mut head_at = page.gauge(
-        "pasarela_usdt_head_timestamp_seconds",
-        "The instant at which the newest block that the node knows was made, in seconds since 1970; 0: the node was not seen yet.",
-    );
-    for (network, figures) in &seen {
-        head_at.sample(&[("network", network)], figures.head_at.unwrap_or(0));
-    }
-    let mut scanned = page.gauge(
-        "pasarela_usdt_scanned_block",
-        "The last block that was searched for deposits; above the head, somebody has lied of blocks; 0: none was yet.",
-    );
-    for (network, figures) in &seen {
-        scanned.sample(&[("network", network)], figures.scanned.unwrap_or(0));
-    }
-    let mut set_aside = page.counter(
-        "pasarela_usdt_log_entries_set_aside_total",
-        "Entries of the token's log that cannot be read and are not credited, since the start; the log names them.",
-    );
-    for (network, figures) in &seen {
-        set_aside.sample(&[("network", network)], figures.set_aside);
-    }
-    let mut gone_back = page.counter(
-        "pasarela_usdt_searches_repeated_total",
-        "How often the chain did not have the block any more up to which it was searched, since the start.",
-    );
-    for (network, figures) in &seen {
-        gone_back.sample(&[("network", network)], figures.gone_back);
-    }
-    let mut gas = page.gauge("pasarela_usdt_gas_gwei", "What the hot wallet pays gas from, in whole gwei.");
-    for (network, figures) in &seen {
-        let gwei = u64::try_from(figures.gas.unwrap_or(0) / GWEI).unwrap_or(u64::MAX);
-        gas.sample(&[("network", network)], gwei);
+    by_network! { figures
+        gauge "pasarela_usdt_head_block" "The newest block of a network's node." => figures.head.unwrap_or(0);
+        gauge "pasarela_usdt_head_timestamp_seconds" "The instant at which the newest block that the node knows was made, in seconds since 1970; 0: the node was not seen yet." => figures.head_at.unwrap_or(0);
+        gauge "pasarela_usdt_scanned_block" "The last block that was searched for deposits; above the head, somebody has lied of blocks; 0: none was yet." => figures.scanned.unwrap_or(0);
+        counter "pasarela_usdt_log_entries_set_aside_total" "Entries of the token's log that cannot be read and are not credited, since the start; the log names them." => figures.set_aside;
+        counter "pasarela_usdt_searches_repeated_total" "How often the chain did not have the block any more up to which it was searched, since the start." => figures.gone_back;
+        gauge "pasarela_usdt_gas_gwei" "What the hot wallet pays gas from, in whole gwei." => u64::try_from(figures.gas.unwrap_or(0) / GWEI).unwrap_or(u64::MAX);
     }
     let mut payouts = page.gauge(
         "pasarela_usdt_payouts",
@@ -488,12 +401,8 @@ fn networks(page: &mut Page, services: &Services) {
             waits.sample(&[("network", network), ("for", why.name())], figures.waits == Some(why));
         }
     }
-    let mut replaced = page.counter(
-        "pasarela_usdt_replaced_total",
-        "Stuck transactions that were replaced by one that pays more, since the start.",
-    );
-    for (network, figures) in &seen {
-        replaced.sample(&[("network", network)], figures.replaced);
+    by_network! { figures
+        counter "pasarela_usdt_replaced_total" "Stuck transactions that were replaced by one that pays more, since the start." => figures.replaced;
     }
     let mut deposits = page.counter(
         "pasarela_usdt_deposits_total",
@@ -508,21 +417,22 @@ fn networks(page: &mut Page, services: &Services) {
 
 fn webhooks(page: &mut Page, webhooks: &Webhooks) {
     let counters = &webhooks.counters;
-    page.gauge("pasarela_webhook_backlog", "Events that endpoints were not sent yet, at most.")
-        .is(webhooks.backlog());
-    page.gauge("pasarela_webhook_under_way", "Deliveries on their way.")
-        .is(counters.under_way.load(Ordering::Relaxed));
+    figures! { page
+        gauge "pasarela_webhook_backlog" "Events that endpoints were not sent yet, at most." => webhooks.backlog();
+        gauge "pasarela_webhook_under_way" "Deliveries on their way." => counters.under_way.load(Ordering::Relaxed);
+    }
     let mut deliveries = page.counter("pasarela_webhook_deliveries_total", "Deliveries by outcome.");
     deliveries.sample(&[("outcome", "delivered")], counters.delivered.load(Ordering::Relaxed));
     deliveries.sample(&[("outcome", "failed")], counters.failed.load(Ordering::Relaxed));
 }
 
 fn system(page: &mut Page, process: &Process) {
-    page.gauge("pasarela_process_resident_memory_bytes", "Memory in use.").is(process.resident_bytes);
-    page.counter("pasarela_process_cpu_seconds_total", "Processor time spent, on all cores.")
-        .is(Value::Micros(process.cpu_us));
-    page.gauge("pasarela_process_threads", "Threads.").is(process.threads);
-    page.gauge("pasarela_process_open_fds", "Files and sockets that are open.").is(process.open_files);
+    figures! { page
+        gauge "pasarela_process_resident_memory_bytes" "Memory in use." => process.resident_bytes;
+        counter "pasarela_process_cpu_seconds_total" "Processor time spent, on all cores." => Value::Micros(process.cpu_us);
+        gauge "pasarela_process_threads" "Threads." => process.threads;
+        gauge "pasarela_process_open_fds" "Files and sockets that are open." => process.open_files;
+    }
     if let Some(most) = process.open_files_max {
         page.gauge("pasarela_process_max_fds", "Files and sockets that may be open.").is(most);
     }

@@ -11,7 +11,6 @@ pub struct Process {
     pub cpu_us: u64,
     pub threads: u64,
     pub open_files: u64,
-    /// None if there is no limit.
     pub open_files_max: Option<u64>,
 }
 

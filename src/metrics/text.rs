@@ -4,10 +4,16 @@
 use std::fmt::{self, Write};
 use wal::Counted;
 
+macro_rules! figures {
+    ($page:ident $($kind:ident $name:literal $help:literal => $value:expr;)*) => {
+        $($page.$kind($name, $help).is($value);)*
+    };
+}
+pub(super) use figures;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     Whole(u64),
-    /// Shown as seconds.
     Micros(u64),
     /// Of a currency with so many decimals, shown as units.
     Minor(u64, u32),
@@ -110,6 +116,18 @@ impl Family<'_> {
         self
     }
 
+    pub fn by<T, V: Into<Value>>(
+        mut self,
+        label: &str,
+        of: impl IntoIterator<Item = T>,
+        read: impl Fn(&T) -> (&str, V),
+    ) {
+        for one in of {
+            let (named, value) = read(&one);
+            self.sample(&[(label, named)], value);
+        }
+    }
+
     /// `unit` says what the bounds and the sum are.
     pub fn counted(&mut self, labels: Labels<'_>, counted: &Counted, unit: fn(u64) -> Value) -> &mut Self {
         let mut below = 0_u64;
@@ -154,7 +172,6 @@ fn escape(text: &mut String, label: &str) {
 }
 
 fn push(text: &mut String, arguments: fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
     let _ = text.write_fmt(arguments);
 }
 

@@ -5,7 +5,6 @@ use hyper::header::{COOKIE, HeaderMap, HeaderValue};
 
 #[derive(Clone, Copy)]
 pub struct Cookie {
-    /// Without the prefix.
     pub name: &'static str,
     /// Travels over TLS alone. Then its name has the prefix that keeps other hosts from setting it.
     pub is_secure: bool,

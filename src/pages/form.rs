@@ -5,6 +5,7 @@ use api::problem::Problem;
 use bytes::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderMap};
 use multer::{Constraints, Multipart, SizeLimit};
+use serde_json::Value;
 use zeroize::Zeroizing;
 
 /// One form has a box for each event.
@@ -19,7 +20,6 @@ impl Form {
         Form::parse(std::str::from_utf8(body).unwrap_or_default())
     }
 
-    /// What stands after a question mark.
     pub fn query(query: Option<&str>) -> Form {
         Form::parse(query.unwrap_or_default())
     }
@@ -57,6 +57,14 @@ impl Form {
     /// Empty when it is missing.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
+    }
+
+    pub fn members(&self, names: &[&str]) -> Value {
+        names.iter().map(|name| ((*name).to_owned(), Value::from(self.text(name)))).collect()
+    }
+
+    pub fn filled_members(&self, names: &[&str]) -> Value {
+        names.iter().filter_map(|name| Some(((*name).to_owned(), Value::from(self.filled(name)?)))).collect()
     }
 }
 

@@ -36,7 +36,6 @@ const LOGIN_HOURS: i64 = 24;
 const FAILURES_MAX: usize = 10;
 const LOGIN_BYTES_MAX: usize = 16 << 10;
 
-/// Answers whoever visits a site.
 pub struct Pages<W: 'static> {
     site: &'static Site<W>,
     services: Arc<Services>,

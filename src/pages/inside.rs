@@ -103,7 +103,6 @@ impl<'a> Inside<'a> {
         read(self.send(method, path, body, None, JSON).await)
     }
 
-    /// In another form than JSON.
     pub async fn upload(&self, path: &str, content_type: &'static str, body: Bytes, once: &str) -> ApiResult {
         let once = Some(once).filter(|once| !once.is_empty());
         read(self.call(Method::POST, path, (body, Some(content_type)), once, JSON).await)
@@ -161,7 +160,6 @@ fn read(reply: Reply) -> ApiResult {
     if reply.status() < 400 { Ok(body) } else { Err(Refused::of(reply.status(), &body)) }
 }
 
-/// Encoded.
 pub fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
     let mut address = path.to_owned();
     let mut mark = if path.contains('?') { '&' } else { '?' };

@@ -20,7 +20,6 @@ pub fn drawing(text: &str) -> Drawing {
     let width = code.width();
     let mut path = String::with_capacity(8 * width * width);
     for (at, _) in code.to_colors().iter().enumerate().filter(|(_, color)| **color == Color::Dark) {
-        // Writing to a text does not fail.
         let _ = write!(path, "M{} {}h1v1h-1z", at % width + QUIET, at / width + QUIET);
     }
     Drawing { path, side: width + 2 * QUIET }

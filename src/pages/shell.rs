@@ -22,7 +22,6 @@ pub struct Shell {
     pub class: &'static str,
     pub home: String,
     pub logout: String,
-    /// If there is one.
     pub search: Option<String>,
     pub sought: String,
     pub banner: Option<String>,
@@ -31,7 +30,6 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Nobody is logged in.
     pub fn guest(brand: String, base: &str, language: Language, arrival: &Arrival) -> Shell {
         Shell {
             brand,

@@ -3,7 +3,7 @@
 
 use crate::language::Language;
 use crate::pages::inside::Refused;
-use crate::pages::view::{Cell, Fact, Note, Table, Tone};
+use crate::pages::view::{self, Cell, Fact, Note, Row, Table, Tone};
 use crate::pages::words::words;
 use api::codes::{self, Code, faults};
 use api::problem::Problem;
@@ -11,7 +11,6 @@ use chrono::{DateTime, NaiveDate};
 use domain::values::time::Zone;
 use serde_json::Value;
 
-/// Empty where there is none.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -21,7 +20,6 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// Empty where there is none.
 pub fn str_of<'a>(of: &'a Value, name: &str) -> &'a str {
     of[name].as_str().unwrap_or_default()
 }
@@ -30,7 +28,6 @@ pub fn items(of: &Value) -> &[Value] {
     of["items"].as_array().or(of.as_array()).map_or(&[], Vec::as_slice)
 }
 
-/// As the API writes it.
 pub fn instant_ms(text: &str) -> Option<i64> {
     DateTime::parse_from_rfc3339(text).ok().map(|at| at.timestamp_millis())
 }
@@ -75,7 +72,6 @@ pub fn day(text: &str) -> String {
         .map_or_else(|_| text.to_owned(), |day| day.format("%d/%m/%Y").to_string())
 }
 
-/// As the API writes days.
 pub fn day_in_caracas(unix_ms: i64) -> String {
     written(Zone::Caracas, unix_ms, "%Y-%m-%d")
 }
@@ -140,17 +136,34 @@ pub fn fact(language: Language, of: &Value, name: &str) -> Fact {
     Fact::new(name, words(language, name), cell)
 }
 
-/// Without those that are nothing.
+pub fn code(language: Language, field: &'static str, label: &str, text: impl Into<String>) -> view::Code {
+    view::Code { label: label.to_owned(), field, text: text.into(), copy: language.say("Copiar", "Copy") }
+}
+
 pub fn facts(language: Language, of: &Value, names: &[&str]) -> Vec<Fact> {
     let is_there =
         |name: &&&str| !matches!(&of[**name], Value::Null) && of[**name] != Value::Array(Vec::new());
     names.iter().filter(is_there).map(|name| fact(language, of, name)).collect()
 }
 
+/// The members of an item of the API's, and its status.
+pub fn row(language: Language, of: &Value, names: &[&str]) -> Row {
+    let cells: Vec<Cell> = names.iter().map(|name| cell(language, name, &of[*name])).collect();
+    Row::new(cells).status(str_of(of, "status"))
+}
+
 pub fn table(language: Language, caption: impl Into<String>, names: &[&str]) -> Table {
+    headed(language, caption, names.iter().map(|name| words(language, name)))
+}
+
+pub fn headed<'h>(
+    language: Language,
+    caption: impl Into<String>,
+    heads: impl IntoIterator<Item = &'h str>,
+) -> Table {
     Table {
         caption: caption.into(),
-        heads: names.iter().map(|name| words(language, name).to_owned()).collect(),
+        heads: heads.into_iter().map(str::to_owned).collect(),
         none: language.say("No hay nada aquí todavía.", "There is nothing here yet.").to_owned(),
         next_label: language.say("Más antiguos", "Older ones").to_owned(),
         ..Table::default()
@@ -183,7 +196,6 @@ fn of_code(refused: &Refused) -> Option<&'static Code> {
     codes::all().find(|code| code.name == refused.code && code.statuses.contains(&refused.status))
 }
 
-/// Without the marks of Markdown.
 fn plain(text: &str) -> String {
     text.replace('`', "")
 }
@@ -214,54 +226,36 @@ pub fn problem(language: Language, problem: &Problem) -> String {
     }
 }
 
-/// In one line, for a form.
 pub fn why(language: Language, refused: &Refused) -> String {
     let note = refusal(language, refused);
     [note.text].into_iter().chain(note.more).collect::<Vec<_>>().join(" · ")
 }
 
 /// Of the codes that people meet most, in Spanish and in English.
+#[rustfmt::skip]
 fn meaning(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {
         "scope_missing" => ("Tu llave no tiene permiso para esto.", "Your key is not allowed to do this."),
         "role_missing" => ("Tu rol no permite esto.", "Your role does not allow this."),
-        "second_person_required" => (
-            "Otra persona tiene que decidirlo: tú lo pediste, o hace menos de un día uno de los dos creó o cambió al otro.",
-            "Somebody else has to decide it: you asked for it, or less than a day ago one of you made or changed the other.",
-        ),
-        "too_many_attempts" => (
-            "Demasiados intentos. Espera unos minutos y vuelve a intentarlo.",
-            "Too many attempts. Wait some minutes and try again.",
-        ),
-        "insufficient_balance" | "insufficient_funds" | "insufficient_available_balance" => {
-            ("El saldo disponible no alcanza.", "The available balance is not enough.")
-        }
+        "second_person_required" => ("Otra persona tiene que decidirlo: tú lo pediste, o hace menos de un día uno de los dos creó o cambió al otro.",
+            "Somebody else has to decide it: you asked for it, or less than a day ago one of you made or changed the other."),
+        "too_many_attempts" => ("Demasiados intentos. Espera unos minutos y vuelve a intentarlo.",
+            "Too many attempts. Wait some minutes and try again."),
+        "insufficient_balance" | "insufficient_funds" | "insufficient_available_balance" => ("El saldo disponible no alcanza.", "The available balance is not enough."),
         "invalid_data" => ("Revisa los datos. No se hizo nada.", "Check the data. Nothing was done."),
-        "slug_taken" => (
-            "Ese final de dirección ya es de otro enlace. Elige otro.",
-            "This end of an address belongs to another link. Choose another one.",
-        ),
+        "slug_taken" => ("Ese final de dirección ya es de otro enlace. Elige otro.",
+            "This end of an address belongs to another link. Choose another one."),
         "not_found" => ("No existe.", "It does not exist."),
-        "live_mode_not_activated" => (
-            "El modo real todavía no está activado. Usa tu llave de prueba.",
-            "Live mode is not activated yet. Use your test key.",
-        ),
-        "account_halted" => (
-            "La cuenta está detenida mientras se revisa. Escríbele al operador.",
-            "The account is halted while it is checked. Write to the operator.",
-        ),
-        "tenant_moved" => (
-            "La cuenta se muda a otro servidor. Vuelve a intentarlo en unos minutos.",
-            "The account moves to another server. Try again in a few minutes.",
-        ),
-        "external_ref_conflict" => (
-            "Esta referencia ya se usó con otros datos. Usa otra, o busca arriba lo que ya existe.",
-            "This reference was used with other data already. Use another one, or search for what exists.",
-        ),
-        "idempotency_key_reused" => (
-            "Este formulario ya se envió con otros datos. Vuelve a abrir la página.",
-            "This form was sent with other data already. Open the page again.",
-        ),
+        "live_mode_not_activated" => ("El modo real todavía no está activado. Usa tu llave de prueba.",
+            "Live mode is not activated yet. Use your test key."),
+        "account_halted" => ("La cuenta está detenida mientras se revisa. Escríbele al operador.",
+            "The account is halted while it is checked. Write to the operator."),
+        "tenant_moved" => ("La cuenta se muda a otro servidor. Vuelve a intentarlo en unos minutos.",
+            "The account moves to another server. Try again in a few minutes."),
+        "external_ref_conflict" => ("Esta referencia ya se usó con otros datos. Usa otra, o busca arriba lo que ya existe.",
+            "This reference was used with other data already. Use another one, or search for what exists."),
+        "idempotency_key_reused" => ("Este formulario ya se envió con otros datos. Vuelve a abrir la página.",
+            "This form was sent with other data already. Open the page again."),
         _ => return None,
     })
 }

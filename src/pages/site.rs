@@ -5,22 +5,23 @@ use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
 use crate::language::Language;
-use crate::pages::form::Form;
-use crate::pages::inside::{Inside, Refused};
+use crate::pages::form;
+use crate::pages::inside::{Inside, Refused, with_query};
 use crate::pages::shell::{self, Shell};
 use crate::pages::show;
-use crate::pages::view::{Link, Note, Page, Tone, Writing};
+use crate::pages::view::{Code, Form, Input, Link, Note, Page, Table, Tone, Writing};
+use crate::pages::words::words;
 use api::problem::Problem;
 use bytes::Bytes;
 use domain::values::ids::Id;
 use hyper::Method;
 use hyper::header::{self, HeaderValue};
+use serde_json::Value;
 use std::pin::Pin;
 use std::sync::Arc;
 
 pub enum Shown {
     Page(Page),
-    /// Done; another page has this address.
     See(String),
     /// A file, or what else is no page.
     Raw(Reply),
@@ -32,12 +33,10 @@ pub type Act<W> = for<'v, 'a> fn(&'v Visit<'a, W>) -> Answering<'v, Result<Shown
 
 /// What answers at an address of a site. Whatever is asked by POST is an act: it takes the token of its session.
 pub enum PageRow<W: 'static> {
-    /// A file that pages load, for whoever asks.
     File,
     LogIn,
     LogOut,
     Show(Show<W>),
-    /// An act, or what else is more than a page.
     Answer(Act<W>),
     /// There is no such page; whoever is not logged in does not learn that.
     Nothing,
@@ -56,7 +55,6 @@ pub fn act<W>(path: &'static str, act: Act<W>) -> SiteRow<W> {
 
 pub struct Site<W: 'static> {
     pub base: &'static str,
-    /// Without its prefix.
     pub cookie: &'static str,
     /// The field of the login: its name, its label and a help, in Spanish and English.
     pub secret: &'static str,
@@ -70,9 +68,7 @@ pub struct Site<W: 'static> {
     pub recognise: fn(&Services, &[u8; 32]) -> Option<W>,
     /// The account, or the operator, that sessions belong to.
     pub owner: fn(&W) -> Id,
-    /// Under the name.
     pub who: fn(&W, Language) -> String,
-    /// Above every page.
     pub banner: fn(&W, Language) -> Option<&'static str>,
     /// The page in the place of one that the API refused to the visitor.
     pub refused: fn(&Visit<'_, W>, &Refused) -> Result<Page, Problem>,
@@ -81,7 +77,6 @@ pub struct Site<W: 'static> {
 }
 
 impl<W> Site<W> {
-    /// All rows of the site, with those that every site has.
     pub fn rows(
         &self,
         pages: Vec<SiteRow<W>>,
@@ -132,7 +127,7 @@ impl<W> Site<W> {
     /// The page of a problem. Without a session it has no links.
     pub fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
         respond::log(problem, &arrival.request_id);
-        let language = Language::from_code(Form::query(arrival.head.uri.query()).get("lang"));
+        let language = Language::from_code(form::Form::query(arrival.head.uri.query()).get("lang"));
         let page = shell::trouble(problem, arrival.request_id.as_str(), self.base, language);
         let reply = shell::write(&page, &self.guest(language, arrival), &Writing { language, csrf: "" });
         let reply = reply.unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id));
@@ -152,21 +147,18 @@ pub struct Visit<'a, W: 'static> {
     pub who: W,
     pub services: &'a Arc<Services>,
     pub language: Language,
-    /// Below the site's, one by one.
     pub path: Vec<String>,
-    pub query: Form,
+    pub query: form::Form,
     /// What an act was sent; empty of a page.
-    pub form: Form,
+    pub form: form::Form,
     pub file: Option<Bytes>,
     /// As the visitor may call it.
     pub inside: Inside<'a>,
     pub arrival: &'a Arrival,
-    /// Of the session's forms.
     pub csrf: String,
 }
 
 impl<W> Visit<'_, W> {
-    /// Empty where there is none.
     pub fn part(&self, at: usize) -> &str {
         self.path.get(at).map_or("", String::as_str)
     }
@@ -187,6 +179,50 @@ impl<W> Visit<'_, W> {
 
     pub fn say(&self, spanish: &'static str, english: &'static str) -> &'static str {
         self.language.say(spanish, english)
+    }
+
+    pub fn table<const N: usize>(&self, caption: [&str; 2], spanish: [&str; N], english: [&str; N]) -> Table {
+        match self.language {
+            Language::Spanish => show::headed(self.language, caption[0], spanish),
+            Language::English => show::headed(self.language, caption[1], english),
+        }
+    }
+
+    /// A page of a list of the API's by the filters that this page's address has, and the address of its next one,
+    /// which is `here`.
+    pub async fn list(
+        &self,
+        api: &str,
+        here: &str,
+        filters: &[&str],
+        limit: &str,
+    ) -> Result<(Value, Option<String>), Refused> {
+        let asked: Vec<_> = filters.iter().map(|name| (*name, self.query.text(name))).collect();
+        let page = [("limit", limit), ("cursor", self.query.text("cursor"))];
+        let found = self.inside.get(&with_query(api, &[&asked[..], &page].concat())).await?;
+        let next = found["nextCursor"].as_str();
+        let next = next.map(|cursor| with_query(here, &[&asked[..], &[("cursor", cursor)]].concat()));
+        Ok((found, next))
+    }
+
+    pub fn states(&self, all: &'static str, states: &[&str]) -> Input {
+        let states = states.iter().map(|state| (*state, words(self.language, state)));
+        let value = self.query.text("status");
+        Input::choice("status", self.say("Estado", "State"), [("", all)].into_iter().chain(states), value)
+            .optional()
+    }
+
+    pub fn filter(&self, here: &str, inputs: impl IntoIterator<Item = Input>) -> Form {
+        let form = Form::query(here, "filter", self.say("Filtrar", "Filter"));
+        inputs.into_iter().fold(form, Form::input)
+    }
+
+    pub fn sought(&self, name: &'static str, label: &str) -> Input {
+        Input::new(name, label).value(self.query.text(name)).optional()
+    }
+
+    pub fn secret(&self, page: Page, note: &str, code: Code) -> Page {
+        Page { code: 201, ..page.with(Note::new(Tone::Good, note)).with(code) }
     }
 
     /// A page, or what stands in its place where the API refused it.

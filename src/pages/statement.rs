@@ -6,29 +6,17 @@ use crate::language::Language;
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;
 use crate::pages::show::{self, str_of};
-use crate::pages::view::{self, Block, Input, Kind, Link, Plot, Row, Table};
+use crate::pages::view::{self, Block, Input, Kind, Link, Plot, Row};
 use chrono::NaiveDate;
 use domain::values::time::{DAY_MS, SECOND_MS, Timestamp};
 use domain::view::{Query, View};
 use serde_json::Value;
 
 /// Those that are zero on every day are left out.
+#[rustfmt::skip]
 const COLUMNS: [&str; 15] = [
-    "date",
-    "opening",
-    "payments",
-    "fees",
-    "platformFees",
-    "sellerTransfers",
-    "reversals",
-    "chargebacks",
-    "payouts",
-    "payoutReversals",
-    "conversions",
-    "deposits",
-    "adjustments",
-    "closing",
-    "movements",
+    "date", "opening", "payments", "fees", "platformFees", "sellerTransfers", "reversals", "chargebacks", "payouts",
+    "payoutReversals", "conversions", "deposits", "adjustments", "closing", "movements",
 ];
 /// Unless others are asked for.
 const DAYS: i64 = 30;
@@ -84,14 +72,8 @@ impl Asked {
         let say = |spanish, english| self.language.say(spanish, english);
         let currencies =
             [("VES", say("Bolívares", "Bolívares")), ("COP", say("Pesos", "Pesos")), ("USDT", "USDT")];
-        let currencies = currencies.map(|(code, name)| (code.to_owned(), name.to_owned())).into();
         let mut form = view::Form::query(to, "show-statement", say("Ver", "Show"))
-            .input(
-                Input::new("currency", say("Moneda", "Currency"))
-                    .kind(Kind::Choice)
-                    .options(currencies)
-                    .value(&*self.currency),
-            )
+            .input(Input::choice("currency", say("Moneda", "Currency"), currencies, &*self.currency))
             .input(Input::new("from", say("Desde", "From")).kind(Kind::Date).value(&*self.from))
             .input(Input::new("to", say("Hasta", "To")).kind(Kind::Date).value(&*self.to));
         for (name, value) in kept.iter().filter(|(_, value)| !value.is_empty()) {
@@ -119,11 +101,10 @@ pub fn blocks(language: Language, statement: &Value) -> Vec<Block> {
             let plain = show::text(&day[*name]);
             if *name == "date" { cell } else { view::Cell::figure(language.figure(&plain)) }
         });
-        Row::new(cells.collect())
+        Row::new(cells.collect::<Vec<_>>())
     };
     let caption = format!("{} · {}", str_of(statement, "currency"), str_of(statement, "timezone"));
-    let table =
-        Table { rows: days.iter().rev().map(row).collect(), ..show::table(language, caption, &names) };
+    let table = show::table(language, caption, &names).rows(days.iter().rev().map(row));
     let at = |day: &Value| {
         let date = str_of(day, "date");
         let start = NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?.and_hms_opt(12, 0, 0)?.and_utc();

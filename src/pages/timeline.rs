@@ -22,7 +22,6 @@ use domain::values::time::{Timestamp, Zone};
 use std::sync::Arc;
 
 pub struct Timeline {
-    /// Oldest first.
     pub steps: Vec<Step>,
     pub events: Vec<(Id, EventKind)>,
 }
@@ -193,139 +192,53 @@ fn of_delivery(language: Language, url: &str, (zone, at): (Zone, Timestamp), del
     Step { when: show::in_zone(zone, at.unix_ms()), what: what.to_owned(), more, tone }
 }
 
+#[rustfmt::skip]
 const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
     use Tone::{Bad, Good, Plain};
     match cause {
         Cause::PaymentRequested => ("Se pidió el cobro", "The payment was requested", Plain),
         Cause::PaymentCharging => ("Se envió el cobro al banco", "The charge was sent to the bank", Plain),
-        Cause::PaymentCompleted => {
-            ("El banco dijo que cobró: el dinero entró", "The bank confirmed it: the money came in", Good)
-        }
-        Cause::PaymentFailed => {
-            ("El banco lo rechazó: no se cobró nada", "The bank refused: nothing was charged", Bad)
-        }
-        Cause::PaymentCanceled => (
-            "Se canceló o venció: no se cobró nada",
-            "It was canceled or expired: nothing was charged",
-            Plain,
-        ),
-        Cause::ReversalBegun => (
-            "Se apartó el dinero y se le pidió el reverso al banco",
-            "Money was set aside and the bank was asked for the reversal",
-            Plain,
-        ),
-        Cause::ReversalRefused => (
-            "El banco rechazó el reverso: el dinero volvió al saldo",
-            "The bank refused the reversal: the money went back to the balance",
-            Bad,
-        ),
-        Cause::PaymentReversed => (
-            "El banco lo reversó: el dinero volvió al pagador",
-            "The bank reversed it: the money went back to the payer",
-            Good,
-        ),
+        Cause::PaymentCompleted => ("El banco dijo que cobró: el dinero entró", "The bank confirmed it: the money came in", Good),
+        Cause::PaymentFailed => ("El banco lo rechazó: no se cobró nada", "The bank refused: nothing was charged", Bad),
+        Cause::PaymentCanceled => ("Se canceló o venció: no se cobró nada", "It was canceled or expired: nothing was charged", Plain),
+        Cause::ReversalBegun => ("Se apartó el dinero y se le pidió el reverso al banco",
+            "Money was set aside and the bank was asked for the reversal", Plain),
+        Cause::ReversalRefused => ("El banco rechazó el reverso: el dinero volvió al saldo",
+            "The bank refused the reversal: the money went back to the balance", Bad),
+        Cause::PaymentReversed => ("El banco lo reversó: el dinero volvió al pagador",
+            "The bank reversed it: the money went back to the payer", Good),
         Cause::BankAsked => ("Se le preguntó al banco", "The bank was asked", Plain),
-        Cause::PayoutCreated | Cause::CopPayoutCreated | Cause::CryptoPayoutCreated => {
-            ("Se ordenó el pago y se debitó del saldo", "The payout was ordered and debited", Plain)
-        }
-        Cause::BatchCreated => {
-            ("Se ordenó con un lote y se debitó del saldo", "It was ordered in a batch and debited", Plain)
-        }
-        Cause::PayoutCompleted | Cause::CopPayoutCompleted | Cause::CryptoPayoutCompleted => {
-            ("El pago llegó", "The payout arrived", Good)
-        }
-        Cause::PayoutFailed | Cause::CopPayoutFailed | Cause::CryptoPayoutFailed => {
-            ("El pago falló: el dinero volvió al saldo", "The payout failed: the money came back", Bad)
-        }
+        Cause::PayoutCreated | Cause::CopPayoutCreated | Cause::CryptoPayoutCreated => ("Se ordenó el pago y se debitó del saldo", "The payout was ordered and debited", Plain),
+        Cause::BatchCreated => ("Se ordenó con un lote y se debitó del saldo", "It was ordered in a batch and debited", Plain),
+        Cause::PayoutCompleted | Cause::CopPayoutCompleted | Cause::CryptoPayoutCompleted => ("El pago llegó", "The payout arrived", Good),
+        Cause::PayoutFailed | Cause::CopPayoutFailed | Cause::CryptoPayoutFailed => ("El pago falló: el dinero volvió al saldo", "The payout failed: the money came back", Bad),
         Cause::CryptoPayoutApproved => ("Un operador lo aprobó", "An operator approved it", Plain),
-        Cause::CryptoPayoutSigned => (
-            "Se firmó la transacción y se envió a la red",
-            "The transaction was signed and sent to the network",
-            Plain,
-        ),
+        Cause::CryptoPayoutSigned => ("Se firmó la transacción y se envió a la red", "The transaction was signed and sent to the network", Plain),
         Cause::ChargebackOpened => ("El banco abrió un contracargo", "The bank opened a chargeback", Bad),
         Cause::ChargebackClosed => ("El contracargo se decidió", "The chargeback was decided", Plain),
-        Cause::OtpRequested => {
-            ("Se le pidió al banco que enviara la clave", "The bank was asked to send the code", Plain)
-        }
+        Cause::OtpRequested => ("Se le pidió al banco que enviara la clave", "The bank was asked to send the code", Plain),
         Cause::OtpSettled => ("El banco respondió por la clave", "The bank answered about the code", Plain),
-        Cause::CopPaymentRequested => {
-            ("Se pidió el cobro en pesos", "The payment in pesos was requested", Plain)
-        }
-        Cause::CopPaymentInstructed => {
-            ("Se actualizó el cobro con el procesador", "The payment was updated with the processor", Plain)
-        }
+        Cause::CopPaymentRequested => ("Se pidió el cobro en pesos", "The payment in pesos was requested", Plain),
+        Cause::CopPaymentInstructed => ("Se actualizó el cobro con el procesador", "The payment was updated with the processor", Plain),
         Cause::CopPaymentCompleted => ("Los pesos llegaron", "The pesos arrived", Good),
         Cause::CopPaymentFailed => ("El cobro en pesos falló", "The payment in pesos failed", Bad),
-        Cause::CopPaymentCanceled => {
-            ("El cobro en pesos se canceló", "The payment in pesos was canceled", Plain)
-        }
-        Cause::CopRefundBegun => (
-            "Se apartó el dinero y se pidió el reintegro",
-            "Money was set aside and the refund was asked for",
-            Plain,
-        ),
-        Cause::CopRefundRefused => {
-            ("El procesador no hizo el reintegro", "The processor did not make the refund", Bad)
-        }
+        Cause::CopPaymentCanceled => ("El cobro en pesos se canceló", "The payment in pesos was canceled", Plain),
+        Cause::CopRefundBegun => ("Se apartó el dinero y se pidió el reintegro", "Money was set aside and the refund was asked for", Plain),
+        Cause::CopRefundRefused => ("El procesador no hizo el reintegro", "The processor did not make the refund", Bad),
         Cause::CopPaymentRefunded => ("Se reintegró al comprador", "It was refunded to the buyer", Good),
-        Cause::OperationContradicted => {
-            ("El banco contradijo lo que había dicho", "The bank contradicted what it had said", Bad)
-        }
-        Cause::NoticeReceived => {
-            ("Un banco avisó que entró dinero", "A bank reported that money arrived", Plain)
-        }
+        Cause::OperationContradicted => ("El banco contradijo lo que había dicho", "The bank contradicted what it had said", Bad),
+        Cause::NoticeReceived => ("Un banco avisó que entró dinero", "A bank reported that money arrived", Plain),
         Cause::NoticeClaimed => ("Un aviso del banco lo verificó", "A notice of the bank verified it", Good),
-        Cause::OrderBegun => {
-            ("Llegó su turno: se envió al banco", "Its turn came: it was sent to the bank", Plain)
-        }
-        Cause::PaymentUnsent | Cause::CopPaymentUnsent => {
-            ("No hubo conexión: no se envió nada", "There was no connection: nothing was sent", Bad)
-        }
-        Cause::DepositBooked => {
-            ("El extracto mostró un microdepósito", "The statement showed a micro-deposit", Plain)
-        }
+        Cause::OrderBegun => ("Llegó su turno: se envió al banco", "Its turn came: it was sent to the bank", Plain),
+        Cause::PaymentUnsent | Cause::CopPaymentUnsent => ("No hubo conexión: no se envió nada", "There was no connection: nothing was sent", Bad),
+        Cause::DepositBooked => ("El extracto mostró un microdepósito", "The statement showed a micro-deposit", Plain),
         Cause::CryptoDeposited => ("Llegaron USDT", "USDT arrived", Good),
         Cause::OperatorActed => ("Un operador intervino", "An operator acted", Plain),
         Cause::SellerReleased => ("Se liberó dinero del vendedor", "Money of the seller was released", Plain),
-        Cause::ConversionAccepted | Cause::ConversionTried | Cause::ConversionCompleted => {
-            ("Se convirtió", "It was converted", Plain)
-        }
-        Cause::WebhookProgress | Cause::WebhookDue | Cause::EventResent => {
-            ("Se registraron entregas de webhooks", "Deliveries of webhooks were recorded", Plain)
-        }
+        Cause::ConversionAccepted | Cause::ConversionTried | Cause::ConversionCompleted => ("Se convirtió", "It was converted", Plain),
+        Cause::WebhookProgress | Cause::WebhookDue | Cause::EventResent => ("Se registraron entregas de webhooks", "Deliveries of webhooks were recorded", Plain),
         // No such record changes a payment or a payout, or it changes nothing that its reader would
         // ask for.
-        Cause::MerchantCreated
-        | Cause::MerchantChanged
-        | Cause::MerchantDeleted
-        | Cause::Funded
-        | Cause::Adjusted
-        | Cause::ClockMoved
-        | Cause::TenantSettingsChanged
-        | Cause::PlatformChanged
-        | Cause::RefusalKept
-        | Cause::AnswerKept
-        | Cause::BatchAnswered
-        | Cause::OwnAccountChanged
-        | Cause::VerificationStarted
-        | Cause::VerificationUnsent
-        | Cause::NoticeGiven
-        | Cause::ProductCreated
-        | Cause::ProductChanged
-        | Cause::ProductDeleted
-        | Cause::LinkCreated
-        | Cause::LinkDeleted
-        | Cause::SessionOpened
-        | Cause::ConversionQuoted
-        | Cause::ConversionCanceled
-        | Cause::ConversionDropped
-        | Cause::DepositAddressMade
-        | Cause::WebhookCreated
-        | Cause::WebhookChanged
-        | Cause::WebhookDeleted
-        | Cause::ApprovalAsked
-        | Cause::TestReset
-        | Cause::ApprovalDecided => ("Cambió", "It changed", Plain),
+        _ => ("Cambió", "It changed", Plain),
     }
 }

@@ -4,7 +4,7 @@
 
 mod forms;
 
-pub use forms::{Button, Form, Input, Kind};
+pub use forms::{Button, Form, Input, Kind, owned};
 
 use crate::language::Language;
 use crate::pages::qr::Drawing;
@@ -42,7 +42,18 @@ impl Page {
         self
     }
 
-    /// With this part first.
+    pub fn heading(self, text: impl Into<String>) -> Page {
+        self.with(Block::Heading(text.into()))
+    }
+
+    pub fn text(self, text: impl Into<String>) -> Page {
+        self.with(Block::Text(text.into()))
+    }
+
+    pub fn live(self, blocks: &[Block], on: &Writing<'_>) -> Result<Page, Problem> {
+        Ok(self.with(Block::Live(html(blocks, on)?)))
+    }
+
     pub fn failed(mut self, code: u16, why: impl Into<Block>) -> Page {
         (self.code, self.status) = (code, Some("error".to_owned()));
         self.blocks.insert(0, why.into());
@@ -105,13 +116,10 @@ pub struct Cell {
     /// Quieter.
     pub sub: String,
     pub href: Option<String>,
-    /// As the API writes it.
     pub status: Option<String>,
-    /// Stands to the right.
     pub is_figure: bool,
     /// In letters of one width.
     pub is_code: bool,
-    /// In one line.
     pub is_whole: bool,
 }
 
@@ -124,7 +132,6 @@ impl Cell {
         Cell { is_figure: true, ..Cell::text(text) }
     }
 
-    /// In one line, such as an instant.
     pub fn whole(text: impl Into<String>) -> Cell {
         Cell { is_whole: true, ..Cell::text(text) }
     }
@@ -170,8 +177,13 @@ pub struct Row {
 }
 
 impl Row {
-    pub fn new(cells: Vec<Cell>) -> Row {
-        Row { status: None, cells, forms: Vec::new() }
+    pub fn new(cells: impl Into<Vec<Cell>>) -> Row {
+        Row { status: None, cells: cells.into(), forms: Vec::new() }
+    }
+
+    pub fn link(mut self, at: usize, href: String) -> Row {
+        self.cells[at].href = Some(href);
+        self
     }
 
     pub fn status(mut self, status: &str) -> Row {
@@ -194,6 +206,18 @@ pub struct Table {
 }
 
 impl Table {
+    pub fn rows(self, rows: impl IntoIterator<Item = Row>) -> Table {
+        Table { rows: rows.into_iter().collect(), ..self }
+    }
+
+    pub fn next(self, next: Option<String>) -> Table {
+        Table { next, ..self }
+    }
+
+    pub fn field(self, field: &'static str) -> Table {
+        Table { field: Some(field), ..self }
+    }
+
     pub fn has_forms(&self) -> bool {
         self.rows.iter().any(|row| !row.forms.is_empty())
     }
@@ -208,7 +232,6 @@ pub struct Step {
 
 pub struct Code {
     pub label: String,
-    /// The `data-field`.
     pub field: &'static str,
     pub text: String,
     pub copy: &'static str,
@@ -222,7 +245,6 @@ pub struct Qr {
 pub struct Link {
     pub label: String,
     pub href: String,
-    /// The page that is shown.
     pub is_current: bool,
 }
 
@@ -295,9 +317,4 @@ struct Blocks<'a> {
 
 pub fn html(blocks: &[Block], on: &Writing<'_>) -> Result<String, Problem> {
     Blocks { blocks, on }.render().map_err(Problem::internal_error)
-}
-
-/// Every few seconds.
-pub fn live(blocks: &[Block], on: &Writing<'_>) -> Result<Block, Problem> {
-    html(blocks, on).map(Block::Live)
 }

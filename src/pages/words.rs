@@ -8,6 +8,15 @@ pub fn words(language: Language, name: &str) -> &str {
     found.map_or(name, |(_, spanish, english)| language.say(spanish, english))
 }
 
+/// When a key that is replaced stops working: seconds, and their words.
+pub fn overlaps(language: Language) -> [(&'static str, &'static str); 3] {
+    [
+        ("0", language.say("De inmediato", "At once")),
+        ("3600", language.say("En una hora", "In an hour")),
+        ("86400", language.say("En un día", "In a day")),
+    ]
+}
+
 /// Name, Spanish, English.
 #[rustfmt::skip]
 static WORDS: &[(&str, &str, &str)] = &[

@@ -2,9 +2,9 @@
 
 use super::{Here, Made};
 use crate::language::Language;
-use crate::pages::inside::with_query;
+use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items, str_of};
-use crate::pages::view::{Block, Cell, Link, Plot, Row, Table};
+use crate::pages::view::{Block, Link, Page, Plot, Row, Table};
 use domain::values::time::{HOUR_MS, SECOND_MS};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -13,63 +13,49 @@ use std::collections::BTreeMap;
 const PAGES_MAX: usize = 5;
 const LIMIT: &str = "100";
 
-/// GET /portal/home
 pub async fn page(visit: &Here<'_>) -> Made {
     let (language, inside) = (visit.language, &visit.inside);
     let balance = inside.get("/v1/balance").await?;
-    let mut page = crate::pages::view::Page::new("home", visit.say("Inicio", "Home"));
+    #[rustfmt::skip]
     let bolivares = [
-        "availableVes",
-        "heldVes",
-        "nextReleaseAt",
-        "ledgerNetVes",
-        "reserveVes",
-        "convertedVes",
-        "sellerAvailableVes",
+        "availableVes", "heldVes", "nextReleaseAt", "ledgerNetVes", "reserveVes", "convertedVes", "sellerAvailableVes",
         "sellerPendingVes",
     ];
-    page.blocks.push(Block::Heading(visit.say("Bolívares", "Bolívares").to_owned()));
-    page.blocks.push(show::facts(language, &balance, &bolivares).into());
+    let mut page = Page::new("home", visit.say("Inicio", "Home"))
+        .heading(visit.say("Bolívares", "Bolívares"))
+        .with(show::facts(language, &balance, &bolivares));
     if let Some(held) = held(visit, str_of(&balance, "nextReleaseAt")).await? {
-        page.blocks.push(plot(language, &held.hours).into());
+        page = page.with(plot(language, &held.hours));
         if !held.is_whole {
-            let rest = visit.say(
+            page = page.text(visit.say(
                 "Cuenta solo los movimientos más recientes; de los anteriores hay más retenido.",
                 "Counts the newest movements only; more is held from earlier ones.",
-            );
-            page.blocks.push(Block::Text(rest.to_owned()));
+            ));
         }
     }
     let mut ledgers = vec![&LEDGERS[0]];
-    for (ledger, title, names) in [
-        (
-            &LEDGERS[1],
-            visit.say("Pesos colombianos", "Colombian pesos"),
-            ["availableCop", "heldCop", "nextReleaseAt", "ledgerNetCop"],
-        ),
-        (&LEDGERS[2], "USDT", ["availableUsdt", "heldUsdt", "pendingPayoutsUsdt", "nextReleaseAt"]),
-    ] {
+    let cop = ["availableCop", "heldCop", "nextReleaseAt", "ledgerNetCop"];
+    let usdt = ["availableUsdt", "heldUsdt", "pendingPayoutsUsdt", "nextReleaseAt"];
+    let pesos = visit.say("Pesos colombianos", "Colombian pesos");
+    for (ledger, title, names) in [(&LEDGERS[1], pesos, cop), (&LEDGERS[2], "USDT", usdt)] {
         if let Some(balance) = inside.find(ledger.balance).await? {
-            page.blocks.push(Block::Heading(title.to_owned()));
-            page.blocks.push(show::facts(language, &balance, &names).into());
+            page = page.heading(title).with(show::facts(language, &balance, &names));
             ledgers.push(ledger);
         }
     }
     let asked = visit.query.text("currency");
     let of = ledgers.iter().find(|ledger| ledger.currency == asked).unwrap_or(&ledgers[0]);
-    let path = format!("{}/transactions", of.balance);
-    let path = with_query(&path, &[("limit", "20"), ("cursor", visit.query.text("cursor"))]);
-    let movements = inside.get(&path).await?;
-    page.blocks.push(Block::Heading(visit.say("Movimientos", "Movements").to_owned()));
+    let here = with_query("/portal/home", &[("currency", of.currency)]);
+    let (movements, next) = visit.list(&format!("{}/transactions", of.balance), &here, &[], "20").await?;
+    page = page.heading(visit.say("Movimientos", "Movements"));
     let link = |ledger: &&Ledger| Link {
         is_current: ledger.currency == of.currency,
         ..Link::new(ledger.currency, with_query("/portal/home", &[("currency", ledger.currency)]))
     };
     if ledgers.len() > 1 {
-        page.blocks.push(Block::Links(ledgers.iter().map(link).collect()));
+        page = page.with(Block::Links(ledgers.iter().map(link).collect()));
     }
-    page.blocks.push(movements_table(language, of, &movements).into());
-    Ok(page)
+    Ok(page.with(movements_table(language, of, &movements).next(next)))
 }
 
 struct Ledger {
@@ -88,7 +74,7 @@ fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table 
     let names = ["createdAt", "type", of.amount, "externalRef", "availableAt"];
     let caption = language.say("Movimientos, primero los más recientes", "Movements, newest first");
     let row = |item: &Value| {
-        let mut cells: Vec<Cell> = names.map(|name| show::member(language, item, name)).into();
+        let mut cells = names.map(|name| show::member(language, item, name));
         let (payment, payout) = (str_of(item, "paymentId"), str_of(item, "payoutId"));
         if !payment.is_empty() {
             cells[3].href = Some(format!("/portal/payments/{payment}"));
@@ -97,10 +83,7 @@ fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table 
         }
         Row::new(cells)
     };
-    let next = movements["nextCursor"].as_str();
-    let next =
-        next.map(|cursor| with_query("/portal/home", &[("currency", of.currency), ("cursor", cursor)]));
-    Table { rows: items(movements).iter().map(row).collect(), next, ..show::table(language, caption, &names) }
+    show::table(language, caption, &names).rows(items(movements).iter().map(row))
 }
 
 struct HeldMoney {
@@ -111,10 +94,7 @@ struct HeldMoney {
 }
 
 /// Newer movements are held longer, so the walk ends with the first page on which nothing is held any more.
-async fn held(
-    visit: &Here<'_>,
-    first_release: &str,
-) -> Result<Option<HeldMoney>, crate::pages::inside::Refused> {
+async fn held(visit: &Here<'_>, first_release: &str) -> Result<Option<HeldMoney>, Refused> {
     let Some(first_ms) = show::instant_ms(first_release) else { return Ok(None) };
     let (mut hours, mut cursor, mut is_whole) = (BTreeMap::new(), String::new(), false);
     for _ in 0..PAGES_MAX {

@@ -2,18 +2,17 @@
 
 use super::{Failed, Here, Made, may, typed};
 use crate::pages::form::Form;
-use crate::pages::inside::{Refused, segment, with_query};
+use crate::pages::inside::{Refused, segment};
 use crate::pages::qr;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Cell, Code, Input, Kind, Note, Page, Qr, Row, Table, Tone};
+use crate::pages::view::{self, Cell, Input, Kind, Note, Page, Qr, Row, Tone};
 use api::problem::Problem;
 use domain::platform::Scope;
 use domain::resources::products::slug;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 const PRODUCTS: &str = "20";
-const COLUMNS: [&str; 5] = ["product", "priceUsd", "url", "status", "createdAt"];
 
 /// However the API calls it.
 fn id_of<'a>(of: &'a Value, name: &str) -> &'a str {
@@ -24,13 +23,9 @@ fn address(visit: &Here<'_>, link: &Value) -> String {
     format!("{}{}", visit.base_url(), str_of(link, "hostedCheckoutPath"))
 }
 
-/// GET /portal/links
 pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
     let language = visit.language;
-    let products = visit
-        .inside
-        .get(&with_query("/v1/products", &[("limit", PRODUCTS), ("cursor", visit.query.text("cursor"))]))
-        .await?;
+    let (products, next) = visit.list("/v1/products", "/portal/links", &[], PRODUCTS).await?;
     let (mut rows, mut names) = (Vec::new(), Vec::new());
     for product in items(&products) {
         let id = id_of(product, "productId");
@@ -51,65 +46,43 @@ pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
     if may(visit, Scope::Manage) {
         page = page.with(form(visit, names, failed));
     }
-    let heads = [
-        visit.say("Producto", "Product"),
-        visit.say("Precio (US$)", "Price (US$)"),
-        visit.say("Dirección", "Address"),
-        visit.say("Estado", "State"),
-        visit.say("Creado", "Created"),
-    ];
-    let next =
-        products["nextCursor"].as_str().map(|cursor| with_query("/portal/links", &[("cursor", cursor)]));
-    let table = Table {
-        rows,
-        next,
-        heads: heads.map(str::to_owned).into(),
-        ..show::table(language, visit.say("Enlaces de pago", "Payment links"), &COLUMNS)
-    };
-    Ok(page.with(table))
+    let table = visit.table(
+        ["Enlaces de pago", "Payment links"],
+        ["Producto", "Precio (US$)", "Dirección", "Estado", "Creado"],
+        ["Product", "Price (US$)", "Address", "State", "Created"],
+    );
+    Ok(page.with(table.rows(rows).next(next)))
 }
 
 fn form(visit: &Here<'_>, names: Vec<(String, String)>, failed: Option<&Failed<'_>>) -> view::Form {
-    let mut products = vec![(String::new(), visit.say("Un producto nuevo", "A new product").to_owned())];
+    let say = |spanish, english| visit.say(spanish, english);
+    let mut products = vec![(String::new(), say("Un producto nuevo", "A new product").to_owned())];
     products.extend(names);
-    let of_new = visit.say("(de un producto nuevo)", "(of a new product)");
-    let form =
-        view::Form::new("/portal/links", "create-link", visit.say("Crear el enlace", "Create the link"))
-            .title(visit.say("Nuevo enlace", "New link"))
-            .input(
-                Input::new("productId", visit.say("Producto", "Product"))
-                    .kind(Kind::Choice)
-                    .options(products)
-                    .value(typed(failed, "productId"))
-                    .optional(),
-            )
-            .input(
-                Input::new("name", visit.say("Nombre del producto", "Name of the product"))
-                    .value(typed(failed, "name"))
-                    .needed(of_new),
-            )
-            .input(
-                Input::new("priceUsd", visit.say("Precio en dólares", "Price in dollars"))
-                    .hint(visit.say(
-                        "Con punto y dos decimales: 25.50. El comprador paga en bolívares, pesos o USDT.",
-                        "With a point and two decimals: 25.50. The buyer pays in bolívares, pesos or USDT.",
-                    ))
-                    .value(typed(failed, "priceUsd"))
-                    .needed(of_new),
-            )
-            .input(
-                Input::new("slug", visit.say("Final de la dirección", "End of the address"))
-                    .hint(visit.say(
-                        "Por ejemplo, camisa-de-lino. Si lo dejas vacío, se forma con el nombre.",
-                        "For example, linen-shirt. If you leave it empty, it is made from the name.",
-                    ))
-                    .value(typed(failed, "slug"))
-                    .optional(),
-            );
-    view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
+    let of_new = say("(de un producto nuevo)", "(of a new product)");
+    let input = |name, label: &str| Input::new(name, label).value(typed(failed, name));
+    view::Form::new("/portal/links", "create-link", say("Crear el enlace", "Create the link"))
+        .title(say("Nuevo enlace", "New link"))
+        .input(input("productId", say("Producto", "Product")).kind(Kind::Choice).options(products).optional())
+        .input(input("name", say("Nombre del producto", "Name of the product")).needed(of_new))
+        .input(
+            input("priceUsd", say("Precio en dólares", "Price in dollars"))
+                .hint(say(
+                    "Con punto y dos decimales: 25.50. El comprador paga en bolívares, pesos o USDT.",
+                    "With a point and two decimals: 25.50. The buyer pays in bolívares, pesos or USDT.",
+                ))
+                .needed(of_new),
+        )
+        .input(
+            input("slug", say("Final de la dirección", "End of the address"))
+                .hint(say(
+                    "Por ejemplo, camisa-de-lino. Si lo dejas vacío, se forma con el nombre.",
+                    "For example, linen-shirt. If you leave it empty, it is made from the name.",
+                ))
+                .optional(),
+        )
+        .error(failed.map(|failed| show::why(visit.language, failed.refused)))
 }
 
-/// POST /portal/links
 pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     let NotMade { refused, product } = match created(visit, form).await {
         Ok(link) => return Ok(Shown::See(format!("/portal/links/{}?done=link", id_of(&link, "linkId")))),
@@ -153,7 +126,7 @@ async fn created(visit: &Here<'_>, form: &Form) -> Result<Value, NotMade> {
     let (product, made) = match form.filled("productId") {
         Some(product) => (product.to_owned(), None),
         None => {
-            let body = json!({ "name": form.text("name"), "priceUsd": form.text("priceUsd") });
+            let body = form.members(&["name", "priceUsd"]);
             let product = visit.inside.post("/v1/products", &body, &key(once, "product")).await?;
             let id = id_of(&product, "productId").to_owned();
             (id.clone(), Some(id))
@@ -186,12 +159,8 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
         .with(show::facts(visit.language, &product, &["name", "description", "priceUsd"]));
     if url.contains("/pay/") {
         page = page.with(Qr { label: url.clone(), drawing: qr::drawing(url) });
-        page = page.with(Code {
-            label: visit.say("Dirección del enlace", "Address of the link").to_owned(),
-            field: "url",
-            text: url.clone(),
-            copy: visit.say("Copiar", "Copy"),
-        });
+        let label = visit.say("Dirección del enlace", "Address of the link");
+        page = page.with(show::code(visit.language, "url", label, url.clone()));
     }
     Ok(page)
 }

@@ -5,7 +5,7 @@ use crate::pages::form::Form;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Cell, Page, Row, Table};
+use crate::pages::view::{self, Cell, Page, Row};
 use crate::pages::words::words;
 use api::problem::Problem;
 use domain::platform::Scope;
@@ -17,62 +17,44 @@ async fn some(visit: &Here<'_>, path: &str, parameters: &[(&str, &str)]) -> Resu
     Ok(found.is_some_and(|found| !items(&found).is_empty()))
 }
 
-/// GET /portal/live
 pub async fn page(visit: &Here<'_>) -> Made {
     let settings = &visit.who.tenant.tenant_settings;
     let status = settings.live_status;
     let row = |(what, is_done): (&str, bool)| {
         let state = if is_done { "done" } else { "pending" };
-        Row::new(vec![Cell::text(what), Cell::state(state, words(visit.language, state).to_owned())])
-            .status(state)
+        Row::new([Cell::text(what), Cell::state(state, words(visit.language, state))]).status(state)
     };
     let state = view::Fact::new(
         "liveStatus",
         visit.say("Modo real", "Live mode"),
-        Cell::state(status.name(), words(visit.language, status.name()).to_owned()),
+        Cell::state(status.name(), words(visit.language, status.name())),
     );
     let mut page = Page::new("live", visit.say("Pasar al modo real", "Go live"))
         .status(status.name())
         .maybe(visit.done())
         .with(vec![state]);
     if visit.who.livemode() {
-        page.blocks.push(Block::Text(
-            visit
-                .say(
-                    "La lista de pasos mira lo que hiciste en modo de prueba. Entra con tu llave de prueba \
-                     (pk_test_…) para verla.",
-                    "The checklist looks at what you did in test mode. Log in with your test key (pk_test_…) \
-                     to see it.",
-                )
-                .to_owned(),
+        page = page.text(visit.say(
+            "La lista de pasos mira lo que hiciste en modo de prueba. Entra con tu llave de prueba \
+             (pk_test_…) para verla.",
+            "The checklist looks at what you did in test mode. Log in with your test key (pk_test_…) \
+             to see it.",
         ));
     } else {
-        page = page.with(Table {
-            caption: visit.say("Lista antes de cobrar de verdad", "Checklist before real money").to_owned(),
-            field: Some("checklist"),
-            heads: vec![visit.say("Paso", "Step").to_owned(), visit.say("Estado", "State").to_owned()],
-            rows: steps(visit).await?.map(row).into(),
-            ..Table::default()
-        });
+        let caption = ["Lista antes de cobrar de verdad", "Checklist before real money"];
+        let table = visit.table(caption, ["Paso", "Estado"], ["Step", "State"]).field("checklist");
+        page = page.with(table.rows(steps(visit).await?.map(row)));
     }
-    let asked_at = visit.services.callers.directory.live_asked_at(visit.who.tenant.number);
-    if let Some(at) = asked_at {
-        page.blocks.push(Block::Text(format!(
-            "{} {}.",
-            visit.say(
-                "Ya lo pediste; el operador todavía no responde. Fue el",
-                "You asked for it; the operator has not answered yet. It was on"
-            ),
-            show::in_caracas(at.unix_ms())
-        )));
+    if let Some(at) = visit.services.callers.directory.live_asked_at(visit.who.tenant.number) {
+        let asked = visit.say(
+            "Ya lo pediste; el operador todavía no responde. Fue el",
+            "You asked for it; the operator has not answered yet. It was on",
+        );
+        page = page.text(format!("{asked} {}.", show::in_caracas(at.unix_ms())));
     }
     if status != LiveStatus::Active && may(visit, Scope::Manage) {
-        let form = view::Form::new(
-            "/portal/live",
-            "request-live",
-            visit.say("Pedir el modo real", "Ask for live mode"),
-        )
-        .about(visit.say(
+        let label = visit.say("Pedir el modo real", "Ask for live mode");
+        let form = view::Form::new("/portal/live", "request-live", label).about(visit.say(
             "El operador recibe tu solicitud y decide. La lista es una ayuda, no un requisito.",
             "The operator gets your request and decides. The list is a help, not a requirement.",
         ));

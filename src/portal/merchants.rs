@@ -3,44 +3,26 @@
 use super::{Here, Made};
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
-use crate::pages::view::{Block, Link, Page, Row, Table};
+use crate::pages::view::{Link, Page};
 use serde_json::Value;
 
 const COLUMNS: [&str; 5] = ["name", "externalRef", "identification", "status", "createdAt"];
+#[rustfmt::skip]
 const FACTS: [&str; 9] = [
-    "name",
-    "externalRef",
-    "identification",
-    "contactEmail",
-    "contactPhone",
-    "status",
-    "isActive",
-    "createdAt",
+    "name", "externalRef", "identification", "contactEmail", "contactPhone", "status", "isActive", "createdAt",
     "merchantId",
 ];
 const BALANCE: [&str; 3] = ["availableVes", "pendingVes", "nextReleaseAt"];
 const METHODS: [&str; 4] = ["bankCode", "phone", "status", "verifiedAt"];
 
-/// GET /portal/merchants
 pub async fn list(visit: &Here<'_>) -> Made {
-    let language = visit.language;
-    let found = visit
-        .inside
-        .get(&with_query("/v1/merchants", &[("limit", "25"), ("cursor", visit.query.text("cursor"))]))
-        .await?;
+    let (language, here) = (visit.language, "/portal/merchants");
+    let (found, next) = visit.list("/v1/merchants", here, &[], "25").await?;
     let row = |item: &Value| {
-        let mut cells = COLUMNS.map(|name| show::cell(language, name, &item[name]));
-        cells[0].href = Some(format!("/portal/merchants/{}", str_of(item, "merchantId")));
-        Row::new(cells.into()).status(str_of(item, "status"))
+        show::row(language, item, &COLUMNS).link(0, format!("{here}/{}", str_of(item, "merchantId")))
     };
-    let next =
-        found["nextCursor"].as_str().map(|cursor| with_query("/portal/merchants", &[("cursor", cursor)]));
     let caption = visit.say("Vendedores, primero los más recientes", "Sellers, newest first");
-    let table = Table {
-        rows: items(&found).iter().map(row).collect(),
-        next,
-        ..show::table(language, caption, &COLUMNS)
-    };
+    let table = show::table(language, caption, &COLUMNS).rows(items(&found).iter().map(row)).next(next);
     Ok(Page::new("merchants", visit.say("Vendedores", "Sellers")).with(table))
 }
 
@@ -50,12 +32,9 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     let merchant = visit.inside.get(&format!("/v1/merchants/{id}")).await?;
     let balance = visit.inside.find(&format!("/v1/merchants/{id}/balance")).await?.unwrap_or_default();
     let methods = merchant["payoutMethods"].as_array().map_or(&[][..], Vec::as_slice);
-    let row = |item: &Value| {
-        Row::new(METHODS.map(|name| show::cell(language, name, &item[name])).into())
-            .status(str_of(item, "status"))
-    };
     let caption = visit.say("Métodos de pago", "Payout methods");
-    let table = Table { rows: methods.iter().map(row).collect(), ..show::table(language, caption, &METHODS) };
+    let rows = methods.iter().map(|item| show::row(language, item, &METHODS));
+    let table = show::table(language, caption, &METHODS).rows(rows);
     let links = vec![
         Link::new(
             visit.say("Sus pagos", "The seller's payouts"),
@@ -69,9 +48,9 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     Ok(Page::new("merchants", str_of(&merchant, "name"))
         .status(str_of(&merchant, "status"))
         .with(show::facts(language, &merchant, &FACTS))
-        .with(Block::Heading(visit.say("Saldo", "Balance").to_owned()))
+        .heading(visit.say("Saldo", "Balance"))
         .with(show::facts(language, &balance, &BALANCE))
-        .with(Block::Heading(caption.to_owned()))
+        .heading(caption)
         .with(table)
         .with(links))
 }

@@ -14,7 +14,6 @@ mod preview;
 mod requests;
 mod search;
 mod sessions;
-mod signature;
 mod statements;
 mod webhooks;
 
@@ -46,6 +45,7 @@ fn may(visit: &Here<'_>, scope: Scope) -> bool {
     visit.who.key.scopes.allow(scope)
 }
 
+#[rustfmt::skip]
 pub static SITE: Site<Caller> = Site {
     base: "/portal",
     cookie: "pasarela_portal_session",
@@ -85,37 +85,17 @@ pub static SITE: Site<Caller> = Site {
     },
     refused: refused_page,
     done: &[
-        (
-            "reversed",
-            Tone::Good,
-            ["Se pidió el reverso. Abajo ves cómo va.", "The reversal was requested. Its progress is below."],
-        ),
-        (
-            "refunded",
-            Tone::Good,
-            ["Se pidió el reintegro. Abajo ves cómo va.", "The refund was requested. Its progress is below."],
-        ),
-        (
-            "payout",
-            Tone::Good,
-            ["Se ordenó el pago. Abajo ves cómo va.", "The payout was ordered. Its progress is below."],
-        ),
+        ("reversed", Tone::Good, ["Se pidió el reverso. Abajo ves cómo va.", "The reversal was requested. Its progress is below."]),
+        ("refunded", Tone::Good, ["Se pidió el reintegro. Abajo ves cómo va.", "The refund was requested. Its progress is below."]),
+        ("payout", Tone::Good, ["Se ordenó el pago. Abajo ves cómo va.", "The payout was ordered. Its progress is below."]),
         ("link", Tone::Good, ["El enlace está listo.", "The link is ready."]),
         ("resent", Tone::Good, ["Se está enviando de nuevo el evento.", "The event is being sent again."]),
         ("tested", Tone::Good, ["La prueba se envió.", "The test was sent."]),
         ("changed", Tone::Good, ["Cambiado.", "Changed."]),
-        (
-            "asked",
-            Tone::Good,
-            [
-                "Tu solicitud quedó registrada. El operador la verá.",
-                "Your request is recorded. The operator will see it.",
-            ],
-        ),
+        ("asked", Tone::Good, ["Tu solicitud quedó registrada. El operador la verá.", "Your request is recorded. The operator will see it."]),
     ],
 };
 
-/// The table of the portal.
 pub fn rows() -> Vec<SiteRow<Caller>> {
     vec![
         show("", |visit| Box::pin(home::page(visit))),

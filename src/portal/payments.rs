@@ -2,13 +2,12 @@
 
 use super::{Failed, Here, Made, may};
 use crate::pages::form::Form;
-use crate::pages::inside::{segment, with_query};
+use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::statement;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Input, Kind, Page, Row, Table, Tone};
-use crate::pages::words::words;
+use crate::pages::view::{self, Block, Page, Row, Tone};
 use crate::store::history;
 use api::problem::Problem;
 use domain::entities::Entity;
@@ -23,99 +22,35 @@ const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "method", "usdAmount", "
 /// As the API has them.
 const FILTERS: [&str; 7] =
     ["status", "reference", "bankReference", "externalRef", "merchantId", "from", "to"];
+#[rustfmt::skip]
 const FACTS: [&str; 37] = [
-    "status",
-    "externalRef",
-    "attempt",
-    "method",
-    "usdAmount",
-    "vesAmount",
-    "bcvRate",
-    "feeVes",
-    "netVes",
-    "amountUsdt",
-    "amountCop",
-    "feeCop",
-    "netCop",
-    "merchantId",
-    "applicationFeePercent",
-    "applicationFeeVes",
-    "sellerNetVes",
-    "debtorBankCode",
-    "debtorId",
-    "debtorCellPhone",
-    "cardLast4",
-    "cardBrand",
-    "bankReference",
-    "txHash",
-    "operationId",
-    "description",
-    "checkoutSessionId",
-    "reference",
-    "failureCode",
-    "cancelReason",
-    "reversalRef",
-    "reversalType",
-    "createdAt",
-    "completedAt",
-    "availableAt",
-    "reversedAt",
-    "paymentId",
+    "status", "externalRef", "attempt", "method", "usdAmount", "vesAmount", "bcvRate", "feeVes", "netVes", "amountUsdt",
+    "amountCop", "feeCop", "netCop", "merchantId", "applicationFeePercent", "applicationFeeVes", "sellerNetVes",
+    "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "cardBrand", "bankReference", "txHash", "operationId",
+    "description", "checkoutSessionId", "reference", "failureCode", "cancelReason", "reversalRef", "reversalType",
+    "createdAt", "completedAt", "availableAt", "reversedAt", "paymentId",
 ];
 
-/// GET /portal/payments
 pub async fn list(visit: &Here<'_>) -> Made {
-    let language = visit.language;
-    let mut parameters: Vec<(&str, &str)> = FILTERS
-        .iter()
-        .map(|name| (*name, visit.query.text(name)))
-        .filter(|(_, value)| !value.is_empty())
-        .collect();
-    let filters = parameters.clone();
-    parameters.extend([("limit", "25"), ("cursor", visit.query.text("cursor"))]);
-    let found = visit.inside.get(&with_query("/v1/payments", &parameters)).await?;
-    let mut states = vec![(String::new(), visit.say("Todos", "All").to_owned())];
-    states.extend(STATES.map(|state| (state.to_owned(), words(language, state).to_owned())));
-    let filter = view::Form::query("/portal/payments", "filter", visit.say("Filtrar", "Filter"))
-        .input(
-            Input::new("status", visit.say("Estado", "State"))
-                .kind(Kind::Choice)
-                .options(states)
-                .value(visit.query.text("status"))
-                .optional(),
-        )
-        .input(
-            Input::new("bankReference", visit.say("Referencia del banco", "Bank reference"))
-                .value(visit.query.text("bankReference"))
-                .optional(),
-        );
+    let (language, here) = (visit.language, "/portal/payments");
+    let (found, next) = visit.list("/v1/payments", here, &FILTERS, "25").await?;
+    let reference = visit.sought("bankReference", visit.say("Referencia del banco", "Bank reference"));
+    let filter = visit.filter(here, [visit.states(visit.say("Todos", "All"), &STATES), reference]);
     let row = |item: &Value| {
         let mut cells = COLUMNS.map(|name| show::member(language, item, name));
         // The unique reference of a checkout is the session's, so that the shop's own stands under
         // it.
         cells[1].sub = str_of(&item["checkoutSession"], "reference").to_owned();
-        cells[1].href = Some(format!("/portal/payments/{}", str_of(item, "paymentId")));
-        Row::new(cells.into()).status(str_of(item, "status"))
+        let row = Row::new(cells).status(str_of(item, "status"));
+        row.link(1, format!("{here}/{}", str_of(item, "paymentId")))
     };
-    let next = found["nextCursor"].as_str().map(|cursor| {
-        let mut parameters = filters;
-        parameters.push(("cursor", cursor));
-        with_query("/portal/payments", &parameters)
-    });
-    let table = Table {
-        rows: items(&found).iter().map(row).collect(),
-        next,
-        ..show::table(
-            language,
-            visit.say("Cobros, primero los más recientes", "Payments, newest first"),
-            &COLUMNS,
-        )
-    };
+    let caption = visit.say("Cobros, primero los más recientes", "Payments, newest first");
+    let table = show::table(language, caption, &COLUMNS).rows(items(&found).iter().map(row)).next(next);
     Ok(Page::new("payments", visit.say("Cobros", "Payments")).with(filter).with(table))
 }
 
 /// Of bolívares, or of pesos.
-async fn find(visit: &Here<'_>, id: &str) -> Result<Value, crate::pages::inside::Refused> {
+async fn find(visit: &Here<'_>, id: &str) -> Result<Value, Refused> {
     match visit.inside.get(&format!("/v1/payments/{}", segment(id))).await {
         Err(refused) if refused.status == 404 => {
             visit.inside.get(&format!("/v1/cop/payments/{}", segment(id))).await
@@ -142,8 +77,8 @@ pub async fn one(visit: &Here<'_>, id: &str, failed: Option<&Failed<'_>>) -> Mad
         Block::Timeline(timeline.steps),
     ];
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
-    let mut page = Page::new("payment", title).status(status).maybe(visit.done());
-    page.blocks.push(view::live(&live, &visit.writing())?);
+    let page = Page::new("payment", title).status(status).maybe(visit.done());
+    let mut page = page.live(&live, &visit.writing())?;
     if may(visit, Scope::Collect) && may_go_back(visit, id).await? {
         page = page.with(form_of_return(visit, id, is_in_pesos(&payment), failed));
     }
@@ -187,11 +122,11 @@ fn form_of_return(visit: &Here<'_>, id: &str, in_pesos: bool, failed: Option<&Fa
             ),
         )
     };
-    let form = view::Form::new(format!("/portal/payments/{}/reverse", segment(id)), "reverse", label)
+    view::Form::new(format!("/portal/payments/{}/reverse", segment(id)), "reverse", label)
         .title(visit.say("Devolver el cobro", "Return the payment"))
         .about(about)
-        .tone(Tone::Bad);
-    view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
+        .tone(Tone::Bad)
+        .error(failed.map(|failed| show::why(visit.language, failed.refused)))
 }
 
 /// POST /portal/payments/:id/reverse

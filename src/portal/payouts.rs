@@ -3,12 +3,11 @@
 use super::{Failed, Here, Made, may, typed};
 use crate::language::Language;
 use crate::pages::form::Form;
-use crate::pages::inside::{Refused, segment, with_query};
+use crate::pages::inside::{Refused, segment};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Cell, Input, Kind, Note, Page, Row, Table, Tone};
-use crate::pages::words::words;
+use crate::pages::view::{self, Block, Input, Kind, Note, Page, Row, Tone, owned};
 use api::problem::Problem;
 use domain::platform::Scope;
 use serde_json::{Value, json};
@@ -16,120 +15,63 @@ use serde_json::{Value, json};
 const STATES: [&str; 3] = ["pending", "completed", "failed"];
 const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "merchantName", "monto", "concepto", "status"];
 const FILTERS: [&str; 6] = ["status", "kind", "merchantId", "externalRef", "from", "to"];
+#[rustfmt::skip]
 const FACTS: [&str; 18] = [
-    "status",
-    "kind",
-    "externalRef",
-    "monto",
-    "feeVes",
-    "concepto",
-    "merchantName",
-    "merchantId",
-    "bankCode",
-    "destination",
-    "fromMerchantBalance",
-    "reference",
-    "failureCode",
-    "batchId",
-    "operationId",
-    "createdAt",
-    "settledAt",
-    "payoutId",
+    "status", "kind", "externalRef", "monto", "feeVes", "concepto", "merchantName", "merchantId", "bankCode",
+    "destination", "fromMerchantBalance", "reference", "failureCode", "batchId", "operationId", "createdAt",
+    "settledAt", "payoutId",
 ];
 
-/// GET /portal/payouts
 pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
-    let language = visit.language;
-    let filters: Vec<(&str, &str)> = FILTERS
-        .iter()
-        .map(|name| (*name, visit.query.text(name)))
-        .filter(|(_, value)| !value.is_empty())
-        .collect();
-    let mut parameters = filters.clone();
-    parameters.extend([("limit", "25"), ("cursor", visit.query.text("cursor"))]);
-    let found = visit.inside.get(&with_query("/v1/payouts", &parameters)).await?;
+    let (language, here) = (visit.language, "/portal/payouts");
+    let (found, next) = visit.list("/v1/payouts", here, &FILTERS, "25").await?;
     let mut page = Page::new("payouts", visit.say("Pagos", "Payouts")).maybe(visit.done());
     if may(visit, Scope::Payout) {
         page = page.with(single(visit, failed).await?).with(upload(visit, None));
     }
-    let mut states = vec![(String::new(), visit.say("Todos", "All").to_owned())];
-    states.extend(STATES.map(|state| (state.to_owned(), words(language, state).to_owned())));
-    let filter = view::Form::query("/portal/payouts", "filter", visit.say("Filtrar", "Filter")).input(
-        Input::new("status", visit.say("Estado", "State"))
-            .kind(Kind::Choice)
-            .options(states)
-            .value(visit.query.text("status"))
-            .optional(),
-    );
-    let next = found["nextCursor"].as_str().map(|cursor| {
-        let mut parameters = filters;
-        parameters.push(("cursor", cursor));
-        with_query("/portal/payouts", &parameters)
-    });
+    let filter = visit.filter(here, [visit.states(visit.say("Todos", "All"), &STATES)]);
     let caption = visit.say("Pagos, primero los más recientes", "Payouts, newest first");
-    let table = Table {
-        rows: items(&found).iter().map(|item| row(visit, item)).collect(),
-        next,
-        ..show::table(language, caption, &COLUMNS)
-    };
+    let rows = items(&found).iter().map(|item| row(visit, item));
+    let table = show::table(language, caption, &COLUMNS).rows(rows).next(next);
     Ok(page.with(filter).with(table))
 }
 
 fn row(visit: &Here<'_>, item: &Value) -> Row {
-    let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
+    let mut row = show::row(visit.language, item, &COLUMNS);
     let id = str_of(item, "payoutId");
     if !id.is_empty() {
-        cells[1].href = Some(format!("/portal/payouts/{id}"));
+        row.cells[1].href = Some(format!("/portal/payouts/{id}"));
     }
-    for why in ["error", "failureCode"] {
-        if cells[5].sub.is_empty() {
-            cells[5].sub = str_of(item, why).to_owned();
-        }
-    }
-    Row::new(cells.into()).status(str_of(item, "status"))
-}
-
-async fn sellers(visit: &Here<'_>) -> Result<Vec<(String, String)>, Refused> {
-    let found = visit.inside.get("/v1/merchants?limit=100").await?;
-    Ok(items(&found)
-        .iter()
-        .map(|item| (str_of(item, "merchantId").to_owned(), str_of(item, "name").to_owned()))
-        .collect())
+    let why = item["error"].as_str().filter(|why| !why.is_empty()).unwrap_or(str_of(item, "failureCode"));
+    row.cells[5].sub = why.to_owned();
+    row
 }
 
 async fn single(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Result<view::Form, Refused> {
-    let form = view::Form::new("/portal/payouts", "create-payout", visit.say("Pagar", "Pay"))
-        .title(visit.say("Pagar a un vendedor", "Pay a seller"))
+    let say = |spanish, english| visit.say(spanish, english);
+    let sellers = visit.inside.get("/v1/merchants?limit=100").await?;
+    let sellers = items(&sellers).iter().map(|item| (str_of(item, "merchantId"), str_of(item, "name")));
+    let input = |name, label: &str| Input::new(name, label).value(typed(failed, name));
+    let form = view::Form::new("/portal/payouts", "create-payout", say("Pagar", "Pay"))
+        .title(say("Pagar a un vendedor", "Pay a seller"))
+        .input(input("merchantId", say("Vendedor", "Seller")).options(owned(sellers)).hint(say(
+            "Su id; escribe y elige de la lista.",
+            "The seller's id; type, and choose from the list.",
+        )))
         .input(
-            Input::new("merchantId", visit.say("Vendedor", "Seller"))
-                .options(sellers(visit).await?)
-                .hint(visit.say(
-                    "Su id; escribe y elige de la lista.",
-                    "The seller's id; type, and choose from the list.",
-                ))
-                .value(typed(failed, "merchantId")),
+            input("monto", say("Monto en bolívares", "Amount in bolívares"))
+                .hint(say("Con punto y dos decimales: 1250.00", "With a point and two decimals: 1250.00")),
         )
-        .input(
-            Input::new("monto", visit.say("Monto en bolívares", "Amount in bolívares"))
-                .hint(
-                    visit.say("Con punto y dos decimales: 1250.00", "With a point and two decimals: 1250.00"),
-                )
-                .value(typed(failed, "monto")),
-        )
-        .input(Input::new("concepto", visit.say("Concepto", "Description")).value(typed(failed, "concepto")))
-        .input(
-            Input::new("externalRef", visit.say("Tu referencia", "Your reference"))
-                .hint(visit.say(
-                    "Única: con la misma no se paga dos veces.",
-                    "Unique: the same one is not paid twice.",
-                ))
-                .value(typed(failed, "externalRef")),
-        );
-    Ok(view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form })
+        .input(input("concepto", say("Concepto", "Description")))
+        .input(input("externalRef", say("Tu referencia", "Your reference")).hint(say(
+            "Única: con la misma no se paga dos veces.",
+            "Unique: the same one is not paid twice.",
+        )));
+    Ok(form.error(failed.map(|failed| show::why(visit.language, failed.refused))))
 }
 
 pub fn upload(visit: &Here<'_>, error: Option<String>) -> view::Form {
-    let form = view::Form::new("/portal/payouts/preview", "preview", visit.say("Revisar", "Check"))
+    view::Form::new("/portal/payouts/preview", "preview", visit.say("Revisar", "Check"))
         .title(visit.say("Pagar por archivo", "Pay by file"))
         .about(visit.say(
             "CSV con las columnas externalRef, merchantId, monto, concepto; hasta 1.000 renglones. Primero \
@@ -137,17 +79,13 @@ pub fn upload(visit: &Here<'_>, error: Option<String>) -> view::Form {
             "CSV with the columns externalRef, merchantId, monto, concepto; up to 1,000 lines. It is checked \
              first: nothing is paid until you confirm.",
         ))
-        .input(Input::new("file", visit.say("Archivo", "File")).kind(Kind::File));
-    view::Form { error, ..form }
+        .input(Input::new("file", visit.say("Archivo", "File")).kind(Kind::File))
+        .error(error)
 }
 
-/// POST /portal/payouts
 pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
-    let mut body = serde_json::Map::new();
-    for name in ["merchantId", "monto", "concepto", "externalRef"] {
-        body.insert(name.to_owned(), form.text(name).into());
-    }
-    match visit.inside.post("/v1/payouts", &Value::Object(body), form.text("once")).await {
+    let body = form.members(&["merchantId", "monto", "concepto", "externalRef"]);
+    match visit.inside.post("/v1/payouts", &body, form.text("once")).await {
         Ok(payout) => Ok(Shown::See(format!("/portal/payouts/{}?done=payout", str_of(&payout, "payoutId")))),
         Err(refused) => {
             let failed = Failed { form, refused: &refused };
@@ -179,12 +117,10 @@ pub async fn one(visit: &Here<'_>, id: &str) -> Made {
         Block::Timeline(timeline.steps),
     ];
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
-    let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(visit.done());
-    page.blocks.push(view::live(&live, &visit.writing())?);
-    Ok(page)
+    let page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(visit.done());
+    Ok(page.live(&live, &visit.writing())?)
 }
 
-/// GET /portal/payouts/batch?id=
 pub async fn batch(visit: &Here<'_>) -> Made {
     let batch = visit.inside.get(&format!("/v1/payouts/batch/{}", segment(visit.query.text("id")))).await?;
     let lines = batch["items"].as_array().map_or(&[][..], Vec::as_slice);
@@ -192,15 +128,12 @@ pub async fn batch(visit: &Here<'_>) -> Made {
     let counts = json!({ "externalRef": batch["externalRef"], "completed": of("completed"), "pending": of("pending"), "failed": of("failed") });
     let facts = show::facts(visit.language, &counts, &["externalRef", "completed", "pending", "failed"]);
     let caption = visit.say("Renglones del lote", "Lines of the batch");
-    let table = Table {
-        rows: lines.iter().map(|item| row(visit, item)).collect(),
-        ..show::table(visit.language, caption, &COLUMNS)
-    };
+    let rows = lines.iter().map(|item| row(visit, item));
+    let table = show::table(visit.language, caption, &COLUMNS).rows(rows);
     let live = [Block::Facts(facts), Block::Table(table)];
     let note = (visit.query.get("done") == Some("batch")).then(|| outcome(visit.language, lines));
-    let mut page = Page::new("payouts", visit.say("Lote de pagos", "Batch of payouts")).maybe(note);
-    page.blocks.push(view::live(&live, &visit.writing())?);
-    Ok(page)
+    let page = Page::new("payouts", visit.say("Lote de pagos", "Batch of payouts")).maybe(note);
+    Ok(page.live(&live, &visit.writing())?)
 }
 
 /// Lines that were refused have no payout, so their references are still free.
@@ -273,8 +206,4 @@ fn counted(language: Language, all: usize, made: usize, paid: usize) -> String {
             )
         }
     }
-}
-
-pub fn numbered(number: usize, cells: Vec<Cell>) -> Row {
-    Row::new([Cell::figure(number.to_string())].into_iter().chain(cells).collect())
 }

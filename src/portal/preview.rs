@@ -53,7 +53,6 @@ struct Checking {
     reads: bool,
 }
 
-/// POST /portal/payouts/preview
 pub async fn page(visit: &Here<'_>, file: Option<Bytes>) -> Result<Shown, Problem> {
     if !may(visit, Scope::Payout) {
         return Err(Problem::scope_missing(Scope::Payout.name()));
@@ -199,7 +198,7 @@ impl Checking {
         let bad = lines.len() - good.len();
         let mut page = Page::new("payouts", language.say("Revisa antes de pagar", "Check before you pay"));
         let summary = summary(language, good.len(), &total, bad);
-        page.blocks.push(Block::Note(Note::new(if bad == 0 { Tone::Good } else { Tone::Plain }, summary)));
+        page = page.with(Note::new(if bad == 0 { Tone::Good } else { Tone::Plain }, summary));
         if !good.is_empty() {
             let label = match language {
                 Language::Spanish => format!("Pagar {} por Bs {total}", good.len()),
@@ -215,29 +214,27 @@ impl Checking {
             form.is_upload = true;
             page.blocks.push(form.into());
         }
-        let heads_es = ["línea", "externalRef", "merchantId", "monto", "concepto", "estado"];
-        let heads_en = ["line", "externalRef", "merchantId", "monto", "concepto", "state"];
-        let heads = if language == Language::Spanish { heads_es } else { heads_en };
+        let spanish = ["línea", "externalRef", "merchantId", "monto", "concepto", "estado"];
+        let english = ["line", "externalRef", "merchantId", "monto", "concepto", "state"];
         let row = |line: &Line| {
             let [reference, merchant, amount, concept] = line.cells.clone();
             let state = if line.fault.is_some() { "bad" } else { "ok" };
-            let state_cell = Cell::state(state, words(language, state).to_owned());
-            let cells = vec![
+            Row::new([
+                Cell::figure(line.number.to_string()),
                 Cell::code(reference),
                 Cell::code(merchant).with_sub(line.name.clone()),
                 Cell::figure(amount),
                 Cell::text(concept),
-                state_cell.with_sub(line.fault.clone().unwrap_or_default()),
-            ];
-            let number = usize::try_from(line.number).unwrap_or_default();
-            payouts::numbered(number, cells).status(state)
+                Cell::state(state, words(language, state)).with_sub(line.fault.clone().unwrap_or_default()),
+            ])
+            .status(state)
         };
-        let rows: Vec<Row> = lines.iter().map(row).collect();
+        let heads = if language == Language::Spanish { spanish } else { english };
         let table = Table {
             caption: language.say("Lo que dice el archivo", "What the file says").to_owned(),
             field: Some("preview"),
-            heads: heads.iter().map(|head| (*head).to_owned()).collect(),
-            rows,
+            heads: heads.map(str::to_owned).into(),
+            rows: lines.iter().map(row).collect(),
             ..Table::default()
         };
         // Written here, as it is as long as the file.
@@ -330,7 +327,6 @@ fn hundredths(text: &str) -> Option<i64> {
     text.replacen('.', "", 1).parse().ok()
 }
 
-/// POST /portal/payouts/confirm
 pub async fn confirm(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     let items: Value = serde_json::from_str(form.text("items")).unwrap_or_default();
     let body = json!({ "externalRef": form.text("externalRef"), "items": items });

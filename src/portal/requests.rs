@@ -3,11 +3,10 @@
 use super::{Here, Made};
 use crate::pages::inside::segment;
 use crate::pages::show;
-use crate::pages::view::{Block, Form, Input, Page};
+use crate::pages::view::{Form, Input, Page};
 
 const FACTS: [&str; 9] = ["requestId", "at", "method", "route", "status", "error", "keyId", "ms", "entityId"];
 
-/// GET /portal/requests
 pub async fn page(visit: &Here<'_>) -> Made {
     let asked = visit.query.text("requestId");
     let form = Form::query("/portal/requests", "find-request", visit.say("Buscar", "Find"))
@@ -32,7 +31,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
                 "Tu llave no hizo esta solicitud, o fue hace más de 30 días.",
                 "Your key did not make this request, or it was made more than 30 days ago.",
             );
-            Ok(page.with(Block::Text(none.to_owned())))
+            Ok(page.text(none))
         }
         Err(refused) => Err(refused),
     }

@@ -3,13 +3,12 @@
 use super::{Here, Made};
 use crate::pages::inside::with_query;
 use crate::pages::show::{self, items, str_of};
-use crate::pages::view::{Page, Row, Table};
+use crate::pages::view::{Page, Table};
 use crate::pages::words::words;
 use serde_json::Value;
 
 const COLUMNS: [&str; 7] = ["kind", "id", "status", "amount", "currency", "createdAt", "why"];
 
-/// GET /portal/search?q=
 pub async fn page(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let asked = visit.query.text("q");
@@ -19,19 +18,14 @@ pub async fn page(visit: &Here<'_>) -> Made {
     }
     let found = visit.inside.get(&with_query("/v1/search", &[("q", asked)])).await?;
     let row = |item: &Value| {
-        let mut cells = COLUMNS.map(|name| show::cell(language, name, &item[name]));
-        cells[1].href = place(str_of(item, "kind"), str_of(item, "id"));
-        Row::new(cells.into()).status(str_of(item, "status"))
+        let mut row = show::row(language, item, &COLUMNS);
+        row.cells[1].href = place(str_of(item, "kind"), str_of(item, "id"));
+        row
     };
-    let table = Table {
-        rows: items(&found).iter().map(row).collect(),
-        none: visit.say("No se encontró nada.", "Nothing was found.").to_owned(),
-        heads: COLUMNS
-            .map(|name| words(language, if name == "why" { "reference" } else { name }).to_owned())
-            .into(),
-        ..show::table(language, visit.say("Lo que se encontró", "What was found"), &COLUMNS)
-    };
-    Ok(page.with(table))
+    let heads = COLUMNS.map(|name| words(language, if name == "why" { "reference" } else { name }));
+    let table = show::headed(language, visit.say("Lo que se encontró", "What was found"), heads);
+    let none = visit.say("No se encontró nada.", "Nothing was found.").to_owned();
+    Ok(page.with(Table { none, ..table.rows(items(&found).iter().map(row)) }))
 }
 
 fn place(kind: &str, id: &str) -> Option<String> {

@@ -38,7 +38,6 @@ async fn page(visit: &Here<'_>) -> Made {
     }
 }
 
-/// GET /portal/statements, and with `format=csv` the file.
 pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
     if visit.query.get("format") == Some("csv") {
         return Ok(Shown::Raw(visit.inside.download(&asked(visit).await.1, "text/csv").await));

@@ -1,15 +1,21 @@
 //! Webhooks: the endpoints, making one, and one with its deliveries, sending again, and its signature
 //! explained on the bytes that were sent.
 
-use super::{Failed, Here, Made, may, signature, typed};
+use super::{Failed, Here, Made, may, typed};
 use crate::pages::form::Form;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Cell, Code, Input, Kind, Note, Page, Row, Table, Tone};
+use crate::pages::view::{self, Block, Cell, Input, Page, Row};
+use crate::store::history;
+use crate::webhooks::Tenants as _;
+use api::events::{TenantMode, envelope};
 use api::problem::Problem;
-use domain::entities::webhook::EVENT_NAMES;
+use domain::entities::Entity;
+use domain::entities::webhook::{EVENT_NAMES, Signature};
 use domain::platform::Scope;
+use domain::values::ids::{EntityId, Id};
+use domain::values::time::SECOND_MS;
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -17,75 +23,54 @@ const COLUMNS: [&str; 4] = ["url", "events", "status", "createdAt"];
 const FACTS: [&str; 6] = ["url", "events", "status", "retry", "signature", "createdAt"];
 const DELIVERIES: [&str; 7] = ["createdAt", "event", "attempt", "status", "httpStatus", "latencyMs", "error"];
 
-/// GET /portal/webhooks
 pub async fn list(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> Made {
     let language = visit.language;
     let found = visit.inside.get("/v1/webhooks").await?;
     let row = |item: &Value| {
-        let mut cells = COLUMNS.map(|name| show::cell(language, name, &item[name]));
-        cells[0].href = Some(format!("/portal/webhooks/{}", str_of(item, "id")));
-        Row::new(cells.into()).status(str_of(item, "status"))
+        show::row(language, item, &COLUMNS).link(0, format!("/portal/webhooks/{}", str_of(item, "id")))
     };
     let caption = visit.say("Adónde se envían los eventos", "Where events go");
-    let table =
-        Table { rows: items(&found).iter().map(row).collect(), ..show::table(language, caption, &COLUMNS) };
-    let mut page = Page::new("webhooks", "Webhooks").maybe(visit.done()).with(table);
-    if may(visit, Scope::Manage) {
-        page = page.with(form(visit, failed)).with(
-            view::Form::new(
-                "/portal/webhooks/test",
-                "test-webhook",
-                visit.say("Enviar una prueba", "Send a test"),
-            )
-            .about(visit.say(
-                "Manda notification.test a cada dirección activa.",
-                "Sends notification.test to every enabled address.",
-            )),
-        );
+    let table = show::table(language, caption, &COLUMNS).rows(items(&found).iter().map(row));
+    let page = Page::new("webhooks", "Webhooks").maybe(visit.done()).with(table);
+    if !may(visit, Scope::Manage) {
+        return Ok(page);
     }
-    Ok(page)
+    let label = visit.say("Enviar una prueba", "Send a test");
+    let test = view::Form::new("/portal/webhooks/test", "test-webhook", label).about(visit.say(
+        "Manda notification.test a cada dirección activa.",
+        "Sends notification.test to every enabled address.",
+    ));
+    Ok(page.with(form(visit, failed)).with(test))
 }
 
 fn form(visit: &Here<'_>, failed: Option<&Failed<'_>>) -> view::Form {
-    let events = EVENT_NAMES.iter().map(|name| ((*name).to_owned(), (*name).to_owned())).collect();
     let ticked = failed.map_or_else(
         || "payment.completed,payment.failed,payout.completed,payout.failed".to_owned(),
         |failed| failed.form.all("events").collect::<Vec<_>>().join(","),
     );
-    let form = view::Form::new("/portal/webhooks", "create-webhook", visit.say("Crear", "Create"))
+    let events = Input::boxes("events", visit.say("Eventos", "Events"), EVENT_NAMES.map(|name| (name, name)));
+    let url = Input::new("url", visit.say("Dirección (https)", "Address (https)"));
+    view::Form::new("/portal/webhooks", "create-webhook", visit.say("Crear", "Create"))
         .title(visit.say("Nueva dirección", "New address"))
-        .input(
-            Input::new("url", visit.say("Dirección (https)", "Address (https)")).value(typed(failed, "url")),
-        )
-        .input(
-            Input::new("events", visit.say("Eventos", "Events"))
-                .kind(Kind::Boxes)
-                .options(events)
-                .value(ticked),
-        )
+        .input(url.value(typed(failed, "url")))
+        .input(events.value(ticked))
         .input(retry(visit, &typed(failed, "retry")))
-        .input(signature_form(visit, &typed(failed, "signature")));
-    view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
+        .input(signature_form(visit, &typed(failed, "signature")))
+        .error(failed.map(|failed| show::why(visit.language, failed.refused)))
 }
 
 fn retry(visit: &Here<'_>, value: &str) -> Input {
-    let choices = vec![
-        ("none".to_owned(), visit.say("No", "No").to_owned()),
-        ("backoff".to_owned(), visit.say("8 veces en un día", "8 times over a day").to_owned()),
-    ];
+    let choices = [("none", "No"), ("backoff", visit.say("8 veces en un día", "8 times over a day"))];
     let label = visit.say("Reintentar lo que no se reciba", "Try again what was not received");
-    Input::new("retry", label).kind(Kind::Choice).options(choices).value(value)
+    Input::choice("retry", label, choices, value)
 }
 
 fn signature_form(visit: &Here<'_>, value: &str) -> Input {
-    let choices = vec![
-        ("hex".to_owned(), visit.say("El cuerpo solo", "The body alone").to_owned()),
-        (
-            "timestamped".to_owned(),
-            visit.say("Con el segundo del envío", "With the second of sending").to_owned(),
-        ),
+    let choices = [
+        ("hex", visit.say("El cuerpo solo", "The body alone")),
+        ("timestamped", visit.say("Con el segundo del envío", "With the second of sending")),
     ];
-    Input::new("signature", visit.say("Firma", "Signature")).kind(Kind::Choice).options(choices).value(value)
+    Input::choice("signature", visit.say("Firma", "Signature"), choices, value)
 }
 
 /// POST /portal/webhooks: the secret is shown on the page that answers, and never again.
@@ -100,32 +85,16 @@ pub async fn create(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     add_settings(&mut body, form);
     match visit.inside.post("/v1/webhooks", &body, form.text("once")).await {
         Ok(made) => {
-            let note = Note::new(
-                Tone::Good,
-                visit.say(
-                    "La dirección está lista. Guarda su secreto: no se vuelve a mostrar.",
-                    "The address is ready. Keep its secret: it is not shown again.",
-                ),
+            let note = visit.say(
+                "La dirección está lista. Guarda su secreto: no se vuelve a mostrar.",
+                "The address is ready. Keep its secret: it is not shown again.",
             );
-            let code = Code {
-                label: visit
-                    .say("Secreto para verificar firmas", "Secret for verifying signatures")
-                    .to_owned(),
-                field: "secret",
-                text: str_of(&made, "secret").to_owned(),
-                copy: visit.say("Copiar", "Copy"),
-            };
-            let links = vec![view::Link::new(
-                visit.say("Sus entregas", "Its deliveries"),
-                format!("/portal/webhooks/{}", str_of(&made, "id")),
-            )];
-            let mut page = Page::new("webhooks", "Webhooks")
-                .with(note)
-                .with(code)
-                .with(show::facts(visit.language, &made, &FACTS))
-                .with(links);
-            page.code = 201;
-            Ok(Shown::Page(page))
+            let label = visit.say("Secreto para verificar firmas", "Secret for verifying signatures");
+            let code = show::code(visit.language, "secret", label, str_of(&made, "secret"));
+            let to = format!("/portal/webhooks/{}", str_of(&made, "id"));
+            let links = vec![view::Link::new(visit.say("Sus entregas", "Its deliveries"), to)];
+            let page = visit.secret(Page::new("webhooks", "Webhooks"), note, code);
+            Ok(Shown::Page(page.with(show::facts(visit.language, &made, &FACTS)).with(links)))
         }
         Err(refused) => {
             let failed = Failed { form, refused: &refused };
@@ -146,74 +115,49 @@ fn add_settings(body: &mut Value, form: &Form) {
 pub async fn one(visit: &Here<'_>, id: &str) -> Made {
     let language = visit.language;
     let endpoint = visit.inside.get(&format!("/v1/webhooks/{}", segment(id))).await?;
-    let path = with_query(
-        &format!("/v1/webhooks/{}/deliveries", segment(id)),
-        &[("limit", "25"), ("cursor", visit.query.text("cursor"))],
-    );
-    let found = visit.inside.get(&path).await?;
     let here = format!("/portal/webhooks/{}", segment(id));
-    let manages = may(visit, Scope::Manage);
-    let next = found["nextCursor"].as_str().map(|cursor| with_query(&here, &[("cursor", cursor)]));
-    let heads = [
-        visit.say("Cuándo", "When"),
-        visit.say("Evento", "Event"),
-        visit.say("Intento", "Try"),
-        visit.say("Estado", "State"),
-        "HTTP",
-        "ms",
-        visit.say("Error", "Error"),
-    ];
-    let table = Table {
-        rows: items(&found).iter().map(|item| delivery(visit, &here, item)).collect(),
-        next,
-        heads: heads.map(str::to_owned).into(),
-        ..show::table(
-            language,
-            visit.say("Entregas, primero las más recientes", "Deliveries, newest first"),
-            &DELIVERIES,
-        )
-    };
+    let deliveries = format!("/v1/webhooks/{}/deliveries", segment(id));
+    let (found, next) = visit.list(&deliveries, &here, &[], "25").await?;
+    let table = visit.table(
+        ["Entregas, primero las más recientes", "Deliveries, newest first"],
+        ["Cuándo", "Evento", "Intento", "Estado", "HTTP", "ms", "Error"],
+        ["When", "Event", "Try", "State", "HTTP", "ms", "Error"],
+    );
+    let table = table.rows(items(&found).iter().map(|item| delivery(visit, &here, item))).next(next);
     let mut page = Page::new("webhooks", visit.say("Dirección de webhooks", "Webhook address"))
         .status(str_of(&endpoint, "status"))
         .maybe(visit.done())
         .with(show::facts(language, &endpoint, &FACTS));
-    if manages {
+    if may(visit, Scope::Manage) {
         let (state, label) = if str_of(&endpoint, "status") == "enabled" {
             ("disabled", visit.say("Desactivar", "Disable"))
         } else {
             ("enabled", visit.say("Activar", "Enable"))
         };
-        page = page.with(
-            view::Form::new(format!("{here}/status"), "switch-webhook", label)
-                .hidden("status", state)
-                .inline(),
-        );
-        page = page.with(
-            view::Form::new(format!("{here}/status"), "change-webhook", visit.say("Guardar", "Save"))
-                .title(visit.say("Ajustes", "Settings"))
-                .input(retry(visit, str_of(&endpoint, "retry")))
-                .input(signature_form(visit, str_of(&endpoint, "signature"))),
-        );
+        let to = format!("{here}/status");
+        let change = view::Form::new(&to, "change-webhook", visit.say("Guardar", "Save"))
+            .title(visit.say("Ajustes", "Settings"))
+            .input(retry(visit, str_of(&endpoint, "retry")))
+            .input(signature_form(visit, str_of(&endpoint, "signature")));
+        let switch = view::Form::new(to, "switch-webhook", label).hidden("status", state).inline();
+        page = page.with(switch).with(change);
     }
-    page = page.with(Block::Heading(visit.say("Entregas", "Deliveries").to_owned())).with(table);
+    page = page.heading(visit.say("Entregas", "Deliveries")).with(table);
     let newest = items(&found).first().map(|item| str_of(item, "eventId")).unwrap_or_default();
     let event = visit.query.filled("event").unwrap_or(newest);
-    page.blocks.extend(signature::explained(visit, id, event)?);
+    page.blocks.extend(explained(visit, id, event)?);
     Ok(page)
 }
 
 fn delivery(visit: &Here<'_>, here: &str, item: &Value) -> Row {
-    let mut cells = DELIVERIES.map(|name| show::cell(visit.language, name, &item[name]));
+    let mut row = show::row(visit.language, item, &DELIVERIES);
     let event = str_of(item, "eventId");
-    cells[1] = Cell::text(str_of(item, "event")).with_sub(event).to(with_query(here, &[("event", event)]));
-    let mut row = Row::new(cells.into()).status(str_of(item, "status"));
+    row.cells[1] =
+        Cell::text(str_of(item, "event")).with_sub(event).to(with_query(here, &[("event", event)]));
     if may(visit, Scope::Manage) {
-        row.forms.push(
-            view::Form::new(format!("{here}/resend"), "resend", visit.say("Reenviar", "Resend"))
-                .id(format!("resend-{}", str_of(item, "id")))
-                .hidden("eventId", event)
-                .inline(),
-        );
+        let form = view::Form::new(format!("{here}/resend"), "resend", visit.say("Reenviar", "Resend"));
+        let id = format!("resend-{}", str_of(item, "id"));
+        row.forms.push(form.id(id).hidden("eventId", event).inline());
     }
     row
 }
@@ -238,10 +182,68 @@ pub async fn switch(visit: &Here<'_>, id: &str, form: &Form) -> Result<Shown, Pr
     }
 }
 
-/// POST /portal/webhooks/test
 pub async fn test(visit: &Here<'_>, form: &Form) -> Result<Shown, Problem> {
     match visit.inside.post("/v1/notifications/test", &json!({}), form.text("once")).await {
         Ok(_) => Ok(Shown::See("/portal/webhooks?done=tested".to_owned())),
         Err(refused) => visit.failed(list(visit, None).await, &refused),
     }
+}
+
+/// None where there is no event.
+pub fn explained(visit: &Here<'_>, webhook: &str, event: &str) -> Result<Vec<Block>, Problem> {
+    let (services, tenant) = (visit.services, visit.who.tenant_key);
+    let reader = services.engine.reader();
+    let (Some(webhook), Some(id)) = (Id::parse(webhook), Id::parse(event)) else { return Ok(Vec::new()) };
+    let endpoint = history::entity(reader, tenant, EntityId::webhook(webhook))?;
+    let Some(Entity::Webhook(endpoint)) = endpoint.as_deref() else { return Ok(Vec::new()) };
+    let Some(key) = history::newest_event_key(reader, tenant, id.number())? else { return Ok(Vec::new()) };
+    let value = reader.index_get(&key).map_err(history::Unreadable::from)?.unwrap_or_default();
+    let read = history::record(reader, history::seq(&value)?)?;
+    let mode = TenantMode { tenant: visit.who.tenant.id, livemode: visit.who.livemode() };
+    let place = (0..read.record.events.len()).find(|n| read.record.event_id(read.time, *n) == id);
+    let Some(body) = place.and_then(|n| envelope(&read.record, read.time, n, mode)) else {
+        return Ok(Vec::new());
+    };
+    let signing = services.signing(tenant, endpoint);
+    let seconds = (read.time.unix_ms() / SECOND_MS).to_string();
+    let text = String::from_utf8_lossy(&body).into_owned();
+    let (own, standard) = (signing.sign(&seconds, &body), signing.sign_standard(event, &seconds, &body));
+    let own_form = match endpoint.signature {
+        Signature::Hex => visit.say(
+            "HMAC-SHA256 del cuerpo solo, en hexadecimal; la llave es el secreto entero como texto",
+            "HMAC-SHA256 of the body alone, in hex; the key is the whole secret as text",
+        ),
+        Signature::Timestamped => visit.say(
+            "t es el segundo del envío, y cada v1 es el HMAC-SHA256, en hexadecimal, de «segundo.cuerpo» con \
+             un secreto que firma; la llave es el secreto entero como texto",
+            "t is the second of sending, and each v1 is the HMAC-SHA256, in hex, of \"second.body\" by a \
+             secret that signs; the key is the whole secret as text",
+        ),
+    };
+    let code = |spanish, english, field, text: String| {
+        Block::Code(show::code(visit.language, field, visit.say(spanish, english), text))
+    };
+    Ok(vec![
+        Block::Heading(visit.say("La firma, sobre los bytes que se enviaron", "The signature, on the bytes that were sent").to_owned()),
+        Block::Text(
+            visit.say(
+                "Verifica antes de leer: toma el cuerpo tal como llegó, sin volver a escribirlo; fírmalo con \
+                 tu secreto y compara. Rechaza lo que tenga más de cinco minutos, y procesa cada \
+                 webhook-id una sola vez.",
+                "Verify before you read: take the body as it came, without writing it anew; sign it with \
+                 your secret and compare. Refuse what is older than five minutes, and process each \
+                 webhook-id once.",
+            ).to_owned(),
+        ),
+        code("1. El cuerpo, byte por byte", "1. The body, byte by byte", "body", text.clone()),
+        code("2. Lo que se firma: webhook-id . webhook-timestamp . cuerpo", "2. What is signed: webhook-id . webhook-timestamp . body", "signed", format!("{event}.{seconds}.{text}")),
+        code("3. webhook-signature: HMAC-SHA256 en base64; la llave son los bytes de la base64 que sigue a \
+            whsec_", "3. webhook-signature: HMAC-SHA256 in base64; the key is the bytes of the base64 after \
+                whsec_", "signature", standard),
+        Block::Code(show::code(visit.language, "svcSignature", &format!("{}: {own_form}", services.webhooks.signature_header()), own)),
+        Block::Text(visit.say("webhook-timestamp es aquí el segundo del evento; en cada envío es el segundo \
+            en que \
+            sale.", "webhook-timestamp is the second of the event here; in each delivery it is the second of \
+                sending.").to_owned()),
+    ])
 }

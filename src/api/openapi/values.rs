@@ -16,6 +16,11 @@ pub fn day() -> Schema {
     text().format("date")
 }
 
+/// How many: no less than none.
+pub fn count() -> Schema {
+    integer().at_least("0")
+}
+
 /// Bolívares in an answer: never negative.
 pub fn ves() -> Schema {
     text().pattern(r"^(0|[1-9][0-9]*)\.[0-9]{2}$").example("\"10.00\"")

@@ -31,7 +31,6 @@ struct Quantity {
     wrong: bool,
 }
 
-/// GET /pay/:slug
 pub fn link(services: &Services, sale: &OnSale, query: Option<&str>) -> Result<Reply, Problem> {
     show_link(services, sale, Language::from_code(Form::query(query).get("lang")), None, 200)
 }

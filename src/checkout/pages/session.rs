@@ -15,7 +15,6 @@ use super::{ANEW, Manner, PageOptions, Shell, Typed, page};
 use crate::checkout::key_help::key_help;
 use crate::checkout::visit::{Tried, Visit, secret_of};
 use crate::checkout::words::{Language, Words};
-use crate::gateway::services::Services;
 use crate::http::respond::Reply;
 use crate::pages::form::Form;
 use api::checkout::sessions::client_secret;
@@ -136,47 +135,37 @@ struct ExpiredPage {
 }
 
 /// GET /checkout/:id and /checkout/:id/embed
-pub fn session(
-    services: &Services,
-    visit: &Visit,
-    query: Option<&str>,
-    manner: Manner,
-) -> Result<Reply, Problem> {
+pub fn session(visit: &Visit<'_>, query: Option<&str>, manner: Manner) -> Result<Reply, Problem> {
     let form = Form::query(query);
     let options = PageOptions::read(&form, manner);
     if manner == Manner::Embedded && form.get("fields") == Some("card") {
-        return fields(services, visit, &options, false);
+        return fields(visit, &options, false);
     }
-    show(services, visit, options, 200)
+    show(visit, options, 200)
 }
 
 /// The fields of a card alone, for a shop that charges it by its token. A form that was `unscripted`
 /// comes back empty: only the page's script makes a token.
-pub fn fields(
-    services: &Services,
-    visit: &Visit,
-    options: &PageOptions,
-    unscripted: bool,
-) -> Result<Reply, Problem> {
-    if !visit.takes_token(services) {
+pub fn fields(visit: &Visit<'_>, options: &PageOptions, unscripted: bool) -> Result<Reply, Problem> {
+    if !visit.takes_token() {
         return Err(Problem::not_found());
     }
-    let (shell, _, handle) = frame(services, visit, options, None);
+    let (shell, _, handle) = frame(visit, options, None);
     let html = FieldsPage { shell, handle, typed: Typed::default(), unscripted }.render();
     let status = if unscripted { 400 } else { 200 };
     page(status, html, Some(&visit.shop.tenant.tenant_settings.settings.checkout_allowed_origins))
 }
 
-pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u16) -> Result<Reply, Problem> {
+pub fn show(visit: &Visit<'_>, options: PageOptions, status: u16) -> Result<Reply, Problem> {
     let w = options.language.words();
-    let attempt = options.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
+    let attempt = options.attempt.and_then(|attempt| visit.attempt(attempt).ok().flatten());
     let failure = attempt.as_ref().and_then(|attempt| Failed::of(attempt, w));
-    let (shell, bill, handle) = frame(services, visit, &options, failure);
+    let (shell, bill, handle) = frame(visit, &options, failure);
     let (session, embedded) = (&visit.session, shell.embedded);
     let settings = &visit.shop.tenant.tenant_settings.settings;
     let html = match visit.status {
         Status::Paid(payment) => {
-            let paid = visit.attempt(services, payment).ok().flatten();
+            let paid = visit.attempt(payment).ok().flatten();
             paid_page(visit, paid.as_ref(), &options, (shell, bill, handle))
         }
         Status::Processing => ProcessingPage { shell, bill, handle }.render(),
@@ -184,18 +173,13 @@ pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u1
             let received = bill.came.clone();
             ExpiredPage { shell, bill, handle, received, cancel_url: session.cancel_url.clone() }.render()
         }
-        Status::Open => open(services, visit, options, shell, bill, handle, failure),
+        Status::Open => open(visit, options, shell, bill, handle, failure),
     };
     let ancestors = embedded.then_some(settings.checkout_allowed_origins.as_slice());
     page(status, html, ancestors)
 }
 
-fn frame(
-    services: &Services,
-    visit: &Visit,
-    options: &PageOptions,
-    failure: Option<Failed>,
-) -> (Shell, Bill, Handle) {
+fn frame(visit: &Visit<'_>, options: &PageOptions, failure: Option<Failed>) -> (Shell, Bill, Handle) {
     let language = options.language;
     let w = language.words();
     let session = &visit.session;
@@ -218,7 +202,7 @@ fn frame(
     };
     let handle = Handle {
         session: session.id,
-        secret: client_secret(session.id, secret_of(&services.keys, session.id)),
+        secret: client_secret(session.id, secret_of(&visit.services.keys, session.id)),
         status: if failure.is_some() && visit.status == Status::Open {
             "failed"
         } else {
@@ -238,19 +222,19 @@ fn frame(
 /// The page of a session that can be paid: what waits for the buyer by the way that was chosen, or
 /// the ways.
 fn open(
-    services: &Services,
-    visit: &Visit,
+    visit: &Visit<'_>,
     options: PageOptions,
     shell: Shell,
     bill: Bill,
     handle: Handle,
     failure: Option<Failed>,
 ) -> askama::Result<String> {
+    let services = visit.services;
     let (language, session, banks) = (options.language, &visit.session, services.banks.now());
     let is_sent = options.is_sent || failure.is_some_and(|failed| failed.is_sent);
-    let market = visit.shop.market(services);
+    let market = visit.market();
     let livemode = is_live(visit.shop.tenant_key);
-    let (networks, offered) = (services.rails.usdt_networks(visit.shop.tenant_key), visit.offers(services));
+    let (networks, offered) = (services.rails.usdt_networks(visit.shop.tenant_key), visit.offers());
     let usable = |way: Way| offered.iter().any(|offer| offer.way == way && offer.reason.is_none());
     // With only one way to pay, the buyer is not asked.
     let only = if let [offer] = &*offered { Some(offer.way) } else { None };
@@ -276,7 +260,7 @@ fn open(
         let panel = |place| usdt_panel(Some(place), &networks, livemode, language);
         return usdt_page(session, till, options.place, panel, language, home, (shell, bill, handle));
     }
-    let making = Making { services, visit, options: &options, banks: &banks, market: &market, is_sent };
+    let making = Making { visit, options: &options, banks: &banks, market: &market, is_sent };
     DetailsPage {
         choices: choices(&offered, session.amount, chosen, language),
         quote: making.transfer().map(|panel| panel.quote).unwrap_or_default(),

@@ -59,6 +59,23 @@ impl Input {
         }
     }
 
+    pub fn choice<'o>(
+        name: &'static str,
+        label: impl Into<String>,
+        options: impl IntoIterator<Item = (&'o str, &'o str)>,
+        value: impl Into<String>,
+    ) -> Input {
+        Input::new(name, label).kind(Kind::Choice).options(owned(options)).value(value)
+    }
+
+    pub fn boxes<'o>(
+        name: &'static str,
+        label: impl Into<String>,
+        options: impl IntoIterator<Item = (&'o str, &'o str)>,
+    ) -> Input {
+        Input::new(name, label).kind(Kind::Boxes).options(owned(options))
+    }
+
     pub fn kind(self, kind: Kind) -> Input {
         Input { kind, ..self }
     }
@@ -79,7 +96,6 @@ impl Input {
         Input { required: false, ..self }
     }
 
-    /// Has to be filled in in these cases.
     pub fn needed(self, when: &'static str) -> Input {
         Input { required: false, needed: Some(when), ..self }
     }
@@ -93,12 +109,22 @@ impl Input {
     }
 }
 
+pub fn owned<'o>(options: impl IntoIterator<Item = (&'o str, &'o str)>) -> Vec<(String, String)> {
+    options.into_iter().map(|(name, words)| (name.to_owned(), words.to_owned())).collect()
+}
+
 pub struct Button {
-    /// The `data-action`.
     pub action: &'static str,
     pub label: String,
     pub tone: Tone,
     pub to: Option<String>,
+}
+
+impl Button {
+    /// A second way that a form ends, which is not the good one.
+    pub fn bad(action: &'static str, label: impl Into<String>, to: String) -> Button {
+        Button { action, label: label.into(), tone: Tone::Bad, to: Some(to) }
+    }
 }
 
 pub struct Form {
@@ -173,6 +199,11 @@ impl Form {
     pub fn button(mut self, button: Button) -> Form {
         self.buttons.push(button);
         self
+    }
+
+    /// What was wrong with it when it was sent.
+    pub fn error(self, error: Option<String>) -> Form {
+        Form { error, ..self }
     }
 
     pub fn inline(self) -> Form {

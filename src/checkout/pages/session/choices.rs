@@ -6,7 +6,6 @@ pub(super) struct Choosable {
     pub(super) code: String,
     pub(super) name: String,
     pub(super) help: &'static str,
-    /// Whether the bank sends something when it is chosen.
     pub(super) sends: bool,
     pub(super) chosen: bool,
 }
@@ -73,7 +72,6 @@ pub(super) const fn network_name(network: Network) -> &'static str {
     }
 }
 
-/// The panel of USDT: the networks that are served, and the coins.
 pub(super) struct UsdtPanel {
     pub(super) networks: Vec<Choosable>,
     pub(super) assets: Vec<Choosable>,

@@ -10,7 +10,6 @@ use domain::values::money::Rate;
 pub(super) struct InBolivares {
     pub(super) total: String,
     pub(super) rate: String,
-    /// The day of the central bank's rate.
     pub(super) of: Option<String>,
 }
 
@@ -24,7 +23,6 @@ pub(super) struct CardPanel {
     pub(super) quote: Option<String>,
 }
 
-/// The panel of a Pago Móvil: where to and how much, and the form for its reference.
 pub(super) struct TransferPanel {
     pub(super) price: InBolivares,
     /// The total with nothing but digits and a point, to be pasted.
@@ -34,7 +32,6 @@ pub(super) struct TransferPanel {
     pub(super) phone: String,
     pub(super) identification: String,
     pub(super) quote: String,
-    /// Whether the buyer may have sent it already.
     pub(super) is_sent: bool,
     pub(super) banks: Vec<Choosable>,
     pub(super) oldest: String,
@@ -42,7 +39,6 @@ pub(super) struct TransferPanel {
     pub(super) between: (String, String),
 }
 
-/// The panel of pesos: the channels, or who pays by the one that was chosen.
 pub(super) struct PesosPanel {
     pub(super) total: String,
     pub(super) minor: i64,
@@ -55,12 +51,10 @@ pub(super) struct PesosPanel {
 }
 
 pub(super) struct Making<'a> {
-    pub(super) services: &'a Services,
-    pub(super) visit: &'a Visit,
+    pub(super) visit: &'a Visit<'a>,
     pub(super) options: &'a PageOptions,
     pub(super) banks: &'a Catalogue,
     pub(super) market: &'a Market,
-    /// Whether the buyer has named a Pago Móvil that may have been sent.
     pub(super) is_sent: bool,
 }
 
@@ -90,7 +84,7 @@ impl Making<'_> {
     }
 
     pub(super) fn c2p(&self) -> C2pPanel {
-        let (services, livemode) = (self.services, self.visit.session.livemode);
+        let (services, livemode) = (self.visit.services, self.visit.session.livemode);
         // The button says whether the bank sends anything.
         let sends = |bank: BankCode| if livemode { services.rails.sends_code(bank) } else { sends_otp(bank) };
         let typed = self.options.typed.get("debtorBankCode");
@@ -101,15 +95,12 @@ impl Making<'_> {
     }
 
     pub(super) fn card(&self) -> CardPanel {
-        CardPanel {
-            price: self.now(),
-            quote: self.visit.quote(self.services).map(|quote| quote.text().to_owned()),
-        }
+        CardPanel { price: self.now(), quote: self.visit.quote().map(|quote| quote.text().to_owned()) }
     }
 
     pub(super) fn transfer(&self) -> Option<TransferPanel> {
         let receiver = self.market.receiver.as_ref()?;
-        let mark = |parts: &[&[u8]]| self.services.keys.mark(parts);
+        let mark = |parts: &[&[u8]]| self.visit.services.keys.mark(parts);
         let session = self.visit.session.id;
         let now = self.market.bcv_rate()?;
         // The price that the buyer has been shown stays, as they may have sent it.

@@ -5,7 +5,6 @@ use crate::checkout::pages::figures::{bcv_rate, moment_in_bogota};
 use domain::resources::payments::reasons::Reason;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// The end of an attempt that did not pay, for its buyer.
 #[derive(Clone, Copy)]
 pub(super) struct Failed {
     pub(super) cause: &'static str,
@@ -13,7 +12,6 @@ pub(super) struct Failed {
     pub(super) words: &'static str,
     /// The fate of the buyer's money, and what to do.
     pub(super) ending: &'static str,
-    /// Whether the buyer may have sent the money all the same.
     pub(super) is_sent: bool,
 }
 
@@ -69,7 +67,6 @@ pub(super) struct PaidPage {
     pub(super) bill: Bill,
     pub(super) handle: Handle,
     pub(super) lines: Vec<(&'static str, String)>,
-    /// The addresses of the receipt: as a page, and as a file.
     pub(super) receipt: String,
     pub(super) receipt_pdf: String,
     /// The text that the buyer shares, and the address that opens it in a mail program.
@@ -77,12 +74,11 @@ pub(super) struct PaidPage {
     pub(super) mail: String,
     pub(super) success_url: Option<String>,
     pub(super) is_returned: bool,
-    /// The USDT that came beside the payment.
     pub(super) also: Option<String>,
 }
 
 pub(super) fn paid_page(
-    visit: &Visit,
+    visit: &Visit<'_>,
     paid: Option<&Tried>,
     options: &PageOptions,
     (shell, bill, handle): (Shell, Bill, Handle),

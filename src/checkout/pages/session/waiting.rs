@@ -7,13 +7,11 @@ use domain::values::time::{SECOND_MS, Timestamp};
 /// Seconds after which a buyer may have a code sent again.
 const RESEND_SECONDS: i64 = 60;
 
-/// Another message to the buyer: where its form sends to, and of which attempt it is.
 pub(super) struct Again {
     pub(super) to: &'static str,
     pub(super) of: Id,
     /// The channel in pesos, and the total that the buyer has seen.
     pub(super) cop: Option<(&'static str, i64)>,
-    /// Seconds until then.
     pub(super) wait: i64,
 }
 
@@ -33,7 +31,6 @@ pub(super) struct KeyPage {
     pub(super) intent: Id,
     pub(super) ves: String,
     pub(super) rate: String,
-    /// The day of the central bank's rate.
     pub(super) of: Option<String>,
     pub(super) bank: String,
     pub(super) payer: String,
@@ -51,7 +48,6 @@ pub(super) struct PesosPage {
     pub(super) bill: Bill,
     pub(super) handle: Handle,
     pub(super) channel: Channel,
-    /// Nothing for the buyer to do is known.
     pub(super) waits: bool,
     pub(super) picture: Option<String>,
     pub(super) total: String,
@@ -87,14 +83,14 @@ pub(super) struct UsdtPage {
     pub(super) home: String,
 }
 
-pub(super) fn waits_for_key(payment: &Payment, visit: &Visit) -> bool {
+pub(super) fn waits_for_key(payment: &Payment, visit: &Visit<'_>) -> bool {
     payment.status == PaymentStatus::Pending
         && payment.phase == Phase::Idle
         && payment.expires_at.is_none_or(|at| at > visit.now)
 }
 
 pub(super) fn key_page(
-    visit: &Visit,
+    visit: &Visit<'_>,
     options: &PageOptions,
     (payment, debtor, of): (&Payment, &Debtor, Option<String>),
     banks: &Catalogue,
@@ -121,7 +117,7 @@ pub(super) fn key_page(
 }
 
 pub(super) fn pesos_page(
-    visit: &Visit,
+    visit: &Visit<'_>,
     options: &PageOptions,
     payment: &CopPayment,
     home: String,

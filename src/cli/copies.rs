@@ -1,21 +1,80 @@
-//! `pasarela restore`: a data directory from a copy, proved right; and the drill, which does it for
-//! practice.
+//! `pasarela backup` and `restore`: a consistent copy of a running server, through its admin API, or of a stopped
+//! one; a data directory from a copy, proved right; and the drill, which does it for practice.
 
-use super::progress::Shown;
-use super::wal::{ends_with, proved, scratch};
+use super::client::Operators;
+use super::progress::{Shown, shown};
+use super::wal::{ends_with, proved, say, scratch};
 use super::{Failure, Settings};
 use crate::recovery::backup::{newest, restore};
 use crate::recovery::books::Books;
 use crate::recovery::directory::LOG_DIRECTORY;
 use crate::recovery::restored_copy::RestoredCopy;
+use crate::recovery::{Failed, Fault, backup};
 use api::writer::Object;
 use clap::Args;
 use domain::machine::AnyBook;
 use domain::values::mode::PLATFORM;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use wal::{Reader, Tip};
+
+const LOOK: Duration = Duration::from_millis(500);
+
+fn bytes_in(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(found) if found.is_dir() => bytes_in(&entry.path()),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    });
+    bytes.sum()
+}
+
+/// Copy everything to a new directory, consistently, without stopping a running server
+///
+/// Example: pasarela backup /mnt/backup/pasarela-2026-11-21
+#[derive(Args, Debug)]
+pub struct Backup {
+    #[command(flatten)]
+    settings: Settings,
+    /// The directory to make; a running server makes it, on its own disk
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
+
+impl Backup {
+    /// Whether a server runs, the lock of the data directory says.
+    pub fn run(self) -> Result<(), Failure> {
+        let config = self.settings.load()?;
+        let directory = std::path::absolute(&self.directory)
+            .map_err(|error| Failure::Other(format!("{}: {error}", self.directory.display())))?;
+        let copied = shown(|tell| backup::copy_of_stopped(&config.storage.path, &directory, tell))?;
+        let tip = match copied {
+            Some(tip) => tip,
+            None => {
+                // The server makes it; what has come to be there is seen where this is its machine.
+                let (done, ended) = std::sync::mpsc::channel::<()>();
+                let into = directory.clone();
+                let watching = std::thread::spawn(move || {
+                    let mut progress = Shown::new();
+                    while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                        progress.tell("MiB copied", bytes_in(&into) >> 20, 0);
+                    }
+                });
+                let made = Operators::new(&config)?.backup(&directory);
+                drop(done);
+                let _ = watching.join();
+                made?;
+                let past = RestoredCopy::read(&directory)?.and_then(|past| past.tip);
+                past.ok_or_else(|| Failed::refused(&directory, Fault::NotHere))?
+            }
+        };
+        println!("ok: {} is a copy {}", directory.display(), ends_with(tip));
+        Ok(())
+    }
+}
 
 /// Make a data directory from a backup, and verify it
 ///
@@ -89,8 +148,7 @@ impl Restore {
     /// As the log tells.
     fn last_backup(&self) -> Result<PathBuf, Failure> {
         let config = self.settings.load()?;
-        let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY))
-            .map_err(crate::recovery::Failed::from)?;
+        let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(Failed::from)?;
         let books = Books::after(&reader, &[PLATFORM], reader.last_seq())?;
         let last = match books.get(PLATFORM) {
             Some(AnyBook::Platform(platform)) => {
@@ -105,18 +163,18 @@ impl Restore {
 
     fn restore(&self, from: &Path, into: &Path) -> Result<Report, Failure> {
         let began = Instant::now();
-        let mut progress = Shown::new();
         let (mut copying, mut proving) = (None, None);
-        let tip = restore(from, into, &mut |part, done, of| progress.tell(part, done, of), |reader| {
-            copying = Some(began.elapsed());
-            if !self.skip_verify {
-                let began = Instant::now();
-                proved(reader, self.scratch.as_deref())?;
-                proving = Some(began.elapsed());
-            }
-            Ok::<(), Failure>(())
+        let tip = shown(|tell| {
+            restore(from, into, tell, |reader| {
+                copying = Some(began.elapsed());
+                if !self.skip_verify {
+                    let began = Instant::now();
+                    proved(reader, self.scratch.as_deref())?;
+                    proving = Some(began.elapsed());
+                }
+                Ok::<(), Failure>(())
+            })
         })?;
-        drop(progress);
         let copying = copying.unwrap_or_default();
         Ok(Report { from: from.to_path_buf(), tip, copying, proving })
     }
@@ -133,8 +191,7 @@ impl Restore {
                 .plain("headHash", hex::encode(tip.hash))
                 .number("copyMs", copying.as_millis())
                 .maybe_number("verifyMs", proving.map(|proving| proving.as_millis()));
-            println!("{}", String::from_utf8_lossy(&body.end()));
-            return;
+            return say(&body.end());
         }
         let made = made_at.map(|at| format!(" of {at}")).unwrap_or_default();
         let proved = proving

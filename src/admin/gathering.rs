@@ -4,10 +4,9 @@
 //! All of it is read in parts in the pool of long reads, so that nobody's read waits for all of it,
 //! and only what belongs to the rail and the days stays in memory.
 
-use super::zone;
-use crate::admin::operations;
+use super::due::unresolved;
 use crate::gateway::services::Services;
-use crate::reconciliation::entries::{self, Entry};
+use crate::reconciliation::entries::{self, Entry, zone};
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -25,7 +24,6 @@ use domain::values::money::Currency;
 use domain::values::time::{DAY_MS, Timestamp};
 use std::sync::Arc;
 
-/// Entities that are read at once.
 const PART: usize = 5_000;
 const ENTRIES_MAX: usize = 1_000_000;
 /// The time by which an order may be sent later than its entity was made: banks that are closed, buyers that
@@ -34,7 +32,6 @@ const SENT_LATER_MS: i64 = 8 * DAY_MS;
 /// The time by which a bank's date may be off ours.
 const SKEW_MS: i64 = 2 * DAY_MS;
 
-/// A list of a tenant that is walked, newest first.
 #[derive(Clone, Copy)]
 struct Listed {
     kind: Kind,
@@ -84,7 +81,6 @@ impl Span {
     }
 }
 
-/// The entries that are completed, and those that are open.
 pub async fn gathered(
     services: &Arc<Services>,
     id: Id,
@@ -115,7 +111,7 @@ pub async fn gathered(
         let percent = (n + 1) * 99 / tenants.len().max(1);
         services.files.reconciliations.progress(id, u8::try_from(percent).unwrap_or(99));
     }
-    let open = operations::unresolved(services).await?;
+    let open = unresolved(services).await?;
     let open = open.into_iter().filter(|(key, ..)| is_live(*key));
     let open = open.flat_map(|(key, entity, operation)| entries::open(key, &entity, &operation));
     Ok((done, open.filter(|entry| span.has(services, entry)).collect()))
@@ -129,7 +125,6 @@ fn kept(done: &mut Vec<Entry>, found: Vec<Entry>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The entries of the next entities of a list, and the place where it goes on.
 type Part = (Vec<Entry>, Option<Vec<u8>>);
 
 fn part(

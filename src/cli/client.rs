@@ -1,13 +1,22 @@
-//! Calls the operators' API of a running server.
+//! The clients of one's own server: of the operators' API, and of the API as a tenant's program sees it.
 
-use super::super::{Failure, trust};
+use super::{Failure, Settings};
 use crate::config::{Config, Secret, Tls};
 use api::json::{self, Shape};
-use reqwest::StatusCode;
+use clap::Args;
+use reqwest::{RequestBuilder, StatusCode};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureScheme};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -88,7 +97,7 @@ impl Operators {
         body: Option<&Value>,
         key: Option<Uuid>,
     ) -> Result<Result<(StatusCode, String), reqwest::Error>, Failure> {
-        let (scheme, client) = trust::reach(self.tls.as_ref())?;
+        let (scheme, client) = reach(self.tls.as_ref())?;
         // HTTP/1.1: in HTTP/2 the host is always that of the address.
         let mut client = client.http1_only().connect_timeout(CONNECT_TIMEOUT);
         if let Some(patience) = self.patience {
@@ -211,6 +220,234 @@ pub fn scalar(value: &str) -> String {
         Ok(Shape::Scalar) if value.starts_with('"') => json::decode_string(value).into_owned(),
         _ if value == "null" => String::new(),
         _ => value.to_owned(),
+    }
+}
+
+/// A bank may need some of it.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// As many as a page holds.
+const PAGE: usize = 100;
+const TEST_KEY: &str = "pk_test_";
+
+/// The server to call, and the key to call it with.
+#[derive(Args, Clone, Debug)]
+pub struct Api {
+    #[command(flatten)]
+    settings: Settings,
+    /// Address of the API [default: that of server.listen]
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// The account's key: a test key, where something is made to happen
+    #[arg(long, env = "PASARELA_KEY", hide_env_values = true, value_name = "KEY")]
+    key: Option<String>,
+}
+
+pub struct Caller {
+    client: reqwest::Client,
+    base: String,
+    key: String,
+}
+
+#[derive(Deserialize)]
+pub struct Event {
+    pub id: String,
+    pub sequence: u64,
+    pub event: String,
+    /// Byte by byte.
+    pub data: Box<RawValue>,
+    pub timestamp: String,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    items: Vec<Event>,
+}
+
+impl Api {
+    /// In test mode.
+    pub fn caller(&self) -> Result<Caller, Failure> {
+        if self.key.as_ref().is_some_and(|key| !key.starts_with(TEST_KEY)) {
+            return Err(Failure::Other(format!("the key is no test key: those begin with {TEST_KEY}")));
+        }
+        self.any_caller()
+    }
+
+    /// In the mode of the key.
+    pub fn any_caller(&self) -> Result<Caller, Failure> {
+        let key = self.key.clone().ok_or_else(|| {
+            Failure::Other("a key is needed: --key, or PASARELA_KEY in the environment".to_owned())
+        })?;
+        let (base, client) = match &self.server {
+            Some(url) => (url.trim_end_matches('/').to_owned(), reach(None)?.1),
+            None => {
+                let server = self.settings.load()?.server;
+                let (scheme, client) = reach(server.tls.as_ref())?;
+                (format!("{scheme}://{}", server.listen), client)
+            }
+        };
+        let client = client.timeout(PATIENCE).build();
+        let client = client.map_err(|error| Failure::Other(format!("there is no client: {error}")))?;
+        Ok(Caller { client, base, key })
+    }
+}
+
+impl Caller {
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Anything but a success is a failure in the words of the API, here and below.
+    pub async fn get(&self, path: &str) -> Result<Value, Failure> {
+        self.send("GET", path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        self.send("POST", path, Some(body)).await
+    }
+
+    pub async fn patch(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        self.send("PATCH", path, Some(body)).await
+    }
+
+    /// With the client secret of a checkout session.
+    pub async fn post_as_buyer(&self, path: &str, secret: &str, body: &Value) -> Result<Value, Failure> {
+        let request = self.client.post(format!("{}{path}", self.base)).bearer_auth(secret);
+        let body = self.answered("POST", path, with_json(request, Some(body))).await?;
+        parsed("POST", path, &body)
+    }
+
+    /// Oldest first, at most a page of them.
+    pub async fn events_after(&self, sequence: u64) -> Result<Vec<Event>, Failure> {
+        self.events(sequence, PAGE).await
+    }
+
+    /// 0 when there is none: looked for in ever larger steps, then by halves.
+    pub async fn newest_event(&self) -> Result<u64, Failure> {
+        let (mut known, mut step) = (0, 1);
+        while let Some(event) = self.events(known + step - 1, 1).await?.first() {
+            known = event.sequence;
+            step *= 2;
+        }
+        // An event is after `known - 1`, and none after `known + step - 1`.
+        let mut beyond = known + step;
+        while known + 1 < beyond {
+            let middle = known + (beyond - known) / 2;
+            if self.events(middle - 1, 1).await?.is_empty() { beyond = middle } else { known = middle }
+        }
+        Ok(known)
+    }
+
+    /// Oldest first.
+    pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<Event>, Failure> {
+        let path = format!("/v1/events?after={after}&limit={limit}");
+        let body = self.exchange("GET", &path, None).await?;
+        let page: Page =
+            serde_json::from_slice(&body).map_err(|error| Failure::Other(format!("{path}: {error}")))?;
+        Ok(page.items)
+    }
+
+    async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+        let body = self.exchange(method, path, body).await?;
+        parsed(method, path, &body)
+    }
+
+    async fn exchange(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Vec<u8>, Failure> {
+        let verb = reqwest::Method::from_bytes(method.as_bytes());
+        let verb = verb.map_err(|error| Failure::Other(format!("{method} {path}: {error}")))?;
+        let request = self.client.request(verb, format!("{}{path}", self.base));
+        self.answered(method, path, with_json(request.header("x-api-key", &self.key), body)).await
+    }
+
+    async fn answered(&self, method: &str, path: &str, request: RequestBuilder) -> Result<Vec<u8>, Failure> {
+        let failed = |why: &dyn Display| Failure::Other(format!("{method} {}{path}: {why}", self.base));
+        let answer = request.send().await.map_err(|error| failed(&error.without_url()))?;
+        let status = answer.status();
+        let body = answer.bytes().await.map_err(|error| failed(&error.without_url()))?;
+        if status.is_success() {
+            Ok(body.to_vec())
+        } else {
+            Err(failed(&format!("{}: {}", status.as_u16(), String::from_utf8_lossy(&body))))
+        }
+    }
+}
+
+fn with_json(request: RequestBuilder, body: Option<&Value>) -> RequestBuilder {
+    match body {
+        Some(body) => request.header("content-type", "application/json").body(body.to_string()),
+        None => request,
+    }
+}
+
+fn parsed(method: &str, path: &str, body: &[u8]) -> Result<Value, Failure> {
+    serde_json::from_slice(body).map_err(|error| Failure::Other(format!("{method} {path}: {error}")))
+}
+
+pub fn reach(tls: Option<&Tls>) -> Result<(&'static str, reqwest::ClientBuilder), Failure> {
+    // A second call finds it installed.
+    let _ = ring::default_provider().install_default();
+    // The environment's proxies are not used to reach one's own server.
+    let client = reqwest::Client::builder().no_proxy();
+    let Some(tls) = tls else { return Ok(("http", client)) };
+    let failed = |why: &dyn Display| Failure::Other(format!("{}: {why}", tls.certificate.display()));
+    let provider = Arc::new(ring::default_provider());
+    // The first in the file is the server's own.
+    let certificate = CertificateDer::from_pem_file(&tls.certificate).map_err(|error| failed(&error))?;
+    let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| failed(&error))?;
+    let config = config
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Pinned { certificate, provider }))
+        .with_no_client_auth();
+    Ok(("https", client.tls_backend_preconfigured(config)))
+}
+
+#[derive(Debug)]
+struct Pinned {
+    certificate: CertificateDer<'static>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        shown: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if *shown == self.certificate {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(CertificateError::ApplicationVerificationFailure.into())
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, shown, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, shown, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 

@@ -1,0 +1,523 @@
+//! `pasarela wal inspect`, `explain` and `diff`: the records of the log, one line each, for people and for scripts.
+
+use super::{end, open, print};
+use crate::cli::progress::Shown;
+use crate::cli::{Failure, Settings};
+use crate::recovery::Failed;
+use crate::recovery::books::{Books, each_record};
+use crate::recovery::directory::halted;
+use crate::store::story::{may_speak_of, money_of, speaks_of};
+use api::writer::{Object, text};
+use clap::Args;
+use domain::codec;
+use domain::entities::Entity;
+use domain::ledger::{Account, Ledger, Posting};
+use domain::machine::AnyBook;
+use domain::platform::PlatformChange;
+use domain::record::Answer;
+use domain::record::Record;
+use domain::resources::cop_payments::codes::{WrongCode, WrongCodes};
+use domain::values::ids::{EntityId, Id};
+use domain::values::mode::{Mode, PLATFORM, is_live, tenant_key};
+use domain::values::money::{Currency, write_minor};
+use domain::values::time::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use wal::Reader;
+
+pub fn mode(tenant: u64) -> &'static str {
+    match tenant {
+        PLATFORM => "platform",
+        tenant if is_live(tenant) => "live",
+        _ => "test",
+    }
+}
+
+pub fn entity(record: &Record) -> Option<String> {
+    let written = record.entities.first().map(|written| written.state.id());
+    written
+        .or(record.removed.first().map(|(id, _)| *id))
+        .map(|id| format!("{id:?}"))
+        .or_else(|| record.platform.as_deref().map(changed))
+}
+
+fn changed(change: &PlatformChange) -> String {
+    match change {
+        PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. } => {
+            format!("tenant {}", tenant.id)
+        }
+        PlatformChange::Key(key) => format!("key {}", key.id),
+        PlatformChange::Bank(code, _) => format!("bank {code}"),
+        PlatformChange::Banks(_) => "catalogue of banks".to_owned(),
+        PlatformChange::Searched(searched) => format!("blocks of {} to {}", searched.name(), searched.last),
+        PlatformChange::Beside(entries) => format!("{} entries beside the log", entries.len()),
+        PlatformChange::LiveAsked(number) => format!("live mode, asked for by tenant number {number}"),
+        PlatformChange::Acted(act) => act.to_string(),
+        PlatformChange::Operator(operator) => format!("operator {}", operator.id),
+    }
+}
+
+/// An operator's act: its entry of the audit or, in records from before there was one, the act itself.
+fn act(record: &Record) -> Option<String> {
+    match (record.audit.as_deref(), record.platform.as_deref()) {
+        (Some(entry), _) => Some(entry.to_string()),
+        (None, Some(PlatformChange::Acted(act))) if !record.entities.is_empty() => Some(act.to_string()),
+        (None, _) => None,
+    }
+}
+
+pub fn amount(minor: i64, currency: Currency) -> String {
+    let mut amount = String::new();
+    let _ = write_minor(&mut amount, minor, currency.decimals());
+    amount
+}
+
+pub fn owner(ledger: Ledger) -> String {
+    match ledger {
+        Ledger::Tenant => "tenant".to_owned(),
+        Ledger::Seller(id) => format!("seller {id}"),
+        Ledger::Fees => "fees".to_owned(),
+        Ledger::Rail => "rail".to_owned(),
+        Ledger::Operator => "operator".to_owned(),
+        Ledger::Exchange => "exchange".to_owned(),
+    }
+}
+
+/// Whose, how much, and of what kind where it is a movement.
+pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<String> {
+    let shown = postings.into_iter().map(|posting| {
+        let kind = posting.row.as_ref().map(|row| format!(" {}", row.kind.name())).unwrap_or_default();
+        format!(
+            "{} {} {}{kind}",
+            owner(posting.ledger),
+            amount(posting.minor, posting.currency),
+            posting.currency.code()
+        )
+    });
+    shown.collect()
+}
+
+#[derive(Clone, Copy)]
+pub struct RecordPlace {
+    pub seq: u64,
+    /// On its tenant's clock.
+    pub time: Timestamp,
+    pub tenant: u64,
+}
+
+impl From<&wal::Record> for RecordPlace {
+    fn from(stored: &wal::Record) -> RecordPlace {
+        RecordPlace { seq: stored.seq, time: Timestamp::from_unix_ms(stored.time_ms), tenant: stored.tenant }
+    }
+}
+
+/// `money` are those of the record's postings that are to be shown.
+pub fn line(place: RecordPlace, record: &Record, money: &[String]) -> String {
+    let RecordPlace { seq, time, tenant } = place;
+    let events: Vec<&str> = record.events.iter().map(|event| event.kind.name()).collect();
+    let mut line = format!(
+        "{seq:>10}  {time}  {:>6} {:<8}  {:<24}  {}",
+        tenant / 2,
+        mode(tenant),
+        record.cause.name(),
+        entity(record).unwrap_or_default()
+    );
+    if !money.is_empty() {
+        line.push_str(&format!("  [{}]", money.join(", ")));
+    }
+    if !events.is_empty() {
+        line.push_str(&format!("  events {} {}", record.first_event, events.join(" ")));
+    }
+    if let Some(kept) = kept(record) {
+        line.push_str(&format!("  kept {kept}"));
+    }
+    if let Some(act) = act(record) {
+        line.push_str(&format!("  by {act}"));
+    }
+    line
+}
+
+/// What a record keeps for an Idempotency-Key, in words.
+fn kept(record: &Record) -> Option<String> {
+    Some(match &record.kept.as_ref()?.answer {
+        Answer::Record { .. } => "answer".to_owned(),
+        Answer::Refused(refusal) => api::refusals::problem(refusal).code.to_owned(),
+        Answer::Bytes(status, _) => status.to_string(),
+        Answer::Void => "nothing".to_owned(),
+    })
+}
+
+fn shown(as_json: bool, place: RecordPlace, record: &Record, money: &[String]) -> Vec<u8> {
+    if as_json { json(place, record, money) } else { line(place, record, money).into_bytes() }
+}
+
+pub fn json(place: RecordPlace, record: &Record, money: &[String]) -> Vec<u8> {
+    let RecordPlace { seq, time, tenant } = place;
+    Object::new()
+        .number("seq", seq)
+        .plain("time", time)
+        .number("tenant", tenant / 2)
+        .plain("mode", mode(tenant))
+        .plain("type", record.cause.name())
+        .maybe_text("entity", entity(record))
+        .list("postings", money.iter().map(|posting| text(posting)))
+        .list("events", record.events.iter().map(|event| text(event.kind.name())))
+        .maybe_text("kept", kept(record))
+        .maybe_text("operator", act(record))
+        .end()
+}
+
+/// Print records, one line each
+///
+/// Example: pasarela wal inspect --from 1000 --to 1100 --json
+#[derive(Args, Debug)]
+pub struct Inspect {
+    #[command(flatten)]
+    settings: Settings,
+    /// From this sequence on
+    #[arg(long, value_name = "SEQ", default_value_t = 1)]
+    from: u64,
+    /// Up to this sequence, included
+    #[arg(long, value_name = "SEQ")]
+    to: Option<u64>,
+    /// Only of this tenant, in both modes
+    #[arg(long, value_name = "TENANT_ID")]
+    tenant: Option<String>,
+    /// One JSON object per line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Inspect {
+    pub fn run(self) -> Result<(), Failure> {
+        let (_, reader) = open(&self.settings)?;
+        let only = self.tenant.as_deref().map(|id| keys_of(&reader, id)).transpose()?;
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        for stored in reader.records(self.from, self.to) {
+            let stored = stored.map_err(Failed::from)?;
+            if only.is_some_and(|keys| !keys.contains(&stored.tenant)) {
+                continue;
+            }
+            let record: Record = codec::decode(&stored.payload)
+                .map_err(|error| Failure::Other(format!("record {}: {error}", stored.seq)))?;
+            let money = postings(&record.postings);
+            let place = RecordPlace::from(&stored);
+            let line = shown(self.json, place, &record, &money);
+            if !print(&mut out, &line)? {
+                return Ok(());
+            }
+        }
+        end(out)
+    }
+}
+
+/// In both modes. Tenants are in the log themselves.
+fn keys_of(reader: &Reader, id: &str) -> Result<[u64; 2], Failure> {
+    let unknown = || Failure::Other(format!("there is no tenant {id} in this log"));
+    let id = Id::parse(id).ok_or_else(unknown)?;
+    let books = Books::after(reader, &[PLATFORM], reader.last_seq())?;
+    let Some(AnyBook::Platform(platform)) = books.get(PLATFORM) else { return Err(unknown()) };
+    let tenant = platform.tenants.values().find(|tenant| tenant.id == id).ok_or_else(unknown)?;
+    Ok(Mode::ALL.map(|mode| tenant_key(tenant.number, mode)))
+}
+
+/// Say everything that ever happened to a payment, payout, merchant, conversion, chargeback, tenant
+/// or key, in order, with its money
+///
+/// The id of an operation at a bank, of a movement or of an event leads there too. If the book it
+/// is in is halted, the last line says why.
+///
+/// Example: pasarela wal explain 01930a4b-5c6d-7e8f-9012-3456789a0000
+#[derive(Args, Debug)]
+pub struct Explain {
+    #[command(flatten)]
+    settings: Settings,
+    /// The id of the payment, payout or other object
+    #[arg(value_name = "ID")]
+    id: String,
+    /// One JSON object per line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Explain {
+    /// Once, at the speed of reading the log.
+    pub fn run(self) -> Result<(), Failure> {
+        let id = Id::parse(self.id.trim()).ok_or_else(|| {
+            Failure::Other(format!(
+                "{}: is no id; ids look like 01930a4b-5c6d-7e8f-9012-3456789a0000",
+                self.id
+            ))
+        })?;
+        let (config, reader) = open(&self.settings)?;
+        let last = reader.last_seq();
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut progress = Shown::new();
+        let (mut found, mut open) = (0_u64, true);
+        let mut total: BTreeMap<(String, Currency), i64> = BTreeMap::new();
+        let mut newest = (0, Timestamp::EPOCH);
+        let mut keys: BTreeSet<u64> = BTreeSet::new();
+        let mut codes = WrongCodes::default();
+        each_record(&reader, 1, last, |stored| {
+            if stored.seq.is_multiple_of(65_536) {
+                progress.tell("search", stored.seq, last);
+            }
+            if !may_speak_of(&stored, id) {
+                return Ok(());
+            }
+            let record: Record = codec::decode(&stored.payload)
+                .map_err(|error| wal::Damage { seq: stored.seq, detail: error.to_string() })?;
+            let time = Timestamp::from_unix_ms(stored.time_ms);
+            if !speaks_of(&stored.payload, &record, time, id) {
+                return Ok(());
+            }
+            found += 1;
+            keys.extend(whose(&stored, &record, id));
+            newest = (stored.seq, time);
+            let money = money_of(&record, time, id);
+            for posting in &money {
+                *total.entry((owner(posting.ledger), posting.currency)).or_default() += posting.minor;
+            }
+            let wrong_code = match record.entity(EntityId::cop_payment(id)).map(|state| &**state) {
+                Some(Entity::CopPayment(payment)) => codes.next(record.cause, payment),
+                _ => None,
+            };
+            let line = self.line(RecordPlace::from(&stored), &record, &postings(money), wrong_code);
+            open = open && print(&mut out, &line).map_err(|_| Failed::Stdout)?;
+            Ok(())
+        })?;
+        drop(progress);
+        if found == 0 {
+            return Err(Failure::Other(format!("nothing in this log speaks of {id}")));
+        }
+        if open {
+            print(&mut out, &self.sum(id, found, newest, &total))?;
+        }
+        for book in halted::read(&config.storage.path)
+            .into_iter()
+            .filter(|book| open && keys.contains(&book.tenant_key))
+        {
+            print(&mut out, &self.halted(&book))?;
+        }
+        end(out)
+    }
+
+    /// It may tell of a wrong code.
+    fn line(
+        &self,
+        place: RecordPlace,
+        record: &Record,
+        money: &[String],
+        wrong_code: Option<WrongCode>,
+    ) -> Vec<u8> {
+        let wrong_code = wrong_code.map(|wrong_code| wrong_code.to_string());
+        if self.json {
+            let shown = Object::reopened(json(place, record, money));
+            return shown.maybe_text("wrongCode", wrong_code).end();
+        }
+        let mut line = line(place, record, money);
+        line.extend(wrong_code.iter().flat_map(|wrong_code| ["  ", wrong_code]));
+        line.into_bytes()
+    }
+
+    fn sum(
+        &self,
+        id: Id,
+        found: u64,
+        newest: (wal::Seq, Timestamp),
+        total: &BTreeMap<(String, Currency), i64>,
+    ) -> Vec<u8> {
+        let one = |((owner, currency), minor): (&(String, Currency), &i64)| {
+            format!("{owner} {} {}", amount(*minor, *currency), currency.code())
+        };
+        let total: Vec<String> = total.iter().map(one).collect();
+        if self.json {
+            let sum = Object::new()
+                .number("seq", newest.0)
+                .plain("time", newest.1)
+                .plain("type", "total")
+                .plain("entity", id)
+                .number("records", found);
+            return sum.list("postings", total.iter().map(|sum| text(sum))).end();
+        }
+        let money = if total.is_empty() {
+            "no money moved".to_owned()
+        } else {
+            format!("in all {}", total.join(", "))
+        };
+        format!("{found} records; {money}").into_bytes()
+    }
+
+    fn halted(&self, book: &halted::HaltedBook) -> Vec<u8> {
+        if self.json {
+            return Object::new()
+                .plain("type", "halted")
+                .number("tenantKey", book.tenant_key)
+                .plain("since", book.since)
+                .text("why", &book.why)
+                .end();
+        }
+        let line = format!(
+            "the book of tenant key {} is halted since {}: {}",
+            book.tenant_key, book.since, book.why
+        );
+        line.into_bytes()
+    }
+}
+
+/// Whose the record is and, of a tenant's own record, that tenant's.
+fn whose(stored: &wal::Record, record: &Record, id: Id) -> Vec<u64> {
+    let tenant = match record.platform.as_deref() {
+        Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) if tenant.id == id => {
+            tenant
+        }
+        _ => return vec![stored.tenant],
+    };
+    Mode::ALL.map(|mode| tenant_key(tenant.number, mode)).to_vec()
+}
+
+/// Show which balances changed between two sequences, by how much, and which records changed them
+///
+/// The records after the first sequence up to the second, then each balance that is another one:
+/// what it was, what it is, and the difference. What is held may also change by time passing.
+///
+/// Example: pasarela wal diff 1000 1100
+#[derive(Args, Debug)]
+pub struct Diff {
+    #[command(flatten)]
+    settings: Settings,
+    /// The first sequence: the state after its record counts; 0 is the state before all records
+    #[arg(value_name = "SEQ")]
+    from: u64,
+    /// The second sequence: the state after its record counts
+    #[arg(value_name = "SEQ")]
+    to: u64,
+    /// One JSON object per line
+    #[arg(long)]
+    json: bool,
+}
+
+/// In minor units.
+type Balances = BTreeMap<(u64, Ledger, Currency), (i64, i64)>;
+
+impl Diff {
+    pub fn run(self) -> Result<(), Failure> {
+        let (_, reader) = open(&self.settings)?;
+        let (from, to) = (self.from, self.to);
+        if from > to {
+            return Err(Failure::Other(format!("{from} comes after {to}: name the earlier sequence first")));
+        }
+        if to > reader.last_seq() {
+            return Err(Failure::Other(format!(
+                "the log ends at sequence {}, before {to}",
+                reader.last_seq()
+            )));
+        }
+        let mut touched = BTreeSet::new();
+        each_record(&reader, from + 1, to, |stored| {
+            touched.insert(stored.tenant);
+            Ok(())
+        })?;
+        let tenants: Vec<u64> = touched.into_iter().collect();
+        let mut books = Books::after(&reader, &tenants, from)?;
+        let before = balances(&books);
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let (mut records, mut open, mut newest) = (BTreeMap::<u64, u64>::new(), true, Timestamp::EPOCH);
+        each_record(&reader, from + 1, to, |stored| {
+            let record = books.apply(&stored)?;
+            newest = Timestamp::from_unix_ms(stored.time_ms);
+            if record.postings.is_empty() && record.holds.is_empty() {
+                return Ok(());
+            }
+            *records.entry(stored.tenant).or_default() += 1;
+            let money = postings(&record.postings);
+            let place = RecordPlace::from(&stored);
+            let line = shown(self.json, place, &record, &money);
+            open = open && print(&mut out, &line).map_err(|_| Failed::Stdout)?;
+            Ok(())
+        })?;
+        let after = balances(&books);
+        let mut changed = 0;
+        for (account, is) in &after {
+            let was = before.get(account).copied().unwrap_or_default();
+            if was == *is {
+                continue;
+            }
+            changed += 1;
+            let line = self.balance(to, newest, *account, was, *is);
+            open = open && print(&mut out, &line)?;
+        }
+        eprintln!("{changed} balances changed by {} records", records.values().sum::<u64>());
+        end(out)
+    }
+
+    fn balance(
+        &self,
+        seq: u64,
+        time: Timestamp,
+        account: (u64, Ledger, Currency),
+        was: (i64, i64),
+        is: (i64, i64),
+    ) -> Vec<u8> {
+        let (tenant, ledger, currency) = account;
+        let amount = |minor| amount(minor, currency);
+        let parts = [("net", was.0, is.0), ("held", was.1, is.1)]
+            .map(|(name, was, is)| (name, amount(was), amount(is), amount(is - was)));
+        if self.json {
+            let mut line = Object::new()
+                .number("seq", seq)
+                .plain("time", time)
+                .plain("type", "balance")
+                .text("entity", owner(ledger))
+                .number("tenant", tenant / 2)
+                .plain("mode", mode(tenant))
+                .plain("currency", currency.code());
+            for (name, was, is, by) in parts {
+                line = line.json(
+                    name,
+                    &Object::new().plain("before", was).plain("after", is).plain("change", by).end(),
+                );
+            }
+            return line.end();
+        }
+        let shown = parts
+            .iter()
+            .filter(|(_, was, is, _)| was != is)
+            .map(|(name, was, is, by)| format!("{name} {was} -> {is} ({by})"));
+        let shown: Vec<String> = shown.collect();
+        format!(
+            "balance  {:>6} {:<8}  {} {}  {}",
+            tenant / 2,
+            mode(tenant),
+            owner(ledger),
+            currency.code(),
+            shown.join("  ")
+        )
+        .into_bytes()
+    }
+}
+
+fn balances(books: &Books) -> Balances {
+    let mut all = Balances::new();
+    for (tenant, book) in books.iter() {
+        let AnyBook::Tenant(book) = book else { continue };
+        let of = |account: &Account| (account.net, account.held);
+        all.extend(
+            book.accounts
+                .iter()
+                .map(|(currency, account)| ((tenant, Ledger::Tenant, *currency), of(account))),
+        );
+        for (id, seller) in &book.sellers {
+            all.extend(
+                seller
+                    .accounts
+                    .iter()
+                    .map(|(currency, account)| ((tenant, Ledger::Seller(*id), *currency), of(account))),
+            );
+        }
+        all.extend(
+            book.counter.iter().map(|((ledger, currency), net)| ((tenant, *ledger, *currency), (*net, 0))),
+        );
+    }
+    all
+}
