@@ -43,8 +43,8 @@ macro_rules! pages {
     };
 }
 
-pub static GROUPS: [Group; 5] = [
-    Group { title: ("Empezar", "Start"), pages: pages!["index", "quick-start", "concepts"] },
+pub static GROUPS: [Group; 6] = [
+    Group { title: ("Empezar", "Start"), pages: pages!["index", "quick-start", "sdks", "concepts"] },
     Group {
         title: ("Cobrar", "Collect"),
         pages: pages!["c2p", "card", "debit", "pago-movil", "cop", "usdt", "checkout", "links"],
@@ -56,6 +56,10 @@ pub static GROUPS: [Group; 5] = [
     Group {
         title: ("Seguir el dinero", "Follow the money"),
         pages: pages!["webhooks", "statements", "finding"],
+    },
+    Group {
+        title: ("Hacerlo bien", "Build it well"),
+        pages: pages!["authentication", "idempotency", "pagination", "amounts", "limits", "versions", "pci"],
     },
     Group {
         title: ("A mano", "At hand"),

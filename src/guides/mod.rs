@@ -1,5 +1,5 @@
 //! The guides at `/docs/es` and `/docs/en`: the documents of `docs/es` and `docs/en`, compiled in,
-//! as pages that need no script and no other host, and a search over them that the server answers.
+//! as pages that need neither a script nor another host, and a search over them that the server answers.
 //! What the gateway does is in the documents, whose calls `tests/guides/run` makes.
 
 mod contents;

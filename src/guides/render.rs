@@ -31,7 +31,9 @@ impl Rendered {
     }
 }
 
-const EXAMPLES: [(&str, &str); 4] = [("sh", "curl"), ("php", "PHP"), ("js", "Node"), ("python", "Python")];
+/// By what their blocks are marked with.
+const EXAMPLES: [(&str, &str); 4] =
+    [("sh", "curl"), ("php", "PHP"), ("js", "JavaScript"), ("python", "Python")];
 
 pub fn page(language: Language, document: &str) -> Rendered {
     let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
@@ -187,7 +189,9 @@ impl Writer {
         if let Some(section) = self.sections.last_mut() {
             section.code.push_str(&code);
         }
-        let kind = marks.split_whitespace().next().unwrap_or_default();
+        // `console php` is what a reader of that language types.
+        let kind =
+            marks.strip_prefix("console ").unwrap_or(marks).split_whitespace().next().unwrap_or_default();
         let example = EXAMPLES.into_iter().find(|(known, _)| *known == kind && !marks.ends_with(" setup"));
         if let Some((kind, label)) = example {
             let label = if kind == "sh" && !code.contains("curl ") { "Shell" } else { label };

@@ -217,7 +217,7 @@ mod tests {
                 &["webhook", "webhooks", "notificación", "notificaciones", "webook", "notificasion"],
             ),
             ("testing", &["sandbox", "pruebas", "sandbx", "prueva", "modo de prueba"]),
-            ("concepts", &["API key", "api keys", "llave", "clave", "clabe", "llave de API"]),
+            ("authentication", &["API key", "api keys", "llave", "clave", "clabe", "llave de API"]),
         ] {
             for (index, language) in indices.iter().zip(["es", "en"]) {
                 for sought in asked {
@@ -228,6 +228,95 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What people type who come from another gateway. Each is typed in the other language too, and without accents.
+    const TYPED: [(&str, &str, &str); 50] = [
+        ("sdks", "install", "instalar"),
+        ("sdks", "pip", "pip"),
+        ("sdks", "npm", "npm"),
+        ("sdks", "composer", "composer"),
+        ("sdks", "TypeScript", "TypeScript"),
+        ("sdks", "SDK", "SDK"),
+        ("sdks", "library", "librería"),
+        ("authentication", "authentication", "autenticación"),
+        ("authentication", "rotate", "rotar"),
+        ("authentication", "rotate key", "rotar llave"),
+        ("authentication", "API key", "llave de API"),
+        ("pagination", "pagination", "paginación"),
+        ("pagination", "next page", "página siguiente"),
+        ("pagination", "cursor", "cursor"),
+        ("idempotency", "idempotency", "idempotencia"),
+        ("versions", "version", "versión"),
+        ("versions", "changelog", "historial de cambios"),
+        ("limits", "rate limit", "límite de peticiones"),
+        ("limits", "limits", "límites"),
+        ("pci", "PCI", "PCI DSS"),
+        ("amounts", "decimals", "decimales"),
+        ("going-live", "production", "producción"),
+        ("going-live", "live mode", "modo real"),
+        ("conversions", "exchange rate", "tasa de cambio"),
+        ("index", "dashboard", "panel"),
+        ("cop", "partial refund", "reintegro parcial"),
+        ("cop", "refund", "reembolso"),
+        ("card", "chargeback", "contracargo"),
+        ("card", "dispute", "disputa"),
+        ("payouts", "payout", "retiro"),
+        ("links", "payment link", "enlace de pago"),
+        ("webhooks", "webhook", "notificación"),
+        ("webhooks", "signature", "firma"),
+        ("testing", "sandbox", "pruebas"),
+        ("testing", "test cards", "tarjetas de prueba"),
+        ("statements", "statement", "estado de cuenta"),
+        ("", "retry", "reintento"),
+        ("", "timeout", "sin respuesta"),
+        ("", "marketplace", "marketplace"),
+        ("", "split payment", "repartir"),
+        ("", "balance", "saldo"),
+        ("", "fees", "comisión"),
+        ("", "currency", "moneda"),
+        ("", "QR", "QR"),
+        ("", "bank codes", "código del banco"),
+        ("", "error codes", "códigos de error"),
+        ("", "receipt", "comprobante"),
+        ("", "CSV export", "exportar CSV"),
+        ("", "batch", "lote"),
+        ("", "OpenAPI", "OpenAPI"),
+    ];
+
+    #[test]
+    fn what_people_type_is_found() {
+        let indices = [index(Language::English), index(Language::Spanish)];
+        let mut wrong = Vec::new();
+        for (page, english, spanish) in TYPED {
+            let plain = deunicode(spanish);
+            for (index, code, typed) in [
+                (0, "en", english),
+                (1, "es", spanish),
+                (1, "es", &*plain),
+                (0, "en", spanish),
+                (1, "es", english),
+            ] {
+                let found = indices[index].find(typed);
+                let first = found.first().map_or("nothing", |one| one.path);
+                // A word of the other language need not be known; one of the table is.
+                let is_other = (code == "en") != (typed == english);
+                let is_right = if page.is_empty() {
+                    is_other || !found.is_empty()
+                } else {
+                    let at = if page == "index" {
+                        format!("/docs/{code}")
+                    } else {
+                        format!("/docs/{code}/{page}")
+                    };
+                    first.split('#').next() == Some(&*at) || (is_other && found.is_empty())
+                };
+                if !is_right {
+                    wrong.push(format!("{code} {typed}: {first}, not {page}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
     #[test]

@@ -13,20 +13,29 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Uri};
 use std::sync::OnceLock;
 
-const CSP: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action \
-    'self'; frame-ancestors 'none'";
+/// One script of our own, no other host.
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri \
+    'none'; form-action 'self'; frame-ancestors 'none'";
 const CSS: &str = "text/css; charset=utf-8";
+const JS: &str = "text/javascript; charset=utf-8";
 
 /// As metrics name the addresses.
-pub const ROUTES: [&str; 5] =
-    ["/docs", "/docs/:language", "/docs/:language/:page", "/docs/guides.css", "/docs/images/:picture"];
+pub const ROUTES: [&str; 6] = [
+    "/docs",
+    "/docs/:language",
+    "/docs/:language/:page",
+    "/docs/guides.css",
+    "/docs/images/:picture",
+    "/docs/guides.js",
+];
 
 /// With a value of the caller's for each of [`ROUTES`], such as the meter that counts answers.
 pub struct Guides<M> {
-    values: [M; 5],
+    values: [M; 6],
     test_key: Option<String>,
     sites: [OnceLock<Option<Site>>; 2],
     style: OnceLock<Made>,
+    script: OnceLock<Made>,
 }
 
 struct Site {
@@ -202,6 +211,7 @@ impl<M> Guides<M> {
             test_key: test_key.map(str::to_owned),
             sites: [const { OnceLock::new() }; 2],
             style: OnceLock::new(),
+            script: OnceLock::new(),
         }
     }
 
@@ -235,6 +245,7 @@ impl<M> Guides<M> {
             (Some(_), [_] | [_, ""]) => 1,
             (Some(_), [_, _]) => 2,
             (None, ["guides.css"]) => 3,
+            (None, ["guides.js"]) => 5,
             (None, ["images", name]) if PICTURES.iter().any(|picture| picture.name == *name) => 4,
             _ => return None,
         };
@@ -245,6 +256,10 @@ impl<M> Guides<M> {
             (3, _) => {
                 let make = || Made::new(include_bytes!("guides.css").to_vec());
                 Ok(self.style.get_or_init(make).reply(CSS, CSP, headers))
+            }
+            (5, _) => {
+                let make = || Made::new(include_bytes!("guides.js").to_vec());
+                Ok(self.script.get_or_init(make).reply(JS, CSP, headers))
             }
             (4, _) => Ok(picture(parts[1], headers)),
             (0, _) => self.front(below, uri.query(), headers),

@@ -8,8 +8,11 @@ marked `json event` shows an event of the account in the same way.
 
 A block marked `helper` makes what the examples of all pages use: the client of the SDK. GUIDES_SDKS has the folders
 `vendor` and `node_modules` that a reader would have. A block marked `verify` checks a webhook's
-signature: it has to take a delivery that is signed and to refuse one that is not. A block marked `setup` is what a
+signature, by hand, and one marked `signed` by the SDK: they have to take a delivery that is signed and to refuse one
+that is not. A block marked `setup` is what a
 reader does once.
+
+The quick start is besides one program per language: all of its blocks, in their order and as they stand.
 """
 
 import base64
@@ -259,12 +262,20 @@ CALLERS = {
 }
 
 
-def verified(page, language):
+# What a program has before it calls the SDK.
+RECEIVED = {
+    "php": "require 'vendor/pasarela/autoload.php';\n[, $secret, $body] = $argv;\n$headers = json_decode($argv[3], true);\n",
+    "js": "const [secret, body] = process.argv.slice(2);\nconst headers = JSON.parse(process.argv[4]);\n",
+    "python": "import json\nimport sys\n\nsecret, body, headers = sys.argv[1], sys.argv[2].encode(), json.loads(sys.argv[3])\n",
+}
+
+
+def verified(page, language, mark):
     """What is wrong with the handler of a page that checks signatures."""
-    code = "".join(code for kind, mark, code, _ in page.blocks if (kind, mark) == (language, "verify"))
+    code = "".join(code for kind, marked, code, _ in page.blocks if (kind, marked) == (language, mark))
     if not code:
         return []
-    body, now = '{"event": "test", "data": {"name": "Ana Pérez"}}', int(time.time())
+    body, now = '{"event": "test", "data": {"name": "Ana Pérez"}, "timestamp": "2026-01-01T00:00:00.000Z"}', int(time.time())
 
     def signature(sent_at):
         key = base64.b64decode(SECRET.removeprefix("whsec_"))
@@ -273,7 +284,10 @@ def verified(page, language):
     command, ending = RUNNERS[language]
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"handler.{ending}")
-        file.write_text(("<?php\n" if language == "php" else "") + code + CALLERS.get(language, ""))
+        for folder in ("vendor", "node_modules"):
+            Path(directory, folder).symlink_to(Path(os.environ["GUIDES_SDKS"], folder))
+        around = (RECEIVED[language], "") if mark == "signed" else ("", CALLERS.get(language, ""))
+        file.write_text(("<?php\n" if language == "php" else "") + around[0] + code + around[1])
         if language == "sh":
             Path(directory, "body.json").write_text(body)
             environment = {**os.environ, "SECRET": SECRET, "ID": "e1", "TIMESTAMP": str(now)}
@@ -282,7 +296,7 @@ def verified(page, language):
 
         def takes(sent_at, signed, sent=body):
             headers = {"webhook-id": "e1", "webhook-timestamp": str(sent_at), "webhook-signature": f"v1,AAAA v1,{signed}"}
-            ran = subprocess.run([*command, str(file), SECRET, sent, json.dumps(headers)], capture_output=True, text=True)
+            ran = subprocess.run([*command, str(file), SECRET, sent, json.dumps(headers)], cwd=directory, capture_output=True, text=True)
             return ran.returncode == 0
 
         wrong = [
@@ -291,7 +305,7 @@ def verified(page, language):
             ("takes another time", takes(now - 1, signature(now))),
             ("takes what is old", takes(now - 600, signature(now - 600))),
         ]
-    return [f"{page.path} in {language}: the handler {what}" for what, is_so in wrong if is_so]
+    return [f"{page.path} in {language}, {mark}: the handler {what}" for what, is_so in wrong if is_so]
 
 
 def written(page, answers):
@@ -310,6 +324,31 @@ def as_json(value):
     """JSON to be read; decimals have the digits that they were answered with."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=lambda number: f"decimal:{number}")
     return re.sub(r'"decimal:([-0-9.]+)"', r"\1", text)
+
+
+def whole(page, language, servers):
+    """What is wrong with the blocks of a page as one program, which a reader may run twice."""
+    api, admin, token = servers
+    code = "\n".join(code for kind, _, code, _ in page.blocks if kind == language)
+    tenant = call(f"{admin}/admin/tenants", {"authorization": f"Bearer {token}"}, {"name": page.path.stem})
+    environment = {**os.environ, "PASARELA": api, "KEY": tenant["testKey"]["key"]}
+    command, ending = RUNNERS[language]
+    with tempfile.TemporaryDirectory() as directory:
+        for folder in ("vendor", "node_modules"):
+            Path(directory, folder).symlink_to(Path(os.environ["GUIDES_SDKS"], folder))
+        Path(directory, f"first.{ending}").write_text(code)
+        for _ in range(2):
+            ran = subprocess.run([*command, f"first.{ending}"], cwd=directory, env=environment, capture_output=True, text=True, timeout=120)
+            if ran.returncode or not ran.stdout or "invalid_data" not in ran.stdout:
+                return [f"{page.path} in {language}, as one program: it ended with {ran.returncode}\n{ran.stdout[-1500:]}{ran.stderr[-1500:]}"]
+    return []
+
+
+def lacking(page):
+    """Calls that are not shown in every language."""
+    for group, _ in page.groups():
+        if "sh" in group and "curl " in page.blocks[group["sh"]][2] and set(RUNNERS) - set(group):
+            yield f"{page.path}: {page.blocks[group['sh']][2].splitlines()[0]} … is not shown in {', '.join(sorted(set(RUNNERS) - set(group)))}"
 
 
 def stuck(page):
@@ -338,12 +377,14 @@ def main():
             if only and path.stem not in only:
                 continue
             page = Page(path)
-            found += stuck(page)
+            is_start = path.stem == "quick-start"
+            found += lacking(page) if is_start else stuck(page)
             for language, (command, _) in RUNNERS.items():
                 if missing := lacks(language, command[0]):
                     skipped.add(f"skipped: the examples in {language}: {missing} is not here")
                     continue
-                found += verified(page, language)
+                found += verified(page, language, "verify") + verified(page, language, "signed")
+                found += whole(page, language, servers) if is_start else []
                 differ, answers = run(page, language, start.helper(language), servers)
                 ran += sum(kind == language for _, kind, *_ in page.examples(language))
                 if write and language == "sh" and answers:
