@@ -4,10 +4,13 @@
 //! Pure rules without any resource in them: payments, payouts and pesos all look in this way. It must
 //! not know what an order is about.
 
-use crate::codec::{Layout, Reader, Undecodable, stored};
+use crate::codec::{Layout, stored};
 use crate::values::free_text::is_bidi_control;
 use crate::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
 use crate::values::token::StepToken;
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 
 /// In test mode the first look at a bank that stayed silent comes so long after the call
 /// (`docs/contract.md, 5.11`).
@@ -143,7 +146,7 @@ pub struct EarlierOrder {
 
 /// The number, then the trace but for what was before it: there is none.
 impl Layout for EarlierOrder {
-    fn read(from: &mut Reader<'_>) -> Result<EarlierOrder, Undecodable> {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<EarlierOrder, DecodeError> {
         let operation = u16::read(from)?;
         let trace = Trace {
             reach: Layout::read(from)?,
@@ -158,16 +161,16 @@ impl Layout for EarlierOrder {
         Ok(EarlierOrder { operation, trace })
     }
 
-    fn write(&self, to: &mut Vec<u8>) {
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
         let Trace { reach, sent_at, asked_at, asks, decided_at, id, word, earlier: _ } = &self.trace;
-        self.operation.write(to);
-        reach.write(to);
-        sent_at.write(to);
-        asked_at.write(to);
-        asks.write(to);
-        decided_at.write(to);
-        id.write(to);
-        word.write(to);
+        self.operation.write(to)?;
+        reach.write(to)?;
+        sent_at.write(to)?;
+        asked_at.write(to)?;
+        asks.write(to)?;
+        decided_at.write(to)?;
+        id.write(to)?;
+        word.write(to)
     }
 }
 

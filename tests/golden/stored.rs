@@ -5,23 +5,23 @@
 //! This file is a module of the crate `domain`, which knows no files, in its tests alone.
 
 use super::tests::Sampled;
-use super::{Layout, NEWEST, Reader};
+use super::{Layout, NEWEST, Read, Written};
+use bincode::config::standard;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
 /// The bytes of a value, without a version.
 pub fn written<L: Layout>(value: &L) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    value.write(&mut bytes);
-    bytes
+    bincode::encode_to_vec(Written(value), standard()).expect("a layout refuses nothing")
 }
 
 /// The value that all these bytes are.
 pub fn read<L: Layout>(bytes: &[u8]) -> L {
-    let mut from = Reader::new(bytes, NEWEST);
-    let value = L::read(&mut from).expect("readable");
-    assert_eq!(from.left(), 0, "all of it is read");
+    let (Read(value), read) =
+        bincode::decode_from_slice_with_context::<u8, Read<L>, _>(bytes, standard(), NEWEST)
+            .expect("readable");
+    assert_eq!(read, bytes.len(), "all of it is read");
     value
 }
 

@@ -2,9 +2,14 @@
 //! [`stored!`]: a struct is its fields in the order of their numbers, an enum the number of its variant and then its
 //! fields. No names, no lengths of structs, no padding (`docs/formats.md`).
 //!
-//! Numbers are as bincode 2 has them by its standard configuration, with which this format began: up to 250 in a byte,
-//! larger ones after a mark that says how many bytes they have, little endian; signed ones are folded (0, -1, 1, -2).
+//! Numbers and texts are written by bincode, behind this one module, so that another encoding can take its place
+//! (RUSTSEC-2025-0141: it is no longer maintained).
 
+use bincode::config::{Configuration, standard};
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{Decode, Encode, decode_from_slice_with_context};
 use persistent::{SortedMap, SortedSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,12 +28,18 @@ pub const NEWEST: u8 = READABLE[READABLE.len() - 1];
 
 /// A value with bytes.
 pub trait Layout: Sized {
-    /// The value whose bytes come next.
-    fn read(from: &mut Reader<'_>) -> Result<Self, Undecodable>;
+    /// The value whose bytes come next. The version that they are of is the decoder's context.
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError>;
 
     /// Adds the bytes of the value in the newest version.
-    fn write(&self, to: &mut Vec<u8>);
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError>;
 }
+
+const CONFIG: Configuration = standard();
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+const GIB: usize = 1 << 30;
 
 /// The reason why bytes are no value of a type.
 #[derive(Debug, thiserror::Error)]
@@ -36,22 +47,26 @@ pub enum Undecodable {
     /// There is no version in front.
     #[error("no bytes at all")]
     Empty,
+    /// The bytes are of a version that this release does not read.
     #[error(
         "version {version} of the stored format is not known to pasarela {here}, which reads {}; the release that \
          wrote it can read it, and every later one (docs/formats.md)",
         joined(known),
         here = env!("CARGO_PKG_VERSION")
     )]
-    UnknownVersion { version: u8, known: &'static [u8] },
-    #[error("the bytes end within a value")]
-    TooShort,
-    #[error("{0} bytes too many")]
-    TooLong(usize),
-    /// A number that no variant has.
-    #[error("variant {tag} of {of} is not known")]
-    NoVariant { of: &'static str, tag: u32 },
-    #[error("not what is written: {0}")]
-    Wrong(&'static str),
+    UnknownVersion {
+        /// The version in front of the bytes.
+        version: u8,
+        known: &'static [u8],
+    },
+    /// The bytes do not follow the layout.
+    #[error(transparent)]
+    Layout(#[from] DecodeError),
+    #[error("{by} bytes too many")]
+    TooLong {
+        /// The number of bytes that follow.
+        by: usize,
+    },
 }
 
 fn joined(versions: &[u8]) -> String {
@@ -59,16 +74,19 @@ fn joined(versions: &[u8]) -> String {
 }
 
 /// `value` as bytes of the newest version.
-pub fn encode(value: &impl Layout) -> Vec<u8> {
+pub fn encode<T: Layout>(value: &T) -> Vec<u8> {
     bytes(NEWEST, value)
 }
 
 /// Bytes with a version of their own, of what is only ever written and compared.
 pub fn bytes(version: u8, value: &impl Layout) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(1024);
+    let mut bytes = Vec::with_capacity(512);
     bytes.push(version);
-    value.write(&mut bytes);
-    bytes
+    match bincode::encode_into_std_write(Written(value), &mut bytes, CONFIG) {
+        Ok(_) => bytes,
+        // Writing to memory does not fail, and no layout refuses a value.
+        Err(error) => unreachable!("a value could not be encoded: {error}"),
+    }
 }
 
 /// Whether the bytes of a record are of a version that this program reads.
@@ -78,83 +96,51 @@ pub fn is_known(record: &[u8]) -> bool {
 
 /// The value that `bytes` hold, all of them.
 pub fn decode<T: Layout>(bytes: &[u8]) -> Result<T, Undecodable> {
-    let (&version, rest) = bytes.split_first().ok_or(Undecodable::Empty)?;
-    if !READABLE.contains(&version) {
-        return Err(Undecodable::UnknownVersion { version, known: &READABLE });
+    let (version, rest) = bytes.split_first().ok_or(Undecodable::Empty)?;
+    if !READABLE.contains(version) {
+        return Err(Undecodable::UnknownVersion { version: *version, known: &READABLE });
     }
-    let mut from = Reader::new(rest, version);
-    let value = T::read(&mut from)?;
-    if from.left() == 0 { Ok(value) } else { Err(Undecodable::TooLong(from.left())) }
+    let (Read(value), read) = within_bounds::<Read<T>>(rest, *version)?;
+    if read == rest.len() { Ok(value) } else { Err(Undecodable::TooLong { by: rest.len() - read }) }
 }
 
-/// The bytes that are still to be read, and the version that they are of.
-pub struct Reader<'a> {
-    rest: &'a [u8],
-    pub version: u8,
-}
+struct Written<'a, T>(&'a T);
 
-impl<'a> Reader<'a> {
-    pub const fn new(rest: &'a [u8], version: u8) -> Reader<'a> {
-        Reader { rest, version }
-    }
-
-    /// The number of bytes that are not read yet.
-    pub const fn left(&self) -> usize {
-        self.rest.len()
-    }
-
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Undecodable> {
-        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Undecodable::TooShort)?;
-        self.rest = rest;
-        Ok(taken)
-    }
-
-    /// A number of any size. The signed ones are folded into it.
-    fn number(&mut self) -> Result<u128, Undecodable> {
-        let length = match self.take(1)?[0] {
-            small @ 0..=250 => return Ok(small.into()),
-            251 => 2,
-            252 => 4,
-            253 => 8,
-            254 => 16,
-            255 => return Err(Undecodable::Wrong("a mark of no number")),
-        };
-        let mut bytes = [0; 16];
-        bytes[..length].copy_from_slice(self.take(length)?);
-        Ok(u128::from_le_bytes(bytes))
-    }
-
-    fn signed(&mut self) -> Result<i128, Undecodable> {
-        let folded = self.number()?;
-        Ok((folded >> 1) as i128 ^ -((folded & 1) as i128))
-    }
-
-    /// The length of what follows. Memory for so many is taken at once, and the length in damaged bytes may be
-    /// anything; an element has a byte at least, so there are no more than bytes.
-    fn length(&mut self) -> Result<usize, Undecodable> {
-        let length = usize::try_from(self.number()?).map_err(|_| Undecodable::TooShort)?;
-        if length <= self.rest.len() { Ok(length) } else { Err(Undecodable::TooShort) }
-    }
-
-    fn text(&mut self) -> Result<&'a str, Undecodable> {
-        let length = self.length()?;
-        std::str::from_utf8(self.take(length)?).map_err(|_| Undecodable::Wrong("a text that is not UTF-8"))
+impl<T: Layout> Encode for Written<'_, T> {
+    fn encode<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        self.0.write(to)
     }
 }
 
-fn write_number(to: &mut Vec<u8>, number: u64) {
-    if number <= 250 {
-        to.push(number as u8);
-    } else if let Ok(short) = u16::try_from(number) {
-        to.push(251);
-        to.extend_from_slice(&short.to_le_bytes());
-    } else if let Ok(half) = u32::try_from(number) {
-        to.push(252);
-        to.extend_from_slice(&half.to_le_bytes());
+struct Read<T>(T);
+
+impl<T: Layout> Decode<u8> for Read<T> {
+    fn decode<D: Decoder<Context = u8>>(from: &mut D) -> Result<Read<T>, DecodeError> {
+        T::read(from).map(Read)
+    }
+}
+
+/// Decodes within a memory limit. Memory for a list is taken by the length written before it, which
+/// in damaged bytes may be anything, and running out of memory ends the process. So a value may
+/// take 256 times its bytes, more than any type here can (an element of a list has a byte at
+/// least). Bytes larger than any record are a book's state, which the checksums of its pieces
+/// protect.
+fn within_bounds<T: Decode<u8>>(bytes: &[u8], version: u8) -> Result<(T, usize), DecodeError> {
+    if bytes.len() <= 64 * KIB {
+        decode_from_slice_with_context(bytes, CONFIG.with_limit::<{ 16 * MIB }>(), version)
+    } else if bytes.len() <= MIB {
+        decode_from_slice_with_context(bytes, CONFIG.with_limit::<{ 256 * MIB }>(), version)
+    } else if bytes.len() <= 16 * MIB {
+        decode_from_slice_with_context(bytes, CONFIG.with_limit::<{ 4 * GIB }>(), version)
     } else {
-        to.push(253);
-        to.extend_from_slice(&number.to_le_bytes());
+        decode_from_slice_with_context(bytes, CONFIG, version)
     }
+}
+
+/// The error for a number that no variant has.
+#[cold]
+pub fn no_variant(of: &str, tag: u32) -> DecodeError {
+    DecodeError::OtherString(format!("variant {tag} of {of} is not known"))
 }
 
 /// Numbers of fields and variants count up from 0: one that is used twice or left out does not compile.
@@ -186,13 +172,14 @@ macro_rules! stored {
         const _: () = crate::codec::assert_dense(&[$($n),+]);
 
         impl $(<$of: crate::codec::Layout>)? crate::codec::Layout for $name $(<$of>)? {
-            fn read(from: &mut crate::codec::Reader<'_>) -> Result<Self, crate::codec::Undecodable> {
+            fn read<D: bincode::de::Decoder<Context = u8>>(from: &mut D) -> Result<Self, bincode::error::DecodeError> {
                 $(let $field = crate::codec::field!(from, $part $(, since $since else $older)? $(, then $become)?);)+
                 Ok($name { $($field),+ })
             }
 
-            fn write(&self, to: &mut Vec<u8>) {
-                $(crate::codec::Layout::write(&self.$field, to);)+
+            fn write<E: bincode::enc::Encoder>(&self, to: &mut E) -> Result<(), bincode::error::EncodeError> {
+                $(crate::codec::Layout::write(&self.$field, to)?;)+
+                Ok(())
             }
         }
 
@@ -212,11 +199,11 @@ macro_rules! stored {
         $vis struct $name($see $part);
 
         impl crate::codec::Layout for $name {
-            fn read(from: &mut crate::codec::Reader<'_>) -> Result<Self, crate::codec::Undecodable> {
+            fn read<D: bincode::de::Decoder<Context = u8>>(from: &mut D) -> Result<Self, bincode::error::DecodeError> {
                 Ok($name(<$part as crate::codec::Layout>::read(from)?))
             }
 
-            fn write(&self, to: &mut Vec<u8>) {
+            fn write<E: bincode::enc::Encoder>(&self, to: &mut E) -> Result<(), bincode::error::EncodeError> {
                 crate::codec::Layout::write(&self.0, to)
             }
         }
@@ -246,25 +233,26 @@ macro_rules! stored {
         };
 
         impl crate::codec::Layout for $name {
-            fn read(from: &mut crate::codec::Reader<'_>) -> Result<Self, crate::codec::Undecodable> {
+            fn read<D: bincode::de::Decoder<Context = u8>>(from: &mut D) -> Result<Self, bincode::error::DecodeError> {
                 Ok(match <u32 as crate::codec::Layout>::read(from)? {
                     $($tag => $name::$variant
                         $((crate::codec::field!(from, $first) $(, crate::codec::field!(from, $second))?))?
                         $({ $($field: crate::codec::field!(from, $part)),+ })?,)+
-                    tag => return Err(crate::codec::Undecodable::NoVariant { of: stringify!($name), tag }),
+                    tag => return Err(crate::codec::no_variant(stringify!($name), tag)),
                 })
             }
 
-            fn write(&self, to: &mut Vec<u8>) {
+            fn write<E: bincode::enc::Encoder>(&self, to: &mut E) -> Result<(), bincode::error::EncodeError> {
                 match self {
                     $($name::$variant $((crate::codec::bind!(first, $first) $(, crate::codec::bind!(second, $second))?))?
                         $({ $($field),+ })? => {
-                        <u32 as crate::codec::Layout>::write(&$tag, to);
-                        $(<$first as crate::codec::Layout>::write(first, to);
-                            $(<$second as crate::codec::Layout>::write(second, to);)?)?
-                        $($(crate::codec::Layout::write($field, to);)+)?
+                        <u32 as crate::codec::Layout>::write(&$tag, to)?;
+                        $(<$first as crate::codec::Layout>::write(first, to)?;
+                            $(<$second as crate::codec::Layout>::write(second, to)?;)?)?
+                        $($(crate::codec::Layout::write($field, to)?;)+)?
                     })+
                 }
+                Ok(())
             }
         }
 
@@ -312,7 +300,7 @@ macro_rules! field {
         <$part as crate::codec::Layout>::read($from)?
     };
     ($from:ident, $part:ty, since $since:literal else $older:expr) => {
-        if $from.version >= $since { crate::codec::field!($from, $part) } else { $older }
+        if *$from.context() >= $since { crate::codec::field!($from, $part) } else { $older }
     };
     ($from:ident, $part:ty, then $become:expr) => {
         $become(crate::codec::field!($from, $part))
@@ -328,118 +316,64 @@ macro_rules! bind {
 
 pub(crate) use {bind, field, stored};
 
-/// What is written and read in one step each.
+/// Parts that stand in the bytes as bincode has them: whole numbers of more than a byte by their size, signed ones
+/// folded, texts after their length, arrays of bytes as they are.
 macro_rules! plain {
-    ($($part:ty: |$from:ident| $read:expr, |$value:ident, $to:ident| $write:expr;)+) => {$(
+    ($($part:ty)+) => {$(
         impl Layout for $part {
-            fn read($from: &mut Reader<'_>) -> Result<$part, Undecodable> {
-                Ok($read)
+            fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<$part, DecodeError> {
+                Decode::decode(from)
             }
 
-            fn write(&self, $to: &mut Vec<u8>) {
-                let $value = self;
-                $write;
+            fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+                self.encode(to)
             }
         }
     )+};
 }
 
-macro_rules! unsigned {
-    ($($part:ty)+) => { plain! { $(
-        $part: |from| <$part>::try_from(from.number()?).map_err(|_| Undecodable::Wrong("a number too large"))?,
-            |value, to| write_number(to, u64::from(*value));
-    )+ } };
-}
+plain! { bool u8 u16 u32 u64 i32 i64 i128 String Box<str> Arc<str> [u8; 11] [u8; 16] [u8; 20] [u8; 32] }
 
-macro_rules! signed {
-    ($($part:ty)+) => { plain! { $(
-        $part: |from| <$part>::try_from(from.signed()?).map_err(|_| Undecodable::Wrong("a number too large"))?,
-            |value, to| { let wide = i64::from(*value); write_number(to, (wide << 1 ^ wide >> 63) as u64) };
-    )+ } };
-}
+/// A text of the code, such as the name of a member or a message.
+impl Layout for &'static str {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<&'static str, DecodeError> {
+        // As few as the code has, or had when it wrote them; each stays in memory once.
+        static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+        let text = String::decode(from)?;
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(known.get(text.as_str()).copied().unwrap_or_else(|| {
+            let text: &'static str = Box::leak(text.into_boxed_str());
+            known.insert(text);
+            text
+        }))
+    }
 
-macro_rules! texts {
-    ($($part:ty)+) => { plain! { $(
-        $part: |from| <$part>::from(from.text()?), |value, to| {
-            write_number(to, value.len() as u64);
-            to.extend_from_slice(value.as_bytes());
-        };
-    )+ } };
-}
-
-macro_rules! arrays {
-    ($($length:literal)+) => { plain! { $(
-        [u8; $length]: |from| from.take($length)?.try_into().map_err(|_| Undecodable::TooShort)?,
-            |value, to| to.extend_from_slice(value);
-    )+ } };
-}
-
-unsigned! { u16 u32 u64 }
-signed! { i32 i64 }
-texts! { String Box<str> Arc<str> }
-arrays! { 11 16 20 32 }
-
-plain! {
-    u8: |from| from.take(1)?[0], |value, to| to.push(*value);
-    bool: |from| match from.take(1)?[0] {
-        0 => false,
-        1 => true,
-        _ => return Err(Undecodable::Wrong("a truth that is neither")),
-    }, |value, to| to.push(u8::from(*value));
-    i128: |from| from.signed()?, |value, to| {
-        let folded = (value << 1 ^ value >> 127) as u128;
-        match u64::try_from(folded) {
-            Ok(short) => write_number(to, short),
-            Err(_) => {
-                to.push(254);
-                to.extend_from_slice(&folded.to_le_bytes());
-            }
-        }
-    };
-    // A text of the code, such as the name of a member or a message.
-    &'static str: |from| known(from.text()?), |value, to| {
-        write_number(to, value.len() as u64);
-        to.extend_from_slice(value.as_bytes());
-    };
-}
-
-/// There are as few as the code has, or had when it wrote them; each stays in memory once.
-fn known(text: &str) -> &'static str {
-    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.get(text).copied().unwrap_or_else(|| {
-        let text: &'static str = Box::leak(Box::from(text));
-        known.insert(text);
-        text
-    })
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        self.encode(to)
+    }
 }
 
 /// A value that may be missing: 0, or 1 and then the value.
 impl<T: Layout> Layout for Option<T> {
-    fn read(from: &mut Reader<'_>) -> Result<Self, Undecodable> {
-        Ok(if bool::read(from)? { Some(T::read(from)?) } else { None })
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
+        Option::<()>::decode(from)?.map(|()| T::read(from)).transpose()
     }
 
-    fn write(&self, to: &mut Vec<u8>) {
-        match self {
-            None => to.push(0),
-            Some(value) => {
-                to.push(1);
-                value.write(to);
-            }
-        }
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        u8::from(self.is_some()).encode(to)?;
+        self.as_ref().map_or(Ok(()), |value| value.write(to))
     }
 }
 
 macro_rules! pointers {
     ($($pointer:ident)+) => {$(
         impl<T: Layout> Layout for $pointer<T> {
-            fn read(from: &mut Reader<'_>) -> Result<Self, Undecodable> {
+            fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
                 T::read(from).map($pointer::new)
             }
 
-            fn write(&self, to: &mut Vec<u8>) {
-                T::write(self, to);
+            fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+                T::write(self, to)
             }
         }
     )+};
@@ -447,44 +381,57 @@ macro_rules! pointers {
 
 pointers! { Box Arc }
 
+/// The one, then the other.
 impl<A: Layout, B: Layout> Layout for (A, B) {
-    fn read(from: &mut Reader<'_>) -> Result<Self, Undecodable> {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
         Ok((A::read(from)?, B::read(from)?))
     }
 
-    fn write(&self, to: &mut Vec<u8>) {
-        self.0.write(to);
-        self.1.write(to);
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        self.0.write(to)?;
+        self.1.write(to)
     }
 }
 
 impl<T: Layout> Layout for [T; 2] {
-    fn read(from: &mut Reader<'_>) -> Result<Self, Undecodable> {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
         Ok([T::read(from)?, T::read(from)?])
     }
 
-    fn write(&self, to: &mut Vec<u8>) {
-        self[0].write(to);
-        self[1].write(to);
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        self.iter().try_for_each(|value| value.write(to))
     }
+}
+
+/// The length of what follows. Memory for so many is accounted for before any is taken, as the length of
+/// damaged bytes may be anything.
+fn length<T, D: Decoder<Context = u8>>(from: &mut D) -> Result<usize, DecodeError> {
+    let length = u64::decode(from)?;
+    let length = usize::try_from(length).map_err(|_| DecodeError::OutsideUsizeRange(length))?;
+    from.claim_container_read::<T>(length)?;
+    Ok(length)
+}
+
+/// The next of several `T` whose memory is accounted for; what is read accounts for its own.
+fn next<T, L: Layout, D: Decoder<Context = u8>>(from: &mut D) -> Result<L, DecodeError> {
+    from.unclaim_bytes_read(size_of::<T>());
+    L::read(from)
 }
 
 /// The length, then one after the other.
 impl<T: Layout> Layout for Vec<T> {
-    fn read(from: &mut Reader<'_>) -> Result<Self, Undecodable> {
-        let length = from.length()?;
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
+        let length = length::<T, D>(from)?;
         let mut list = Vec::with_capacity(length);
         for _ in 0..length {
-            list.push(T::read(from)?);
+            list.push(next::<T, T, D>(from)?);
         }
         Ok(list)
     }
 
-    fn write(&self, to: &mut Vec<u8>) {
-        write_number(to, self.len() as u64);
-        for value in self {
-            value.write(to);
-        }
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        (self.len() as u64).encode(to)?;
+        self.iter().try_for_each(|value| value.write(to))
     }
 }
 
@@ -492,37 +439,38 @@ impl<T: Layout> Layout for Vec<T> {
 macro_rules! sorted {
     ($map:ident $set:ident $($bound:ident)?) => {
         impl<K: Layout + Ord $(+ $bound)?, V: Layout $(+ $bound)?> Layout for $map<K, V> {
-            fn read(from: &mut Reader<'_>) -> Result<Self, Undecodable> {
+            fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
+                let length = length::<(K, V), D>(from)?;
                 let mut map = $map::new();
-                for _ in 0..from.length()? {
-                    map.insert(K::read(from)?, V::read(from)?);
+                for _ in 0..length {
+                    let key = next::<(K, V), K, D>(from)?;
+                    map.insert(key, V::read(from)?);
                 }
                 Ok(map)
             }
 
-            fn write(&self, to: &mut Vec<u8>) {
-                write_number(to, self.len() as u64);
-                for (key, value) in self {
-                    key.write(to);
-                    value.write(to);
-                }
+            fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+                (self.len() as u64).encode(to)?;
+                self.iter().try_for_each(|(key, value)| {
+                    key.write(to)?;
+                    value.write(to)
+                })
             }
         }
 
         impl<K: Layout + Ord $(+ $bound)?> Layout for $set<K> {
-            fn read(from: &mut Reader<'_>) -> Result<Self, Undecodable> {
+            fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self, DecodeError> {
+                let length = length::<K, D>(from)?;
                 let mut set = $set::default();
-                for _ in 0..from.length()? {
-                    set.insert(K::read(from)?);
+                for _ in 0..length {
+                    set.insert(next::<K, K, D>(from)?);
                 }
                 Ok(set)
             }
 
-            fn write(&self, to: &mut Vec<u8>) {
-                write_number(to, self.len() as u64);
-                for key in self.iter() {
-                    key.write(to);
-                }
+            fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+                (self.len() as u64).encode(to)?;
+                self.iter().try_for_each(|key| key.write(to))
             }
         }
     };

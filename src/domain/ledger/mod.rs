@@ -13,11 +13,14 @@ pub mod invariants;
 pub mod sellers;
 pub mod totals;
 
-use crate::codec::{Layout, Reader, Undecodable, stored};
+use crate::codec::{Layout, stored};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 use persistent::SortedMap;
 
 stored! {
@@ -163,14 +166,14 @@ pub enum Release {
 
 /// Milliseconds since 1970, as an instant is; what has no instant is later than all that have one.
 impl Layout for Release {
-    fn read(from: &mut Reader<'_>) -> Result<Release, Undecodable> {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Release, DecodeError> {
         Ok(match i64::read(from)? {
             i64::MAX => Release::WhenDecided,
             ms => Release::At(Timestamp::from_unix_ms(ms)),
         })
     }
 
-    fn write(&self, to: &mut Vec<u8>) {
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
         match self {
             Release::At(at) => at.write(to),
             Release::WhenDecided => i64::MAX.write(to),

@@ -4,7 +4,10 @@
 //! Arithmetic is checked: a sum that does not fit is `None`, and the caller refuses before anything
 //! is written.
 
-use crate::codec::{Layout, Reader, Undecodable, stored};
+use crate::codec::{Layout, stored};
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;
@@ -183,15 +186,15 @@ pub struct Rate(pub Decimal);
 
 /// Mantissa and scale.
 impl Layout for Rate {
-    fn read(from: &mut Reader<'_>) -> Result<Rate, Undecodable> {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Rate, DecodeError> {
         Decimal::try_from_i128_with_scale(i128::read(from)?, u32::read(from)?)
             .map(Rate)
-            .map_err(|_| Undecodable::Wrong("a rate out of range"))
+            .map_err(|_| DecodeError::Other("a rate out of range"))
     }
 
-    fn write(&self, to: &mut Vec<u8>) {
-        self.0.mantissa().write(to);
-        self.0.scale().write(to);
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        self.0.mantissa().write(to)?;
+        self.0.scale().write(to)
     }
 }
 

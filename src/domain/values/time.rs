@@ -4,8 +4,11 @@
 //! An instant always fits the years 0000 to 9999, so its text always has 24 bytes. This module
 //! never asks what time it is.
 
-use crate::codec::{Layout, Reader, Undecodable};
+use crate::codec::Layout;
 use crate::values::date::Date;
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -57,12 +60,12 @@ const LAST_MS: i64 = 253_402_300_799_999;
 
 /// Milliseconds since 1970.
 impl Layout for Timestamp {
-    fn read(from: &mut Reader<'_>) -> Result<Timestamp, Undecodable> {
+    fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Timestamp, DecodeError> {
         i64::read(from).map(Timestamp::from_unix_ms)
     }
 
-    fn write(&self, to: &mut Vec<u8>) {
-        self.unix_ms().write(to);
+    fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        self.unix_ms().write(to)
     }
 }
 
